@@ -1,0 +1,6 @@
+"""Passes from a dialect to itself, one pass a file.
+
+A pass is a function on a module or a function; a pipeline is a table of passes, each line with its reason. The
+pass loop of ``tritium.ir`` owns dumping, timing and verifying, so no pass does. Rewrite rules live in
+``tritium.transforms.rules``, one file a dialect.
+"""
