@@ -1,0 +1,45 @@
+# Every target makes the environment it needs (.venv) and is quick where it exists. Only Python >= 3.10 is needed.
+#   make PYTHON=python3.12 test     another interpreter
+#   make test ARGS="-k softmax"     arguments for pytest
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+ARGS   ?=
+WORKERS ?= 2
+export VENV
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench clean
+
+help:
+	@echo "make demo     compile and run the tutorial kernels, with a look at every stage"
+	@echo "make test     the test suite"
+	@echo "make check    format, lint, types, import contract, structure, compile-time budgets"
+	@echo "make format   rewrite the sources as 'make check' wants them"
+	@echo "make bench    the table of figures in the README, measured here"
+	@echo "make clean    remove the environment and everything built"
+
+demo:
+	@$(PYTHON) scripts/environment.py demo
+	@$(BIN)/python -m tritium demo
+
+test:
+	@$(PYTHON) scripts/environment.py test
+	@$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+check:
+	@$(PYTHON) scripts/environment.py check
+	@$(BIN)/python scripts/check.py
+
+format:
+	@$(PYTHON) scripts/environment.py check
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench:
+	@$(PYTHON) scripts/environment.py bench
+	@$(BIN)/python benchmarks/run_all.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
