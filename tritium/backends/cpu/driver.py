@@ -1,0 +1,30 @@
+"""From LLVM text or object code to something that can be launched: the door the compiler and the runtime use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .launch import Launcher, make_launcher
+from .llvm import CompiledModule
+from .loader import LoadedObject, load_object
+
+__all__ = ["LoadedKernel", "load_kernel"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedKernel:
+    """A kernel in memory. `launch(args, grid_x, grid_y, grid_z, num_threads=0, bounds=0)` runs it."""
+
+    name: str
+    loaded: LoadedObject
+    launch: Launcher
+
+    @property
+    def address(self) -> int:
+        return self.loaded.address(self.name)
+
+
+def load_kernel(code: bytes | CompiledModule, name: str, print_callback: int = 0) -> LoadedKernel:
+    """Load object code and make its function `name` launchable; BackendError if that cannot be."""
+    loaded = load_object(code.object if isinstance(code, CompiledModule) else code)
+    return LoadedKernel(name, loaded, make_launcher(loaded.address(name), loaded, print_callback))

@@ -1,0 +1,82 @@
+"""What a launch may ask of the CPU compiler. GPU-only options of Triton are accepted and kept, so that scripts run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+__all__ = ["CPUOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class CPUOptions:
+    """Options of one compile; equal options share a cache entry.
+
+    `num_threads` is how many threads a launch may use (0: all that the pool has). `enable_fp_fusion` lets a
+    multiplication and an addition become one FMA. `sanitize` checks every access against the bounds of the array it
+    belongs to; `debug` keeps `device_assert`. `opt_level` is LLVM's effort, 0 to 3. `fast_math` permits reassociation
+    and reciprocals. The options in the second group mean something on GPUs only.
+
+    >>> CPUOptions.parse({"num_warps": 8}).num_warps
+    8
+    """
+
+    num_threads: int = 0
+    enable_fp_fusion: bool = True
+    sanitize: bool = False
+    debug: bool = False
+    opt_level: int = 2
+    fast_math: bool = False
+    default_dot_input_precision: str = "ieee"
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+    max_num_imprecise_acc_default: int = 0
+    supported_fp8_dtypes: tuple[str, ...] = ("fp8e5", "fp8e4nv", "fp8e4b15", "fp8e4b8", "fp8e5b16")
+    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
+
+    num_warps: int = 4
+    num_stages: int = 3
+    num_ctas: int = 1
+    maxnreg: int | None = None
+    cluster_dims: tuple[int, int, int] = (1, 1, 1)
+    warp_size: int = 1
+    ptx_version: int | None = None
+    launch_cooperative_grid: bool = False
+    launch_pdl: bool = False
+    extern_libs: tuple[tuple[str, str], ...] = ()
+    sanitize_overflow: bool = False
+    instrumentation_mode: str = ""
+    backend_name: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.num_threads < 0:
+            raise ValueError(f"num_threads must be 0 (all) or more, got {self.num_threads}")
+        if self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
+            raise ValueError(f"num_warps must be a power of two, got {self.num_warps}")
+        if self.num_stages < 0:
+            raise ValueError(f"num_stages must not be negative, got {self.num_stages}")
+        if not 0 <= self.opt_level <= 3:
+            raise ValueError(f"opt_level must be 0..3, got {self.opt_level}")
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> CPUOptions:
+        """Options from a launch's keywords; KeyError naming the first unknown one, ValueError for bad values."""
+        known = {f.name for f in fields(cls)}
+        chosen: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in known:
+                raise KeyError(f"unknown option {name!r}; options are: {', '.join(sorted(known))}")
+            chosen[name] = _hashable(value)
+        return cls(**chosen)
+
+    @property
+    def key(self) -> str:
+        """Every field that the compiled code depends on, as text for a cache key."""
+        parts = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name != "num_threads")
+        return ",".join(parts)
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple(sorted(value.items()))
+    return tuple(value) if isinstance(value, list) else value
