@@ -1,6 +1,10 @@
-"""The intermediate representation: types, attributes, values, operations, blocks and regions.
+"""The multi-level IR, shaped and spelt like MLIR: types, attributes, operations, text, passes."""
 
-Shaped and spelt like MLIR. This room also owns what every dialect needs: the builder, the printer and the parser
-of MLIR text, the numbered verifier, the greedy rule rewriter and the pass manager. It defines no operation of its
-own: those are the dialects' business.
-"""
+from .attributes import *
+from .attributes import scalar_attr
+from .builder import Builder
+from .definition import *
+from .operation import *
+from .operation import clone_region_into
+from .traits import *
+from .types import *

@@ -1,6 +1,16 @@
-"""What every other room may lean on: diagnostics, source locations, interning and settings.
+"""Source locations, errors with carets, settings: what every other room stands on."""
 
-A diagnostic is a value (position, message, notes, hint) and one renderer draws it, with the source line and a
-caret, for the frontend, the parser and the verifier alike. Settings ("knobs") are read from the environment in
-one place, so that no other room looks at ``os.environ``.
-"""
+from .errors import InternalError, TritiumError
+from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc, UnknownLoc
+
+__all__ = [
+    "UNKNOWN",
+    "CallSiteLoc",
+    "FileLineColLoc",
+    "FusedLoc",
+    "InternalError",
+    "Location",
+    "NameLoc",
+    "TritiumError",
+    "UnknownLoc",
+]

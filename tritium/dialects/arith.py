@@ -1,0 +1,625 @@
+"""The arith dialect: integer and floating-point arithmetic on scalars, tensors and vectors."""
+
+from __future__ import annotations
+
+import enum
+
+from ..ir import (
+    COMMUTATIVE,
+    CONSTANT,
+    ELEMENTWISE,
+    PURE,
+    SAME_TYPE,
+    AnyAttr,
+    Attribute,
+    DenseElementsAttr,
+    Flag,
+    FloatAttr,
+    IntegerAttr,
+    Op,
+    Operand,
+    Result,
+    ShapedType,
+    Type,
+    Value,
+    enum_field,
+    i1,
+    i64,
+    scalar_attr,
+    with_element,
+)
+
+__all__ = [
+    "AddF",
+    "AddI",
+    "AddUIExtended",
+    "AndI",
+    "Bitcast",
+    "CeilDivSI",
+    "CeilDivUI",
+    "CmpF",
+    "CmpFPredicate",
+    "CmpI",
+    "CmpIPredicate",
+    "Constant",
+    "DivF",
+    "DivSI",
+    "DivUI",
+    "ExtF",
+    "ExtSI",
+    "ExtUI",
+    "FPToSI",
+    "FPToUI",
+    "FloorDivSI",
+    "IndexCast",
+    "IndexCastUI",
+    "MaxNumF",
+    "MaxSI",
+    "MaxUI",
+    "MaximumF",
+    "MinNumF",
+    "MinSI",
+    "MinUI",
+    "MinimumF",
+    "MulF",
+    "MulI",
+    "MulSIExtended",
+    "MulUIExtended",
+    "NegF",
+    "OrI",
+    "RemF",
+    "RemSI",
+    "RemUI",
+    "SIToFP",
+    "Select",
+    "ShLI",
+    "ShRSI",
+    "ShRUI",
+    "SubF",
+    "SubI",
+    "TruncF",
+    "TruncI",
+    "UIToFP",
+    "XOrI",
+]
+
+_BINARY = PURE | ELEMENTWISE | SAME_TYPE
+_CAST = PURE | ELEMENTWISE
+_OVERFLOW = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+_PLAIN = "$lhs `,` $rhs attr-dict `:` type($result)"
+_FAST = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+_TO = "$in_ attr-dict `:` type($in_) `to` type($out)"
+_UNARY_FAST = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+
+
+class CmpIPredicate(enum.IntEnum):
+    """MLIR's numbers for integer comparisons."""
+
+    eq = 0
+    ne = 1
+    slt = 2
+    sle = 3
+    sgt = 4
+    sge = 5
+    ult = 6
+    ule = 7
+    ugt = 8
+    uge = 9
+
+
+class CmpFPredicate(enum.IntEnum):
+    """MLIR's numbers for float comparisons: o* is false, u* is true when either side is NaN."""
+
+    false = 0
+    oeq = 1
+    ogt = 2
+    oge = 3
+    olt = 4
+    ole = 5
+    one = 6
+    ord = 7
+    ueq = 8
+    ugt = 9
+    uge = 10
+    ult = 11
+    ule = 12
+    une = 13
+    uno = 14
+    true = 15
+
+
+CmpIField = enum_field(CmpIPredicate, i64)
+CmpFField = enum_field(CmpFPredicate, i64)
+
+
+class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
+    """result = value: an integer, float or dense-elements attribute."""
+
+    value: AnyAttr
+    result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """The type of the attribute."""
+        return [attributes["value"].type]  # type: ignore[attr-defined]
+
+    @classmethod
+    def of(cls, value: float, ty: Type) -> Constant:
+        """The number `value` in every element of `ty`."""
+        if isinstance(ty, ShapedType):
+            return cls(DenseElementsAttr((value,), ty))
+        return cls(scalar_attr(value, ty))
+
+    def splat_value(self) -> int | float | None:
+        """The number in every element, or None when elements differ."""
+        value = self.value
+        if isinstance(value, (IntegerAttr, FloatAttr)):
+            return value.value
+        if isinstance(value, DenseElementsAttr) and value.is_splat:
+            return value.values[0]
+        return None
+
+
+class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE, assembly=_OVERFLOW):
+    """result = lhs + rhs, two's complement, wrapping."""
+
+    lhs: Operand
+    rhs: Operand
+    overflowFlags: AnyAttr = None
+    result: Result
+
+
+class SubI(Op, name="arith.subi", traits=_BINARY, assembly=_OVERFLOW):
+    """result = lhs - rhs, wrapping."""
+
+    lhs: Operand
+    rhs: Operand
+    overflowFlags: AnyAttr = None
+    result: Result
+
+
+class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE, assembly=_OVERFLOW):
+    """result = lhs * rhs, low half, wrapping."""
+
+    lhs: Operand
+    rhs: Operand
+    overflowFlags: AnyAttr = None
+    result: Result
+
+
+class DivSI(Op, name="arith.divsi", traits=_BINARY, assembly=_PLAIN):
+    """result = lhs / rhs, signed, rounded towards zero; division by zero is undefined."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class DivUI(Op, name="arith.divui", traits=_BINARY, assembly=_PLAIN):
+    """result = lhs / rhs, unsigned; division by zero is undefined."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class CeilDivSI(Op, name="arith.ceildivsi", traits=_BINARY, assembly=_PLAIN):
+    """result = ceil(lhs / rhs), signed."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class CeilDivUI(Op, name="arith.ceildivui", traits=_BINARY, assembly=_PLAIN):
+    """result = ceil(lhs / rhs), unsigned."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class FloorDivSI(Op, name="arith.floordivsi", traits=_BINARY, assembly=_PLAIN):
+    """result = floor(lhs / rhs), signed."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class RemSI(Op, name="arith.remsi", traits=_BINARY, assembly=_PLAIN):
+    """result = lhs - (lhs / rhs) * rhs with the signed division that rounds towards zero."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class RemUI(Op, name="arith.remui", traits=_BINARY, assembly=_PLAIN):
+    """result = lhs mod rhs, unsigned."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class AndI(Op, name="arith.andi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+    """result = lhs & rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class OrI(Op, name="arith.ori", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+    """result = lhs | rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class XOrI(Op, name="arith.xori", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+    """result = lhs ^ rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class ShLI(Op, name="arith.shli", traits=_BINARY, assembly=_OVERFLOW):
+    """result = lhs << rhs; poison when rhs >= width."""
+
+    lhs: Operand
+    rhs: Operand
+    overflowFlags: AnyAttr = None
+    result: Result
+
+
+class ShRSI(Op, name="arith.shrsi", traits=_BINARY, assembly=_PLAIN):
+    """result = lhs >> rhs, sign bits shifted in; poison when rhs >= width."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class ShRUI(Op, name="arith.shrui", traits=_BINARY, assembly=_PLAIN):
+    """result = lhs >> rhs, zeros shifted in; poison when rhs >= width."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class MaxSI(Op, name="arith.maxsi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+    """result = max(lhs, rhs), signed."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class MaxUI(Op, name="arith.maxui", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+    """result = max(lhs, rhs), unsigned."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class MinSI(Op, name="arith.minsi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+    """result = min(lhs, rhs), signed."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class MinUI(Op, name="arith.minui", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+    """result = min(lhs, rhs), unsigned."""
+
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+
+class AddF(Op, name="arith.addf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+    """result = lhs + rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class SubF(Op, name="arith.subf", traits=_BINARY, assembly=_FAST):
+    """result = lhs - rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class MulF(Op, name="arith.mulf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+    """result = lhs * rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class DivF(Op, name="arith.divf", traits=_BINARY, assembly=_FAST):
+    """result = lhs / rhs, correctly rounded."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class RemF(Op, name="arith.remf", traits=_BINARY, assembly=_FAST):
+    """result = fmod(lhs, rhs): the sign is that of lhs."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class MaximumF(Op, name="arith.maximumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+    """result = max(lhs, rhs); NaN if either is NaN; +0 > -0."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class MinimumF(Op, name="arith.minimumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+    """result = min(lhs, rhs); NaN if either is NaN; -0 < +0."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class MaxNumF(Op, name="arith.maxnumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+    """result = max(lhs, rhs); the other one if one is NaN."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class MinNumF(Op, name="arith.minnumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+    """result = min(lhs, rhs); the other one if one is NaN."""
+
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class NegF(Op, name="arith.negf", traits=_BINARY, assembly=_UNARY_FAST):
+    """result = -operand: the sign bit flipped."""
+
+    operand: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+
+class ExtSI(Op, name="arith.extsi", traits=_CAST, assembly=_TO):
+    """out = in with its sign bit repeated."""
+
+    in_: Operand
+    out: Result
+
+
+class ExtUI(
+    Op,
+    name="arith.extui",
+    traits=_CAST,
+    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
+):
+    """out = in with zeros in front."""
+
+    in_: Operand
+    nneg: Flag = None
+    out: Result
+
+
+class TruncI(Op, name="arith.trunci", traits=_CAST, assembly=_TO):
+    """out = the low bits of in."""
+
+    in_: Operand
+    out: Result
+
+
+class ExtF(Op, name="arith.extf", traits=_CAST, assembly=_TO):
+    """out = in, exactly, in a wider type."""
+
+    in_: Operand
+    out: Result
+
+
+class TruncF(
+    Op,
+    name="arith.truncf",
+    traits=_CAST,
+    assembly="$in_ ($roundingmode^)? attr-dict `:` type($in_) `to` type($out)",
+):
+    """out = in rounded to a narrower type, to nearest even unless `roundingmode` says otherwise."""
+
+    in_: Operand
+    roundingmode: AnyAttr = None
+    out: Result
+
+
+class SIToFP(Op, name="arith.sitofp", traits=_CAST, assembly=_TO):
+    """out = the signed integer as a float, rounded to nearest even."""
+
+    in_: Operand
+    out: Result
+
+
+class UIToFP(
+    Op,
+    name="arith.uitofp",
+    traits=_CAST,
+    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
+):
+    """out = the unsigned integer as a float, rounded to nearest even."""
+
+    in_: Operand
+    nneg: Flag = None
+    out: Result
+
+
+class FPToSI(Op, name="arith.fptosi", traits=_CAST, assembly=_TO):
+    """out = in rounded towards zero, as a signed integer; undefined out of range."""
+
+    in_: Operand
+    out: Result
+
+
+class FPToUI(Op, name="arith.fptoui", traits=_CAST, assembly=_TO):
+    """out = in rounded towards zero, as an unsigned integer; undefined out of range."""
+
+    in_: Operand
+    out: Result
+
+
+class Bitcast(Op, name="arith.bitcast", traits=_CAST, assembly=_TO):
+    """out = the same bits in a type of the same width."""
+
+    in_: Operand
+    out: Result
+
+
+class IndexCast(Op, name="arith.index_cast", traits=_CAST, assembly=_TO):
+    """out = in as index or back, sign-extended or truncated."""
+
+    in_: Operand
+    out: Result
+
+
+class IndexCastUI(
+    Op,
+    name="arith.index_castui",
+    traits=_CAST,
+    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
+):
+    """out = in as index or back, zero-extended or truncated."""
+
+    in_: Operand
+    nneg: Flag = None
+    out: Result
+
+
+def _bool_like(operands: list[Value]) -> list[Type]:
+    return [with_element(operands[0].type, i1)]
+
+
+class CmpI(
+    Op,
+    name="arith.cmpi",
+    traits=_CAST,
+    assembly="$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)",
+):
+    """result = lhs <predicate> rhs, per element."""
+
+    predicate: CmpIField
+    lhs: Operand
+    rhs: Operand
+    result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """i1 in the shape of the operands."""
+        return _bool_like(operands)
+
+
+class CmpF(
+    Op,
+    name="arith.cmpf",
+    traits=_CAST,
+    assembly="$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)",
+):
+    """result = lhs <predicate> rhs, per element."""
+
+    predicate: CmpFField
+    lhs: Operand
+    rhs: Operand
+    fastmath: AnyAttr = None
+    result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """i1 in the shape of the operands."""
+        return _bool_like(operands)
+
+
+class Select(Op, name="arith.select", traits=_CAST):
+    """result = condition ? true_value : false_value; a scalar condition chooses the whole value."""
+
+    condition: Operand
+    true_value: Operand
+    false_value: Operand
+    result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """The type of the values."""
+        return [operands[1].type]
+
+
+class AddUIExtended(
+    Op,
+    name="arith.addui_extended",
+    traits=PURE | ELEMENTWISE | COMMUTATIVE,
+    assembly="$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",
+):
+    """sum = lhs + rhs; overflow = the carry."""
+
+    lhs: Operand
+    rhs: Operand
+    sum: Result
+    overflow: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """The operand type, and i1 in its shape."""
+        return [operands[0].type, with_element(operands[0].type, i1)]
+
+
+class MulSIExtended(
+    Op,
+    name="arith.mulsi_extended",
+    traits=PURE | ELEMENTWISE | SAME_TYPE | COMMUTATIVE,
+    assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
+):
+    """low, high = the halves of the signed product lhs * rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    low: Result
+    high: Result
+
+
+class MulUIExtended(
+    Op,
+    name="arith.mului_extended",
+    traits=PURE | ELEMENTWISE | SAME_TYPE | COMMUTATIVE,
+    assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
+):
+    """low, high = the halves of the unsigned product lhs * rhs."""
+
+    lhs: Operand
+    rhs: Operand
+    low: Result
+    high: Result

@@ -1,0 +1,54 @@
+"""The builtin dialect: the module, and the cast that conversions leave behind for a while."""
+
+from __future__ import annotations
+
+from ..ir import (
+    ISOLATED,
+    NO_TERMINATOR,
+    PURE,
+    RECURSIVE_EFFECTS,
+    SINGLE_BLOCK,
+    SYMBOL_TABLE,
+    Block,
+    Body,
+    Op,
+    Region,
+    Str,
+    VariadicOperand,
+    VariadicResult,
+)
+
+__all__ = ["Module", "UnrealizedConversionCast"]
+
+
+class Module(
+    Op,
+    name="builtin.module",
+    traits=ISOLATED | SYMBOL_TABLE | NO_TERMINATOR | SINGLE_BLOCK | RECURSIVE_EFFECTS,
+):
+    """The unit of compilation: a list of functions and module attributes."""
+
+    body_region: Body
+    sym_name: Str = None
+
+    @property
+    def body(self) -> Block:
+        """The block that holds the functions."""
+        return self.regions[0].blocks[0]
+
+    @classmethod
+    def empty(cls) -> Module:
+        """A module with an empty body."""
+        return cls(Region(Block()))
+
+
+class UnrealizedConversionCast(
+    Op,
+    name="builtin.unrealized_conversion_cast",
+    traits=PURE,
+    assembly="($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict",
+):
+    """outputs = inputs, seen as other types."""
+
+    inputs: VariadicOperand
+    outputs: VariadicResult

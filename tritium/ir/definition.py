@@ -1,0 +1,404 @@
+"""How an operation is defined: a class with annotated fields, metadata as class keywords.
+
+    class AddI(Op, name="arith.addi", traits=PURE | COMMUTATIVE | ELEMENTWISE):
+        '''result = lhs + rhs, two's complement, wrapping.'''
+        lhs: Operand
+        rhs: Operand
+        result: Result
+
+From the annotations the class gets accessors (`op.lhs`, `op.result`) and a constructor `AddI(lhs, rhs)`:
+operands, then attributes, regions and successors in the order they stand, each also by keyword; result types by
+keyword (`result=ty`) where the class cannot infer them; and `loc=`, `attributes=` (extra ones).
+A field with a class-level default is optional. The constructor is generated on first use.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+from ..support import UNKNOWN, InternalError, Location
+from .attributes import (
+    UNIT,
+    Attribute,
+    DenseArrayAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TypeAttr,
+    bool_attr,
+)
+from .operation import Block, Operation, OpResult, Region, Value
+from .types import Type, i32, i64
+
+__all__ = [
+    "I32",
+    "I64",
+    "OPS",
+    "AnyAttr",
+    "Body",
+    "Bool",
+    "Field",
+    "Flag",
+    "I32Array",
+    "I64Array",
+    "Op",
+    "Operand",
+    "OptionalOperand",
+    "OptionalResult",
+    "Result",
+    "Str",
+    "Successor",
+    "Symbol",
+    "TypeField",
+    "UnregisteredOp",
+    "VariadicOperand",
+    "VariadicRegion",
+    "VariadicResult",
+    "enum_field",
+]
+
+
+class Field:
+    """One field of an op: `kind` is operand, result, region, successor or attribute; `arity` is "1", "?" or "*"."""
+
+    __slots__ = ("arity", "decode", "encode", "enum", "index", "kind", "name", "optional")
+
+    def __init__(
+        self,
+        kind: str,
+        arity: str = "1",
+        encode: Callable[[Any], Attribute] | None = None,
+        decode: Callable[[Any], Any] | None = None,
+        enum_class: type[enum.IntEnum] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.arity = arity
+        self.encode = encode
+        self.decode = decode
+        self.enum = enum_class
+        self.name = ""
+        self.index = 0
+        self.optional = arity != "1"
+
+    def named(self, name: str, optional: bool) -> Field:
+        """A copy that belongs to the field `name` of an op."""
+        f = Field(self.kind, self.arity, self.encode, self.decode, self.enum)
+        f.name, f.optional = name, optional or self.optional
+        return f
+
+
+def _value_of(attr: Any) -> Any:
+    return attr.value
+
+
+def _codec(encode: Callable[[Any], Attribute], decode: Callable[[Any], Any]) -> Field:
+    def to_attr(v: Any) -> Attribute:
+        return v if isinstance(v, Attribute) else encode(v)
+
+    return Field("attribute", "1", to_attr, decode)
+
+
+def _identity(v: Any) -> Any:
+    return v
+
+
+Operand = Annotated[Value, Field("operand")]
+OptionalOperand = Annotated["Value | None", Field("operand", "?")]
+VariadicOperand = Annotated["list[Value]", Field("operand", "*")]
+Result = Annotated[OpResult, Field("result")]
+OptionalResult = Annotated["OpResult | None", Field("result", "?")]
+VariadicResult = Annotated["list[OpResult]", Field("result", "*")]
+Body = Annotated[Region, Field("region")]
+VariadicRegion = Annotated["list[Region]", Field("region", "*")]
+Successor = Annotated[Block, Field("successor")]
+AnyAttr = Annotated[Any, Field("attribute", "1", _identity, _identity)]
+I32 = Annotated[int, _codec(lambda v: IntegerAttr(v, i32), _value_of)]
+I64 = Annotated[int, _codec(lambda v: IntegerAttr(v, i64), _value_of)]
+Bool = Annotated[bool, _codec(bool_attr, lambda a: bool(a.value))]
+Str = Annotated[str, _codec(StringAttr, _value_of)]
+Symbol = Annotated[str, _codec(SymbolRefAttr, lambda a: a.name)]
+TypeField = Annotated[Type, _codec(TypeAttr, lambda a: a.type)]
+I32Array = Annotated["tuple[int, ...]", _codec(lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)]
+I64Array = Annotated["tuple[int, ...]", _codec(lambda v: DenseArrayAttr(tuple(v), i64), lambda a: a.values)]
+Flag = Annotated[bool, Field("attribute", "?", lambda v: UNIT if v else None, lambda a: a is not None)]  # type: ignore
+
+
+def enum_field(cls: type[enum.IntEnum], ty: Type = i32) -> Field:
+    """The field of an enum attribute, stored as an integer attribute of type `ty`."""
+
+    def encode(v: Any) -> Attribute:
+        return v if isinstance(v, Attribute) else IntegerAttr(int(v), ty)
+
+    return Field("attribute", "1", encode, lambda a: cls(a.value), cls)
+
+
+OPS: dict[str, type[Op]] = {}
+"""Every defined operation by its full name."""
+
+
+class OpMeta(type):
+    """Turns annotations into fields and accessors; keeps instances free of a `__dict__`."""
+
+    def __new__(mcs, clsname: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
+        annotations = namespace.get("__annotations__", {})
+        defaults = {n: namespace.pop(n) for n in annotations if n in namespace}
+        namespace.setdefault("__slots__", ())
+        namespace["_defaults"] = defaults
+        return super().__new__(mcs, clsname, bases, namespace)
+
+    def __init__(
+        cls,
+        clsname: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        name: str = "",
+        traits: int = 0,
+        assembly: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(clsname, bases, namespace)
+        if not name:
+            return
+        cls.name, cls.traits, cls.assembly = name, traits, assembly
+        _collect_fields(cls, namespace)
+        if name in OPS and OPS[name].__module__ != cls.__module__:
+            raise InternalError(f"operation {name} is defined twice")
+        OPS[name] = cls  # type: ignore[assignment]
+
+
+def _collect_fields(cls: Any, namespace: dict[str, Any]) -> None:
+    scope = sys.modules[cls.__module__].__dict__
+    fields: list[Field] = []
+    for name, annotation in namespace.get("__annotations__", {}).items():
+        kind = eval(annotation, scope) if isinstance(annotation, str) else annotation
+        meta = [a for a in get_args(kind) if isinstance(a, Field)]
+        if isinstance(kind, Field):
+            meta = [kind]
+        if meta:
+            fields.append(meta[0].named(name, name in cls._defaults))
+    cls.fields = fields
+    cls.operand_fields = _numbered(fields, "operand")
+    cls.result_fields = _numbered(fields, "result")
+    cls.region_fields = _numbered(fields, "region")
+    cls.successor_fields = _numbered(fields, "successor")
+    cls.attribute_fields = {f.name: f for f in fields if f.kind == "attribute"}
+    cls.segmented = sum(f.arity != "1" for f in cls.operand_fields) > 1
+    for f in fields:
+        setattr(cls, f.name, property(_accessor(cls, f), doc=f"{f.kind} `{f.name}`"))
+
+
+def _numbered(fields: list[Field], kind: str) -> list[Field]:
+    chosen = [f for f in fields if f.kind == kind]
+    for i, f in enumerate(chosen):
+        f.index = i
+    return chosen
+
+
+def _accessor(cls: Any, f: Field) -> Callable[[Any], Any]:
+    if f.kind == "attribute":
+        return _attribute_accessor(f, cls._defaults.get(f.name))
+    if f.kind == "successor":
+        index = f.index
+        return lambda op: op.successors[index]
+    group = {"operand": cls.operand_fields, "result": cls.result_fields, "region": cls.region_fields}[f.kind]
+    slot = {"operand": "operands", "result": "results", "region": "regions"}[f.kind]
+    index, after = f.index, len(group) - f.index - 1
+    if all(g.arity == "1" for g in group[: index + 1]):
+        return _fixed_accessor(slot, index)
+    if f.kind == "operand" and cls.segmented:
+        return _segment_accessor(f)
+    if all(g.arity == "1" for g in group[index + 1 :]) and f.arity == "1":
+        return lambda op: getattr(op, slot)[-after - 1]
+    if f.arity == "?":
+        return lambda op: next(iter(getattr(op, slot)[index : len(getattr(op, slot)) - after]), None)
+    return lambda op: getattr(op, slot)[index : len(getattr(op, slot)) - after]
+
+
+def _fixed_accessor(slot: str, index: int) -> Callable[[Any], Any]:
+    if slot == "operands":
+        return lambda op: op.operands[index]
+    if slot == "results":
+        return lambda op: op.results[index]
+    return lambda op: op.regions[index]
+
+
+def _attribute_accessor(f: Field, default: Any) -> Callable[[Any], Any]:
+    name, decode = f.name, f.decode
+    assert decode is not None
+    if f.arity == "?":
+        return lambda op: name in op.attributes
+
+    def get(op: Operation) -> Any:
+        attr = op.attributes.get(name)
+        return default if attr is None else decode(attr)
+
+    return get
+
+
+def _segment_accessor(f: Field) -> Callable[[Any], Any]:
+    index, arity = f.index, f.arity
+
+    def get(op: Operation) -> Any:
+        sizes = op.attributes["operandSegmentSizes"].values  # type: ignore[attr-defined]
+        start = sum(sizes[:index])
+        if arity == "*":
+            return op.operands[start : start + sizes[index]]
+        return op.operands[start] if sizes[index] else None
+
+    return get
+
+
+class Op(Operation, metaclass=OpMeta):
+    """Base of all defined operations; class attributes describe the definition.
+
+    `name`, `traits` (bit mask, see `traits`), `fields`, `operand_fields`, `result_fields`, `region_fields`,
+    `successor_fields`, `attribute_fields` (by name), `segmented` (several operand groups of variable size, whose
+    sizes stand in `operandSegmentSizes`), `assembly` (the declarative format of the text form, or None).
+    """
+
+    fields: list[Field] = []
+    operand_fields: list[Field] = []
+    result_fields: list[Field] = []
+    region_fields: list[Field] = []
+    successor_fields: list[Field] = []
+    attribute_fields: dict[str, Field] = {}
+    segmented: bool = False
+    assembly: str | None = None
+    _defaults: dict[str, Any] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        cls = type(self)
+        cls.__init__ = _make_constructor(cls)  # type: ignore[method-assign]
+        cls.__init__(self, *args, **kwargs)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """The result types that follow from operands and attributes; the default: each is that of operand 0."""
+        if not cls.result_fields:
+            return []
+        if not operands:
+            raise InternalError(f"{cls.name}: result types must be given")
+        return [operands[0].type] * len(cls.result_fields)
+
+    @classmethod
+    def create(
+        cls,
+        operands: list[Value],
+        result_types: list[Type],
+        attributes: dict[str, Attribute] | None = None,
+        regions: list[Region] | None = None,
+        successors: list[Block] | None = None,
+        loc: Location = UNKNOWN,
+    ) -> Any:
+        """The generic constructor: everything given, nothing inferred."""
+        op = cls.__new__(cls)
+        op.setup(list(operands), result_types, attributes or {}, regions or [], successors or [], loc)
+        return op
+
+    @property
+    def result(self) -> Any:
+        """The only result."""
+        (r,) = self.results
+        return r
+
+    def verify_op(self) -> list[str]:
+        """What is wrong with this operation beyond its fields, one message each; overridden by definitions."""
+        return []
+
+
+class UnregisteredOp(Operation):
+    """An operation of a dialect that is not loaded; prints and parses in generic form only."""
+
+    __slots__ = ("op_name",)
+
+    def __init__(self, op_name: str) -> None:
+        self.op_name = op_name
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The full name as written in the text."""
+        return self.op_name
+
+
+def _parameters(cls: Any) -> tuple[list[str], list[str]]:
+    """The constructor's positional parameters and the names of the result-type keywords."""
+    required, optional = [], []
+    for f in cls.fields:
+        if f.kind == "result":
+            continue
+        if f.optional and f.arity != "*":
+            optional.append(f"{f.name}=None")
+        elif f.arity == "*" and optional:
+            optional.append(f"{f.name}=()")
+        elif optional:
+            optional.append(f"{f.name}=None")
+        else:
+            required.append(f.name)
+    return required + optional, [f"{f.name}=None" for f in cls.result_fields]
+
+
+def _make_constructor(cls: Any) -> Any:
+    params, results = _parameters(cls)
+    lines = [f"def __init__({', '.join(['self', *params, '*', *results, 'attributes=None', 'loc=UNKNOWN'])}):"]
+    lines += _operand_lines(cls)
+    lines.append("    attrs = {} if attributes is None else dict(attributes)")
+    if cls.segmented:
+        sizes = ", ".join(_segment_size(f) for f in cls.operand_fields)
+        lines.append(f"    attrs['operandSegmentSizes'] = DenseArrayAttr(({sizes},), i32)")
+    scope: dict[str, Any] = {"UNKNOWN": UNKNOWN, "DenseArrayAttr": DenseArrayAttr, "i32": i32, "cls": cls}
+    for f in cls.attribute_fields.values():
+        scope[f"encode_{f.name}"] = f.encode
+        guard = f"if {f.name} is not None and {f.name} is not False:" if f.arity == "?" else f"if {f.name} is not None:"
+        lines.append(f"    {guard} attrs['{f.name}'] = encode_{f.name}({f.name})")
+    lines += _result_lines(cls)
+    regions = " + ".join(f"[{f.name}]" if f.arity == "1" else f"list({f.name})" for f in cls.region_fields) or "[]"
+    successors = ", ".join(f.name for f in cls.successor_fields)
+    lines.append(f"    self.setup(operands, types, attrs, {regions}, [{successors}], loc)")
+    exec("\n".join(lines), scope)
+    return scope["__init__"]
+
+
+def _operand_lines(cls: Any) -> list[str]:
+    if all(f.arity == "1" for f in cls.operand_fields):
+        return [f"    operands = [{', '.join(f.name for f in cls.operand_fields)}]"]
+    lines = ["    operands = []"]
+    for f in cls.operand_fields:
+        if f.arity == "1":
+            lines.append(f"    operands.append({f.name})")
+        elif f.arity == "?":
+            lines.append(f"    if {f.name} is not None: operands.append({f.name})")
+        else:
+            lines.append(f"    operands.extend({f.name})")
+    return lines
+
+
+def _segment_size(f: Field) -> str:
+    return {"1": "1", "?": f"int({f.name} is not None)", "*": f"len({f.name})"}[f.arity]
+
+
+def _result_lines(cls: Any) -> list[str]:
+    if not cls.result_fields:
+        return ["    types = []"]
+    if len(cls.result_fields) == 1:
+        f = cls.result_fields[0]
+        if f.arity == "1":
+            return [
+                f"    if {f.name} is None: types = cls.infer_types(operands, attrs)",
+                f"    else: types = [{f.name}]",
+            ]
+        if f.arity == "*":
+            return [
+                f"    if {f.name} is None: types = cls.infer_types(operands, attrs)",
+                f"    else: types = list({f.name})",
+            ]
+        return [f"    types = [] if {f.name} is None else [{f.name}]"]
+    first = cls.result_fields[0].name
+    given = ", ".join(f.name for f in cls.result_fields)
+    return [f"    types = cls.infer_types(operands, attrs) if {first} is None else [{given}]"]

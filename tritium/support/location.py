@@ -1,0 +1,119 @@
+"""Where an operation came from: MLIR's builtin locations as immutable values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["UNKNOWN", "CallSiteLoc", "FileLineColLoc", "FusedLoc", "Location", "NameLoc", "UnknownLoc"]
+
+
+class Location:
+    """Base of all locations; equality is by value, the text form is MLIR's."""
+
+    __slots__ = ()
+
+    def _key(self) -> tuple[Any, ...]:
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Location) and type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+    def __repr__(self) -> str:
+        return f"loc({self})"
+
+    def file_position(self) -> FileLineColLoc | None:
+        """The innermost file position in this location, if it holds one."""
+        return None
+
+
+class UnknownLoc(Location):
+    """`loc(unknown)`"""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = UnknownLoc()
+
+
+class FileLineColLoc(Location):
+    """`loc("file.py":3:7)`; `line` and `column` count from 1 as MLIR prints them."""
+
+    __slots__ = ("column", "file", "line")
+
+    def __init__(self, file: str, line: int, column: int) -> None:
+        self.file = file
+        self.line = line
+        self.column = column
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.file, self.line, self.column)
+
+    def __str__(self) -> str:
+        return f'"{self.file}":{self.line}:{self.column}'
+
+    def file_position(self) -> FileLineColLoc | None:
+        return self
+
+
+class NameLoc(Location):
+    """`loc("x"(child))`: the name of a variable, and where it was assigned."""
+
+    __slots__ = ("child", "name")
+
+    def __init__(self, name: str, child: Location = UNKNOWN) -> None:
+        self.name = name
+        self.child = child
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.name, self.child)
+
+    def __str__(self) -> str:
+        return f'"{self.name}"' if self.child is UNKNOWN else f'"{self.name}"({self.child})'
+
+    def file_position(self) -> FileLineColLoc | None:
+        return self.child.file_position()
+
+
+class CallSiteLoc(Location):
+    """`loc(callsite(callee at caller))`: a position in a function inlined at `caller`."""
+
+    __slots__ = ("callee", "caller")
+
+    def __init__(self, callee: Location, caller: Location) -> None:
+        self.callee = callee
+        self.caller = caller
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.callee, self.caller)
+
+    def __str__(self) -> str:
+        return f"callsite({self.callee} at {self.caller})"
+
+    def file_position(self) -> FileLineColLoc | None:
+        return self.callee.file_position()
+
+
+class FusedLoc(Location):
+    """`loc(fused[a, b])`: one operation made of several."""
+
+    __slots__ = ("locations",)
+
+    def __init__(self, locations: tuple[Location, ...]) -> None:
+        self.locations = locations
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.locations
+
+    def __str__(self) -> str:
+        return "fused[" + ", ".join(map(str, self.locations)) + "]"
+
+    def file_position(self) -> FileLineColLoc | None:
+        return next((p for loc in self.locations if (p := loc.file_position())), None)
