@@ -1,0 +1,91 @@
+"""How long a user waits: cold process, warm compile, cache hit. NumPy arrays, so no import of torch counts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from statistics import median
+
+import numpy as np
+from measure import EXAMPLES, ROOT, Row, example, main
+
+BLOCKS = example("matmul").BLOCKS
+FIRST = """
+import numpy as np
+from vector_add import add_kernel
+x, y, out = np.ones(1024, np.float32), np.ones(1024, np.float32), np.zeros(1024, np.float32)
+add_kernel[(1,)](x, y, out, 1024, BLOCK_SIZE=1024)
+assert (out == 2).all()
+"""
+
+
+def process(cache: str) -> float:
+    """Seconds from starting Python to the end of a process that ran the vector add, with the cache folder `cache`."""
+    path = os.pathsep.join([str(ROOT), str(EXAMPLES)])
+    start = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-c", FIRST], check=True, env={**os.environ, "PYTHONPATH": path, "TRITIUM_CACHE_DIR": cache}
+    )
+    return time.perf_counter() - start
+
+
+def cold_and_cached() -> list[Row]:
+    cold, cached = [], []
+    for _ in range(7):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(process(cache))
+            cached.append(process(cache))
+    return [
+        Row("cold process: import, compile vector add, first result", median(cold), "s", 0.6, "no torch, empty cache"),
+        Row("the same with the kernel in the cache", median(cached), "s", None, "no torch"),
+    ]
+
+
+def requests() -> dict[str, tuple[float, object]]:
+    """name -> (milliseconds allowed, function that makes a new kernel compile for its usual arguments)."""
+    x = np.zeros((1024, 1024), np.float32)
+    return {
+        "vector add": (25, lambda: example("vector_add").add_kernel.warmup(x, x, x, 1024, BLOCK_SIZE=1024, grid=(1,))),
+        "softmax": (
+            60,
+            lambda: example("fused_softmax").softmax_kernel.warmup(
+                x, x, 1024, 1024, 1024, 1000, BLOCK_SIZE=1024, num_stages=2, grid=(1,)
+            ),
+        ),
+        "matmul": (
+            120,
+            lambda: example("matmul").matmul_kernel.warmup(
+                x, x, x, 1024, 1024, 1024, 1024, 1, 1024, 1, 1024, 1, ACTIVATION="", **BLOCKS, grid=(1,)
+            ),
+        ),
+    }
+
+
+def compile_times() -> list[Row]:
+    rows = []
+    for name, (bound, request) in requests().items():
+        compiled, hits = [], []
+        for _ in range(12):
+            with tempfile.TemporaryDirectory() as cache:
+                os.environ["TRITIUM_CACHE_DIR"] = cache
+                for times in (compiled, hits):
+                    start = time.perf_counter()
+                    request()
+                    times.append((time.perf_counter() - start) * 1e3)
+        rows.append(
+            Row(f"warm compile of {name}", median(compiled), "ms", bound, "from the call to machine code in memory")
+        )
+        rows.append(Row(f"cache hit, {name}", median(hits), "ms", 2, "another JIT function of the same source"))
+    return rows
+
+
+def measure() -> list[Row]:
+    """The rows of this script."""
+    return cold_and_cached() + compile_times()
+
+
+if __name__ == "__main__":
+    main(measure)

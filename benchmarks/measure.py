@@ -1,0 +1,115 @@
+"""How the benchmarks measure, so that their figures can be compared: peers by turns in one run, medians, one table.
+
+Each script has a function `measure() -> list[Row]` and calls `main(measure)`; `run_all.py` runs every script in a
+process of its own and prints the table of the README.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+sys.path.insert(0, str(ROOT))
+
+
+def example(name: str) -> ModuleType:
+    """A script of examples/ as a module, loaded anew: its JIT functions have compiled nothing yet."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. `value` is what was measured in `unit`; `bound` what it must reach.
+
+    Units of time ("s", "ms", "us") must stay at or below the bound; "x" is a ratio of a peer's time to ours and must
+    reach it. A `bound` of None is a figure without a promise. `note` says against what, and the times behind a ratio.
+    """
+
+    what: str
+    value: float
+    unit: str
+    bound: float | None
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bound is kept."""
+        if self.bound is None:
+            return True
+        return self.value >= self.bound if self.unit == "x" else self.value <= self.bound
+
+
+def seconds(function: Callable[[], object], repeat: int = 1) -> float:
+    """Seconds per call of `function`, over `repeat` calls."""
+    start = time.perf_counter()
+    for _ in range(repeat):
+        function()
+    return (time.perf_counter() - start) / repeat
+
+
+def repeats_for(function: Callable[[], object], target: float) -> int:
+    """How many calls of `function` take about `target` seconds; at least one."""
+    once = min(seconds(function) for _ in range(3))
+    return max(1, int(target / max(once, 1e-9)))
+
+
+def by_turns(functions: dict[str, Callable[[], object]], rounds: int = 15, slice_s: float = 0.02) -> dict[str, float]:
+    """Median seconds per call of each function, measured in turns so that a busy machine slows all of them alike.
+
+    Each round gives every function a slice of about `slice_s` seconds. All are warmed up first.
+    """
+    repeat = {}
+    for name, function in functions.items():
+        function()
+        repeat[name] = repeats_for(function, slice_s)
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(rounds):
+        for name, function in functions.items():
+            times[name].append(seconds(function, repeat[name]))
+    return {name: median(samples) for name, samples in times.items()}
+
+
+def against(
+    what: str, ours: Callable[[], object], peers: dict[str, tuple[Callable[[], object], float]], **how
+) -> list[Row]:
+    """Rows for one workload: our speed as a ratio to each peer's, given as name -> (function, the ratio to reach)."""
+    times = by_turns({"tritium": ours, **{name: function for name, (function, _) in peers.items()}}, **how)
+    mine = times["tritium"]
+    return [
+        Row(
+            f"{what}, against {name}",
+            times[name] / mine,
+            "x",
+            bound,
+            f"{mine * 1e3:.3g} ms, {name} {times[name] * 1e3:.3g} ms",
+        )
+        for name, (_, bound) in peers.items()
+    ]
+
+
+def show(rows: list[Row]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| what | measured | at least / at most | |", "|---|---:|---:|---|"]
+    for row in rows:
+        bound = "" if row.bound is None else f"{'>=' if row.unit == 'x' else '<='} {row.bound:g} {row.unit}"
+        mark = "" if row.holds else " **missed**"
+        lines.append(f"| {row.what} | {row.value:.3g} {row.unit}{mark} | {bound} | {row.note} |")
+    return "\n".join(lines)
+
+
+def main(measure: Callable[[], list[Row]]) -> None:
+    """Run one script: print its table, or with --json its rows for `run_all.py`."""
+    rows = measure()
+    print(json.dumps([asdict(row) for row in rows]) if "--json" in sys.argv else show(rows))
