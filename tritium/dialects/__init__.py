@@ -1,5 +1,5 @@
 """The dialects: what each operation is, its fields, traits and text form."""
 
-from . import arith, builtin, cf, math, scf, tt
+from . import arith, builtin, cf, llvm, math, scf, tt, ub
 
-__all__ = ["arith", "builtin", "cf", "math", "scf", "tt"]
+__all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ub"]

@@ -13,7 +13,6 @@ from ..ir import (
     AnyAttr,
     Attribute,
     DenseElementsAttr,
-    Flag,
     FloatAttr,
     IntegerAttr,
     Op,
@@ -27,6 +26,20 @@ from ..ir import (
     i64,
     scalar_attr,
     with_element,
+)
+from .arith_casts import (
+    Bitcast,
+    ExtF,
+    ExtSI,
+    ExtUI,
+    FPToSI,
+    FPToUI,
+    IndexCast,
+    IndexCastUI,
+    SIToFP,
+    TruncF,
+    TruncI,
+    UIToFP,
 )
 
 __all__ = [
@@ -88,7 +101,6 @@ _CAST = PURE | ELEMENTWISE
 _OVERFLOW = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
 _PLAIN = "$lhs `,` $rhs attr-dict `:` type($result)"
 _FAST = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-_TO = "$in_ attr-dict `:` type($in_) `to` type($out)"
 _UNARY_FAST = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
 
@@ -411,114 +423,6 @@ class NegF(Op, name="arith.negf", traits=_BINARY, assembly=_UNARY_FAST):
     operand: Operand
     fastmath: AnyAttr = None
     result: Result
-
-
-class ExtSI(Op, name="arith.extsi", traits=_CAST, assembly=_TO):
-    """out = in with its sign bit repeated."""
-
-    in_: Operand
-    out: Result
-
-
-class ExtUI(
-    Op,
-    name="arith.extui",
-    traits=_CAST,
-    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
-):
-    """out = in with zeros in front."""
-
-    in_: Operand
-    nneg: Flag = None
-    out: Result
-
-
-class TruncI(Op, name="arith.trunci", traits=_CAST, assembly=_TO):
-    """out = the low bits of in."""
-
-    in_: Operand
-    out: Result
-
-
-class ExtF(Op, name="arith.extf", traits=_CAST, assembly=_TO):
-    """out = in, exactly, in a wider type."""
-
-    in_: Operand
-    out: Result
-
-
-class TruncF(
-    Op,
-    name="arith.truncf",
-    traits=_CAST,
-    assembly="$in_ ($roundingmode^)? attr-dict `:` type($in_) `to` type($out)",
-):
-    """out = in rounded to a narrower type, to nearest even unless `roundingmode` says otherwise."""
-
-    in_: Operand
-    roundingmode: AnyAttr = None
-    out: Result
-
-
-class SIToFP(Op, name="arith.sitofp", traits=_CAST, assembly=_TO):
-    """out = the signed integer as a float, rounded to nearest even."""
-
-    in_: Operand
-    out: Result
-
-
-class UIToFP(
-    Op,
-    name="arith.uitofp",
-    traits=_CAST,
-    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
-):
-    """out = the unsigned integer as a float, rounded to nearest even."""
-
-    in_: Operand
-    nneg: Flag = None
-    out: Result
-
-
-class FPToSI(Op, name="arith.fptosi", traits=_CAST, assembly=_TO):
-    """out = in rounded towards zero, as a signed integer; undefined out of range."""
-
-    in_: Operand
-    out: Result
-
-
-class FPToUI(Op, name="arith.fptoui", traits=_CAST, assembly=_TO):
-    """out = in rounded towards zero, as an unsigned integer; undefined out of range."""
-
-    in_: Operand
-    out: Result
-
-
-class Bitcast(Op, name="arith.bitcast", traits=_CAST, assembly=_TO):
-    """out = the same bits in a type of the same width."""
-
-    in_: Operand
-    out: Result
-
-
-class IndexCast(Op, name="arith.index_cast", traits=_CAST, assembly=_TO):
-    """out = in as index or back, sign-extended or truncated."""
-
-    in_: Operand
-    out: Result
-
-
-class IndexCastUI(
-    Op,
-    name="arith.index_castui",
-    traits=_CAST,
-    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
-):
-    """out = in as index or back, zero-extended or truncated."""
-
-    in_: Operand
-    nneg: Flag = None
-    out: Result
 
 
 def _bool_like(operands: list[Value]) -> list[Type]:

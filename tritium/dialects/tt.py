@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-
 from ..ir import (
     COMMUTATIVE,
     ELEMENTWISE,
@@ -39,10 +37,39 @@ from ..ir import (
     VariadicResult,
     element_type,
     i32,
-    with_element,
 )
 from ..ir import I32 as I32Field
-from ..ir.definition import enum_field
+from .tt_memory import (
+    Advance,
+    AtomicCAS,
+    AtomicRMW,
+    DescriptorLoad,
+    DescriptorStore,
+    Load,
+    MakeTensorDescriptor,
+    MakeTensorPtr,
+    Store,
+)
+from .tt_types import (
+    AtomicOp,
+    CacheModifier,
+    DimField,
+    EvictionPolicy,
+    InputPrecision,
+    MemSemantic,
+    MemSyncScope,
+    NanField,
+    PaddingOption,
+    PointerType,
+    PrecisionField,
+    ProgramDim,
+    PropagateNan,
+    RoundingField,
+    RoundingMode,
+    ScaleDotElemType,
+    TensorDescType,
+    pointee_type,
+)
 
 __all__ = [
     "AddPtr",
@@ -106,182 +133,6 @@ __all__ = [
 ]
 
 _TO = "$src attr-dict `:` type($src) `->` type($result)"
-_ACCESS = "(`cacheModifier` `=` $cache^)? (`evictionPolicy` `=` $evict^)? attr-dict `:` "
-
-
-class PointerType(Type):
-    """`!tt.ptr<f32>`: the address of a value of type `pointee`, or of a whole tile (block pointer)."""
-
-    __slots__ = ("address_space", "pointee")
-    pointee: Type
-    address_space: int
-
-    def __new__(cls, pointee: Type, address_space: int = 1) -> PointerType:
-        found = cls._table.get((pointee, address_space))
-        if found is not None:
-            return found
-        self = object.__new__(cls)
-        self.pointee, self.address_space = pointee, address_space
-        return cls._table.setdefault((pointee, address_space), self)
-
-    def __str__(self) -> str:
-        space = f", {self.address_space}" if self.address_space != 1 else ""
-        return f"!tt.ptr<{self.pointee}{space}>"
-
-
-class TensorDescType(Type):
-    """`!tt.tensordesc<tensor<64x32xf16>>`: a strided tensor in memory, accessed in blocks of type `block`.
-
-    `signed` tells integer blocks apart in printing (`si`/`ui` element types); None for the rest.
-    """
-
-    __slots__ = ("block",)
-    block: TensorType
-
-    def __new__(cls, block: TensorType) -> TensorDescType:
-        found = cls._table.get(block)
-        if found is not None:
-            return found
-        self = object.__new__(cls)
-        self.block = block
-        return cls._table.setdefault(block, self)
-
-    def __str__(self) -> str:
-        return f"!tt.tensordesc<{self.block}>"
-
-
-class CacheModifier(enum.IntEnum):
-    """Where a load or store should be cached."""
-
-    none = 1
-    ca = 2
-    cg = 3
-    wb = 4
-    cs = 5
-    wt = 6
-    cv = 7
-
-
-class EvictionPolicy(enum.IntEnum):
-    """How long a cache line should stay."""
-
-    evict_normal = 1
-    evict_first = 2
-    evict_last = 3
-
-
-class PaddingOption(enum.IntEnum):
-    """What an out-of-bounds element reads as."""
-
-    pad_zero = 1
-    pad_nan = 2
-
-
-class AtomicOp(enum.IntEnum):
-    """The operation of an atomic read-modify-write."""
-
-    _and = 1
-    _or = 2
-    xor = 3
-    add = 4
-    fadd = 5
-    max = 6
-    min = 7
-    umax = 8
-    umin = 9
-    exch = 10
-
-
-class MemSemantic(enum.IntEnum):
-    """The memory order of an atomic."""
-
-    relaxed = 1
-    acquire = 2
-    release = 3
-    acq_rel = 4
-
-
-class MemSyncScope(enum.IntEnum):
-    """Who sees an atomic in order."""
-
-    gpu = 1
-    cta = 2
-    sys = 3
-
-
-class ProgramDim(enum.IntEnum):
-    """An axis of the grid."""
-
-    x = 0
-    y = 1
-    z = 2
-
-
-class RoundingMode(enum.IntEnum):
-    """How a float conversion rounds."""
-
-    rtz = 0
-    rtne = 1
-
-
-class PropagateNan(enum.IntEnum):
-    """Whether min and max hand on NaN."""
-
-    none = 0
-    all = 0xFFFF
-
-
-class InputPrecision(enum.IntEnum):
-    """How f32 operands of `dot` are multiplied."""
-
-    tf32 = 0
-    tf32x3 = 1
-    ieee = 2
-    bf16x3 = 3
-    bf16x6 = 4
-
-
-class ScaleDotElemType(enum.IntEnum):
-    """The element formats of `dot_scaled`."""
-
-    e4m3 = 0
-    e5m2 = 1
-    e2m3 = 2
-    e3m2 = 3
-    e2m1 = 4
-    bf16 = 5
-    fp16 = 6
-
-
-CacheField = enum_field(CacheModifier)
-EvictField = enum_field(EvictionPolicy)
-PaddingField = enum_field(PaddingOption)
-AtomicField = enum_field(AtomicOp)
-SemField = enum_field(MemSemantic)
-ScopeField = enum_field(MemSyncScope)
-DimField = enum_field(ProgramDim)
-RoundingField = enum_field(RoundingMode)
-NanField = enum_field(PropagateNan)
-PrecisionField = enum_field(InputPrecision)
-ScaleElemField = enum_field(ScaleDotElemType)
-
-
-def pointee_type(ty: Type) -> Type:
-    """What a load through `ty` gives: pointers of tensors element by element, a block pointer its tile."""
-    element = element_type(ty)
-    assert isinstance(element, PointerType), f"{ty} is no pointer"
-    return with_element(ty, element.pointee)
-
-
-class _PointerResult:
-    """Mixin: the result is what operand 0 points to."""
-
-    __slots__ = ()
-
-    @classmethod
-    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
-        """The pointee type in the shape of the pointer."""
-        return [pointee_type(operands[0].type)]
 
 
 # -- functions ----------------------------------------------------------------------------------------------------
@@ -628,159 +479,6 @@ class Gather(
     axis: I32Field
     efficient_layout: Flag = None
     result: Result
-
-
-# -- memory -------------------------------------------------------------------------------------------------------
-
-
-class Load(
-    _PointerResult,
-    Op,
-    name="tt.load",
-    traits=READ,
-    assembly="$ptr (`,` $mask^)? (`,` $other^)? " + _ACCESS + "type($ptr)",
-):
-    """result = *ptr where `mask`, `other` elsewhere (undefined without one).
-
-    Block pointers carry `boundaryCheck` (dimensions) and `padding` instead of a mask.
-    """
-
-    ptr: Operand
-    mask: OptionalOperand
-    other: OptionalOperand
-    boundaryCheck: I32Array = ()
-    padding: PaddingField = None
-    cache: CacheField = CacheModifier.none
-    evict: EvictField = EvictionPolicy.evict_normal
-    isVolatile: Bool = False
-    result: Result
-
-    @property
-    def effects(self) -> int:
-        """A volatile load must not be moved or removed."""
-        return READ | WRITE if self.isVolatile else READ
-
-
-class Store(
-    Op,
-    name="tt.store",
-    traits=WRITE,
-    assembly="$ptr `,` $value (`,` $mask^)? " + _ACCESS + "type($ptr)",
-):
-    """*ptr = value where `mask`."""
-
-    ptr: Operand
-    value: Operand
-    mask: OptionalOperand
-    boundaryCheck: I32Array = ()
-    cache: CacheField = CacheModifier.none
-    evict: EvictField = EvictionPolicy.evict_normal
-
-
-class AtomicRMW(
-    _PointerResult,
-    Op,
-    name="tt.atomic_rmw",
-    traits=READ | WRITE,
-    assembly="$atomic_rmw_op `,` $sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict"
-    " `:` functional-type(operands, $result)",
-):
-    """result = *ptr; *ptr = op(*ptr, val) in one step, where `mask`."""
-
-    atomic_rmw_op: AtomicField
-    ptr: Operand
-    val: Operand
-    mask: OptionalOperand
-    sem: SemField = MemSemantic.acq_rel
-    scope: ScopeField = MemSyncScope.gpu
-    result: Result
-
-
-class AtomicCAS(
-    _PointerResult,
-    Op,
-    name="tt.atomic_cas",
-    traits=READ | WRITE,
-    assembly="$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)",
-):
-    """result = *ptr; if it equals `cmp`, *ptr = val, in one step."""
-
-    ptr: Operand
-    cmp: Operand
-    val: Operand
-    sem: SemField = MemSemantic.acq_rel
-    scope: ScopeField = MemSyncScope.gpu
-    result: Result
-
-
-class MakeTensorPtr(
-    Op,
-    name="tt.make_tensor_ptr",
-    traits=PURE,
-    assembly="$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` type($result)",
-):
-    """result = a pointer to the tile at `offsets` of the tensor at `base` (a block pointer).
-
-    `shape` and `strides` are i64 elements of the whole tensor; `order` lists the dimensions, fastest first.
-    """
-
-    base: Operand
-    shape: VariadicOperand
-    strides: VariadicOperand
-    offsets: VariadicOperand
-    order: I32Array
-    result: Result
-
-
-class Advance(Op, name="tt.advance", traits=PURE, assembly="$ptr `,` `[` $offsets `]` attr-dict `:` type($result)"):
-    """result = the block pointer moved by `offsets` elements in each dimension."""
-
-    ptr: Operand
-    offsets: VariadicOperand
-    result: Result
-
-
-class MakeTensorDescriptor(
-    Op,
-    name="tt.make_tensor_descriptor",
-    traits=PURE,
-    assembly="$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` type($base) `,` type($result)",
-):
-    """result = a descriptor of the tensor at `base`: `shape` in i32 elements, `strides` in i64 elements."""
-
-    base: Operand
-    shape: VariadicOperand
-    strides: VariadicOperand
-    padding: PaddingField = PaddingOption.pad_zero
-    result: Result
-
-
-class DescriptorLoad(
-    Op,
-    name="tt.descriptor_load",
-    traits=READ,
-    assembly="$desc `[` $indices `]` " + _ACCESS + "type($desc) `->` type($result)",
-):
-    """result = the block at `indices`; elements outside read as the descriptor's padding."""
-
-    desc: Operand
-    indices: VariadicOperand
-    cache: CacheField = CacheModifier.none
-    evict: EvictField = EvictionPolicy.evict_normal
-    result: Result
-
-
-class DescriptorStore(
-    Op,
-    name="tt.descriptor_store",
-    traits=WRITE,
-    assembly="$desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)",
-):
-    """The block at `indices` = src; elements outside are dropped."""
-
-    desc: Operand
-    src: Operand
-    indices: VariadicOperand
 
 
 # -- tiles as a whole ---------------------------------------------------------------------------------------------

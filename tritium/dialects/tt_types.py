@@ -1,0 +1,199 @@
+"""The types and enumerations of the tt dialect, and the fields that hold them."""
+
+from __future__ import annotations
+
+import enum
+
+from ..ir import TensorType, Type, element_type, enum_field, with_element
+
+__all__ = [
+    "AtomicField",
+    "AtomicOp",
+    "CacheField",
+    "CacheModifier",
+    "DimField",
+    "EvictField",
+    "EvictionPolicy",
+    "InputPrecision",
+    "MemSemantic",
+    "MemSyncScope",
+    "NanField",
+    "PaddingField",
+    "PaddingOption",
+    "PointerType",
+    "PrecisionField",
+    "ProgramDim",
+    "PropagateNan",
+    "RoundingField",
+    "RoundingMode",
+    "ScaleDotElemType",
+    "ScaleElemField",
+    "ScopeField",
+    "SemField",
+    "TensorDescType",
+    "pointee_type",
+]
+
+
+class PointerType(Type):
+    """`!tt.ptr<f32>`: the address of a value of type `pointee`, or of a whole tile (block pointer)."""
+
+    __slots__ = ("address_space", "pointee")
+    pointee: Type
+    address_space: int
+
+    def __new__(cls, pointee: Type, address_space: int = 1) -> PointerType:
+        found = cls._table.get((pointee, address_space))
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.pointee, self.address_space = pointee, address_space
+        return cls._table.setdefault((pointee, address_space), self)
+
+    def __str__(self) -> str:
+        space = f", {self.address_space}" if self.address_space != 1 else ""
+        return f"!tt.ptr<{self.pointee}{space}>"
+
+
+class TensorDescType(Type):
+    """`!tt.tensordesc<tensor<64x32xf16>>`: a strided tensor in memory, accessed in blocks of type `block`.
+
+    `signed` tells integer blocks apart in printing (`si`/`ui` element types); None for the rest.
+    """
+
+    __slots__ = ("block",)
+    block: TensorType
+
+    def __new__(cls, block: TensorType) -> TensorDescType:
+        found = cls._table.get(block)
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.block = block
+        return cls._table.setdefault(block, self)
+
+    def __str__(self) -> str:
+        return f"!tt.tensordesc<{self.block}>"
+
+
+class CacheModifier(enum.IntEnum):
+    """Where a load or store should be cached."""
+
+    none = 1
+    ca = 2
+    cg = 3
+    wb = 4
+    cs = 5
+    wt = 6
+    cv = 7
+
+
+class EvictionPolicy(enum.IntEnum):
+    """How long a cache line should stay."""
+
+    evict_normal = 1
+    evict_first = 2
+    evict_last = 3
+
+
+class PaddingOption(enum.IntEnum):
+    """What an out-of-bounds element reads as."""
+
+    pad_zero = 1
+    pad_nan = 2
+
+
+class AtomicOp(enum.IntEnum):
+    """The operation of an atomic read-modify-write."""
+
+    _and = 1
+    _or = 2
+    xor = 3
+    add = 4
+    fadd = 5
+    max = 6
+    min = 7
+    umax = 8
+    umin = 9
+    exch = 10
+
+
+class MemSemantic(enum.IntEnum):
+    """The memory order of an atomic."""
+
+    relaxed = 1
+    acquire = 2
+    release = 3
+    acq_rel = 4
+
+
+class MemSyncScope(enum.IntEnum):
+    """Who sees an atomic in order."""
+
+    gpu = 1
+    cta = 2
+    sys = 3
+
+
+class ProgramDim(enum.IntEnum):
+    """An axis of the grid."""
+
+    x = 0
+    y = 1
+    z = 2
+
+
+class RoundingMode(enum.IntEnum):
+    """How a float conversion rounds."""
+
+    rtz = 0
+    rtne = 1
+
+
+class PropagateNan(enum.IntEnum):
+    """Whether min and max hand on NaN."""
+
+    none = 0
+    all = 0xFFFF
+
+
+class InputPrecision(enum.IntEnum):
+    """How f32 operands of `dot` are multiplied."""
+
+    tf32 = 0
+    tf32x3 = 1
+    ieee = 2
+    bf16x3 = 3
+    bf16x6 = 4
+
+
+class ScaleDotElemType(enum.IntEnum):
+    """The element formats of `dot_scaled`."""
+
+    e4m3 = 0
+    e5m2 = 1
+    e2m3 = 2
+    e3m2 = 3
+    e2m1 = 4
+    bf16 = 5
+    fp16 = 6
+
+
+CacheField = enum_field(CacheModifier)
+EvictField = enum_field(EvictionPolicy)
+PaddingField = enum_field(PaddingOption)
+AtomicField = enum_field(AtomicOp)
+SemField = enum_field(MemSemantic)
+ScopeField = enum_field(MemSyncScope)
+DimField = enum_field(ProgramDim)
+RoundingField = enum_field(RoundingMode)
+NanField = enum_field(PropagateNan)
+PrecisionField = enum_field(InputPrecision)
+ScaleElemField = enum_field(ScaleDotElemType)
+
+
+def pointee_type(ty: Type) -> Type:
+    """What a load through `ty` gives: pointers of tensors element by element, a block pointer its tile."""
+    element = element_type(ty)
+    assert isinstance(element, PointerType), f"{ty} is no pointer"
+    return with_element(ty, element.pointee)
