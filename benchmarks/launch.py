@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 
 import numpy as np
-from measure import Row, by_turns, example, main
+from measure import Row, example, main
+
+from tritium.tools.timing import by_turns
 
 add_kernel = example("vector_add").add_kernel
 

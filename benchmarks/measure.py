@@ -9,16 +9,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from types import ModuleType
+
+from tritium.tools.timing import by_turns
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
-sys.path.insert(0, str(ROOT))
 
 
 def example(name: str) -> ModuleType:
@@ -49,36 +48,6 @@ class Row:
         if self.bound is None:
             return True
         return self.value >= self.bound if self.unit == "x" else self.value <= self.bound
-
-
-def seconds(function: Callable[[], object], repeat: int = 1) -> float:
-    """Seconds per call of `function`, over `repeat` calls."""
-    start = time.perf_counter()
-    for _ in range(repeat):
-        function()
-    return (time.perf_counter() - start) / repeat
-
-
-def repeats_for(function: Callable[[], object], target: float) -> int:
-    """How many calls of `function` take about `target` seconds; at least one."""
-    once = min(seconds(function) for _ in range(3))
-    return max(1, int(target / max(once, 1e-9)))
-
-
-def by_turns(functions: dict[str, Callable[[], object]], rounds: int = 15, slice_s: float = 0.02) -> dict[str, float]:
-    """Median seconds per call of each function, measured in turns so that a busy machine slows all of them alike.
-
-    Each round gives every function a slice of about `slice_s` seconds. All are warmed up first.
-    """
-    repeat = {}
-    for name, function in functions.items():
-        function()
-        repeat[name] = repeats_for(function, slice_s)
-    times: dict[str, list[float]] = {name: [] for name in functions}
-    for _ in range(rounds):
-        for name, function in functions.items():
-            times[name].append(seconds(function, repeat[name]))
-    return {name: median(samples) for name, samples in times.items()}
 
 
 def against(
