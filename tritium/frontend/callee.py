@@ -1,0 +1,291 @@
+"""Functions that kernels are made of: `@jit` functions, library functions in the language, constexpr functions.
+
+The visitor meets all of them through `SourceFunction`; the runtime's JIT function is a subclass of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+
+from .references import find_references
+from .source import SourceText
+
+if TYPE_CHECKING:
+    import ast
+
+__all__ = [
+    "Callee",
+    "ConstexprFunction",
+    "LanguageFunction",
+    "Parameter",
+    "SourceFunction",
+    "constexpr_function",
+    "language_function",
+    "unwrap_callee",
+]
+
+EMPTY = inspect.Parameter.empty
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Parameter:
+    """One parameter of a kernel or device function.
+
+    `annotation` is the source-like text ("" without one); `is_constexpr` when it names `constexpr`; `is_const` for
+    pointers annotated `tl.const`; `default` is `Parameter.EMPTY` without one; `kind` as in `inspect.Parameter`.
+    """
+
+    EMPTY = EMPTY
+    __slots__ = ("annotation", "default", "is_const", "is_constexpr", "kind", "name", "num")
+
+    def __init__(self, num: int, param: inspect.Parameter) -> None:
+        self.num = num
+        self.name = param.name
+        self.default = param.default
+        self.kind = param.kind
+        self.annotation = _annotation_text(param.annotation)
+        self.is_constexpr = "constexpr" in self.annotation
+        self.is_const = "const" in self.annotation and not self.is_constexpr
+
+    @property
+    def has_default(self) -> bool:
+        """True when a call may leave it out."""
+        return self.default is not EMPTY
+
+    def __repr__(self) -> str:
+        return f"<parameter {self.name}>"
+
+
+def _annotation_text(annotation: Any) -> str:
+    if annotation is EMPTY:
+        return ""
+    if isinstance(annotation, str):
+        return annotation
+    return getattr(annotation, "__name__", None) or str(annotation)
+
+
+class Callee(Protocol):
+    """What the visitor needs of a function it compiles a call of."""
+
+    fn: Any
+    noinline: bool
+    source: SourceText
+
+    @property
+    def fn_name(self) -> str: ...
+    @property
+    def params(self) -> list[Parameter]: ...
+    @property
+    def signature(self) -> inspect.Signature: ...
+    @property
+    def cache_key(self) -> str: ...
+    def parse(self) -> ast.FunctionDef: ...
+    def lookup(self, name: str) -> Any: ...
+
+
+class SourceFunction:
+    """A Python function as a piece of the language: its source, parameters, globals and identity.
+
+    Reading the source is cheap until it is needed: nothing is parsed when the function is decorated.
+    Attributes: `fn` (the Python function), `noinline`, `source`, and the usual `__name__`, `__doc__`, `__module__`.
+    """
+
+    def __init__(self, fn: FunctionType, *, noinline: bool = False) -> None:
+        if not isinstance(fn, FunctionType):
+            raise TypeError(f"expected a Python function, got {type(fn).__name__}: {fn!r}")
+        functools.update_wrapper(self, fn)
+        self.fn = fn
+        self.noinline = noinline
+        self.source = SourceText(fn)
+        self._hashing = False
+
+    @property
+    def fn_name(self) -> str:
+        """A name that is unique among modules: the stem of the symbols generated for calls."""
+        return f"{self.fn.__module__}.{self.fn.__qualname__}".replace(".<locals>", "")
+
+    @property
+    def src(self) -> str:
+        """The source from `def` on, dedented."""
+        return self.source.text
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The Python signature, annotations as written."""
+        return inspect.signature(self.fn)
+
+    @cached_property
+    def params(self) -> list[Parameter]:
+        """The parameters in order."""
+        return [Parameter(i, p) for i, p in enumerate(self.signature.parameters.values())]
+
+    @cached_property
+    def arg_names(self) -> list[str]:
+        """The names of the parameters in order."""
+        return [p.name for p in self.params]
+
+    @cached_property
+    def nonlocals(self) -> dict[str, Any]:
+        """The variables of enclosing functions as they are at first use."""
+        found = {}
+        for name, cell in zip(self.fn.__code__.co_freevars, self.fn.__closure__ or ()):
+            try:
+                found[name] = cell.cell_contents
+            except ValueError:  # not assigned yet
+                continue
+        return found
+
+    def parse(self) -> ast.FunctionDef:
+        """The syntax tree of the definition, cached; positions are those of the file."""
+        return self.source.tree
+
+    def lookup(self, name: str) -> Any:
+        """The value of a variable of an enclosing function or of the module; raises KeyError without one."""
+        if name in self.nonlocals:
+            return self.nonlocals[name]
+        return self.fn.__globals__[name]
+
+    # -- identity ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def references(self) -> list[tuple[str, Any, dict[str, Any] | None]]:
+        """What the body reads from outside: (name as written, value, the dict a plain name was found in)."""
+        return find_references(self.parse(), self.nonlocals, self.fn.__globals__)
+
+    @property
+    def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
+        """The global values compiled into the code, of callees too: (name, id of the dict) -> (value, dict)."""
+        found: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
+        self._collect_globals(found, set())
+        return found
+
+    def _collect_globals(self, found: dict[tuple[str, int], Any], seen: set[int]) -> None:
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        for name, value, scope in self.references:
+            value = unwrap_callee(value)
+            if isinstance(value, LanguageFunction):
+                continue
+            if isinstance(value, SourceFunction):
+                value._collect_globals(found, seen)
+            elif scope is not None and not isinstance(value, (ModuleType, ConstexprFunction)) and not callable(value):
+                found[name, id(scope)] = (value, scope)
+
+    @property
+    def cache_key(self) -> str:
+        """A hash of all that decides what the function means: source, place, callees, globals read.
+
+        Computed once; a JIT function whose globals changed since is told by `used_global_vals`.
+        """
+        if "_key" not in self.__dict__:
+            if self._hashing:  # a recursive call: the visitor will report it
+                return f"recursive {self.fn_name}"
+            self._hashing = True
+            try:
+                self.__dict__["_key"] = self._compute_key()
+            finally:
+                self._hashing = False
+        return self.__dict__["_key"]
+
+    def _compute_key(self) -> str:
+        parts = [self.fn_name, str(self.source.def_line), self.src, str(self.noinline)]
+        for name, value, _ in sorted(self.references, key=lambda r: r[0]):
+            parts.append(f"{name}={_identity(value)}")
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+def _identity(value: Any) -> str:
+    """What of a referenced value decides the meaning of the code that reads it; the same in every process."""
+    value = unwrap_callee(value)
+    if isinstance(value, (SourceFunction, ConstexprFunction)):
+        return value.cache_key
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if isinstance(value, (type, FunctionType)) or (callable(value) and hasattr(value, "__qualname__")):
+        return f"{getattr(value, '__module__', '')}.{value.__qualname__}"
+    if isinstance(value, (list, tuple)):
+        return f"{type(value).__name__}({','.join(map(_identity, value))})"
+    text = repr(value)
+    return type(value).__qualname__ if " at 0x" in text else f"{type(value).__qualname__}:{text}"
+
+
+class LanguageFunction(SourceFunction):
+    """A function of the library written in the language. Its identity is its name: the package's own hash covers it."""
+
+    @property
+    def cache_key(self) -> str:
+        """The full name."""
+        return self.fn_name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            f"{self.__name__} is a function of the kernel language; it can only be called inside a kernel"  # type: ignore[attr-defined]
+        )
+
+
+@overload
+def language_function(fn: F) -> F: ...
+@overload
+def language_function(*, noinline: bool = False) -> Callable[[F], F]: ...
+def language_function(fn: Any = None, *, noinline: bool = False) -> Any:
+    """Decorator of library functions whose body is kernel code (`tl.sum`, `tl.softmax`, `tl.rand`, …)."""
+    if fn is None:
+        return lambda f: LanguageFunction(f, noinline=noinline)
+    return LanguageFunction(fn, noinline=noinline)
+
+
+class ConstexprFunction:
+    """A Python function that kernels may call at compile time: arguments and result are constexpr.
+
+    Called from Python it is the plain function. As a class attribute it binds like a method.
+    """
+
+    def __init__(self, fn: Callable[..., Any], instance: Any = None) -> None:
+        functools.update_wrapper(self, fn)
+        self.fn = fn
+        self.instance = instance
+
+    def __get__(self, instance: Any, owner: Any) -> ConstexprFunction:
+        return self if instance is None else ConstexprFunction(self.fn, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.fn(*args, **kwargs) if self.instance is None else self.fn(self.instance, *args, **kwargs)
+
+    @cached_property
+    def cache_key(self) -> str:
+        """A hash of name and source (of the bytecode where there is no source)."""
+        name = f"{self.fn.__module__}.{self.fn.__qualname__}"
+        try:
+            body = SourceText(self.fn).text if isinstance(self.fn, FunctionType) else ""
+        except OSError:
+            body = self.fn.__code__.co_code.hex() + repr(self.fn.__code__.co_consts)
+        return hashlib.sha256(f"{name}\0{body}".encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"constexpr_function({self.fn.__qualname__})"
+
+
+def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
+    """Make a Python function callable inside kernels at compile time."""
+    return ConstexprFunction(fn)
+
+
+def unwrap_callee(value: Any) -> Any:
+    """The function inside wrappers that kernels are launched through (autotuners, heuristics); others unchanged."""
+    seen = 0
+    while not isinstance(value, (SourceFunction, FunctionType, type, ConstexprFunction)) and seen < 8:
+        inner = getattr(value, "fn", None)
+        if not isinstance(inner, SourceFunction) and getattr(inner, "fn", None) is None:
+            return value
+        value, seen = inner, seen + 1
+    return value

@@ -1,0 +1,110 @@
+"""The text of a Python function: found in its file once, cut out without a tokenizer, parsed on demand."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from types import FunctionType
+
+__all__ = ["SourceText"]
+
+_DEF = re.compile(r"\s*(async\s+)?def\s")
+
+
+class SourceText:
+    """Where and how a function is written.
+
+    The lines of the file are taken hold of when the object is made, so that an edit of the file while the program
+    runs changes nothing; cutting out the function and parsing it happen on first use.
+
+    Attributes: `file`, `first_line` (of the first decorator or the `def`, from 1), `lines` (of the whole file).
+    """
+
+    __slots__ = ("_block", "_tree", "file", "first_line", "lines")
+
+    def __init__(self, fn: FunctionType) -> None:
+        code = fn.__code__
+        self.file = code.co_filename
+        self.first_line = code.co_firstlineno
+        linecache.checkcache(self.file)
+        self.lines = linecache.getlines(self.file, fn.__globals__)
+        self._block: list[str] | None = None
+        self._tree: ast.FunctionDef | None = None
+
+    @property
+    def block(self) -> list[str]:
+        """The lines of the function as they stand in the file, decorators included. Raises OSError without source."""
+        if self._block is None:
+            self._find()
+        assert self._block is not None
+        return self._block
+
+    @property
+    def tree(self) -> ast.FunctionDef:
+        """The syntax tree; its line and column numbers are those of the file."""
+        if self._tree is None:
+            self._find()
+        assert self._tree is not None
+        return self._tree
+
+    @property
+    def def_line(self) -> int:
+        """The line of the `def` keyword, from 1."""
+        return self.tree.lineno
+
+    @property
+    def text(self) -> str:
+        """The function from its `def` on, without the indentation of that line."""
+        lines = self.block[self.def_line - self.first_line :]
+        margin = lines[0][: _indentation(lines[0])]
+        return "".join(line.removeprefix(margin) for line in lines) if margin else "".join(lines)
+
+    def _find(self) -> None:
+        """Cut the block at the first line that stands no deeper than the `def` and leaves a whole function before it.
+
+        A line at that depth which continues a bracket or a string makes the text before it a syntax error, so the
+        parser itself says where the function ends.
+        """
+        start = self.first_line - 1
+        if start >= len(self.lines):
+            raise OSError(f"the source of a function in {self.file} cannot be read")
+        depth = _indentation(self.lines[start])
+        seen_def = False
+        for end in range(start, len(self.lines) + 1):
+            if end < len(self.lines):
+                line = self.lines[end]
+                if not seen_def:
+                    seen_def = _DEF.match(line) is not None
+                    continue
+                if _indentation(line) > depth or not line.strip() or line.lstrip().startswith("#"):
+                    continue
+            elif not seen_def:
+                break
+            block = self.lines[start:end]
+            tree = _parse(block, self.first_line, depth)
+            if tree is not None:
+                while not block[-1].strip() or block[-1].lstrip().startswith("#"):
+                    block.pop()
+                self._block, self._tree = block, tree
+                return
+        raise OSError(f"no function definition at {self.file}:{self.first_line}")
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _parse(block: list[str], first_line: int, depth: int) -> ast.FunctionDef | None:
+    """The definition in `block` at its place in the file, or None where the text is not a whole one."""
+    text = "".join(block)
+    blanks = "\n" * (first_line - 1)
+    if depth:  # an indented block needs something to stand in
+        blanks = blanks[:-1] + "if 1:\n"
+    try:
+        module = ast.parse(blanks + text)
+    except SyntaxError:
+        return None
+    body = module.body[0].body if depth else module.body  # type: ignore[attr-defined]
+    node = body[0] if body else None
+    return node if isinstance(node, ast.FunctionDef) else None
