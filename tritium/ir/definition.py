@@ -123,7 +123,7 @@ Symbol = Annotated[str, _codec(SymbolRefAttr, lambda a: a.name)]
 TypeField = Annotated[Type, _codec(TypeAttr, lambda a: a.type)]
 I32Array = Annotated["tuple[int, ...]", _codec(lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)]
 I64Array = Annotated["tuple[int, ...]", _codec(lambda v: DenseArrayAttr(tuple(v), i64), lambda a: a.values)]
-Flag = Annotated[bool, Field("attribute", "?", lambda v: UNIT if v else None, lambda a: a is not None)]  # type: ignore
+Flag = Annotated[bool, Field("attribute", "?", lambda v: UNIT if v else None, lambda a: a is not None)]
 
 
 def enum_field(cls: type[enum.IntEnum], ty: Type = i32) -> Field:
