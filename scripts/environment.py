@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -78,10 +79,11 @@ def pip(*arguments, **how):
 
 def pip_wheel_from_index(folder):
     """Download pip itself (for systems whose Python comes without ensurepip), checking its digest. Return the path."""
-    with urllib.request.urlopen("https://pypi.org/pypi/pip/json", timeout=60) as answer:
+    index = "https://pypi.org/pypi/pip/json"
+    with urllib.request.urlopen(index, timeout=60) as answer:
         files = json.loads(answer.read().decode())["urls"]
     wheel = next(f for f in files if f["filename"].endswith("py3-none-any.whl"))
-    with urllib.request.urlopen(wheel["url"], timeout=60) as answer:
+    with urllib.request.urlopen(urllib.parse.urljoin(index, wheel["url"]), timeout=60) as answer:
         content = answer.read()
     if hashlib.sha256(content).hexdigest() != wheel["digests"]["sha256"]:
         raise RuntimeError("the downloaded pip does not match its published digest")
