@@ -6,6 +6,7 @@ Not part of the README's table by default: it says something only on a machine w
 from __future__ import annotations
 
 import os
+from functools import partial
 
 import numpy as np
 from measure import Row, example, main
@@ -48,7 +49,7 @@ def measure() -> list[Row]:
     """The rows of this script."""
     rows = []
     for name, run in workloads().items():
-        times = by_turns({str(k): (lambda k=k: run(k)) for k in counts()}, rounds=9, slice_s=0.03)
+        times = by_turns({str(k): partial(run, k) for k in counts()}, rounds=9, slice_s=0.03)
         for k in counts()[1:]:
             note = f"{times['1'] * 1e3:.3g} ms -> {times[str(k)] * 1e3:.3g} ms"
             rows.append(Row(f"{name}, {k} threads against one", times["1"] / times[str(k)], "x", None, note))
