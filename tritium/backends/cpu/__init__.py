@@ -15,6 +15,7 @@ from .launch import make_launcher
 from .llvm import CompiledModule, compile_isolated, compile_llvm, emit_assembly, emit_object, optimize
 from .loader import LoadedObject, load_object
 from .options import CPUOptions
+from .pool import get_num_threads, set_num_threads
 from .target import CPUTarget, host_target, named_target, target_names
 
 __all__ = [
@@ -28,11 +29,13 @@ __all__ = [
     "compile_llvm",
     "emit_assembly",
     "emit_object",
+    "get_num_threads",
     "host_target",
     "load_kernel",
     "load_object",
     "make_launcher",
     "named_target",
     "optimize",
+    "set_num_threads",
     "target_names",
 ]

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 import threading
 from dataclasses import dataclass
@@ -221,6 +220,8 @@ def compile_isolated(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL, t
 
     Costs about 0.2 s; raises BackendError also after `timeout` seconds.
     """
+    import subprocess  # 3 ms that a process with cached kernels does not pay
+
     header = json.dumps({"triple": target.triple, "cpu": target.cpu, "features": target.features, "level": level})
     command = [sys.executable, "-m", "tritium.backends.cpu.llvm_worker"]
     try:

@@ -138,7 +138,8 @@ class _Image:
         return at
 
     def map(self) -> LoadedObject:
-        mapping = mmap.mmap(-1, max(self.size, _PAGE))
+        # private: a child of fork has data of its own (Python's default is a mapping shared with it)
+        mapping = mmap.mmap(-1, max(self.size, _PAGE), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         view = memoryview(mapping)
         anchor = ctypes.c_char.from_buffer(mapping)
         base = ctypes.addressof(anchor)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 
@@ -44,6 +43,8 @@ def read_record(name: str) -> bytes | None:
 
 def write_record(name: str, body: bytes) -> bool:
     """Store `body` under `name`; False if the folder cannot be written."""
+    import tempfile  # 2 ms that a process which only reads does not pay
+
     folder = record_folder()
     temporary = None
     try:

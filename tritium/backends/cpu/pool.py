@@ -1,0 +1,116 @@
+"""The native thread pool: loaded once, its threads made when first wanted, remade after a fork.
+
+Its code does not depend on the processor's features, so the object is kept on disk under a hash of its text:
+a process that finds it there does not import llvmlite.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from functools import cache
+from hashlib import sha256
+
+from .errors import BackendError
+from .llvm import compile_llvm
+from .loader import LoadedObject, load_object
+from .pool_ir import LIMIT_OFFSET, pool_text
+from .store import read_record, write_record
+from .target import CPUTarget, named_target
+
+__all__ = ["Pool", "get_num_threads", "pool", "set_num_threads"]
+
+_MOST_THREADS = 1024
+
+
+class Pool:
+    """The loaded pool. There is one in a process (`pool()`); tests make others."""
+
+    def __init__(self, loaded: LoadedObject) -> None:
+        self.loaded = loaded
+        loaded.keep_forever()  # workers sleep in this code until the process ends
+        call = ctypes.CFUNCTYPE(None)
+        self._reset = call(loaded.address("tt.reset"))
+        self.launch_address = loaded.address("tt.launch")
+        self.method_address = loaded.functions.get("tt.method", 0)
+        self._limit = ctypes.c_int32.from_address(loaded.address("tt.pool") + LIMIT_OFFSET)
+        self.set_threads(_usable_cores())
+        call(loaded.address("tt.init"))()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
+
+    @property
+    def threads(self) -> int:
+        """How many threads a launch uses at most, the calling one included."""
+        return self._limit.value + 1
+
+    def set_threads(self, count: int) -> None:
+        """Use `count` threads at most (1 to 1024), from the next launch on; ValueError otherwise."""
+        if not 1 <= count <= _MOST_THREADS:
+            raise ValueError(f"the number of threads must be 1..{_MOST_THREADS}, got {count}")
+        self._limit.value = count - 1
+
+
+def load_pool(futex: bool) -> Pool:
+    """Compile (or fetch) and load a pool; `futex` chooses how threads wait."""
+    target = _pool_target()
+    mac = sys.platform == "darwin"
+    text = pool_text(
+        target.arch,
+        futex=futex,
+        clock=6 if mac else 1,
+        sig_setmask=3 if mac else 2,
+        python=sys.implementation.name == "cpython",
+    )
+    name = "pool-" + sha256(f"{target.key}\n{text}".encode()).hexdigest()[:24]
+    code = read_record(name)
+    if code is None:
+        code = compile_llvm(text, target).object
+        write_record(name, code)
+    return Pool(load_object(code))
+
+
+def _pool_target() -> CPUTarget:
+    """The plainest machine of this architecture: the pool's object then serves every host that shares a disk."""
+    machine = os.uname().machine
+    if sys.platform == "darwin" and machine == "arm64":
+        return named_target("apple-m1")
+    names = {"x86_64": "x86-64", "aarch64": "aarch64"}
+    if machine not in names or sys.platform != "linux":
+        raise BackendError(f"no CPU backend for {sys.platform} on {machine}")
+    return named_target(names[machine])
+
+
+def _usable_cores() -> int:
+    asked = os.environ.get("TRITIUM_NUM_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return min(int(asked), _MOST_THREADS)
+    if hasattr(os, "sched_getaffinity"):
+        return min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+    return min(os.cpu_count() or 1, _MOST_THREADS)
+
+
+_load_lock = threading.Lock()
+
+
+@cache
+def _the_pool() -> Pool:
+    return load_pool(futex=sys.platform == "linux")
+
+
+def pool() -> Pool:
+    """The process's pool, loaded at the first call."""
+    with _load_lock:
+        return _the_pool()
+
+
+def set_num_threads(count: int) -> None:
+    """Let launches use `count` threads at most, the calling one included."""
+    pool().set_threads(count)
+
+
+def get_num_threads() -> int:
+    """How many threads a launch uses at most; all usable cores unless set (or `TRITIUM_NUM_THREADS` says else)."""
+    return pool().threads

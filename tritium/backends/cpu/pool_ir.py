@@ -1,0 +1,619 @@
+"""The thread pool and the launch path, as LLVM text: there is no C compiler at run time.
+
+Shared memory is one global, `@tt.pool`:
+
+- `sequence` counts launches; idle workers sleep on it. `sleepers` says whether waking is worth a system call.
+- `limit` is how many workers a launch may use at most, `workers` how many exist, `growing` guards making more.
+- `slots`: a launch in progress owns one; a worker helps with any slot that is open. A launch that finds no free
+  slot runs its whole grid itself.
+
+A slot's `gate` is one 64-bit word, `open:1 | tokens:31 | active:32`, so that joining (open and a token left: take it
+and count as active), closing and leaving are single atomic steps; the owner returns only when nobody is active.
+Programs are handed out in order, in chunks of `remaining / parts` (at least one): few steps on the shared counter, and
+small chunks at the end, where balance is decided.
+
+How long a program takes is remembered per kernel (`cost`, in 1/256 ns, from the last launch). A grid expected to take
+less than `SERIAL_NS` is not worth waking anybody: the caller runs it alone, in quarters, and calls for
+help after all if the clock says that the expectation was wrong.
+
+Waiting is a Linux futex; elsewhere one mutex and one condition variable stand in for all addresses.
+"""
+
+from __future__ import annotations
+
+from ...conversion.llvm.abi import CONTEXT, CONTEXT_BYTES, ERROR_RECORD_BYTES
+
+__all__ = ["LIMIT_OFFSET", "SLOTS", "STATE_BYTES", "pool_text"]
+
+SLOTS = 16
+SLOT_BYTES = 192  # gate and constants | next | padding: 64-byte lines of their own
+SLOTS_OFFSET = 256
+POOL_BYTES = SLOTS_OFFSET + SLOTS * SLOT_BYTES
+SEQUENCE_OFFSET, SLEEPERS_OFFSET, WORKERS_OFFSET, LIMIT_OFFSET, GROWING_OFFSET = 0, 64, 128, 132, 136
+
+STATE_BYTES = 32  # of a launcher: kernel, print callback, cost, user
+
+SERIAL_NS = 15_000  # waking a sleeping worker costs the caller 2 to 5 us and takes 30 to 60 us (2 vCPU VM, 2026-11)
+_STACK_BYTES = 8 << 20  # musl and macOS give threads far less than a kernel's scratch may want
+
+# about 20 us: longer than the pause between back-to-back launches, too short to be seen as load
+_SPINS = {"x86_64": 1000, "aarch64": 10_000}
+_PAUSE = {
+    "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
+    "aarch64": ("declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)"),
+}
+_FUTEX_NUMBER = {"x86_64": 202, "aarch64": 98}
+
+
+def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool) -> str:
+    """The module. `clock` is CLOCK_MONOTONIC, `sig_setmask` is SIG_SETMASK; `python` adds the C-API entry point."""
+    declare_pause, pause = _PAUSE[arch]
+    parts = [
+        declare_pause,
+        _WAIT_FUTEX.replace("$number", str(_FUTEX_NUMBER[arch])) if futex else _WAIT_CONDITION,
+        _WORKERS.replace("$pause", pause).replace("$spins", str(_SPINS[arch])).replace("$setmask", str(sig_setmask)),
+        _LAUNCH.replace("$pause", pause).replace("$spins", str(_SPINS[arch])).replace("$clock", str(clock)),
+    ]
+    if python:
+        parts.append(_PYTHON)
+    text = "\n".join(parts)
+    numbers = {
+        "$pool_bytes": POOL_BYTES,
+        "$sleepers": SLEEPERS_OFFSET,
+        "$workers": WORKERS_OFFSET,
+        "$limit": LIMIT_OFFSET,
+        "$growing": GROWING_OFFSET,
+        "$slots_at": SLOTS_OFFSET,
+        "$slot_bytes": SLOT_BYTES,
+        "$slot_count": SLOTS,
+        "$context_bytes": CONTEXT_BYTES,
+        "$record_bytes": ERROR_RECORD_BYTES,
+        "$error_at": CONTEXT["error_record"].offset,
+        "$print_at": CONTEXT["print_callback"].offset,
+        "$bounds_at": CONTEXT["bounds_table"].offset,
+        "$user_at": CONTEXT["user"].offset,
+        "$serial_ns": SERIAL_NS,
+        "$serial_cost": SERIAL_NS * 256,
+        "$stack_bytes": _STACK_BYTES,
+    }
+    for name in sorted(numbers, key=len, reverse=True):
+        text = text.replace(name, str(numbers[name]))
+    return text
+
+
+_WAIT_FUTEX = """
+declare i64 @syscall(i64, ...)
+
+define void @tt.init() {
+  ret void
+}
+define internal void @tt.wait(ptr %word, i32 %seen) nounwind {      ; FUTEX_WAIT_PRIVATE
+  %r = call i64 (i64, ...) @syscall(i64 $number, ptr %word, i32 128, i32 %seen, ptr null, ptr null, i32 0)
+  ret void
+}
+define internal void @tt.wake(ptr %word, i32 %count) nounwind {     ; FUTEX_WAKE_PRIVATE
+  %r = call i64 (i64, ...) @syscall(i64 $number, ptr %word, i32 129, i32 %count, ptr null, ptr null, i32 0)
+  ret void
+}
+"""
+
+_WAIT_CONDITION = """
+@tt.mutex = internal global [128 x i8] zeroinitializer, align 64
+@tt.condition = internal global [128 x i8] zeroinitializer, align 64
+declare i32 @pthread_mutex_init(ptr, ptr)
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_init(ptr, ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_broadcast(ptr)
+
+define void @tt.init() {
+  %a = call i32 @pthread_mutex_init(ptr @tt.mutex, ptr null)
+  %b = call i32 @pthread_cond_init(ptr @tt.condition, ptr null)
+  ret void
+}
+define internal void @tt.wait(ptr %word, i32 %seen) nounwind {
+  %a = call i32 @pthread_mutex_lock(ptr @tt.mutex)
+  %now = load atomic i32, ptr %word seq_cst, align 4
+  %same = icmp eq i32 %now, %seen
+  br i1 %same, label %sleep, label %done
+sleep:
+  %b = call i32 @pthread_cond_wait(ptr @tt.condition, ptr @tt.mutex)
+  br label %done
+done:
+  %c = call i32 @pthread_mutex_unlock(ptr @tt.mutex)
+  ret void
+}
+define internal void @tt.wake(ptr %word, i32 %count) nounwind {
+  %a = call i32 @pthread_mutex_lock(ptr @tt.mutex)
+  %b = call i32 @pthread_cond_broadcast(ptr @tt.condition)
+  %c = call i32 @pthread_mutex_unlock(ptr @tt.mutex)
+  ret void
+}
+"""
+
+_WORKERS = """
+@tt.pool = global [$pool_bytes x i8] zeroinitializer, align 64
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_detach(ptr)
+declare i32 @pthread_attr_init(ptr)
+declare i32 @pthread_attr_setstacksize(ptr, i64)
+declare i32 @pthread_attr_destroy(ptr)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @sigfillset(ptr)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+; In a child of fork: the workers did not come along, and locks may have been held by threads that are gone.
+define void @tt.reset() {
+  %limit_at = getelementptr i8, ptr @tt.pool, i64 $limit
+  %limit = load i32, ptr %limit_at
+  call void @llvm.memset.p0.i64(ptr align 64 @tt.pool, i8 0, i64 $pool_bytes, i1 false)
+  store i32 %limit, ptr %limit_at
+  call void @tt.init()
+  ret void
+}
+
+; Hand out chunks of a slot until none is left or a program failed. Returns the number of programs run here.
+define internal i64 @tt.run_chunks(ptr %slot) nounwind {
+entry:
+  %kernel_at = getelementptr i8, ptr %slot, i64 8
+  %kernel = load ptr, ptr %kernel_at
+  %args_at = getelementptr i8, ptr %slot, i64 16
+  %args = load ptr, ptr %args_at
+  %ctx_at = getelementptr i8, ptr %slot, i64 24
+  %ctx = load ptr, ptr %ctx_at
+  %total_at = getelementptr i8, ptr %slot, i64 32
+  %total = load i64, ptr %total_at
+  %parts_at = getelementptr i8, ptr %slot, i64 40
+  %parts = load i64, ptr %parts_at
+  %record_at = getelementptr i8, ptr %ctx, i64 $error_at
+  %record = load ptr, ptr %record_at
+  %next_at = getelementptr i8, ptr %slot, i64 64
+  br label %take
+take:
+  %done = phi i64 [ 0, %entry ], [ %done, %claim ], [ %done_now, %run ]
+  %begin = load atomic i64, ptr %next_at monotonic, align 8
+  %left = sub i64 %total, %begin
+  %some = icmp sgt i64 %left, 0
+  br i1 %some, label %claim, label %out
+claim:
+  %share = udiv i64 %left, %parts
+  %chunk = call i64 @llvm.umax.i64(i64 %share, i64 1)
+  %end = add i64 %begin, %chunk
+  %pair = cmpxchg ptr %next_at, i64 %begin, i64 %end monotonic monotonic
+  %won = extractvalue { i64, i1 } %pair, 1
+  br i1 %won, label %check, label %take
+check:
+  %failed = load atomic i32, ptr %record monotonic, align 4
+  %fine = icmp eq i32 %failed, 0
+  br i1 %fine, label %run, label %out
+run:
+  call void %kernel(ptr %args, ptr %ctx, i64 %begin, i64 %end)
+  %done_now = add i64 %done, %chunk
+  br label %take
+out:
+  ret i64 %done
+}
+declare i64 @llvm.umax.i64(i64, i64)
+
+; Help with one slot if it wants help. Returns whether it did.
+define internal i1 @tt.help(ptr %slot) nounwind {
+entry:
+  %first = load atomic i64, ptr %slot monotonic, align 8
+  br label %look
+look:
+  %gate = phi i64 [ %first, %entry ], [ %other, %join ]
+  %open = icmp slt i64 %gate, 0
+  %tokens = and i64 %gate, 9223372032559808512          ; 0x7fffffff00000000
+  %wanted = icmp ne i64 %tokens, 0
+  %both = and i1 %open, %wanted
+  br i1 %both, label %join, label %no
+join:
+  %joined = add i64 %gate, -4294967295                  ; one token less, one active more
+  %pair = cmpxchg ptr %slot, i64 %gate, i64 %joined acquire monotonic
+  %other = extractvalue { i64, i1 } %pair, 0
+  %won = extractvalue { i64, i1 } %pair, 1
+  br i1 %won, label %work, label %look
+work:
+  %n = call i64 @tt.run_chunks(ptr %slot)
+  %before = atomicrmw sub ptr %slot, i64 1 acq_rel
+  %after = sub i64 %before, 1
+  %closed = icmp sge i64 %after, 0
+  %active = trunc i64 %after to i32
+  %last = icmp eq i32 %active, 0
+  %tell = and i1 %closed, %last
+  br i1 %tell, label %signal, label %yes
+signal:
+  call void @tt.wake(ptr %slot, i32 1)
+  br label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal ptr @tt.worker(ptr %unused) nounwind {
+entry:
+  %sleepers = getelementptr i8, ptr @tt.pool, i64 $sleepers
+  br label %round
+round:
+  %seen = load atomic i32, ptr @tt.pool seq_cst, align 4
+  br label %scan
+scan:
+  %i = phi i64 [ 0, %round ], [ %i_next, %scan ]
+  %busy = phi i1 [ false, %round ], [ %busy_next, %scan ]
+  %offset = mul i64 %i, $slot_bytes
+  %at = add i64 %offset, $slots_at
+  %slot = getelementptr i8, ptr @tt.pool, i64 %at
+  %helped = call i1 @tt.help(ptr %slot)
+  %busy_next = or i1 %busy, %helped
+  %i_next = add i64 %i, 1
+  %more = icmp ult i64 %i_next, $slot_count
+  br i1 %more, label %scan, label %idle
+idle:
+  br i1 %busy_next, label %round, label %spin
+spin:
+  %k = phi i32 [ 0, %idle ], [ %k_next, %spin_more ]
+  %now = load atomic i32, ptr @tt.pool monotonic, align 4
+  %moved = icmp ne i32 %now, %seen
+  br i1 %moved, label %round, label %spin_more
+spin_more:
+  $pause
+  %k_next = add i32 %k, 1
+  %again = icmp ult i32 %k_next, $spins
+  br i1 %again, label %spin, label %sleep
+sleep:
+  %s1 = atomicrmw add ptr %sleepers, i32 1 seq_cst
+  call void @tt.wait(ptr @tt.pool, i32 %seen)
+  %s2 = atomicrmw sub ptr %sleepers, i32 1 seq_cst
+  br label %round
+}
+
+; Make workers until there are %wanted, as far as the system lets us. Signals are for Python's threads, not for these.
+define internal void @tt.grow(i32 %wanted) cold noinline nounwind {
+entry:
+  %thread = alloca ptr
+  %attributes = alloca [128 x i8], align 16
+  %all = alloca [128 x i8], align 16
+  %old = alloca [128 x i8], align 16
+  %workers_at = getelementptr i8, ptr @tt.pool, i64 $workers
+  %growing = getelementptr i8, ptr @tt.pool, i64 $growing
+  %claim = cmpxchg ptr %growing, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue { i32, i1 } %claim, 1
+  br i1 %mine, label %begin, label %out
+begin:
+  %a = call i32 @sigfillset(ptr %all)
+  %b = call i32 @pthread_sigmask(i32 $setmask, ptr %all, ptr %old)
+  %c = call i32 @pthread_attr_init(ptr %attributes)
+  %d = call i32 @pthread_attr_setstacksize(ptr %attributes, i64 $stack_bytes)
+  br label %loop
+loop:
+  %have = load atomic i32, ptr %workers_at monotonic, align 4
+  %enough = icmp sge i32 %have, %wanted
+  br i1 %enough, label %end, label %make
+make:
+  %bad = call i32 @pthread_create(ptr %thread, ptr %attributes, ptr @tt.worker, ptr null)
+  %ok = icmp eq i32 %bad, 0
+  br i1 %ok, label %count, label %end
+count:
+  %handle = load ptr, ptr %thread
+  %e = call i32 @pthread_detach(ptr %handle)
+  %f = add i32 %have, 1
+  store atomic i32 %f, ptr %workers_at monotonic, align 4
+  br label %loop
+end:
+  %g = call i32 @pthread_attr_destroy(ptr %attributes)
+  %h = call i32 @pthread_sigmask(i32 $setmask, ptr %old, ptr null)
+  store atomic i32 0, ptr %growing release, align 4
+  br label %out
+out:
+  ret void
+}
+"""
+
+_LAUNCH = """
+declare i32 @clock_gettime(i32, ptr)
+declare i64 @llvm.smin.i64(i64, i64)
+
+define internal i64 @tt.now() nounwind {
+  %t = alloca [2 x i64]
+  %r = call i32 @clock_gettime(i32 $clock, ptr %t)
+  %s = load i64, ptr %t
+  %n_at = getelementptr i8, ptr %t, i64 8
+  %n = load i64, ptr %n_at
+  %ns = mul i64 %s, 1000000000
+  %sum = add i64 %ns, %n
+  ret i64 %sum
+}
+
+; Run programs first..total of a kernel with up to %helpers workers; false if no slot was free.
+define internal i1 @tt.parallel(ptr %state, ptr %args, ptr %ctx, i64 %first, i64 %total, i64 %helpers) nounwind {
+entry:
+  br label %find
+find:
+  %i = phi i64 [ 0, %entry ], [ %i_next, %find_next ]
+  %offset = mul i64 %i, $slot_bytes
+  %at = add i64 %offset, $slots_at
+  %slot = getelementptr i8, ptr @tt.pool, i64 %at
+  %owner = getelementptr i8, ptr %slot, i64 56
+  %pair = cmpxchg ptr %owner, i32 0, i32 1 acquire monotonic
+  %won = extractvalue { i32, i1 } %pair, 1
+  br i1 %won, label %fill, label %find_next
+find_next:
+  %i_next = add i64 %i, 1
+  %more = icmp ult i64 %i_next, $slot_count
+  br i1 %more, label %find, label %none
+none:
+  ret i1 false
+fill:
+  %wanted = trunc i64 %helpers to i32
+  %workers_at = getelementptr i8, ptr @tt.pool, i64 $workers
+  %workers = load atomic i32, ptr %workers_at monotonic, align 4
+  %few = icmp slt i32 %workers, %wanted
+  br i1 %few, label %grow, label %write
+grow:
+  call void @tt.grow(i32 %wanted)
+  br label %write
+write:
+  %kernel = load ptr, ptr %state
+  %kernel_at = getelementptr i8, ptr %slot, i64 8
+  store ptr %kernel, ptr %kernel_at
+  %args_at = getelementptr i8, ptr %slot, i64 16
+  store ptr %args, ptr %args_at
+  %ctx_at = getelementptr i8, ptr %slot, i64 24
+  store ptr %ctx, ptr %ctx_at
+  %total_at = getelementptr i8, ptr %slot, i64 32
+  store i64 %total, ptr %total_at
+  %crew = add i64 %helpers, 1
+  %parts = mul i64 %crew, 3
+  %parts_at = getelementptr i8, ptr %slot, i64 40
+  store i64 %parts, ptr %parts_at
+  %next_at = getelementptr i8, ptr %slot, i64 64
+  store atomic i64 %first, ptr %next_at monotonic, align 8
+  %tokens = shl i64 %helpers, 32
+  %gate = or i64 %tokens, -9223372036854775808
+  store atomic i64 %gate, ptr %slot seq_cst, align 8
+  %seq = atomicrmw add ptr @tt.pool, i32 1 seq_cst
+  %sleepers_at = getelementptr i8, ptr @tt.pool, i64 $sleepers
+  %sleepers = load atomic i32, ptr %sleepers_at seq_cst, align 4
+  %asleep = icmp sgt i32 %sleepers, 0
+  br i1 %asleep, label %wake, label %work
+wake:
+  call void @tt.wake(ptr @tt.pool, i32 %wanted)
+  br label %work
+work:
+  %t0 = call i64 @tt.now()
+  %n = call i64 @tt.run_chunks(ptr %slot)
+  %t1 = call i64 @tt.now()
+  %closing = atomicrmw and ptr %slot, i64 4294967295 acq_rel       ; no longer open, no token left
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %learn, label %wait
+learn:
+  call void @tt.learn(ptr %state, i64 %t0, i64 %t1, i64 %n)
+  br label %wait
+wait:
+  %k = phi i32 [ 0, %work ], [ 0, %learn ], [ %k_next, %wait_spin ], [ %k, %wait_sleep ]
+  %active = load atomic i32, ptr %slot acquire, align 4            ; the low half of the gate
+  %quiet = icmp eq i32 %active, 0
+  br i1 %quiet, label %finish, label %wait_more
+wait_more:
+  %patient = icmp ult i32 %k, $spins
+  br i1 %patient, label %wait_spin, label %wait_sleep
+wait_spin:
+  $pause
+  %k_next = add i32 %k, 1
+  br label %wait
+wait_sleep:
+  call void @tt.wait(ptr %slot, i32 %active)
+  br label %wait
+finish:
+  store atomic i32 0, ptr %owner release, align 4
+  ret i1 true
+}
+
+; cost = (t1 - t0) * 256 / n, at least 1: 0 means unknown
+define internal void @tt.learn(ptr %state, i64 %t0, i64 %t1, i64 %n) nounwind {
+  %ns = sub i64 %t1, %t0
+  %scaled = shl i64 %ns, 8
+  %each = udiv i64 %scaled, %n
+  %cost = call i64 @llvm.umax.i64(i64 %each, i64 1)
+  %cost_at = getelementptr i8, ptr %state, i64 16
+  store atomic i64 %cost, ptr %cost_at monotonic, align 8
+  ret void
+}
+
+; The whole grid on this thread, in quarters. Returns how many programs ran: fewer than all if it takes so long that
+; help would be worth its price.
+define internal i64 @tt.alone(ptr %state, ptr %args, ptr %ctx, i64 %total) nounwind {
+entry:
+  %kernel = load ptr, ptr %state
+  %record_at = getelementptr i8, ptr %ctx, i64 $error_at
+  %record = load ptr, ptr %record_at
+  %quarter = udiv i64 %total, 4
+  %chunk = call i64 @llvm.umax.i64(i64 %quarter, i64 1)
+  %t0 = call i64 @tt.now()
+  br label %loop
+loop:
+  %begin = phi i64 [ 0, %entry ], [ %end, %check ]
+  %t = phi i64 [ %t0, %entry ], [ %t1, %check ]
+  %spent = sub i64 %t, %t0
+  %slow = icmp ugt i64 %spent, $serial_ns
+  br i1 %slow, label %out, label %run
+run:
+  %stop = add i64 %begin, %chunk
+  %end = call i64 @llvm.smin.i64(i64 %stop, i64 %total)
+  call void %kernel(ptr %args, ptr %ctx, i64 %begin, i64 %end)
+  %t1 = call i64 @tt.now()
+  call void @tt.learn(ptr %state, i64 %t0, i64 %t1, i64 %end)
+  %failed = load atomic i32, ptr %record monotonic, align 4
+  %fine = icmp eq i32 %failed, 0
+  br i1 %fine, label %check, label %skip
+check:
+  %more = icmp slt i64 %end, %total
+  br i1 %more, label %loop, label %skip
+skip:
+  ret i64 %total
+out:
+  ret i64 %begin
+}
+
+; Run a grid. Returns the state of the error record: 0 if all went well.
+define i32 @tt.launch(ptr %state, ptr %args, i64 %x, i64 %y, i64 %z, i64 %threads, ptr %bounds, ptr %record) nounwind {
+entry:
+  %ctx = alloca [$context_bytes x i8], align 64
+  call void @llvm.memset.p0.i64(ptr align 8 %record, i8 0, i64 $record_bytes, i1 false)
+  %xy_least = call i64 @llvm.smin.i64(i64 %x, i64 %y)
+  %least = call i64 @llvm.smin.i64(i64 %xy_least, i64 %z)
+  %some = icmp sgt i64 %least, 0
+  br i1 %some, label %prepare, label %empty
+empty:
+  ret i32 0
+prepare:
+  %xy = mul i64 %x, %y
+  %total = mul i64 %xy, %z
+  %x32 = trunc i64 %x to i32
+  %y32 = trunc i64 %y to i32
+  %z32 = trunc i64 %z to i32
+  store i32 %x32, ptr %ctx
+  %y_at = getelementptr i8, ptr %ctx, i64 4
+  store i32 %y32, ptr %y_at
+  %z_at = getelementptr i8, ptr %ctx, i64 8
+  store i32 %z32, ptr %z_at
+  %reserved_at = getelementptr i8, ptr %ctx, i64 12
+  store i32 0, ptr %reserved_at
+  %record_at = getelementptr i8, ptr %ctx, i64 $error_at
+  store ptr %record, ptr %record_at
+  %callback_from = getelementptr i8, ptr %state, i64 8
+  %callback = load ptr, ptr %callback_from
+  %callback_at = getelementptr i8, ptr %ctx, i64 $print_at
+  store ptr %callback, ptr %callback_at
+  %bounds_at = getelementptr i8, ptr %ctx, i64 $bounds_at
+  store ptr %bounds, ptr %bounds_at
+  %user_from = getelementptr i8, ptr %state, i64 24
+  %user = load ptr, ptr %user_from
+  %user_at = getelementptr i8, ptr %ctx, i64 $user_at
+  store ptr %user, ptr %user_at
+  %single = icmp eq i64 %total, 1
+  br i1 %single, label %one, label %several
+several:
+  %limit_at = getelementptr i8, ptr @tt.pool, i64 $limit
+  %limit32 = load atomic i32, ptr %limit_at monotonic, align 4
+  %limit = sext i32 %limit32 to i64
+  %asked = add i64 %threads, -1
+  %unasked = icmp sle i64 %threads, 0
+  %want = select i1 %unasked, i64 %limit, i64 %asked
+  %allowed = call i64 @llvm.smin.i64(i64 %want, i64 %limit)
+  %others = add i64 %total, -1
+  %helpers = call i64 @llvm.smin.i64(i64 %allowed, i64 %others)
+  %helpless = icmp sle i64 %helpers, 0
+  br i1 %helpless, label %one, label %judge
+one:
+  %kernel = load ptr, ptr %state
+  call void %kernel(ptr %args, ptr %ctx, i64 0, i64 %total)
+  br label %done
+judge:
+  %cost_at = getelementptr i8, ptr %state, i64 16
+  %cost = load atomic i64, ptr %cost_at monotonic, align 8
+  %known = icmp ne i64 %cost, 0
+  %product = call { i64, i1 } @llvm.umul.with.overflow.i64(i64 %cost, i64 %total)
+  %expected = extractvalue { i64, i1 } %product, 0
+  %huge = extractvalue { i64, i1 } %product, 1
+  %short = icmp ult i64 %expected, $serial_cost
+  %sized = xor i1 %huge, true
+  %small = and i1 %short, %sized
+  %alone = and i1 %small, %known
+  br i1 %alone, label %serial, label %share
+serial:
+  %ran = call i64 @tt.alone(ptr %state, ptr %args, ptr %ctx, i64 %total)
+  %all = icmp sge i64 %ran, %total
+  br i1 %all, label %done, label %share
+share:
+  %first = phi i64 [ 0, %judge ], [ %ran, %serial ]
+  %shared = call i1 @tt.parallel(ptr %state, ptr %args, ptr %ctx, i64 %first, i64 %total, i64 %helpers)
+  br i1 %shared, label %done, label %rest
+rest:
+  %kernel_too = load ptr, ptr %state
+  call void %kernel_too(ptr %args, ptr %ctx, i64 %first, i64 %total)
+  br label %done
+done:
+  %result = load atomic i32, ptr %record acquire, align 4
+  ret i32 %result
+}
+declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)
+"""
+
+_PYTHON = """
+@PyExc_TypeError = external global ptr
+@_Py_NoneStruct = external global i8
+@tt.usage = internal constant [72 x i8] c"launch(args, grid_x, grid_y, grid_z, num_threads=0, bounds=0): integers\\00"
+@tt.name = internal constant [7 x i8] c"launch\\00"
+@tt.method = global { ptr, ptr, i32, ptr } { ptr @tt.name, ptr @tt.python_launch, i32 128, ptr @tt.usage }
+declare ptr @PyLong_AsVoidPtr(ptr)
+declare i64 @PyLong_AsLongLong(ptr)
+declare ptr @PyErr_Occurred()
+declare void @PyErr_SetString(ptr, ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare void @Py_IncRef(ptr)
+declare ptr @PyBytes_FromStringAndSize(ptr, i64)
+
+; METH_FASTCALL; %self is the address of the launcher's state as a Python int.
+define ptr @tt.python_launch(ptr %self, ptr %values, i64 %count) {
+entry:
+  %record = alloca [$record_bytes x i8], align 8
+  %enough = icmp sge i64 %count, 4
+  %few = icmp sle i64 %count, 6
+  %right = and i1 %enough, %few
+  br i1 %right, label %convert, label %wrong
+wrong:
+  %error = load ptr, ptr @PyExc_TypeError
+  call void @PyErr_SetString(ptr %error, ptr @tt.usage)
+  ret ptr null
+convert:
+  %state = call ptr @PyLong_AsVoidPtr(ptr %self)
+  %v0 = load ptr, ptr %values
+  %args = call ptr @PyLong_AsVoidPtr(ptr %v0)
+  %p1 = getelementptr ptr, ptr %values, i64 1
+  %v1 = load ptr, ptr %p1
+  %x = call i64 @PyLong_AsLongLong(ptr %v1)
+  %p2 = getelementptr ptr, ptr %values, i64 2
+  %v2 = load ptr, ptr %p2
+  %y = call i64 @PyLong_AsLongLong(ptr %v2)
+  %p3 = getelementptr ptr, ptr %values, i64 3
+  %v3 = load ptr, ptr %p3
+  %z = call i64 @PyLong_AsLongLong(ptr %v3)
+  %has_threads = icmp sgt i64 %count, 4
+  br i1 %has_threads, label %convert_threads, label %ready
+convert_threads:
+  %p4 = getelementptr ptr, ptr %values, i64 4
+  %v4 = load ptr, ptr %p4
+  %threads_given = call i64 @PyLong_AsLongLong(ptr %v4)
+  %has_bounds = icmp sgt i64 %count, 5
+  br i1 %has_bounds, label %convert_bounds, label %ready
+convert_bounds:
+  %p5 = getelementptr ptr, ptr %values, i64 5
+  %v5 = load ptr, ptr %p5
+  %bounds_given = call ptr @PyLong_AsVoidPtr(ptr %v5)
+  br label %ready
+ready:
+  %threads = phi i64 [ 0, %convert ], [ %threads_given, %convert_threads ], [ %threads_given, %convert_bounds ]
+  %bounds = phi ptr [ null, %convert ], [ null, %convert_threads ], [ %bounds_given, %convert_bounds ]
+  %occurred = call ptr @PyErr_Occurred()
+  %clean = icmp eq ptr %occurred, null
+  br i1 %clean, label %go, label %fail
+fail:
+  ret ptr null
+go:
+  %thread = call ptr @PyEval_SaveThread()
+  %failed = call i32 @tt.launch(ptr %state, ptr %args, i64 %x, i64 %y, i64 %z, i64 %threads, ptr %bounds, ptr %record)
+  call void @PyEval_RestoreThread(ptr %thread)
+  %fine = icmp eq i32 %failed, 0
+  br i1 %fine, label %none, label %report
+none:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+report:
+  %bytes = call ptr @PyBytes_FromStringAndSize(ptr %record, i64 $record_bytes)
+  ret ptr %bytes
+}
+"""
