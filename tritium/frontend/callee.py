@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
 from .references import find_references
 from .source import SourceText
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import ast
 
 __all__ = [
+    "BoundCallee",
     "Callee",
     "ConstexprFunction",
     "LanguageFunction",
@@ -151,6 +152,9 @@ class SourceFunction:
             return self.nonlocals[name]
         return self.fn.__globals__[name]
 
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self if instance is None else BoundCallee(self, instance)
+
     # -- identity ---------------------------------------------------------------------------------------------
 
     @cached_property
@@ -242,6 +246,13 @@ def language_function(fn: Any = None, *, noinline: bool = False) -> Any:
     if fn is None:
         return lambda f: LanguageFunction(f, noinline=noinline)
     return LanguageFunction(fn, noinline=noinline)
+
+
+class BoundCallee(NamedTuple):
+    """A function of the language as a method: `value.fn` where `fn` is an attribute of the value's class."""
+
+    fn: SourceFunction
+    instance: Any
 
 
 class ConstexprFunction:
