@@ -1,0 +1,231 @@
+"""Derive the polynomial coefficients of `tritium.conversion.llvm.vecmath`.
+
+    python tests/conversion/llvm/fit_vecmath.py            # all of them (some minutes)
+    python tests/conversion/llvm/fit_vecmath.py exp_f32    # one
+
+Every entry is a weighted minimax problem: find P of a given degree that minimizes
+max |W(x) * (g(x) - P(u(x)))| over an interval, solved by Remez' exchange with mpmath at 120 digits. W is chosen
+so that the figure printed is the relative error of the whole function. The coefficients are rounded to the target
+precision one after another, the lowest first, and the remaining ones are fitted again to what is left: the printed
+error is that of the rounded polynomial.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mpmath as mp
+
+mp.mp.dps = 120
+Real = Callable[[mp.mpf], mp.mpf]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One problem: target `g`, weight `weight`, argument of the polynomial `u`, on [low, high]."""
+
+    g: Real
+    weight: Real
+    low: float
+    high: float
+    degree: int
+    bits: int
+    u: Real = lambda x: x
+    points: int = 1200
+
+
+def rounded(value: mp.mpf, bits: int) -> mp.mpf:
+    """`value` in f32 (24) or f64 (53)."""
+    number = float(value)
+    if bits == 24:
+        # Two roundings (to double, then to float) can differ from one only in the last bit of ties.
+        number = struct.unpack("<f", struct.pack("<f", number))[0]
+    return mp.mpf(number)
+
+
+def grid(fit: Fit) -> list[mp.mpf]:
+    """Chebyshev-spaced points, none of them zero."""
+    middle, half = mp.mpf(fit.low + fit.high) / 2, (mp.mpf(fit.high) - mp.mpf(fit.low)) / 2
+    xs = [middle - half * mp.cos(mp.pi * (i + mp.mpf("0.37")) / fit.points) for i in range(fit.points)]
+    return [x for x in xs if abs(x) > mp.mpf(10) ** -9]
+
+
+def solve(us: list, gs: list, ws: list, picks: list[int], degree: int) -> tuple[list, mp.mpf]:
+    """The polynomial whose weighted error is +-E in turn at the points `picks`."""
+    size = degree + 2
+    matrix, right = mp.matrix(size, size), mp.matrix(size, 1)
+    for row, i in enumerate(picks):
+        power = mp.mpf(1)
+        for column in range(degree + 1):
+            matrix[row, column] = power
+            power *= us[i]
+        matrix[row, degree + 1] = (-1) ** row / ws[i]
+        right[row] = gs[i]
+    solution = mp.lu_solve(matrix, right)
+    return [solution[j] for j in range(degree + 1)], abs(solution[degree + 1])
+
+
+def alternation(errors: list, size: int) -> list[int]:
+    """Indices of `size` extrema of alternating sign, the largest ones."""
+    extrema: list[int] = []
+    for i, error in enumerate(errors):
+        if extrema and (error > 0) == (errors[extrema[-1]] > 0):
+            if abs(error) > abs(errors[extrema[-1]]):
+                extrema[-1] = i
+        else:
+            extrema.append(i)
+    while len(extrema) > size:
+        if len(extrema) == size + 1:
+            del extrema[0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1]
+            continue
+        weakest = min(range(len(extrema) - 1), key=lambda k: abs(errors[extrema[k]]) + abs(errors[extrema[k + 1]]))
+        del extrema[weakest : weakest + 2]
+    return extrema
+
+
+def evaluate(coefficients: list, u: mp.mpf) -> mp.mpf:
+    total = mp.mpf(0)
+    for c in reversed(coefficients):
+        total = total * u + c
+    return total
+
+
+def remez(us: list, gs: list, ws: list, degree: int) -> list:
+    """The minimax polynomial on a grid."""
+    size, count = degree + 2, len(us)
+    picks = [round((1 - mp.cos(mp.pi * (i + mp.mpf("0.5")) / size)) / 2 * (count - 1)) for i in range(size)]
+    coefficients: list = []
+    for _ in range(12):
+        coefficients, level = solve(us, gs, ws, picks, degree)
+        errors = [w * (g - evaluate(coefficients, u)) for u, g, w in zip(us, gs, ws, strict=True)]
+        chosen = alternation(errors, size)
+        if len(chosen) < size:
+            break
+        picks = chosen
+        if max(abs(e) for e in errors) < level * mp.mpf("1.01"):
+            break
+    return coefficients
+
+
+def fit_rounded(fit: Fit) -> tuple[list[mp.mpf], mp.mpf]:
+    """Coefficients from the lowest up, rounded one after another, and the largest weighted error."""
+    xs = grid(fit)
+    us = [fit.u(x) for x in xs]
+    gs, ws = [fit.g(x) for x in xs], [fit.weight(x) for x in xs]
+    keep = [i for i, w in enumerate(ws) if abs(w) > mp.mpf(10) ** -30]
+    us, gs, ws = ([values[i] for i in keep] for values in (us, gs, ws))
+    target, scale, fixed = list(gs), list(ws), []
+    for degree in range(fit.degree, -1, -1):
+        fixed.append(rounded(remez(us, target, scale, degree)[0], fit.bits))
+        target = [(t - fixed[-1]) / u for t, u in zip(target, us, strict=True)]
+        scale = [s * u for s, u in zip(scale, us, strict=True)]
+    error = max(abs(w * (g - evaluate(fixed, u))) for u, g, w in zip(us, gs, ws, strict=True))
+    return fixed, error
+
+
+def square(x: mp.mpf) -> mp.mpf:
+    return x * x
+
+
+LN2 = mp.log(2)
+SQRT = mp.sqrt(mp.mpf(2))
+
+
+def fit_exp(degree: int, bits: int) -> Fit:
+    """exp(r) = 1 + r + r^2 P(r), |r| <= ln2/2."""
+    return Fit(lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.exp(r), -0.3475, 0.3475, degree, bits)
+
+
+def fit_exp2(degree: int, bits: int) -> Fit:
+    """2^r = 1 + r P(r), |r| <= 1/2."""
+    return Fit(lambda r: mp.expm1(r * LN2) / r, lambda r: r / mp.exp(r * LN2), -0.5, 0.5, degree, bits)
+
+
+def fit_log1p(degree: int, bits: int) -> Fit:
+    """log(1 + f) = f - f^2/2 + f^3 P(f), sqrt(1/2) <= 1 + f <= sqrt(2)."""
+    return Fit(
+        lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3,
+        lambda f: f**3 / mp.log1p(f),
+        float(1 / SQRT - 1),
+        float(SQRT - 1),
+        degree,
+        bits,
+    )
+
+
+def fit_atanh_series(degree: int, bits: int) -> Fit:
+    """2 atanh(s) = 2 s + s^3 P(s^2), |s| <= (sqrt(2)-1)/(sqrt(2)+1)."""
+    high = float((SQRT - 1) / (SQRT + 1))
+    return Fit(
+        lambda s: (2 * mp.atanh(s) - 2 * s) / s**3,
+        lambda s: s**3 / (2 * mp.atanh(s)),
+        1e-4,
+        high,
+        degree,
+        bits,
+        square,
+    )
+
+
+def fit_sin(degree: int, bits: int) -> Fit:
+    """sin(r) = r + r^3 P(r^2), |r| <= pi/4 (and a little)."""
+    return Fit(lambda r: (mp.sin(r) - r) / r**3, lambda r: r**3 / mp.sin(r), 1e-4, 0.79, degree, bits, square)
+
+
+def fit_cos(degree: int, bits: int) -> Fit:
+    """cos(r) = 1 - r^2/2 + r^4 P(r^2), |r| <= pi/4 (and a little)."""
+    return Fit(
+        lambda r: (mp.cos(r) - 1 + r**2 / 2) / r**4, lambda r: r**4 / mp.cos(r), 1e-4, 0.79, degree, bits, square
+    )
+
+
+def fit_erf_small(degree: int, bits: int, high: float) -> Fit:
+    """erf(x) = x + x P(x^2), |x| <= high."""
+    return Fit(lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), 1e-4, high, degree, bits, square)
+
+
+def fit_erf_large(degree: int, bits: int, low: float, high: float, centre: float) -> Fit:
+    """erf(x) = 1 - exp(P(x - centre)), low <= x <= high."""
+    return Fit(
+        lambda x: mp.log(mp.erfc(x)),
+        lambda x: mp.erfc(x) / mp.erf(x),
+        low,
+        high,
+        degree,
+        bits,
+        lambda x: x - centre,
+    )
+
+
+FITS: dict[str, Callable[[], Fit]] = {
+    "exp_f32": lambda: fit_exp(4, 24),
+    "exp_f64": lambda: fit_exp(9, 53),
+    "exp2_f32": lambda: fit_exp2(5, 24),
+    "exp2_f64": lambda: fit_exp2(10, 53),
+    "log_f32": lambda: fit_log1p(8, 24),
+    "log_f64": lambda: fit_atanh_series(6, 53),
+    "sin_f32": lambda: fit_sin(2, 24),
+    "sin_f64": lambda: fit_sin(5, 53),
+    "cos_f32": lambda: fit_cos(2, 24),
+    "cos_f64": lambda: fit_cos(5, 53),
+    "erf_small_f32": lambda: fit_erf_small(5, 24, 0.925),
+    "erf_large_f32": lambda: fit_erf_large(8, 24, 0.92, 3.95, 0.925),
+    "erf_small_f64": lambda: fit_erf_small(11, 53, 1.0),
+    "erf_large_f64": lambda: fit_erf_large(22, 53, 1.0, 5.95, 1.0),
+}
+
+
+def main(names: list[str]) -> None:
+    for name in names or FITS:
+        fit = FITS[name]()
+        coefficients, error = fit_rounded(fit)
+        digits = 9 if fit.bits == 24 else 17
+        print(f"# {name}: error {float(error):.2e} = 2^{float(mp.log(error, 2)):.1f}")
+        print("(" + ", ".join(f"{float(c):.{digits}g}" for c in coefficients) + ")", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,154 @@
+"""log, log2, log10, log1p.
+
+x = 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log_c(x) = k log_c(2) + log(1 + f) log_c(e). The large parts of
+both terms are kept exactly, as a sum of two floats; only the small rest is rounded before the last addition.
+
+f32: log(1 + f) = f - f^2/2 + f^3 P(f). f64: with s = f / (2 + f), log(1 + f) = f - s (f - R(s^2)), R = s^2 P(s^2),
+which comes from 2 atanh(s) = 2 s + s R and 2 s = f - s f (one division instead of a polynomial of degree twenty).
+
+Coefficients: `tests/conversion/llvm/fit_vecmath.py`, entries `log_*`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from .builder import F32, FunctionBuilder, Value
+
+__all__ = ["log", "log1p", "log2", "log10", "reduced"]
+
+# Relative errors of log(1 + f): 2^-30.3 and 2^-59.4.
+LOG = {
+    "f32": (
+        0.333333135,
+        -0.250000149,
+        0.200020611,
+        -0.166677564,
+        0.14220494,
+        -0.124094278,
+        0.118849605,
+        -0.116549708,
+        0.0673071519,
+    ),
+    "f64": (
+        0.6666666666666734,
+        0.39999999999417052,
+        0.28571428741946758,
+        0.22222198605460206,
+        0.18183563429632887,
+        0.15314052326000796,
+        0.14796147963281819,
+    ),
+}  # fmt: skip
+
+
+class Base(NamedTuple):
+    """log_c(2) in two parts, k times the first exact; log_c(e) in two parts, (1, 0) for the natural logarithm."""
+
+    two: tuple[float, float]
+    e: tuple[float, float]
+
+
+NATURAL = {
+    "f32": Base((0.693145751953125, 1.42860682e-06), (1.0, 0.0)),
+    "f64": Base((0.6931471803691238, 1.9082149292705877e-10), (1.0, 0.0)),
+}
+BINARY = {
+    "f32": Base((1.0, 0.0), (1.4426950216293335, 1.925963033500011e-08)),
+    "f64": Base((1.0, 0.0), (1.4426950408889634, 2.0355273740931033e-17)),
+}
+DECIMAL = {
+    "f32": Base((0.301025390625, 4.60503907e-06), (0.4342944920063019, -1.0103049952192578e-08)),
+    "f64": Base((0.3010299955494702, 1.1451100898021838e-10), (0.4342944819032518, 1.098319650216765e-17)),
+}
+
+
+def reduced(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
+    """(k as a float, m): x = 2^k m with sqrt(1/2) <= m < sqrt(2), for normal and subnormal x > 0."""
+    form = b.format
+    subnormal = x < form.smallest_normal
+    x = b.select(subnormal, x * 2.0**form.mantissa, x)
+    k0 = b.select(subnormal, b.integer(-form.mantissa), 0)
+    root = form.bits_of(math.sqrt(0.5))
+    offset = x.bits() - root
+    k = (offset >> form.mantissa) + k0
+    m = ((offset & ((1 << form.mantissa) - 1)) + root).as_float()
+    return k.cast("sitofp", form.element), m
+
+
+def log1p_tail(b: FunctionBuilder, f: Value) -> Value:
+    """log(1 + f) - f, for f of one reduced argument."""
+    table = LOG[b.format.name]
+    if b.format is F32:
+        square = f * f
+        lost = b.fma(f, f, -square)
+        return b.fma(square, b.fma(f, b.polynomial(f, table), -0.5), lost * -0.5)
+    s = f / (f + 2.0)
+    z = s * s
+    return s * (z * b.split_polynomial(z, table) - f)
+
+
+def combine(b: FunctionBuilder, k: Value, f: Value, f_low: Value | float, base: Base) -> Value:
+    """k log_c(2) + log(1 + f + f_low) log_c(e); the correction f_low is at most an ulp of 1."""
+    tail = log1p_tail(b, f)
+    if isinstance(f_low, Value):
+        tail = tail + f_low
+    big, small = f, tail
+    if base.e != (1.0, 0.0):
+        high, low = base.e
+        big = f * high
+        small = b.fma(tail, high, b.fma(f, low, b.fma(f, high, -big)))
+    whole = k if base.two[0] == 1.0 else k * base.two[0]
+    # Fast two-sum: |whole| >= |big| or whole is 0.
+    total = whole + big
+    small = small + (big - (total - whole))
+    if base.two[1]:
+        small = b.fma(k, base.two[1], small)
+    return total + small
+
+
+def special_cases(b: FunctionBuilder, x: Value, result: Value) -> Value:
+    """log 0 = -inf, log inf = inf, log of less = NaN, log NaN = NaN."""
+    result = b.select(x.equals(0.0), -math.inf, result)
+    result = b.select(x.equals(math.inf), x, result)
+    return b.select(x.compare("ult", 0.0), math.nan, result)
+
+
+def _logarithm(b: FunctionBuilder, x: Value, base: Base) -> Value:
+    k, m = reduced(b, x)
+    return special_cases(b, x, combine(b, k, m - 1.0, 0.0, base))
+
+
+def log(b: FunctionBuilder, x: Value) -> Value:
+    """Natural logarithm."""
+    return _logarithm(b, x, NATURAL[b.format.name])
+
+
+def log2(b: FunctionBuilder, x: Value) -> Value:
+    """Binary logarithm; exact for powers of two."""
+    return _logarithm(b, x, BINARY[b.format.name])
+
+
+def log10(b: FunctionBuilder, x: Value) -> Value:
+    """Decimal logarithm."""
+    return _logarithm(b, x, DECIMAL[b.format.name])
+
+
+def log1p(b: FunctionBuilder, x: Value) -> Value:
+    """log(1 + x): u = 1 + x is rounded, and what the rounding lost, divided by u, is added to the logarithm."""
+    u = x + 1.0
+    # Exact two-sum of 1 and x, whichever is the larger.
+    back = u - 1.0
+    lost = (x - back) + (1.0 - (u - back))
+    k, m = reduced(b, u)
+    # 2^-k scales the lost part as u was scaled; beyond x = 2^(mantissa + 2) it is nothing.
+    correction = lost / u
+    result = combine(b, k, m - 1.0, correction, NATURAL[b.format.name])
+    result = b.select(b.abs(x) < 2.0 ** -(b.format.mantissa + 1), x, result)
+    return b.select(x.compare("ult", -1.0), math.nan, _ends(b, x, result))
+
+
+def _ends(b: FunctionBuilder, x: Value, result: Value) -> Value:
+    result = b.select(x.equals(-1.0), -math.inf, result)
+    return b.select(x.compare("ueq", math.inf), x, result)

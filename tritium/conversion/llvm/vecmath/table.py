@@ -1,0 +1,64 @@
+"""The one table of elementwise math functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from . import errorfunction, exponential, hyperbolic, logarithm, native, trigonometric
+from .builder import F32, F64, MathFunction, Value, define
+
+__all__ = ["MATH_FUNCTIONS", "MathSpec", "vector_math_function"]
+
+_FORMATS = {"f32": F32, "f64": F64}
+
+
+@dataclass(frozen=True)
+class MathSpec:
+    """A function: operands, the largest error in units in the last place (0.5: correctly rounded), remarks.
+
+    `body` is None for what LLVM has as an intrinsic.
+    """
+
+    name: str
+    arity: int
+    ulp_f32: float
+    ulp_f64: float
+    notes: str
+    body: Callable[..., Value] | None = None
+
+
+_SPECS = (
+    MathSpec("exp", 1, 1.0, 1.0, "gradual underflow", exponential.exp),
+    MathSpec("exp2", 1, 1.0, 1.25, "exact for integers", exponential.exp2),
+    MathSpec("exp10", 1, 1.25, 1.25, "", exponential.exp10),
+    MathSpec("expm1", 1, 1.25, 1.5, "", exponential.expm1),
+    MathSpec("log", 1, 1.0, 1.0, "", logarithm.log),
+    MathSpec("log2", 1, 1.0, 1.0, "exact for powers of two", logarithm.log2),
+    MathSpec("log10", 1, 1.0, 1.0, "", logarithm.log10),
+    MathSpec("log1p", 1, 1.0, 1.0, "", logarithm.log1p),
+    MathSpec("sin", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.sin),
+    MathSpec("cos", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.cos),
+    MathSpec("tan", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.tan),
+    MathSpec("tanh", 1, 1.0, 1.0, "", hyperbolic.tanh),
+    MathSpec("erf", 1, 1.25, 1.25, "", errorfunction.erf),
+    MathSpec("rsqrt", 1, 1.5, 1.5, "1 / sqrt(x), two roundings", native.rsqrt),
+    *(MathSpec(name, arity, 0.5, 0.5, f"llvm.{llvm_name}") for name, (llvm_name, arity) in native.INTRINSICS.items()),
+)
+
+MATH_FUNCTIONS: dict[str, MathSpec] = {spec.name: spec for spec in _SPECS}
+
+
+@cache
+def vector_math_function(name: str, element: str, lanes: int) -> MathFunction:
+    """The function `name` of MATH_FUNCTIONS over `lanes` lanes of `element` ("f32" or "f64"); one lane is a scalar.
+
+    Raises KeyError for an unknown name or element, ValueError for lanes < 1.
+    """
+    spec, format = MATH_FUNCTIONS[name], _FORMATS[element]
+    if lanes < 1:
+        raise ValueError(f"{lanes} lanes")
+    if spec.body is None:
+        return native.intrinsic_function(name, format, lanes)
+    return define(name, format, lanes, spec.arity, spec.body)
