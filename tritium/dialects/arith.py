@@ -21,6 +21,7 @@ from ..ir import (
     ShapedType,
     Type,
     Value,
+    dialect_attr_field,
     enum_field,
     i1,
     i64,
@@ -36,6 +37,7 @@ from .arith_casts import (
     FPToUI,
     IndexCast,
     IndexCastUI,
+    RoundingMode,
     SIToFP,
     TruncF,
     TruncI,
@@ -83,6 +85,7 @@ __all__ = [
     "RemF",
     "RemSI",
     "RemUI",
+    "RoundingMode",
     "SIToFP",
     "Select",
     "ShLI",
@@ -140,6 +143,8 @@ class CmpFPredicate(enum.IntEnum):
     true = 15
 
 
+OverflowField = dialect_attr_field("arith.overflow")
+FastMathField = dialect_attr_field("arith.fastmath")
 CmpIField = enum_field(CmpIPredicate, i64)
 CmpFField = enum_field(CmpFPredicate, i64)
 
@@ -177,7 +182,7 @@ class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE, assembly=_OVERFL
 
     lhs: Operand
     rhs: Operand
-    overflowFlags: AnyAttr = None
+    overflowFlags: OverflowField = None
     result: Result
 
 
@@ -186,7 +191,7 @@ class SubI(Op, name="arith.subi", traits=_BINARY, assembly=_OVERFLOW):
 
     lhs: Operand
     rhs: Operand
-    overflowFlags: AnyAttr = None
+    overflowFlags: OverflowField = None
     result: Result
 
 
@@ -195,7 +200,7 @@ class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE, assembly=_OVERFL
 
     lhs: Operand
     rhs: Operand
-    overflowFlags: AnyAttr = None
+    overflowFlags: OverflowField = None
     result: Result
 
 
@@ -284,7 +289,7 @@ class ShLI(Op, name="arith.shli", traits=_BINARY, assembly=_OVERFLOW):
 
     lhs: Operand
     rhs: Operand
-    overflowFlags: AnyAttr = None
+    overflowFlags: OverflowField = None
     result: Result
 
 
@@ -341,7 +346,7 @@ class AddF(Op, name="arith.addf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -350,7 +355,7 @@ class SubF(Op, name="arith.subf", traits=_BINARY, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -359,7 +364,7 @@ class MulF(Op, name="arith.mulf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -368,7 +373,7 @@ class DivF(Op, name="arith.divf", traits=_BINARY, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -377,7 +382,7 @@ class RemF(Op, name="arith.remf", traits=_BINARY, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -386,7 +391,7 @@ class MaximumF(Op, name="arith.maximumf", traits=_BINARY | COMMUTATIVE, assembly
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -395,7 +400,7 @@ class MinimumF(Op, name="arith.minimumf", traits=_BINARY | COMMUTATIVE, assembly
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -404,7 +409,7 @@ class MaxNumF(Op, name="arith.maxnumf", traits=_BINARY | COMMUTATIVE, assembly=_
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -413,7 +418,7 @@ class MinNumF(Op, name="arith.minnumf", traits=_BINARY | COMMUTATIVE, assembly=_
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -421,7 +426,7 @@ class NegF(Op, name="arith.negf", traits=_BINARY, assembly=_UNARY_FAST):
     """result = -operand: the sign bit flipped."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -459,7 +464,7 @@ class CmpF(
     predicate: CmpFField
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
     @classmethod

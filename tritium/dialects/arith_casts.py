@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..ir import ELEMENTWISE, PURE, AnyAttr, Flag, Op, Operand, Result
+import enum
+
+from ..ir import ELEMENTWISE, PURE, Flag, Op, Operand, Result, enum_field
 
 __all__ = [
     "Bitcast",
@@ -13,6 +15,7 @@ __all__ = [
     "FPToUI",
     "IndexCast",
     "IndexCastUI",
+    "RoundingMode",
     "SIToFP",
     "TruncF",
     "TruncI",
@@ -21,6 +24,19 @@ __all__ = [
 
 _CAST = PURE | ELEMENTWISE
 _TO = "$in_ attr-dict `:` type($in_) `to` type($out)"
+
+
+class RoundingMode(enum.IntEnum):
+    """How a conversion to a narrower float rounds."""
+
+    to_nearest_even = 0
+    downward = 1
+    upward = 2
+    toward_zero = 3
+    to_nearest_away = 4
+
+
+RoundingField = enum_field(RoundingMode)
 
 
 class ExtSI(Op, name="arith.extsi", traits=_CAST, assembly=_TO):
@@ -66,7 +82,7 @@ class TruncF(
     """out = in rounded to a narrower type, to nearest even unless `roundingmode` says otherwise."""
 
     in_: Operand
-    roundingmode: AnyAttr = None
+    roundingmode: RoundingField = None
     out: Result
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir import ELEMENTWISE, PURE, SAME_TYPE, AnyAttr, Op, Operand, Result
+from ..ir import ELEMENTWISE, PURE, SAME_TYPE, Op, Operand, Result
+from .arith import FastMathField
 
 __all__ = [
     "AbsF",
@@ -55,7 +56,7 @@ class Exp(Op, name="math.exp", traits=_MATH, assembly=_UNARY_FAST):
     """result = e ** x."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -63,7 +64,7 @@ class Exp2(Op, name="math.exp2", traits=_MATH, assembly=_UNARY_FAST):
     """result = 2 ** x."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -71,7 +72,7 @@ class ExpM1(Op, name="math.expm1", traits=_MATH, assembly=_UNARY_FAST):
     """result = e ** x - 1."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -79,7 +80,7 @@ class Log(Op, name="math.log", traits=_MATH, assembly=_UNARY_FAST):
     """result = ln(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -87,7 +88,7 @@ class Log2(Op, name="math.log2", traits=_MATH, assembly=_UNARY_FAST):
     """result = log2(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -95,7 +96,7 @@ class Log10(Op, name="math.log10", traits=_MATH, assembly=_UNARY_FAST):
     """result = log10(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -103,7 +104,7 @@ class Log1p(Op, name="math.log1p", traits=_MATH, assembly=_UNARY_FAST):
     """result = ln(1 + x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -111,7 +112,7 @@ class Sin(Op, name="math.sin", traits=_MATH, assembly=_UNARY_FAST):
     """result = sin(x), x in radians."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -119,7 +120,7 @@ class Cos(Op, name="math.cos", traits=_MATH, assembly=_UNARY_FAST):
     """result = cos(x), x in radians."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -127,7 +128,7 @@ class Tan(Op, name="math.tan", traits=_MATH, assembly=_UNARY_FAST):
     """result = tan(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -135,7 +136,7 @@ class Asin(Op, name="math.asin", traits=_MATH, assembly=_UNARY_FAST):
     """result = arcsin(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -143,7 +144,7 @@ class Acos(Op, name="math.acos", traits=_MATH, assembly=_UNARY_FAST):
     """result = arccos(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -151,7 +152,7 @@ class Atan(Op, name="math.atan", traits=_MATH, assembly=_UNARY_FAST):
     """result = arctan(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -159,7 +160,7 @@ class Sinh(Op, name="math.sinh", traits=_MATH, assembly=_UNARY_FAST):
     """result = sinh(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -167,7 +168,7 @@ class Cosh(Op, name="math.cosh", traits=_MATH, assembly=_UNARY_FAST):
     """result = cosh(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -175,7 +176,7 @@ class Tanh(Op, name="math.tanh", traits=_MATH, assembly=_UNARY_FAST):
     """result = tanh(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -183,7 +184,7 @@ class Asinh(Op, name="math.asinh", traits=_MATH, assembly=_UNARY_FAST):
     """result = arsinh(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -191,7 +192,7 @@ class Acosh(Op, name="math.acosh", traits=_MATH, assembly=_UNARY_FAST):
     """result = arcosh(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -199,7 +200,7 @@ class Atanh(Op, name="math.atanh", traits=_MATH, assembly=_UNARY_FAST):
     """result = artanh(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -207,7 +208,7 @@ class Sqrt(Op, name="math.sqrt", traits=_MATH, assembly=_UNARY_FAST):
     """result = the square root, correctly rounded."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -215,7 +216,7 @@ class Rsqrt(Op, name="math.rsqrt", traits=_MATH, assembly=_UNARY_FAST):
     """result = 1 / sqrt(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -223,7 +224,7 @@ class Cbrt(Op, name="math.cbrt", traits=_MATH, assembly=_UNARY_FAST):
     """result = the cube root."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -231,7 +232,7 @@ class Erf(Op, name="math.erf", traits=_MATH, assembly=_UNARY_FAST):
     """result = the error function."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -239,7 +240,7 @@ class Erfc(Op, name="math.erfc", traits=_MATH, assembly=_UNARY_FAST):
     """result = 1 - erf(x)."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -247,7 +248,7 @@ class AbsF(Op, name="math.absf", traits=_MATH, assembly=_UNARY_FAST):
     """result = |x|: the sign bit cleared."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -255,7 +256,7 @@ class Ceil(Op, name="math.ceil", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded up."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -263,7 +264,7 @@ class Floor(Op, name="math.floor", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded down."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -271,7 +272,7 @@ class Trunc(Op, name="math.trunc", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded towards zero."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -279,7 +280,7 @@ class Round(Op, name="math.round", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded to nearest, halves away from zero."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -287,7 +288,7 @@ class RoundEven(Op, name="math.roundeven", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded to nearest, halves to even."""
 
     operand: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -296,7 +297,7 @@ class Atan2(Op, name="math.atan2", traits=_MATH, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -305,7 +306,7 @@ class PowF(Op, name="math.powf", traits=_MATH, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -314,7 +315,7 @@ class CopySign(Op, name="math.copysign", traits=_MATH, assembly=_FAST):
 
     lhs: Operand
     rhs: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result
 
 
@@ -357,5 +358,5 @@ class Fma(
     a: Operand
     b: Operand
     c: Operand
-    fastmath: AnyAttr = None
+    fastmath: FastMathField = None
     result: Result

@@ -25,6 +25,7 @@ from .attributes import (
     Attribute,
     DenseArrayAttr,
     IntegerAttr,
+    OpaqueAttr,
     StringAttr,
     SymbolRefAttr,
     TypeAttr,
@@ -57,14 +58,19 @@ __all__ = [
     "VariadicOperand",
     "VariadicRegion",
     "VariadicResult",
+    "dialect_attr_field",
     "enum_field",
 ]
 
 
 class Field:
-    """One field of an op: `kind` is operand, result, region, successor or attribute; `arity` is "1", "?" or "*"."""
+    """One field of an op: `kind` is operand, result, region, successor or attribute; `arity` is "1", "?" or "*".
 
-    __slots__ = ("arity", "decode", "encode", "enum", "index", "kind", "name", "optional")
+    `form` tells how an attribute stands in declarative assembly: "int", "bool", "str", "symbol", "type", "array",
+    "flag", "enum", "any", or `#dialect.mnemonic` for a dialect attribute whose prefix is left out.
+    """
+
+    __slots__ = ("arity", "decode", "encode", "enum", "form", "index", "kind", "name", "optional")
 
     def __init__(
         self,
@@ -73,19 +79,21 @@ class Field:
         encode: Callable[[Any], Attribute] | None = None,
         decode: Callable[[Any], Any] | None = None,
         enum_class: type[enum.IntEnum] | None = None,
+        form: str = "any",
     ) -> None:
         self.kind = kind
         self.arity = arity
         self.encode = encode
         self.decode = decode
         self.enum = enum_class
+        self.form = form
         self.name = ""
         self.index = 0
         self.optional = arity != "1"
 
     def named(self, name: str, optional: bool) -> Field:
         """A copy that belongs to the field `name` of an op."""
-        f = Field(self.kind, self.arity, self.encode, self.decode, self.enum)
+        f = Field(self.kind, self.arity, self.encode, self.decode, self.enum, self.form)
         f.name, f.optional = name, optional or self.optional
         return f
 
@@ -94,11 +102,11 @@ def _value_of(attr: Any) -> Any:
     return attr.value
 
 
-def _codec(encode: Callable[[Any], Attribute], decode: Callable[[Any], Any]) -> Field:
+def _codec(form: str, encode: Callable[[Any], Attribute], decode: Callable[[Any], Any]) -> Field:
     def to_attr(v: Any) -> Attribute:
         return v if isinstance(v, Attribute) else encode(v)
 
-    return Field("attribute", "1", to_attr, decode)
+    return Field("attribute", "1", to_attr, decode, form=form)
 
 
 def _identity(v: Any) -> Any:
@@ -115,15 +123,18 @@ Body = Annotated[Region, Field("region")]
 VariadicRegion = Annotated["list[Region]", Field("region", "*")]
 Successor = Annotated[Block, Field("successor")]
 AnyAttr = Annotated[Any, Field("attribute", "1", _identity, _identity)]
-I32 = Annotated[int, _codec(lambda v: IntegerAttr(v, i32), _value_of)]
-I64 = Annotated[int, _codec(lambda v: IntegerAttr(v, i64), _value_of)]
-Bool = Annotated[bool, _codec(bool_attr, lambda a: bool(a.value))]
-Str = Annotated[str, _codec(StringAttr, _value_of)]
-Symbol = Annotated[str, _codec(SymbolRefAttr, lambda a: a.name)]
-TypeField = Annotated[Type, _codec(TypeAttr, lambda a: a.type)]
-I32Array = Annotated["tuple[int, ...]", _codec(lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)]
-I64Array = Annotated["tuple[int, ...]", _codec(lambda v: DenseArrayAttr(tuple(v), i64), lambda a: a.values)]
-Flag = Annotated[bool, Field("attribute", "?", lambda v: UNIT if v else None, lambda a: a is not None)]
+I32 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i32), _value_of)]
+I64 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i64), _value_of)]
+Bool = Annotated[bool, _codec("bool", bool_attr, lambda a: bool(a.value))]
+Str = Annotated[str, _codec("str", StringAttr, _value_of)]
+Symbol = Annotated[str, _codec("symbol", SymbolRefAttr, lambda a: a.name)]
+TypeField = Annotated[Type, _codec("type", TypeAttr, lambda a: a.type)]
+I32Array = Annotated["tuple[int, ...]", _codec("array", lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)]
+I64Array = Annotated["tuple[int, ...]", _codec("array", lambda v: DenseArrayAttr(tuple(v), i64), lambda a: a.values)]
+Flag = Annotated[
+    bool,
+    Field("attribute", "?", lambda v: UNIT if v else None, lambda a: a is not None, form="flag"),
+]
 
 
 def enum_field(cls: type[enum.IntEnum], ty: Type = i32) -> Field:
@@ -132,7 +143,16 @@ def enum_field(cls: type[enum.IntEnum], ty: Type = i32) -> Field:
     def encode(v: Any) -> Attribute:
         return v if isinstance(v, Attribute) else IntegerAttr(int(v), ty)
 
-    return Field("attribute", "1", encode, lambda a: cls(a.value), cls)
+    return Field("attribute", "1", encode, lambda a: cls(a.value), cls, "enum")
+
+
+def dialect_attr_field(mnemonic: str) -> Field:
+    """The field of an attribute `#mnemonic<body>` that has no class of its own; a plain string stands for the body."""
+
+    def encode(v: Any) -> Attribute:
+        return v if isinstance(v, Attribute) else OpaqueAttr(f"#{mnemonic}<{v}>")
+
+    return Field("attribute", "1", encode, _identity, form=f"#{mnemonic}")
 
 
 OPS: dict[str, type[Op]] = {}

@@ -7,7 +7,7 @@ means stands in its class (`dialects`), what can be done with it in rules and pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from ..support import UNKNOWN, InternalError, Location
 from .attributes import Attribute
@@ -270,6 +270,12 @@ class Operation:
                 return True
             op = op.parent_op
         return False
+
+    #: how `str(op)` is made; the printer puts itself here, since it stands above this module.
+    to_text: ClassVar[Callable[[Operation], str]] = repr
+
+    def __str__(self) -> str:
+        return Operation.to_text(self)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

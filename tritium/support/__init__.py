@@ -1,11 +1,13 @@
 """Source locations, errors with carets, settings: what every other room stands on."""
 
+from .diagnostics import Diagnostic
 from .errors import InternalError, TritiumError
 from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc, UnknownLoc
 
 __all__ = [
     "UNKNOWN",
     "CallSiteLoc",
+    "Diagnostic",
     "FileLineColLoc",
     "FusedLoc",
     "InternalError",

@@ -1,0 +1,100 @@
+"""One way to show a mistake to a person: position, source lines with a caret, the chain of calls, a hint.
+
+The frontend, the parser and the verifier make `Diagnostic` values; `render()` is the only place that lays them out.
+
+>>> print(Diagnostic("unknown name 'y'", "k.py", 2, 9, ["def k(x):", "    z = y + x"], hint="is it misspelt?").render())
+k.py:2:9: error: unknown name 'y'
+    1 | def k(x):
+    2 |     z = y + x
+      |         ^
+hint: is it misspelt?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["Diagnostic"]
+
+CONTEXT_LINES = 2  # source lines shown above the one at fault
+
+
+class Diagnostic:
+    """A message about a place in a text.
+
+    `line` and `column` count from 1; 0 means unknown. `source_lines` are the lines of the text, the first of which has
+    the number `first_line`. `length` is how many characters the caret underlines. `notes` are further diagnostics
+    (severity "note"), shown in order: the chain of inlined calls, earlier definitions.
+    """
+
+    __slots__ = ("column", "context", "file", "first_line", "hint", "length", "line", "message", "notes", "severity")
+    __slots__ += ("source_lines",)
+
+    def __init__(
+        self,
+        message: str,
+        file: str = "",
+        line: int = 0,
+        column: int = 0,
+        source_lines: Sequence[str] = (),
+        hint: str = "",
+        notes: Sequence[Diagnostic] = (),
+        *,
+        first_line: int = 1,
+        length: int = 1,
+        severity: str = "error",
+        context: int = CONTEXT_LINES,
+    ) -> None:
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        self.source_lines = source_lines
+        self.hint = hint
+        self.notes = tuple(notes)
+        self.first_line = first_line
+        self.length = length
+        self.severity = severity
+        self.context = context
+
+    def position(self) -> str:
+        """`file:line:column`, as far as it is known."""
+        parts = [self.file] if self.file else []
+        if self.line:
+            parts.append(str(self.line))
+            if self.column:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+    def render(self) -> str:
+        """The whole message as text without a final newline; no colours, no line longer than its source."""
+        where = self.position()
+        head = f"{where}: {self.severity}: {self.message}" if where else f"{self.severity}: {self.message}"
+        parts = [head, *self._excerpt()]
+        parts.extend(note.render() for note in self.notes)
+        if self.hint:
+            parts.append(f"hint: {self.hint}")
+        return "\n".join(parts)
+
+    def _excerpt(self) -> list[str]:
+        at = self.line - self.first_line
+        if not self.line or not 0 <= at < len(self.source_lines):
+            return []
+        start = max(0, at - self.context)
+        width = max(5, len(str(self.line)) + 2)
+        shown = [self.source_lines[i].rstrip("\r\n") for i in range(start, at + 1)]
+        while len(shown) > 1 and not shown[0].strip():  # blank lines on top say nothing
+            del shown[0]
+            start += 1
+        out = [f"{self.first_line + start + i:>{width}} | {text}".rstrip() for i, text in enumerate(shown)]
+        if self.column:
+            text = shown[-1]
+            # Tabs stay tabs, so that the caret stands below its character however wide they are shown.
+            lead = "".join("\t" if ch == "\t" else " " for ch in text[: self.column - 1])
+            lead += " " * (self.column - 1 - len(lead))
+            carets = "^" * max(1, min(self.length, len(text) - self.column + 1))
+            out.append(f"{'':>{width}} | {lead}{carets}")
+        return out
+
+    def __str__(self) -> str:
+        return self.render()
