@@ -1,0 +1,232 @@
+"""Matrix multiplication of tiles: acc[M][N] += A[M][K] @ B[K][N], as register-tiled LLVM text.
+
+The micro-kernel holds `rows x (vectors * lanes)` accumulators in registers, walks K, and for each step multiplies
+`vectors` registers of B by one broadcast element of A per row (Goto and van de Geijn, "Anatomy of High-Performance
+Matrix Multiplication", 2008). What it reads must be laid out for it:
+
+- A: row-major, element (m, k) at `m * a_row_stride + k` (M rows of `k_padded` elements by default);
+- B: panels of `nr` columns, each contiguous: `[N/nr][K/kpack][nr][kpack]`, so that one step of K reads consecutive
+  registers. The last panel is narrower if `nr` does not divide N. `DotPlan.b_offset(k, n)` says where an element is;
+- acc: row-major `[M][acc_row_stride]` (N by default), updated in place.
+
+`kpack` consecutive K elements are multiplied and added by one instruction (pairs of 16-bit integers or bf16 numbers);
+K is padded to a multiple of it with zeros (`k_padded`), by whoever fills the buffers.
+
+Operands are converted to `compute_type` while they are packed: f16, bf16 and tf32 are multiplied as f32 (exact
+products, f32 sums), 8-bit integers as 16-bit pairs, summed exactly in 32 bits, wrapping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from .dot_kernel import Panel, Step, function_text
+
+__all__ = ["DotPlan", "DotTarget", "plan_dot"]
+
+
+class DotTarget(Protocol):
+    """What a plan asks of a target."""
+
+    @property
+    def arch(self) -> str: ...
+    @property
+    def vector_bits(self) -> int: ...
+    @property
+    def vector_registers(self) -> int: ...
+    @property
+    def has_fma(self) -> bool: ...
+    @property
+    def has_avx2(self) -> bool: ...
+    @property
+    def has_avx512(self) -> bool: ...
+    @property
+    def has_bf16(self) -> bool: ...
+
+
+_BITS = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16, "tf32": 32, "i8": 8, "u8": 8, "i16": 16, "i32": 32}
+_SHORT_FLOATS = ("f32", "tf32", "f16", "bf16", "fp8")
+
+
+@dataclass(frozen=True)
+class DotPlan:
+    """How one shape of `dot` is computed. Buffers hold `compute_type` elements and are 64-byte aligned."""
+
+    m: int
+    n: int
+    k: int
+    compute_type: str  # of the elements of the packed A and B: f32, f64, bf16, i16, i32
+    acc_type: str  # f32, f64, i32
+    kpack: int
+    nr: int
+    mr: int
+    lanes: int
+    k_padded: int
+    a_row_stride: int
+    acc_row_stride: int
+    step: Step
+
+    @property
+    def symbol(self) -> str:
+        """The function's name; equal names mean equal functions."""
+        strides = f"a{self.a_row_stride}.c{self.acc_row_stride}"
+        shape = f"{self.m}x{self.n}x{self.k}.{strides}.t{self.mr}x{self.nr}.v{self.lanes}"
+        return f"@tt.dot.{self.step.name}.{shape}"
+
+    @property
+    def a_elements(self) -> int:
+        """Elements of the A buffer."""
+        return self.m * self.a_row_stride
+
+    @property
+    def b_elements(self) -> int:
+        """Elements of the B buffer."""
+        return self.n * self.k_padded
+
+    @property
+    def acc_elements(self) -> int:
+        """Elements of the accumulator."""
+        return self.m * self.acc_row_stride
+
+    def a_offset(self, m: int, k: int) -> int:
+        """Where A[m][k] belongs, in elements."""
+        return m * self.a_row_stride + k
+
+    def b_offset(self, k: int, n: int) -> int:
+        """Where B[k][n] belongs, in elements: panel n // nr, then k // kpack, then column, then k % kpack."""
+        panel, column = divmod(n, self.nr)
+        width = min(self.nr, self.n - panel * self.nr)
+        return panel * self.nr * self.k_padded + (k // self.kpack * width + column) * self.kpack + k % self.kpack
+
+    def call(self, acc: str, a: str, b: str) -> str:
+        """The call instruction, given three pointer values."""
+        return f"call void {self.symbol}(ptr {acc}, ptr {a}, ptr {b})"
+
+    @cached_property
+    def function_text(self) -> str:
+        """`define internal void @tt.dot...(ptr noalias %acc, ptr noalias %a, ptr noalias %b)`."""
+        return function_text(
+            self.symbol, self.step, self._panels(), self.k_padded, self.a_row_stride, self.acc_row_stride
+        )
+
+    @property
+    def declares(self) -> frozenset[str]:
+        """`declare` lines the function needs."""
+        widths = {w for panel in self._panels() for w in panel.vectors}
+        return frozenset(d for w in widths for d in self.step.declares(w))
+
+    def _panels(self) -> list[Panel]:
+        full, rest = divmod(self.n, self.nr)
+        panels = [Panel(0, full, _chunks(self.nr, self.lanes), _row_blocks(self.m, self.mr))] if full else []
+        if rest:
+            panels.append(Panel(full * self.nr, 1, _chunks(rest, self.lanes), _row_blocks(self.m, self.mr)))
+        return panels
+
+
+def _chunks(width: int, lanes: int) -> tuple[int, ...]:
+    """`width` columns as vectors of at most `lanes`, each a power of two wide: 20 -> (16, 4)."""
+    sizes = [lanes] * (width // lanes)
+    rest = width % lanes
+    sizes += [1 << i for i in reversed(range(rest.bit_length())) if rest >> i & 1]
+    return tuple(sizes)
+
+
+def _row_blocks(m: int, mr: int) -> tuple[tuple[int, int], ...]:
+    """`m` rows as (rows, how many blocks of them), rows <= mr, sizes differing by at most one."""
+    blocks = -(-m // mr)
+    small, larger = divmod(m, blocks)
+    return tuple((rows, count) for rows, count in ((small + 1, larger), (small, blocks - larger)) if count)
+
+
+def plan_dot(
+    target: DotTarget,
+    m: int,
+    n: int,
+    k: int,
+    a_type: str,
+    b_type: str,
+    acc_type: str,
+    *,
+    allow_bf16_pairs: bool = False,
+    a_row_stride: int | None = None,
+    acc_row_stride: int | None = None,
+    tile: tuple[int, int] | None = None,
+) -> DotPlan:
+    """A plan for acc[m][n] += a[m][k] @ b[k][n] on `target`.
+
+    Types: f64; f32, tf32, f16, bf16 (any mix) with acc f32; i8, u8, i16 with acc i32; i32. `allow_bf16_pairs` uses
+    the bf16 dot product where both operands are bf16 and the target has it: twice as fast, but it flushes denormals
+    and rounds odd and even products apart. `tile` = (rows, columns) overrides the choice of register tile.
+    Raises ValueError for sizes below 1 or types that cannot be multiplied.
+    """
+    if min(m, n, k) < 1:
+        raise ValueError(f"a dot of shape {m}x{n}x{k} has nothing to multiply")
+    step, kpack = _choose_step(target, a_type, b_type, acc_type, allow_bf16_pairs)
+    lanes = max(1, target.vector_bits // step.acc_bits)
+    lanes = min(lanes, 1 << (n.bit_length() - 1))
+    mr, nr = tile or _choose_tile(target, m, n, lanes)
+    k_padded = -(-k // kpack) * kpack
+    return DotPlan(
+        m,
+        n,
+        k,
+        step.compute_type,
+        step.acc_type,
+        kpack,
+        min(nr, n),
+        min(mr, m),
+        lanes,
+        k_padded,
+        a_row_stride or k_padded,
+        acc_row_stride or n,
+        step,
+    )
+
+
+def _choose_step(target: DotTarget, a_type: str, b_type: str, acc_type: str, pairs: bool) -> tuple[Step, int]:
+    for name in (a_type, b_type):
+        if name not in _BITS:
+            raise ValueError(f"dot cannot multiply {name}")
+    kinds = {a_type, b_type}
+    if acc_type == "f64" and kinds <= {"f64", "f32"}:
+        return Step("f64", "f64", "fma" if target.has_fma else "muladd"), 1
+    if acc_type == "f32" and kinds <= set(_SHORT_FLOATS):
+        if pairs and kinds == {"bf16"} and target.has_bf16 and target.arch == "x86_64":
+            return Step("bf16", "f32", "dpbf16ps"), 2
+        return Step("f32", "f32", "fma" if target.has_fma else "muladd"), 1
+    if acc_type == "i32" and kinds <= {"i8", "u8", "i16"}:
+        if target.arch == "x86_64":
+            return Step("i16", "i32", "pmaddwd"), 2
+        return Step("i16", "i32", "widen"), 1
+    if acc_type == "i32" and kinds <= {"i8", "u8", "i16", "i32"}:
+        return Step("i32", "i32", "imul"), 1
+    raise ValueError(f"dot cannot multiply {a_type} by {b_type} into {acc_type}")
+
+
+def _choose_tile(target: DotTarget, m: int, n: int, lanes: int) -> tuple[int, int]:
+    """(rows, columns) of accumulators: the most that leave room for B's registers and one broadcast.
+
+    A step of r rows and v vectors does r*v multiplications for r + v loads, so near-square (in registers) is best;
+    among the candidates the one that wastes least at M's and N's edges wins, then the one with fewest loads.
+    """
+    registers = target.vector_registers
+    best, best_score = (1, lanes), 0.0
+    for vectors in (1, 2, 3, 4, 6, 8):
+        columns = vectors * lanes
+        if vectors > 1 and columns > n:
+            break
+        rows = min((registers - vectors - 1) // vectors, 14, m)
+        if rows < 1:
+            continue
+        blocks = -(-m // rows)
+        rows = -(-m // blocks)  # evened out
+        panels = -(-n // columns)
+        useful = m * n / (blocks * rows * panels * columns)
+        loads = (rows + vectors) / (rows * vectors)
+        busy = min(1.0, rows * vectors / 8)  # two FMA units times four cycles of latency
+        score = useful * busy / (1 + loads)
+        if score > best_score * 1.0001:
+            best, best_score = (rows, columns), score
+    return best
