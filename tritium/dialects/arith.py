@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
 from ..ir import (
     COMMUTATIVE,
@@ -25,6 +26,7 @@ from ..ir import (
     enum_field,
     i1,
     i64,
+    index,
     scalar_attr,
     with_element,
 )
@@ -43,6 +45,10 @@ from .arith_casts import (
     TruncI,
     UIToFP,
 )
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
+    from ..ir.printer import Printer
 
 __all__ = [
     "AddF",
@@ -166,6 +172,30 @@ class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
         if isinstance(ty, ShapedType):
             return cls(DenseElementsAttr((value,), ty))
         return cls(scalar_attr(value, ty))
+
+    def result_name(self) -> str:
+        """`c1_i32`, `true`, `cst`"""
+        value = self.attributes.get("value")
+        if isinstance(value, IntegerAttr):
+            if value.type is i1:
+                return "true" if value.value else "false"
+            return f"c{value.value}" if value.type is index else f"c{value.value}_{value.type}"
+        return "cst"
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`arith.constant 1 : i32`"""
+        extra = printer.attr_dict(self.attributes, ("value",))
+        printer.write(f"arith.constant{extra} {printer.attribute(self.attributes['value'])}")
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> Constant:
+        """The same, read."""
+        attributes = parser.attr_dict()
+        value = attributes["value"] = parser.attribute()
+        ty = getattr(value, "type", None)
+        if not isinstance(value, (IntegerAttr, FloatAttr, DenseElementsAttr)):
+            raise parser.error(f"{value} is no constant: a number or dense<...> with a type is needed")
+        return cls.create([], [ty], attributes)  # type: ignore[list-item]
 
     def splat_value(self) -> int | float | None:
         """The number in every element, or None when elements differ."""
@@ -485,6 +515,26 @@ class Select(Op, name="arith.select", traits=_CAST):
     def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
         """The type of the values."""
         return [operands[1].type]
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`arith.select %c, %a, %b : f32`, or with the type of a shaped condition first."""
+        c = self.operands[0].type
+        first = "" if c is i1 else f"{printer.types[c]}, "
+        values, extra = printer.values(self.operands), printer.attr_dict(self.attributes)
+        printer.write(f"arith.select {values}{extra} : {first}{printer.types[self.results[0].type]}")
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> Select:
+        """The same, read."""
+        operands = parser.operands(3)
+        attributes = parser.attr_dict()
+        parser.expect(":")
+        types = parser.types()
+        if len(types) > 2:
+            raise parser.error("arith.select has the type of its condition, then that of its values")
+        condition, ty = types if len(types) == 2 else (i1, types[0])
+        parser.typed(operands, [condition, ty, ty])
+        return cls.create(operands, [ty], attributes)
 
 
 class AddUIExtended(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..ir import (
     ISOLATED,
     NO_TERMINATOR,
@@ -14,9 +16,15 @@ from ..ir import (
     Op,
     Region,
     Str,
+    StringAttr,
+    SymbolRefAttr,
     VariadicOperand,
     VariadicResult,
 )
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
+    from ..ir.printer import Printer
 
 __all__ = ["Module", "UnrealizedConversionCast"]
 
@@ -40,6 +48,21 @@ class Module(
     def empty(cls) -> Module:
         """A module with an empty body."""
         return cls(Region(Block()))
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`module @name attributes {…} { … }`"""
+        name = f" {SymbolRefAttr(self.sym_name)}" if self.sym_name is not None else ""
+        printer.write(f"module{name}{printer.attr_dict(self.attributes, ('sym_name',), keyword='attributes ')} ")
+        printer.region(self.regions[0])
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> Module:
+        """The same, read."""
+        attributes = {}
+        if parser.peek("@"):
+            attributes["sym_name"] = StringAttr(parser.symbol_name())
+        attributes.update(parser.attr_dict("attributes"))
+        return cls.create([], [], attributes, [parser.region()])
 
 
 class UnrealizedConversionCast(

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
-from ..ir import TERMINATOR, Op, Operand, Str, Successor, VariadicOperand
+from typing import TYPE_CHECKING
+
+from ..ir import TERMINATOR, Block, Op, Operand, Str, Successor, Value, VariadicOperand, i1
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
+    from ..ir.printer import Printer
 
 __all__ = ["Assert", "Br", "CondBr"]
+
+
+def _print_successor(printer: Printer, block: Block, operands: list[Value]) -> str:
+    """`^bb1(%a, %b : i32, f32)`"""
+    if not operands:
+        return printer.blocks[block]
+    return f"{printer.blocks[block]}({printer.values(operands)} : {printer.types_of(operands)})"
+
+
+def _parse_successor(parser: Parser) -> tuple[Block, list[Value]]:
+    block = parser.successor()
+    operands: list[Value] = []
+    if parser.accept("("):
+        operands = parser.operands()
+        parser.expect(":")
+        parser.typed(operands, parser.types())
+        parser.expect(")")
+    return block, operands
 
 
 class Br(Op, name="cf.br", traits=TERMINATOR):
@@ -12,6 +36,17 @@ class Br(Op, name="cf.br", traits=TERMINATOR):
 
     dest_operands: VariadicOperand
     dest: Successor
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`cf.br ^bb1(%a : i32)`"""
+        target = _print_successor(printer, self.dest, self.operands)
+        printer.write(f"cf.br {target}{printer.attr_dict(self.attributes)}")
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> Br:
+        """The same, read."""
+        dest, operands = _parse_successor(parser)
+        return cls(operands, dest, attributes=parser.attr_dict())
 
 
 class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
@@ -22,6 +57,24 @@ class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
     false_operands: VariadicOperand
     true_dest: Successor
     false_dest: Successor
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`cf.cond_br %c, ^bb1(%a : i32), ^bb2`"""
+        yes = _print_successor(printer, self.true_dest, self.true_operands)
+        no = _print_successor(printer, self.false_dest, self.false_operands)
+        extra = printer.attr_dict(self.attributes, ("operandSegmentSizes",))
+        printer.write(f"cf.cond_br {printer.names[self.condition]}, {yes}, {no}{extra}")
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> CondBr:
+        """The same, read."""
+        condition = parser.operand()
+        parser.typed([condition], [i1])
+        parser.expect(",")
+        yes, yes_operands = _parse_successor(parser)
+        parser.expect(",")
+        no, no_operands = _parse_successor(parser)
+        return cls(condition, yes_operands, no_operands, yes, no, attributes=parser.attr_dict())
 
 
 class Assert(Op, name="cf.assert", assembly="$arg `,` $msg attr-dict"):

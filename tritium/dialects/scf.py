@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from ..ir import (
     LOOP,
     RECURSIVE_EFFECTS,
@@ -18,9 +21,32 @@ from ..ir import (
     Value,
     VariadicOperand,
     VariadicResult,
+    i1,
+    index,
 )
 
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
+    from ..ir.printer import Printer
+
 __all__ = ["Condition", "For", "If", "While", "Yield"]
+
+
+def _assignments(printer: Printer, args: Iterable[Value], values: Iterable[Value]) -> str:
+    return ", ".join(f"{printer.names[a]} = {printer.names[v]}" for a, v in zip(args, values))
+
+
+def _parse_assignments(parser: Parser) -> tuple[list[str], list[Value]]:
+    """`(%a = %x, %b = %y)`: the names on the left, the values on the right."""
+    names, values = [], []
+    parser.expect("(")
+    while not parser.accept(")"):
+        if names:
+            parser.expect(",")
+        names.append(parser.value_name())
+        parser.expect("=")
+        values.append(parser.operand())
+    return names, values
 
 
 class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
@@ -62,6 +88,40 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
         """The loop-carried values inside the body."""
         return list(self.body.args[1:])
 
+    def print_assembly(self, printer: Printer) -> None:
+        """`scf.for %i = %lb to %ub step %s iter_args(%a = %x) -> (f32)  : i32 { … }`"""
+        n, (lb, ub, step) = printer.names, self.operands[:3]
+        args, inits = self.body.args, self.operands[3:]
+        text = f"scf.for {n[args[0]]} = {n[lb]} to {n[ub]} step {n[step]}"
+        if inits:
+            text += f" iter_args({_assignments(printer, args[1:], inits)}) -> ({printer.types_of(inits)})"
+        text += " " if args[0].type is index else f"  : {printer.types[args[0].type]} "
+        printer.write(text)
+        printer.region(self.regions[0], entry_label=False, terminators=bool(inits))
+        printer.write(printer.attr_dict(self.attributes))
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> For:
+        """The same, read."""
+        names = [parser.value_name()]
+        parser.expect("=")
+        bounds = [parser.operand()]
+        for word in ("to", "step"):
+            parser.expect(word)
+            bounds.append(parser.operand())
+        inits: list[Value] = []
+        types: list[Type] = []
+        if parser.accept("iter_args"):
+            more, inits = _parse_assignments(parser)
+            names += more
+            parser.expect("->")
+            types = parser.result_types()
+            parser.typed(inits, types)
+        ty = parser.type() if parser.accept(":") else index
+        parser.typed(bounds, [ty] * 3)
+        body = parser.region(list(zip(names, [ty, *types])), terminator=Yield)
+        return cls.create([*bounds, *inits], types, parser.attr_dict(), [body])
+
 
 class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
     """results = condition ? then() : else(); the else region may be empty when there are no results."""
@@ -87,6 +147,28 @@ class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
         """The block run otherwise, if there is one."""
         return self.regions[1].blocks[0] if self.regions[1].blocks else None
 
+    def print_assembly(self, printer: Printer) -> None:
+        """`scf.if %c -> (f32) { … } else { … }`"""
+        text = f"scf.if {printer.names[self.operands[0]]}"
+        if self.results:
+            text += f" -> ({printer.types_of(self.results)})"
+        printer.write(text + " ")
+        for region, word in zip(self.regions, ("", " else ")):
+            if region.blocks:
+                printer.write(word)
+                printer.region(region, entry_label=False, terminators=bool(self.results))
+        printer.write(printer.attr_dict(self.attributes))
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> If:
+        """The same, read."""
+        condition = parser.operand()
+        parser.typed([condition], [i1])
+        types = parser.result_types() if parser.accept("->") else []
+        regions = [parser.region(terminator=Yield)]
+        regions.append(parser.region(terminator=Yield) if parser.accept("else") else Region())
+        return cls.create([condition], types, parser.attr_dict(), regions)
+
 
 class While(Op, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
     """args = inits; while (before(args) -> condition, args') args = after(args'); results = args'."""
@@ -105,6 +187,29 @@ class While(Op, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP
     def after_block(self) -> Block:
         """The body; ends in `scf.yield`."""
         return self.regions[1].blocks[0]
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`scf.while (%a = %x) : (i32) -> i32 { … } do { ^bb0(%b: i32): … }`"""
+        text = "scf.while "
+        if self.operands:
+            text += f"({_assignments(printer, self.before_block.args, self.operands)}) "
+        printer.write(f"{text}: {printer.functional_type(self.operands, self.results)} ")
+        printer.region(self.regions[0], entry_label=False)
+        printer.write(" do ")
+        printer.region(self.regions[1])
+        printer.write(printer.attr_dict(self.attributes, keyword="attributes "))
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> While:
+        """The same, read."""
+        names, inits = _parse_assignments(parser) if parser.peek("(") else ([], [])
+        parser.expect(":")
+        inputs, results = parser.functional_type()
+        parser.typed(inits, inputs)
+        before = parser.region(list(zip(names, inputs)))
+        parser.expect("do")
+        after = parser.region(terminator=Yield)
+        return cls.create(inits, results, parser.attr_dict("attributes"), [before, after])
 
 
 class Condition(

@@ -5,33 +5,25 @@ from __future__ import annotations
 from ..ir import (
     COMMUTATIVE,
     ELEMENTWISE,
-    ISOLATED,
     PURE,
     READ,
     RECURSIVE_EFFECTS,
     RETURN_LIKE,
     SINGLE_BLOCK,
-    SYMBOL,
     TERMINATOR,
     WRITE,
-    AnyAttr,
     Attribute,
-    Block,
     Body,
     Bool,
     Flag,
-    FunctionType,
     I32Array,
     Op,
     Operand,
     OptionalOperand,
-    Region,
     Result,
     Str,
-    Symbol,
     TensorType,
     Type,
-    TypeField,
     Value,
     VariadicOperand,
     VariadicResult,
@@ -39,6 +31,7 @@ from ..ir import (
     i32,
 )
 from ..ir import I32 as I32Field
+from .tt_func import Call, Func, Return
 from .tt_memory import (
     Advance,
     AtomicCAS,
@@ -133,52 +126,6 @@ __all__ = [
 ]
 
 _TO = "$src attr-dict `:` type($src) `->` type($result)"
-
-
-# -- functions ----------------------------------------------------------------------------------------------------
-
-
-class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
-    """A function; kernels are public. `arg_attrs` holds one dictionary an argument (tt.divisibility, …)."""
-
-    body_region: Body
-    sym_name: Str
-    function_type: TypeField
-    sym_visibility: Str = None
-    arg_attrs: AnyAttr = None
-    res_attrs: AnyAttr = None
-    noinline: Bool = None
-
-    @classmethod
-    def build(cls, name: str, ty: FunctionType, visibility: str = "public", noinline: bool = False) -> Func:
-        """A function whose entry block has its arguments and no operation yet."""
-        return cls(Region(Block(ty.inputs)), name, ty, visibility, noinline=noinline)
-
-    @property
-    def entry(self) -> Block:
-        """The first block."""
-        return self.regions[0].blocks[0]
-
-    @property
-    def is_declaration(self) -> bool:
-        """True without a body."""
-        return not self.regions[0].blocks
-
-
-class Return(Op, name="tt.return", traits=TERMINATOR | RETURN_LIKE, assembly="attr-dict ($srcs^ `:` type($srcs))?"):
-    """Leave the function with `srcs`."""
-
-    srcs: VariadicOperand
-
-
-class Call(Op, name="tt.call", assembly="$callee `(` $args `)` attr-dict `:` functional-type($args, $results_)"):
-    """results = callee(args)"""
-
-    callee: Symbol
-    args: VariadicOperand
-    arg_attrs: AnyAttr = None
-    res_attrs: AnyAttr = None
-    results_: VariadicResult
 
 
 # -- programs -----------------------------------------------------------------------------------------------------

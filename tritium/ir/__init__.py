@@ -6,5 +6,6 @@ from .builder import Builder
 from .definition import *
 from .operation import *
 from .operation import clone_region_into
+from .printer import print_op
 from .traits import *
 from .types import *

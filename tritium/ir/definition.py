@@ -328,6 +328,10 @@ class Op(Operation, metaclass=OpMeta):
         (r,) = self.results
         return r
 
+    def result_name(self) -> str | None:
+        """The name of the first result in text, asked of operations with the trait CONSTANT; None: the usual one."""
+        return self.results[0].hint
+
     def verify_op(self) -> list[str]:
         """What is wrong with this operation beyond its fields, one message each; overridden by definitions."""
         return []

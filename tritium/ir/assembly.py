@@ -1,0 +1,378 @@
+"""Declarative assembly formats: the text of an operation said once, compiled to a printer and a parser.
+
+The language is that of MLIR's operation definitions:
+
+| element | stands for |
+|---|---|
+| `` `x` `` | the literal x; `` `` `` suppresses the space before what follows |
+| `$field` | an operand (or several), an attribute, a successor |
+| `type($field)` | the type (or types) of an operand or a result |
+| `attr-dict` | the attributes the format names nowhere, `{a = 1 : i32}`, nothing when there are none |
+| `attr-dict-with-keyword` | the same after the word `attributes` |
+| `operands` | all operands |
+| `functional-type(a, b)` | `(types of a) -> types of b`; a, b: `$field`, `operands`, `results` |
+| `( … $x^ … )?` | printed when x is there (and differs from its default) |
+
+`elements(cls)` gives the tree; this module compiles printing, `assembly_parser` parsing. Both write one Python
+function per class, made on first use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..support import InternalError
+from .attributes import UNIT, Attribute, quote
+from .definition import Field
+
+__all__ = ["Element", "Printer", "attribute_text", "compile_printer", "default_attributes", "elements", "keyword_names"]
+
+_TOKEN = re.compile(
+    r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|(?P<word>[a-z][a-z\-]*)(?P<open>\()?|(?P<punctuation>[()?^:,]))"
+)
+
+
+class Element:
+    """One element of a format; `kind` is literal, field, type, attr-dict, operands, functional-type, group."""
+
+    __slots__ = ("anchor", "children", "field", "inputs", "kind", "outputs", "text")
+
+    def __init__(self, kind: str, text: str = "", field: Field | None = None) -> None:
+        self.kind = kind
+        self.text = text
+        self.field = field
+        self.children: list[Element] = []
+        self.anchor: Field | None = None
+        self.inputs: Field | None = None  # functional-type: None stands for all operands
+        self.outputs: Field | None = None  # functional-type: None stands for all results
+
+
+class _Reader:
+    """Turns the text of a format into elements."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.fields = {f.name: f for f in cls.fields}
+        self.tokens = self._tokens(cls.assembly)
+        self.at = 0
+
+    def _tokens(self, text: str) -> list[tuple[str, str]]:
+        out: list[tuple[str, str]] = []
+        at = 0
+        while at < len(text.rstrip()):
+            m = _TOKEN.match(text, at)
+            if m is None:
+                raise InternalError(f"{self.cls.name}: cannot read its assembly format at {text[at:]!r}")
+            kind = m.lastgroup or ""
+            if kind == "open":
+                out += [("word", m["word"]), ("punctuation", "(")]
+            else:
+                out.append((kind, m[kind]))
+            at = m.end()
+        return out
+
+    def field(self) -> Field:
+        kind, text = self.take()
+        if kind != "field" or text not in self.fields:
+            raise InternalError(f"{self.cls.name}: its assembly format names the unknown field {text!r}")
+        return self.fields[text]
+
+    def peek(self) -> tuple[str, str]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
+
+    def take(self, expected: str | None = None) -> tuple[str, str]:
+        token = self.peek()
+        if expected is not None and token[1] != expected:
+            raise InternalError(f"{self.cls.name}: its assembly format has {token[1]!r} in place of {expected!r}")
+        self.at += 1
+        return token
+
+    def sequence(self, group: Element | None = None) -> list[Element]:
+        out: list[Element] = []
+        while self.peek()[0] != "end" and self.peek() != ("punctuation", ")"):
+            element = self.element()
+            if self.peek() == ("punctuation", "^"):
+                self.take()
+                if group is None:
+                    raise InternalError(f"{self.cls.name}: an anchor outside of a group in its assembly format")
+                group.anchor = element.field
+            out.append(element)
+        return out
+
+    def element(self) -> Element:
+        kind, text = self.peek()
+        if kind == "field":
+            return Element("field", field=self.field())
+        self.take()
+        if kind == "literal":
+            return Element("literal", text)
+        if kind == "punctuation" and text == "(":
+            group = Element("group")
+            group.children = self.sequence(group)
+            self.take(")")
+            self.take("?")
+            if group.anchor is None:
+                raise InternalError(f"{self.cls.name}: a group without an anchor in its assembly format")
+            return group
+        if text == "type":
+            self.take("(")
+            element = Element("type", field=self.field())
+            self.take(")")
+            return element
+        if text == "functional-type":
+            return self.functional_type()
+        if text in ("attr-dict", "attr-dict-with-keyword", "operands"):
+            return Element(text)
+        raise InternalError(f"{self.cls.name}: {text!r} in its assembly format is not known")
+
+    def functional_type(self) -> Element:
+        element = Element("functional-type")
+        self.take("(")
+        if self.peek()[1] == "operands":
+            self.take()
+        else:
+            element.inputs = self.field()
+        self.take(",")
+        if self.peek()[1] == "results":
+            self.take()
+        else:
+            element.outputs = self.field()
+        self.take(")")
+        return element
+
+
+def elements(cls: Any) -> list[Element]:
+    """The elements of the format of an operation class."""
+    reader = _Reader(cls)
+    out = reader.sequence()
+    if reader.peek()[0] != "end":
+        raise InternalError(f"{cls.name}: unbalanced brackets in its assembly format")
+    return out
+
+
+def flatten(items: list[Element]) -> Iterator[Element]:
+    """All elements, those inside groups too."""
+    for e in items:
+        yield e
+        yield from flatten(e.children)
+
+
+def default_attributes(cls: Any) -> dict[str, Attribute]:
+    """The attributes that stand for the class-level defaults of fields, by name."""
+    out = {}
+    for name, f in cls.attribute_fields.items():
+        value = cls._defaults.get(name)
+        if value is not None:
+            assert f.encode is not None
+            out[name] = f.encode(value)
+    return out
+
+
+def keyword_names(f: Field) -> dict[int, str]:
+    """Keywords of an enum field by number; a leading underscore only avoids Python's own keywords."""
+    assert f.enum is not None
+    return {int(member): member.name.lstrip("_") for member in f.enum}
+
+
+def attribute_text(f: Field) -> Callable[[Any], str]:
+    """How the attribute of a field is written where the format names it."""
+    form = f.form
+    if form == "enum":
+        names = keyword_names(f)
+        return lambda a: names[a.value]
+    if form in ("int",):
+        return lambda a: str(a.value)
+    if form == "bool":
+        return lambda a: "true" if a.value else "false"
+    if form == "str":
+        return lambda a: quote(a.value)
+    if form == "flag":
+        return lambda a: ""
+    if form.startswith("#"):
+        start = len(form)
+        return lambda a: str(a)[start:]
+    return str
+
+
+# -- printing -----------------------------------------------------------------------------------------------------
+
+Printer = Callable[[Any, Any], str]
+_OPENING, _NO_SPACE_BEFORE = "<({[", "<>(){}[],"
+
+
+class _PrintCompiler:
+    """Writes the Python source of a printing function: `print_op(op, p) -> str`, without results and location."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.items = elements(cls)
+        self.defaults = default_attributes(cls)
+        self.scope: dict[str, Any] = {"UNIT": UNIT}
+        self.lines: list[str] = []
+        self.buffer = ""
+        self.indent = "    "
+        self.space, self.punctuation = True, False
+        self.started = False
+
+    def compile(self) -> Printer:
+        used = {e.field.name for e in flatten(self.items) if e.field is not None}
+        self.inline = frozenset(n for n in self.cls.attribute_fields if n in used) | {"operandSegmentSizes"}
+        self.scope["INLINE"] = self.inline
+        self.scope["DEFAULTS"] = self.defaults
+        self.lines = ["def print_op(op, p):", "    n = p.names; t = p.types; a = op.attributes; o = op.operands"]
+        self.operands()
+        self.text(self.cls.name)
+        self.sequence(self.items)
+        self.flush()
+        self.lines.append("    return s")
+        exec("\n".join(self.lines), self.scope)
+        return self.scope["print_op"]  # type: ignore[no-any-return]
+
+    def operands(self) -> None:
+        """Bind `o_<field>` to a value, or to a list for fields of variable size."""
+        fields = self.cls.operand_fields
+        if all(f.arity == "1" for f in fields):
+            for f in fields:
+                self.lines.append(f"    o_{f.name} = o[{f.index}]")
+            return
+        if self.cls.segmented:
+            self.lines.append("    sizes = a['operandSegmentSizes'].values; e = 0")
+            for f in fields:
+                self.lines.append(f"    b = e; e += sizes[{f.index}]")
+                self.lines.append(f"    o_{f.name} = " + ("o[b]" if f.arity == "1" else "o[b:e]"))
+            return
+        for f in fields:
+            after = len(fields) - f.index - 1
+            if f.arity == "1":
+                fixed = all(g.arity == "1" for g in fields[: f.index])
+                self.lines.append(f"    o_{f.name} = o[{f.index if fixed else -after - 1}]")
+            else:
+                self.lines.append(f"    o_{f.name} = o[{f.index}:len(o) - {after}]")
+
+    # The text of consecutive elements is gathered into one f-string.
+
+    def text(self, literal: str) -> None:
+        self.buffer += literal.replace("{", "{{").replace("}", "}}")
+
+    def value(self, expression: str) -> None:
+        self.buffer += "{" + expression + "}"
+
+    def flush(self) -> None:
+        if self.buffer:
+            quoted = '"""' + self.buffer.replace("\\", "\\\\") + '"""'
+            self.lines.append(f"{self.indent}s {'+=' if self.started else '='} f{quoted}")
+            self.started, self.buffer = True, ""
+
+    def sequence(self, items: list[Element]) -> None:
+        for e in items:
+            getattr(self, "on_" + e.kind.replace("-", "_"))(e)
+
+    def gap(self) -> None:
+        """The space before anything but a literal."""
+        if self.space or not self.punctuation:
+            self.text(" ")
+        self.space, self.punctuation = True, False
+
+    def on_literal(self, e: Element) -> None:
+        text = e.text
+        if not text.strip():
+            self.text(text)
+            self.space, self.punctuation = False, True
+            return
+        if self.space:
+            wide = len(text) != 1 and text != "->"
+            if wide or text[0] not in (">)}]," if self.punctuation else _NO_SPACE_BEFORE):
+                self.text(" ")
+        self.text(text)
+        self.space = len(text) != 1 or text not in _OPENING
+        self.punctuation = not (text[0] == "_" or text[0].isalpha())
+
+    def on_field(self, e: Element) -> None:
+        f = e.field
+        assert f is not None
+        if f.kind == "attribute" and f.form == "flag":
+            return
+        self.gap()
+        if f.kind == "operand":
+            self.value(f"n[o_{f.name}]" if f.arity == "1" else f"', '.join([n[v] for v in o_{f.name}])")
+        elif f.kind == "successor":
+            self.value(f"p.blocks[op.successors[{f.index}]]")
+        else:
+            self.attribute(f)
+
+    def attribute(self, f: Field) -> None:
+        found = f"a['{f.name}']"
+        if f.name in self.defaults:
+            self.scope[f"default_{f.name}"] = self.defaults[f.name]
+            found = f"a.get('{f.name}', default_{f.name})"
+        if f.form == "type":
+            self.value(f"t[{found}.type]")
+            return
+        self.scope[f"text_{f.name}"] = attribute_text(f)
+        self.value(f"text_{f.name}({found})")
+
+    def on_type(self, e: Element) -> None:
+        self.gap()
+        f = e.field
+        assert f is not None
+        self.value(self.types(f))
+
+    def types(self, f: Field) -> str:
+        if f.kind == "operand":
+            return f"t[o_{f.name}.type]" if f.arity == "1" else f"', '.join([t[v.type] for v in o_{f.name}])"
+        if f.arity == "1" and all(g.arity == "1" for g in self.cls.result_fields):
+            return f"t[op.results[{f.index}].type]"
+        if f.arity == "1":
+            return f"t[op.{f.name}.type]"
+        if f.arity == "*":
+            return f"', '.join([t[v.type] for v in op.{f.name}])"
+        return f"t[op.{f.name}.type] if op.{f.name} is not None else ''"
+
+    def on_operands(self, e: Element) -> None:
+        self.gap()
+        self.value("', '.join([n[v] for v in o])")
+
+    def on_attr_dict(self, e: Element, keyword: str = "") -> None:
+        self.flush()
+        condition = "a" if self.inline == {"operandSegmentSizes"} and not self.cls.segmented else "len(a) > 0"
+        self.lines.append(f"{self.indent}if {condition}: s += p.attr_dict(a, INLINE, DEFAULTS, '{keyword}')")
+        self.punctuation = False
+
+    def on_attr_dict_with_keyword(self, e: Element) -> None:
+        self.on_attr_dict(e, "attributes ")
+
+    def on_functional_type(self, e: Element) -> None:
+        self.gap()
+        inputs = "o"
+        if e.inputs is not None:
+            inputs = f"[o_{e.inputs.name}]" if e.inputs.arity == "1" else f"o_{e.inputs.name}"
+        self.value(f"p.functional_type({inputs}, op.results)")
+
+    def on_group(self, e: Element) -> None:
+        self.flush()
+        f = e.anchor
+        assert f is not None
+        if f.kind == "attribute":
+            condition = f"'{f.name}' in a"
+            if f.name in self.defaults:
+                self.scope[f"default_{f.name}"] = self.defaults[f.name]
+                condition = f"a.get('{f.name}', default_{f.name}) is not default_{f.name}"
+        elif f.kind == "operand":
+            condition = f"o_{f.name}"
+        else:
+            condition = f"op.{f.name}"
+        self.lines.append(f"{self.indent}if {condition}:")
+        self.indent += "    "
+        length = len(self.lines)
+        self.sequence(e.children)
+        self.flush()
+        if len(self.lines) == length:
+            self.lines.append(f"{self.indent}pass")
+        self.indent = self.indent[4:]
+
+
+def compile_printer(cls: Any) -> Printer:
+    """The function that writes an operation of this class: `(op, printer) -> text`."""
+    return _PrintCompiler(cls).compile()

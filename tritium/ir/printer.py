@@ -1,0 +1,278 @@
+"""IR as MLIR text: the pretty form of each operation, or the generic one.
+
+    print_op(module)                  tt.func public @add(%x: !tt.ptr<f32>) …
+    print_op(module, generic=True)    "tt.func"() <{sym_name = "add", …}> ({ … }) : () -> ()
+    print_op(module, locations=True)  … loc(#loc1), and the table of locations below
+
+Operations whose syntax no declarative format can say define `print_assembly(self, printer)`, which writes all after
+the results through the methods of `Printer`. Operations with neither print in generic form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..support import CallSiteLoc, FusedLoc, Location, NameLoc
+from .assembly import compile_printer
+from .attributes import UNIT, Attribute, TypeAttr, quote
+from .naming import Naming, naming_root
+from .operation import Block, Operation, Region, Value
+from .types import FunctionType, Type
+
+__all__ = ["Printer", "print_op"]
+
+_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_printers: dict[type, Callable[[Any, Any], str]] = {}
+
+
+class _TypeTexts(dict[Type, str]):
+    """The text of each type, made once."""
+
+    def __missing__(self, ty: Type) -> str:
+        text = self[ty] = str(ty)
+        return text
+
+
+_types = _TypeTexts()
+
+
+def _by_hook(op: Any, printer: Printer) -> str:
+    op.print_assembly(printer)
+    return ""
+
+
+def _generic(op: Operation, printer: Printer) -> str:
+    printer.generic_operation(op)
+    return ""
+
+
+def _printer_of(cls: Any) -> Callable[[Any, Any], str]:
+    if hasattr(cls, "print_assembly"):
+        made: Callable[[Any, Any], str] = _by_hook
+    elif getattr(cls, "assembly", None):
+        made = compile_printer(cls)
+    else:
+        made = _generic
+    _printers[cls] = made
+    return made
+
+
+class Printer:
+    """Writes operations; what hooks use: `write`, `names`, `types`, `blocks`, `attr_dict`, `region`, `arguments`."""
+
+    __slots__ = ("aliases", "blocks", "generic", "head", "indent", "locations", "names", "out", "regions", "types")
+
+    def __init__(self, naming: Naming, generic: bool = False, locations: bool = False, regions: bool = True) -> None:
+        self.names = naming.names
+        self.blocks = naming.blocks
+        self.types = _types
+        self.generic = generic
+        self.locations = locations
+        self.regions = regions
+        self.out: list[str] = []
+        self.indent = "\n"
+        self.aliases: dict[Location, str] = {}
+        self.head: set[Location] = set()
+
+    # -- what hooks write with ------------------------------------------------------------------------------------
+
+    def write(self, text: str) -> None:
+        """Append `text`."""
+        self.out.append(text)
+
+    def values(self, values: Iterable[Value]) -> str:
+        """`%a, %b`"""
+        names = self.names
+        return ", ".join([names[v] for v in values])
+
+    def types_of(self, values: Iterable[Value]) -> str:
+        """`i32, f32`"""
+        types = self.types
+        return ", ".join([types[v.type] for v in values])
+
+    def functional_type(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> str:
+        """`(i32) -> f32`: the types of values in and out."""
+        results = self.types_of(outputs)
+        if len(outputs) != 1 or isinstance(outputs[0].type, FunctionType):
+            results = f"({results})"
+        return f"({self.types_of(inputs)}) -> {results}"
+
+    def attr_dict(
+        self,
+        attributes: dict[str, Attribute],
+        elided: Iterable[str] = (),
+        defaults: dict[str, Attribute] | None = None,
+        keyword: str = "",
+    ) -> str:
+        """` {a = 1 : i32, b}` without the elided names and without what equals its default; "" when none is left."""
+        if defaults:
+            items = [(k, v) for k, v in attributes.items() if k not in elided and defaults.get(k) is not v]
+        else:
+            items = [(k, v) for k, v in attributes.items() if k not in elided]
+        if not items:
+            return ""
+        return f" {keyword}{{{self.entries(items)}}}"
+
+    def entries(self, items: list[tuple[str, Attribute]]) -> str:
+        """`a = 1 : i32, b`, sorted by name."""
+        out = []
+        for name, attr in sorted(items):
+            key = name if _BARE.fullmatch(name) else quote(name)
+            out.append(key if attr is UNIT else f"{key} = {self.attribute(attr)}")
+        return ", ".join(out)
+
+    def attribute(self, attr: Attribute) -> str:
+        """The text of an attribute."""
+        return self.types[attr.type] if attr.__class__ is TypeAttr else str(attr)  # type: ignore[attr-defined]
+
+    def region(self, region: Region, *, entry_label: bool = True, terminators: bool = True) -> None:
+        """`{ … }`: without `entry_label` the first block's arguments are not shown, without `terminators` no yields."""
+        if not self.regions:
+            self.out.append("{...}")
+            return
+        out = self.out
+        out.append("{")
+        outer = self.indent
+        for i, block in enumerate(region.blocks):
+            if i or (entry_label and block.args):
+                out.append(f"{outer}{self.block_label(block, region)}")
+            self.indent = outer + "  "
+            self.operations(block, terminators)
+            self.indent = outer
+        out.append(outer + "}")
+
+    def block_label(self, block: Block, region: Region) -> str:
+        """`^bb1(%a: i32):  // pred: ^bb0`"""
+        text = self.blocks[block]
+        if block.args:
+            text += f"({self.arguments(block.args)})"
+        text += ":"
+        if block is region.blocks[0]:
+            return text
+        preds = [b for b in region.blocks if b.last is not None and block in b.last.successors]
+        if not preds:
+            return text + "  // no predecessors"
+        names = ", ".join(self.blocks[b] for b in preds)
+        return text + (f"  // pred: {names}" if len(preds) == 1 else f"  // {len(preds)} preds: {names}")
+
+    def arguments(self, args: Iterable[Any], attributes: Sequence[Any] = ()) -> str:
+        """`%a: i32, %b: f32 {k = 1 : i32}`, with locations where they are asked for."""
+        parts = []
+        for i, arg in enumerate(args):
+            text = f"{self.names[arg]}: {self.types[arg.type]}"
+            if i < len(attributes) and attributes[i].entries:
+                text += " " + str(attributes[i])
+            if self.locations:
+                text += f" loc({self.location(arg.loc)})"
+            parts.append(text)
+        return ", ".join(parts)
+
+    # -- operations -----------------------------------------------------------------------------------------------
+
+    def operations(self, block: Block, terminators: bool = True) -> None:
+        """All operations of a block, each on its own line."""
+        op = block.first
+        while op is not None:
+            if op.next is not None or terminators or not _silent_terminator(op):
+                self.out.append(self.indent)
+                self.operation(op)
+            op = op.next
+
+    def operation(self, op: Operation) -> None:
+        """Results, operation, location."""
+        results = op.results
+        out = self.out
+        if results:
+            name = self.names[results[0]]
+            out.append(f"{name} = " if len(results) == 1 else f"{name.partition('#')[0]}:{len(results)} = ")
+        if self.generic:
+            self.generic_operation(op)
+        else:
+            length = len(out)
+            cls = op.__class__
+            try:
+                out.append((_printers.get(cls) or _printer_of(cls))(op, self))
+            except (KeyError, IndexError, AttributeError, TypeError, ValueError):
+                # An operation that breaks its definition still has to be shown in the error about it.
+                del out[length:]
+                self.generic_operation(op)
+        if self.locations:
+            out.append(f" loc({self.location(op.loc)})")
+
+    def generic_operation(self, op: Operation) -> None:
+        """`"name"(operands)[successors] <{properties}> ({ regions }) {attributes} : (types) -> types`"""
+        out = self.out
+        out.append(f"{quote(op.name)}({self.values(op.operands)})")
+        if op.successors:
+            out.append(f"[{', '.join(self.blocks.get(b, '^<<UNKNOWN BLOCK>>') for b in op.successors)}]")
+        fields = getattr(op, "attribute_fields", None)
+        own: list[tuple[str, Attribute]] = []
+        if fields is not None:
+            own = [(k, v) for k, v in op.attributes.items() if k in fields or k == "operandSegmentSizes"]
+            if own:
+                out.append(f" <{{{self.entries(own)}}}>")
+        if op.regions:
+            for i, region in enumerate(op.regions):
+                out.append(", " if i else " (")
+                self.region(region)
+            out.append(")")
+        if len(own) < len(op.attributes):
+            out.append(self.attr_dict(op.attributes, [k for k, _ in own]))
+        out.append(f" : {self.functional_type(op.operands, op.results)}")
+
+    # -- locations ------------------------------------------------------------------------------------------------
+
+    def location(self, loc: Location) -> str:
+        """The alias of a location, `#loc3`; made on first use, parts before the whole."""
+        alias = self.aliases.get(loc)
+        if alias is None:
+            self._parts(loc)
+            alias = self.aliases[loc] = f"#loc{len(self.aliases) or ''}"
+        return alias
+
+    def _parts(self, loc: Location) -> None:
+        if isinstance(loc, NameLoc):
+            if str(loc.child) != "unknown":
+                self.location(loc.child)
+        elif isinstance(loc, CallSiteLoc):
+            self.location(loc.callee)
+            self.location(loc.caller)
+        elif isinstance(loc, FusedLoc):
+            for part in loc.locations:
+                self.location(part)
+
+    def location_table(self) -> str:
+        """The definitions of all aliases in use, one a line."""
+        return "".join(f"\n{alias} = loc({self._spelt(loc)})" for loc, alias in self.aliases.items())
+
+    def _spelt(self, loc: Location) -> str:
+        if isinstance(loc, NameLoc) and str(loc.child) != "unknown":
+            return f"{quote(loc.name)}({self.aliases[loc.child]})"
+        if isinstance(loc, CallSiteLoc):
+            return f"callsite({self.aliases[loc.callee]} at {self.aliases[loc.caller]})"
+        if isinstance(loc, FusedLoc):
+            return f"fused[{', '.join(self.aliases[part] for part in loc.locations)}]"
+        return str(loc)
+
+
+def _silent_terminator(op: Operation) -> bool:
+    """A terminator that says nothing and can be left out where the syntax implies it."""
+    return not op.operands and not op.attributes and not op.successors
+
+
+def print_op(op: Operation, *, generic: bool = False, locations: bool = False, regions: bool = True) -> str:
+    """`op` as MLIR text; values are named as in the function around it.
+
+    `generic`: the form that needs to know no dialect. `locations`: source positions at every operation and block
+    argument, with their table at the end. `regions=False` shows `{...}` for the bodies.
+    """
+    printer = Printer(Naming(naming_root(op)), generic, locations, regions)
+    printer.operation(op)
+    if locations:
+        printer.out.append(printer.location_table())
+    return "".join(printer.out)
+
+
+Operation.to_text = staticmethod(print_op)  # type: ignore[assignment]
