@@ -181,7 +181,12 @@ def test_the_number_of_threads_is_checked():
     finally:
         set_num_threads(before)
     if hasattr(os, "sched_getaffinity"):
-        assert before == len(os.sched_getaffinity(0)) or os.environ.get("TRITIUM_NUM_THREADS")
+        assert 1 <= before <= len(os.sched_getaffinity(0)) or os.environ.get("TRITIUM_NUM_THREADS")
+
+
+def test_the_setting_decides(tmp_path):
+    done = _run(tmp_path, "", "import tritium.backends.cpu as c; print(c.get_num_threads())", TRITIUM_NUM_THREADS="3")
+    assert done.stdout == "3\n", done.stderr
 
 
 def test_a_launcher_keeps_its_code_alive():
@@ -220,11 +225,15 @@ def threads():
 """
 
 
-def _run(tmp_path, body):
+def _run(tmp_path, body, program=PROGRAM, **environment):
     path = tmp_path / "kernel.o"
     path.write_bytes(compile_llvm(COUNTING, host_target()).object)
     return subprocess.run(
-        [sys.executable, "-c", PROGRAM + textwrap.dedent(body), str(path)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program + textwrap.dedent(body), str(path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
     )
 
 

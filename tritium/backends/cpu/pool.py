@@ -10,9 +10,10 @@ import ctypes
 import os
 import sys
 import threading
-from functools import cache
+from functools import lru_cache
 from hashlib import sha256
 
+from ...support.settings import runtime
 from .errors import BackendError
 from .llvm import compile_llvm
 from .loader import LoadedObject, load_object
@@ -36,7 +37,7 @@ class Pool:
         self.launch_address = loaded.address("tt.launch")
         self.method_address = loaded.functions.get("tt.method", 0)
         self._limit = ctypes.c_int32.from_address(loaded.address("tt.pool") + LIMIT_OFFSET)
-        self.set_threads(_usable_cores())
+        self.set_threads(_default_threads())
         call(loaded.address("tt.init"))()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._reset)
@@ -83,19 +84,26 @@ def _pool_target() -> CPUTarget:
     return named_target(names[machine])
 
 
-def _usable_cores() -> int:
-    asked = os.environ.get("TRITIUM_NUM_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return min(int(asked), _MOST_THREADS)
-    if hasattr(os, "sched_getaffinity"):
-        return min(len(os.sched_getaffinity(0)), _MOST_THREADS)
-    return min(os.cpu_count() or 1, _MOST_THREADS)
+def _default_threads() -> int:
+    """The setting `runtime.num_threads`, else one for each core that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(runtime.num_threads or min(cores, _quota()), _MOST_THREADS))
+
+
+def _quota() -> int:
+    """How many cores' worth of time a container gets (cgroup v2); many where there is no limit."""
+    try:
+        with open("/sys/fs/cgroup/cpu.max") as f:
+            allowed, period = f.read().split()
+        return max(1, -(-int(allowed) // int(period)))
+    except (OSError, ValueError):
+        return _MOST_THREADS
 
 
 _load_lock = threading.Lock()
 
 
-@cache
+@lru_cache(maxsize=1)
 def _the_pool() -> Pool:
     return load_pool(futex=sys.platform == "linux")
 
@@ -112,5 +120,5 @@ def set_num_threads(count: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads a launch uses at most; all usable cores unless set (or `TRITIUM_NUM_THREADS` says else)."""
+    """How many threads a launch uses at most; all usable cores unless set."""
     return pool().threads

@@ -13,18 +13,17 @@ import stat
 from hashlib import sha256
 from pathlib import Path
 
+from ...support.settings import cache
+
 __all__ = ["read_record", "record_folder", "write_record"]
 
 _DIGEST_BYTES = 32
 
 
 def record_folder() -> Path:
-    """`$TRITIUM_CACHE_DIR/native`, else `~/.cache/tritium/native` (`$XDG_CACHE_HOME` is respected)."""
-    root = os.environ.get("TRITIUM_CACHE_DIR")
-    if root:
-        return Path(root, "native")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base, "tritium", "native")
+    """`native` in the folder of compiled kernels (the settings `cache.dir` and `cache.home_dir`)."""
+    root = cache.dir or os.path.join(cache.home_dir or os.path.expanduser("~"), ".tritium", "cache")
+    return Path(root, "native")
 
 
 def read_record(name: str) -> bytes | None:

@@ -135,7 +135,7 @@ def describe(triple: str, cpu: str, features: str) -> CPUTarget:
         triple,
         cpu,
         features,
-        vector_bits=512 if wide else 256 if "avx" in on else 128,
+        vector_bits=512 if wide else 256 if "avx2" in on else 128,
         vector_registers=32 if wide else 16,
         has_fma="fma" in on,
         has_avx2="avx2" in on,
