@@ -1,0 +1,143 @@
+"""Assignments: plain, unpacking, annotated, augmented, walrus."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from ..errors import LanguageError
+from .builtins import items_of
+from .core import handles
+from .scope import Poisoned
+from .values import NUMBERS, constexpr, set_hints, tensor, tl_tuple, type_text, unwrap
+
+if TYPE_CHECKING:
+    from .core import Visitor
+
+__all__ = ["bind_target"]
+
+
+def _runtime(visitor: Visitor, value: Any) -> Any:
+    """What a plain assignment stores: numbers become run-time values, as in Triton; other constants stay."""
+    if value.__class__ is tensor:
+        return value
+    if value.__class__ is constexpr:
+        if isinstance(value.value, NUMBERS):
+            return visitor.semantic.to_tensor(value)
+        return value if isinstance(value.value, str) else value.value
+    if isinstance(value, tl_tuple):
+        items = [_runtime(visitor, v) for v in value.values]
+        if all(a is b for a, b in zip(items, value.values)):
+            return value
+        fields = getattr(value.type, "fields", None)
+        return tl_tuple(items, fields=fields) if fields else tl_tuple(items)
+    return value
+
+
+def bind_target(visitor: Visitor, target: ast.AST, value: Any) -> None:
+    """Bind the names of an assignment target to `value`, unpacking tuples."""
+    if isinstance(target, ast.Name):
+        set_hints(value, target.id)
+        visitor.env[target.id] = value
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(visitor, target, value)
+    elif isinstance(target, ast.Subscript):
+        raise visitor.unsupported(
+            target,
+            "assignment to an element",
+            "blocks are immutable: use tl.where to change elements, tl.store for memory",
+        )
+    elif isinstance(target, ast.Attribute):
+        raise visitor.unsupported(target, "assignment to an attribute", "values are immutable: make a new one")
+    else:
+        raise visitor.unsupported(target)
+
+
+def _unpack(visitor: Visitor, target: ast.Tuple | ast.List, value: Any) -> None:
+    if value.__class__ is tensor:
+        raise LanguageError(
+            f"TypeError: a value of type {type_text(value)} cannot be unpacked", "use tl.split for pairs"
+        )
+    items = items_of(value)
+    names = target.elts
+    star = next((i for i, n in enumerate(names) if isinstance(n, ast.Starred)), None)
+    if star is None:
+        if len(items) != len(names):
+            raise LanguageError(f"ValueError: {len(items)} values cannot be unpacked into {len(names)} names")
+    else:
+        after = len(names) - star - 1
+        if len(items) < star + after:
+            raise LanguageError(f"ValueError: {len(items)} values are too few for {len(names)} names")
+        items = [*items[:star], tl_tuple(items[star : len(items) - after]), *items[len(items) - after :]]
+    for name, item in zip(names, items):
+        bind_target(visitor, name.value if isinstance(name, ast.Starred) else name, item)
+
+
+def _named_visit(visitor: Visitor, name: str, node: ast.AST) -> Any:
+    """Compile an expression whose operations are named after the variable it is assigned to."""
+    builder = visitor.builder
+    before, builder.name = builder.name, name
+    try:
+        return _runtime(visitor, visitor.visit(node))
+    finally:
+        builder.name = before
+
+
+@handles(ast.Assign)
+def _assign(visitor: Visitor, node: ast.Assign) -> None:
+    target = node.targets[0]
+    if isinstance(target, ast.Name):
+        value = _named_visit(visitor, target.id, node.value)
+    else:
+        value = _runtime(visitor, visitor.visit(node.value))
+    for target in node.targets:
+        bind_target(visitor, target, value)
+
+
+@handles(ast.AnnAssign)
+def _annotated(visitor: Visitor, node: ast.AnnAssign) -> None:
+    if node.value is None:
+        raise visitor.unsupported(node, "a declaration without a value", "assign a value")
+    if not (isinstance(node.target, ast.Name) and _names_constexpr(visitor, node.annotation)):
+        _assign(visitor, ast.copy_location(ast.Assign([node.target], node.value), node))
+        return
+    name = node.target.id
+    known = visitor.env.get(name)
+    if known is not None and known.__class__ is not Poisoned and visitor.constexpr_nodes.get(name) is not node:
+        raise LanguageError(
+            f"ValueError: {name} is already defined. constexpr cannot be reassigned.", "use another name"
+        )
+    value = visitor.visit(node.value)
+    if value.__class__ is tensor:
+        raise LanguageError(
+            f"TypeError: {name} is declared constexpr, but its value is a {type_text(value)} only known at run time",
+            "numbers assigned without an annotation are run-time values: annotate them too",
+        )
+    visitor.constexpr_nodes[name] = node
+    visitor.env[name] = value if isinstance(value, (constexpr, tl_tuple)) or value is None else constexpr(value)
+
+
+def _names_constexpr(visitor: Visitor, annotation: ast.AST) -> bool:
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return annotation.value.split(".")[-1] == "constexpr"
+    return unwrap(visitor.visit(annotation)) is constexpr
+
+
+@handles(ast.AugAssign)
+def _augmented(visitor: Visitor, node: ast.AugAssign) -> None:
+    if not isinstance(node.target, ast.Name):
+        bind_target(visitor, node.target, None)
+    plain = getattr(node, "tritium_plain", None)
+    if plain is None:
+        assert isinstance(node.target, ast.Name)
+        lhs = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        value = ast.copy_location(ast.BinOp(lhs, node.op, node.value), node)
+        plain = node.tritium_plain = ast.copy_location(ast.Assign([node.target], value), node)  # type: ignore[attr-defined]
+    _assign(visitor, plain)
+
+
+@handles(ast.NamedExpr)
+def _walrus(visitor: Visitor, node: ast.NamedExpr) -> Any:
+    value = _named_visit(visitor, node.target.id, node.value)
+    bind_target(visitor, node.target, value)
+    return value

@@ -1,0 +1,238 @@
+"""Branches: `if` statements, conditional expressions, returns.
+
+A condition known at compile time picks a branch; the other is never looked at. A run-time condition makes an
+`scf.if`. Names that either branch assigns merge into its results.
+
+A function returns in one place: where an `if` returns on some path, the statements that follow it are compiled
+into the branches that go on, so that the function stays structured and can be inlined anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import scf
+from ...ir import Block, Region
+from ..errors import LanguageError
+from .core import RETURN_IN_LOOP, Outcome, handles
+from .names import always_returns, assigned_names, find_return
+from .operators import truth
+from .scope import Poisoned
+from .values import (
+    NUMBERS,
+    constexpr,
+    flatten,
+    has_handles,
+    is_value,
+    materialize,
+    rebuild,
+    same_static,
+    set_hints,
+    tl_tuple,
+    type_text,
+    types_of,
+)
+
+if TYPE_CHECKING:
+    from .core import Visitor
+
+__all__ = ["branch_block", "decay", "merge", "static_condition"]
+
+MAX_COPIES = 64  # of the statements behind ifs that return on some of their paths only
+_MISSING = object()
+
+
+def static_condition(visitor: Visitor, value: Any) -> tuple[bool | None, Any]:
+    """(truth, None) of a compile-time condition, (None, i1 tensor) of a run-time one."""
+    if has_handles(value) and not isinstance(value, tl_tuple):
+        return None, visitor.semantic.to_condition(value)
+    return truth(value), None
+
+
+def branch_block(visitor: Visitor, loc: Any) -> Block:
+    """A fresh block, with the builder at its end."""
+    block = Block()
+    visitor.builder.at_end(block)
+    visitor.builder.loc = loc
+    return block
+
+
+# -- if -----------------------------------------------------------------------------------------------------------
+
+
+@handles(ast.If)
+def _if(visitor: Visitor, node: ast.If) -> Outcome | None:
+    known, condition = static_condition(visitor, visitor.visit(node.test))
+    if known is not None:
+        return visitor.run(node.body if known else node.orelse)
+    if find_return(node) is not None:
+        return _returning_if(visitor, node, condition)
+    _plain_if(visitor, node, condition)
+    return None
+
+
+def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
+    builder, before = visitor.builder, visitor.env
+    place = builder.block, builder.before
+    loc = builder.loc
+    envs, blocks = [], []
+    for suite in (node.body, node.orelse):
+        visitor.env = dict(before)
+        blocks.append(branch_block(visitor, loc))
+        visitor.run(suite)
+        envs.append(visitor.env)
+    visitor.env = before
+    then_env, else_env = envs
+    merged: list[tuple[str, Any, Any]] = []
+    for name in assigned_names(node):
+        a, b = then_env.get(name, _MISSING), else_env.get(name, _MISSING)
+        if a is b:
+            if a is not _MISSING:
+                before[name] = a
+        elif a is _MISSING or b is _MISSING:
+            before[name] = _half_defined(name, a is not _MISSING)
+        elif a.__class__ is Poisoned or b.__class__ is Poisoned:
+            before[name] = a if a.__class__ is Poisoned else b
+        elif not has_handles(a) and not has_handles(b) and same_static(a, b):
+            before[name] = a
+        else:
+            a, b, problem = merge(visitor, name, a, b, blocks)
+            if problem is None:
+                merged.append((name, a, b))
+            elif before.get(name, _MISSING) is _MISSING:
+                before[name] = Poisoned(*problem)  # matters only to a reader
+            else:
+                raise LanguageError(*problem)
+    builder.block, builder.before = place
+    builder.loc = loc
+    results = _emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged])
+    for (name, _, _), value in zip(merged, results):
+        set_hints(value, name)
+        before[name] = value
+
+
+def _half_defined(name: str, in_then: bool) -> Poisoned:
+    branch = "if" if in_then else "else"
+    return Poisoned(
+        f"NameError: {name} is not defined here: it is assigned in the {branch} branch only",
+        f"assign {name} before the `if`, or in both branches",
+    )
+
+
+def merge(
+    visitor: Visitor, name: str, a: Any, b: Any, blocks: list[Block], what: str = ""
+) -> tuple[Any, Any, tuple[str, str] | None]:
+    """The two values as ones of one type, made at the ends of the two blocks; or the problem as (message, hint)."""
+    builder = visitor.builder
+    sides = []
+    for value, block in zip((a, b), blocks):
+        if _needs_making(value):
+            builder.at_end(block)
+            value = materialize(value, visitor.semantic)
+        sides.append(value)
+    a, b = sides
+    if is_value(a) and is_value(b) and a.type == b.type:
+        return a, b, None
+    message = what or f"Mismatched type for {name} between then block ({type_text(a)}) and else block ({type_text(b)})"
+    return a, b, (message, "give both the same type, for example with .to(dtype), or another name")
+
+
+def _needs_making(value: Any) -> bool:
+    return isinstance(value, tl_tuple) or (isinstance(value, constexpr) and isinstance(value.value, NUMBERS))
+
+
+def _emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any]) -> list[Any]:
+    """The `scf.if` at the builder's place; its results as values like those of `then`."""
+    builder = visitor.builder
+    loc = builder.loc
+    yields = []
+    for block, values in zip(blocks, (then, other)):
+        handles_ = [h for v in values for h in flatten(v)]
+        block.append(scf.Yield(handles_, loc=loc))
+        yields.append(handles_)
+    regions = [Region(blocks[0])]
+    bare = not yields[0] and blocks[1].first is blocks[1].last
+    regions.append(Region() if bare else Region(blocks[1]))
+    op = builder.insert(scf.If(condition.handle, *regions, results_=types_of(yields[0])))
+    results, at = [], 0
+    for value in then:
+        n = len(flatten(value))
+        results.append(rebuild(value, list(op.results[at : at + n])))
+        at += n
+    return results
+
+
+@handles(ast.IfExp)
+def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
+    known, condition = static_condition(visitor, visitor.visit(node.test))
+    if known is not None:
+        return visitor.visit(node.body if known else node.orelse)
+    builder = visitor.builder
+    place, loc = (builder.block, builder.before), builder.loc
+    blocks, values = [], []
+    for part in (node.body, node.orelse):
+        blocks.append(branch_block(visitor, loc))
+        values.append(visitor.visit(part))
+    a, b = values
+    if not (not has_handles(a) and not has_handles(b) and same_static(a, b)):
+        what = "Ternary expression with dynamic condition has inconsistent types"
+        what = f"{what} {type_text(a)} and {type_text(b)}"
+        a, b, problem = merge(visitor, "", a, b, blocks, what)
+        if problem is not None:
+            raise LanguageError(problem[0], "give both values the same type, or use tl.where")
+    builder.block, builder.before = place
+    builder.loc = loc
+    if not has_handles(a):
+        return a
+    return _emit_if(visitor, condition, blocks, [a], [b])[0]
+
+
+# -- return -------------------------------------------------------------------------------------------------------
+
+
+def decay(visitor: Visitor, value: Any) -> Any:
+    """What a `return` hands over: numbers become run-time values, except for library functions of constants."""
+    if visitor.unit.keeps_constants(visitor.callee):
+        return value
+    return materialize(value, visitor.semantic)
+
+
+@handles(ast.Return)
+def _return(visitor: Visitor, node: ast.Return) -> Outcome:
+    if visitor.loops:
+        raise visitor.unsupported(node, *RETURN_IN_LOOP)
+    value = None if node.value is None else visitor.visit(node.value)
+    return Outcome(decay(visitor, value))
+
+
+def _returning_if(visitor: Visitor, node: ast.If, condition: Any) -> Outcome:
+    if visitor.loops:
+        found = find_return(node)
+        assert found is not None
+        raise visitor.unsupported(found, *RETURN_IN_LOOP)
+    if not always_returns(node.body) and not always_returns(node.orelse):
+        visitor.unit.copies += 1  # what follows is compiled into both branches
+        if visitor.unit.copies > MAX_COPIES:
+            raise LanguageError("too many ifs that return on some of their paths only", "return from fewer places")
+    builder, before, tails = visitor.builder, visitor.env, visitor.tails
+    place, loc = (builder.block, builder.before), builder.loc
+    rest = visitor.following()
+    visitor.tails = []
+    blocks, values = [], []
+    for suite in (node.body, node.orelse):
+        visitor.env = dict(before)
+        blocks.append(branch_block(visitor, loc))
+        outcome = visitor.run([*suite, *rest])
+        values.append(None if outcome is None else outcome.value)
+    visitor.tails = tails
+    a, b = values
+    if not (not has_handles(a) and not has_handles(b) and same_static(a, b)):
+        what = f"Return type mismatch: {type_text(a)} on one path, {type_text(b)} on another"
+        a, b, problem = merge(visitor, "", a, b, blocks, what)
+        if problem is not None:
+            raise LanguageError(problem[0], "return values of one type on every path")
+    builder.block, builder.before = place
+    builder.loc = loc
+    results = _emit_if(visitor, condition, blocks, [a] if has_handles(a) else [], [b] if has_handles(b) else [])
+    return Outcome(results[0] if results else a)

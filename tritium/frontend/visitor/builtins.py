@@ -1,0 +1,172 @@
+"""Python builtins that kernels may use, on compile-time values; some have a run-time form too."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..errors import LanguageError
+from ..language import core
+from .values import constexpr, has_handles, is_value, tl_tuple, type_text, unwrap, unwrap_deep, wrap
+
+if TYPE_CHECKING:
+    from .core import Visitor
+
+__all__ = ["BUILTINS", "STATIC", "call_static"]
+
+BUILTIN_NAMES = """
+    abs all any bool divmod enumerate float getattr hasattr int isinstance issubclass len list max min object pow print
+    range repr reversed round slice sorted str sum tuple type zip NotImplementedError TypeError ValueError
+"""
+BUILTINS: dict[str, Any] = {name: getattr(builtins, name) for name in BUILTIN_NAMES.split()}
+"""The names kernels can use without defining them."""
+
+STATIC: dict[Any, Callable[..., Any]] = {}
+"""Python functions with their meaning inside a kernel: (visitor, args, kwargs) -> value."""
+
+
+def _static(fn: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(handler: Callable[..., Any]) -> Callable[..., Any]:
+        STATIC[fn] = handler
+        return handler
+
+    return register
+
+
+def call_static(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a Python function on compile-time values. Raises where one exists only at run time."""
+    for arg in (*args, *kwargs.values()):
+        if has_handles(arg):
+            name = getattr(fn, "__name__", str(fn))
+            raise LanguageError(
+                f"TypeError: {name}() needs compile-time values in a kernel, got a value of type {type_text(arg)}",
+                _RUN_TIME_FORM.get(name),
+            )
+    return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
+
+
+_RUN_TIME_FORM = {
+    "int": "use x.to(tl.int32)",
+    "float": "use x.to(tl.float32)",
+    "bool": "use x != 0",
+    "round": "use tl.floor(x + 0.5)",
+    "sum": "use tl.sum(x, axis)",
+    "pow": "use tl.exp2(y * tl.log2(x)), or multiply",
+}
+_SEQUENCES = (zip, enumerate, reversed)
+
+
+def items_of(x: Any) -> list[Any]:
+    """The elements of a tuple or of another compile-time sequence, as values of the language."""
+    if isinstance(x, tl_tuple):
+        return list(x.values)
+    x = unwrap(x)
+    if isinstance(x, (list, builtins.tuple, builtins.range, zip, enumerate, builtins.reversed)):
+        return [wrap(v) for v in x]
+    raise LanguageError(f"TypeError: a value of type {type_text(x)} cannot be iterated at compile time")
+
+
+@_static(len)
+def _len(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    (x,) = args
+    if isinstance(x, tl_tuple):
+        return constexpr(len(x.values))
+    if is_value(x) and hasattr(x, "__len__") and has_handles(x):
+        return wrap(len(x))
+    return call_static(len, args, kwargs)
+
+
+@_static(isinstance)
+def _isinstance(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    x, kinds = args
+    kinds = unwrap(kinds)
+    kinds = builtins.tuple(map(unwrap, kinds.values)) if isinstance(kinds, tl_tuple) else kinds
+    kinds = kinds if isinstance(kinds, builtins.tuple) else (kinds,)
+    found = isinstance(x, kinds) or isinstance(unwrap(x), kinds)
+    return constexpr(found or (isinstance(x, tl_tuple) and builtins.tuple in kinds))
+
+
+@_static(getattr)
+def _getattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    x, name, *default = args
+    x = unwrap(x)
+    found = getattr(x, unwrap(name), *default)
+    return wrap(found)
+
+
+@_static(hasattr)
+def _hasattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    x, name = args
+    return constexpr(hasattr(unwrap(x), unwrap(name)))
+
+
+@_static(list)
+@_static(builtins.tuple)
+def _tuple(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    return tl_tuple(items_of(args[0]) if args else [])
+
+
+@_static(builtins.range)
+def _range(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    for arg in args:
+        if has_handles(arg):
+            raise LanguageError("TypeError: a range over run-time values can only stand in a `for` statement")
+    return constexpr(builtins.range(*map(unwrap, args)))
+
+
+def sequence(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """zip, enumerate, reversed over tuples: a tuple of the elements."""
+    return wrap([*fn(*(items_of(a) for a in args), **{k: unwrap(v) for k, v in kwargs.items()})])
+
+
+for _fn in _SEQUENCES:
+    STATIC[_fn] = lambda visitor, args, kwargs, fn=_fn: sequence(fn, args, kwargs)
+
+
+def _extremum(static: Any, dynamic: Any) -> Callable[..., Any]:
+    def handler(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if len(args) == 1 and isinstance(args[0], tl_tuple):
+            args = list(args[0].values)
+        if len(args) < 2 and any(map(has_handles, args)):
+            raise LanguageError(
+                f"TypeError: {static.__name__}() of one block compares nothing", f"use tl.{static.__name__}(x, axis)"
+            )
+        if not any(map(has_handles, args)):
+            numbers = [unwrap(a) for a in args]
+            mixed = any(isinstance(n, float) for n in numbers) and not all(isinstance(n, float) for n in numbers)
+            return constexpr(static(map(float, numbers) if mixed else numbers))
+        result = args[0]
+        for other in args[1:]:
+            result = dynamic(result, other, _semantic=visitor.semantic)
+        return result
+
+    return handler
+
+
+STATIC[min] = _extremum(min, core.minimum)
+STATIC[max] = _extremum(max, core.maximum)
+
+
+@_static(abs)
+def _abs(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    if has_handles(args[0]):
+        return core.abs(args[0], _semantic=visitor.semantic)
+    return call_static(abs, args, kwargs)
+
+
+@_static(print)
+def _print(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    return core.device_print(*args, **kwargs, _semantic=visitor.semantic)
+
+
+def _on_constants(fn: Any) -> Callable[..., Any]:
+    return lambda visitor, args, kwargs: call_static(fn, args, kwargs)
+
+
+for _fn in (int, float, bool, str, round, sum, pow, sorted, any, all, repr, divmod, issubclass):
+    STATIC[_fn] = _on_constants(_fn)
+for _name in dir(math):
+    if callable(getattr(math, _name)) and not _name.startswith("_"):
+        STATIC[getattr(math, _name)] = _on_constants(getattr(math, _name))

@@ -1,0 +1,214 @@
+"""Calls: library functions, functions of the language, constexpr functions, Python builtins, methods."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
+from ..errors import CompileTimeAssertionFailure, LanguageError
+from ..language import core
+from .builtins import STATIC, items_of
+from .core import handles
+from .operators import truth
+from .values import constexpr, has_handles, is_builtin, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
+
+if TYPE_CHECKING:
+    from .core import Visitor
+
+__all__ = ["apply", "bind_arguments", "call_arguments"]
+
+
+def call_arguments(visitor: Visitor, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
+    """The values of the arguments of a call, `*tuple` expanded."""
+    args: list[Any] = []
+    for arg in node.args:
+        if isinstance(arg, ast.Starred):
+            args += items_of(visitor.visit(arg.value))
+        else:
+            args.append(visitor.visit(arg))
+    kwargs: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise visitor.unsupported(keyword.value, "`**` in a call", "write the keyword arguments out")
+        kwargs[keyword.arg] = visitor.visit(keyword.value)
+    return args, kwargs
+
+
+@handles(ast.Call)
+def _call(visitor: Visitor, node: ast.Call) -> Any:
+    fn = visitor.visit(node.func)
+    args, kwargs = call_arguments(visitor, node)
+    visitor.node = node
+    return apply(visitor, fn, args, kwargs)
+
+
+def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call whatever can be called in a kernel."""
+    if fn.__class__ is constexpr:
+        fn = fn.value
+    if fn is core.static_assert:
+        return _static_assert(visitor, *args, **kwargs)
+    if fn is core.static_print:
+        return _static_print(args, kwargs)
+    if is_builtin(fn):
+        extra = {"_generator": visitor} if takes_generator(fn) else {}
+        return wrap(fn(*args, **kwargs, **extra, _semantic=visitor.semantic))
+    if isinstance(fn, SourceFunction):
+        return visitor.unit.call(visitor, fn, args, kwargs)
+    if isinstance(fn, BoundCallee):
+        return visitor.unit.call(visitor, fn.fn, [fn.instance, *args], kwargs)
+    if isinstance(fn, ConstexprFunction):
+        return _constexpr_call(fn, args, kwargs)
+    return _call_python(visitor, fn, args, kwargs)
+
+
+_GENERATOR: dict[Any, bool] = {}
+
+
+def takes_generator(fn: Any) -> bool:
+    """True for library functions that compile functions given to them (reductions and scans)."""
+    fn = getattr(fn, "__func__", fn)
+    known = _GENERATOR.get(fn)
+    if known is None:
+        inner = fn
+        while hasattr(inner, "__wrapped__"):
+            inner = inner.__wrapped__
+        code = getattr(inner, "__code__", None)
+        names = () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        known = _GENERATOR[fn] = "_generator" in names
+    return known
+
+
+def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    handler = STATIC.get(fn) if getattr(fn, "__hash__", None) is not None else None
+    if handler is not None:
+        return handler(visitor, args, kwargs)
+    inner = unwrap_callee(fn)
+    if isinstance(inner, SourceFunction):
+        return visitor.unit.call(visitor, inner, args, kwargs)
+    if isinstance(fn, type):
+        return _construct(visitor, fn, args, kwargs)
+    name = getattr(fn, "__qualname__", None) or type_text(fn)
+    if isinstance(fn, FunctionType):
+        raise LanguageError(
+            f"{name} is a plain Python function and cannot be called from a kernel",
+            "decorate it with @triton.jit to compile it with the kernel,"
+            " or with @triton.constexpr_function to run it at compile time",
+        )
+    if callable(fn) and not any(map(has_handles, (*args, *kwargs.values()))) and _is_constant_method(fn):
+        return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
+    raise LanguageError(f"TypeError: {name} cannot be called from a kernel")
+
+
+def _is_constant_method(fn: Any) -> bool:
+    """Methods of compile-time values (str, dtype, int, shapes): safe to run while compiling."""
+    owner = getattr(fn, "__self__", None)
+    return owner is not None and not has_handles(owner)
+
+
+def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A class called in a kernel: constexpr, tuples, named tuples, and classes of the language."""
+    if cls is constexpr:
+        (value,) = args
+        if has_handles(value):
+            raise LanguageError("TypeError: tl.constexpr() needs a value known at compile time")
+        return value
+    if cls is tl_tuple:
+        return tl_tuple(items_of(args[0]) if args else [])
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        made = cls(*args, **kwargs)
+        return tl_tuple(list(made), fields=list(cls._fields))
+    if issubclass(cls, BaseException):
+        raise visitor.unsupported(visitor.node, "raising an exception", "use tl.static_assert or tl.device_assert")
+    if cls.__module__.startswith("tritium.") or hasattr(cls, "_flatten_ir"):
+        return cls(*args, **kwargs)
+    raise LanguageError(f"TypeError: objects of class {cls.__name__} cannot be made in a kernel")
+
+
+def _constexpr_call(fn: ConstexprFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    for arg in (*args, *kwargs.values()):
+        if has_handles(arg) and not isinstance(arg, tensor):
+            continue
+        if has_handles(arg):
+            raise LanguageError(
+                f"TypeError: constexpr function {fn.fn.__qualname__} got a {type_text(arg)} only known at run time",
+                "its arguments must be compile-time values",
+            )
+    return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
+
+
+# -- functions of the language ------------------------------------------------------------------------------------
+
+
+def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The value of each parameter for a call: positional, keyword and default ones. Raises as Python would."""
+    name = callee.__name__  # type: ignore[attr-defined]
+    bound: dict[str, Any] = {}
+    rest = list(args)
+    kwargs = dict(kwargs)
+    for p in callee.params:
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            bound[p.name], rest = tl_tuple(rest), []
+            continue
+        if p.kind is inspect.Parameter.VAR_KEYWORD:
+            raise LanguageError(f"TypeError: {name} takes **{p.name}, which functions of the language cannot")
+        if rest and p.kind is not inspect.Parameter.KEYWORD_ONLY:
+            value = rest.pop(0)
+            if p.name in kwargs:
+                raise LanguageError(f"TypeError: {name}() got multiple values for argument '{p.name}'")
+        elif p.name in kwargs:
+            value = kwargs.pop(p.name)
+        elif p.has_default:
+            value = wrap(unwrap(p.default)) if not has_handles(p.default) else p.default
+        else:
+            raise LanguageError(f"TypeError: {name}() missing argument '{p.name}'", f"it takes ({_parameters(callee)})")
+        if p.is_constexpr:
+            _check_constexpr(name, p.name, value)
+        bound[p.name] = value
+    if rest:
+        raise LanguageError(
+            f"TypeError: {name}() takes {len(callee.params)} arguments, got {len(args)}",
+            f"it takes ({_parameters(callee)})",
+        )
+    if kwargs:
+        raise LanguageError(
+            f"TypeError: {name}() got an unexpected keyword argument '{next(iter(kwargs))}'",
+            f"it takes ({_parameters(callee)})",
+        )
+    return bound
+
+
+def _parameters(callee: SourceFunction) -> str:
+    return ", ".join(p.name for p in callee.params)
+
+
+def _check_constexpr(function: str, parameter: str, value: Any) -> None:
+    if value.__class__ is tensor:
+        raise LanguageError(
+            f"TypeError: argument '{parameter}' of {function} must be known at compile time (tl.constexpr),"
+            f" got a value of type {type_text(value)}",
+            "numbers assigned to a plain variable are run-time values: annotate the variable as tl.constexpr",
+        )
+
+
+# -- compile-time checks and prints -------------------------------------------------------------------------------
+
+
+def _static_assert(visitor: Visitor, cond: Any, msg: Any = "") -> None:
+    if has_handles(cond):
+        raise LanguageError(
+            f"TypeError: static_assert needs a condition known at compile time, got a value of type {type_text(cond)}",
+            "use tl.device_assert",
+        )
+    if not truth(cond):
+        text = unwrap(msg)
+        raise CompileTimeAssertionFailure(
+            f"static assertion failed{f': {text}' if text else ''}", visitor.frames(visitor.node)
+        )
+
+
+def _static_print(args: list[Any], kwargs: dict[str, Any]) -> None:
+    print(*(str(a) if has_handles(a) else unwrap_deep(a) for a in args), **{k: unwrap(v) for k, v in kwargs.items()})

@@ -1,0 +1,175 @@
+"""The visitor of one function: local names, dispatch over syntax nodes, places of errors.
+
+How each kind of node is compiled stands in the files beside this one, as functions registered with `handles`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...support import FileLineColLoc, NameLoc
+from ..callee import LanguageFunction, SourceFunction
+from ..errors import CallFrame, CompilationError, LanguageError, UnsupportedLanguageConstruct
+from .scope import Poisoned, lookup
+
+if TYPE_CHECKING:
+    from .unit import Unit
+
+__all__ = ["HANDLERS", "RETURN_IN_LOOP", "Outcome", "Visitor", "handles"]
+
+Handler = Callable[["Visitor", Any], Any]
+HANDLERS: dict[type[ast.AST], Handler] = {}
+"""What compiles each kind of syntax node."""
+
+RETURN_IN_LOOP = ("`return` inside a loop", "carry the result in a variable and return after the loop")
+HINTS: dict[type[ast.AST], str] = {
+    ast.Break: "leave the loop by its condition: use a `while` loop with a flag",
+    ast.Continue: "put the rest of the loop body under an `if`",
+    ast.Try: "kernels raise no exceptions",
+    ast.Raise: "use tl.static_assert for compile-time checks and tl.device_assert for run-time ones",
+    ast.Lambda: "define a function with @jit and pass it by name",
+    ast.FunctionDef: "define it at module level with @jit and call it",
+    ast.ClassDef: "define it outside the kernel",
+    ast.Dict: "use separate variables or a tuple",
+    ast.Set: "use a tuple",
+    ast.GeneratorExp: "use a list comprehension over a tuple or a constant range",
+    ast.Global: "pass the value as an argument",
+    ast.Nonlocal: "pass the value as an argument",
+    ast.Import: "import the module outside the kernel",
+    ast.ImportFrom: "import the module outside the kernel",
+    ast.Delete: "names need no deletion",
+}
+NAMES: dict[type[ast.AST], str] = {
+    ast.FunctionDef: "nested function definition",
+    ast.AsyncFunctionDef: "nested function definition",
+    ast.ClassDef: "class definition",
+}
+
+
+class Outcome:
+    """How a function ended: `value` is what it returns, None for nothing."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def handles(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
+    """Register the function that compiles nodes of `kinds`."""
+
+    def register(handler: Handler) -> Handler:
+        for kind in kinds:
+            HANDLERS[kind] = handler
+        return handler
+
+    return register
+
+
+class Visitor:
+    """Compiles the body of one function. `env` maps local names to values; `tails` are the statements that follow
+    the current suite and those around it, for `if` statements that return on some of their paths."""
+
+    __slots__ = ("builder", "callee", "constexpr_nodes", "env", "file", "loops", "node", "semantic", "tails", "unit")
+
+    def __init__(self, unit: Unit, callee: SourceFunction, env: dict[str, Any]) -> None:
+        self.unit = unit
+        self.callee = callee
+        self.env = env
+        self.builder = unit.builder
+        self.semantic = unit.semantic
+        self.file = callee.source.file
+        self.node: ast.AST = callee.parse()
+        self.loops = 0
+        self.tails: list[tuple[list[ast.stmt], int]] = []
+        self.constexpr_nodes: dict[str, ast.AST] = {}
+
+    # -- dispatch ---------------------------------------------------------------------------------------------
+
+    def visit(self, node: Any) -> Any:
+        """Compile `node`; the value of an expression, an `Outcome` of a statement that returns, else None."""
+        kind = node.__class__
+        handler = HANDLERS.get(kind)
+        if handler is None:
+            raise self.unsupported(node)
+        builder = self.builder
+        before = builder.loc
+        loc = FileLineColLoc(self.file, node.lineno, node.col_offset + 1)
+        builder.loc = loc if builder.name is None else NameLoc(builder.name, loc)
+        try:
+            return handler(self, node)
+        except CompilationError:
+            raise
+        except RecursionError as e:
+            raise self.error(node, "the program is nested too deeply") from self.unit.cause(e)
+        except Exception as e:
+            raise self.wrapped(node, e) from self.unit.cause(e)
+        finally:
+            builder.loc = before
+
+    def run(self, suite: list[ast.stmt]) -> Outcome | None:
+        """Compile statements in order; an outcome when the function has returned on every path."""
+        for i, statement in enumerate(suite):
+            kind = statement.__class__
+            if kind is ast.If or kind is ast.With:
+                self.tails.append((suite, i + 1))
+                outcome = self.visit(statement)
+                self.tails.pop()
+            else:
+                outcome = self.visit(statement)
+            if outcome is not None:
+                return outcome
+        return None
+
+    def following(self) -> list[ast.stmt]:
+        """The statements that come after the current one, up to the end of the function."""
+        rest: list[ast.stmt] = []
+        for suite, start in reversed(self.tails):
+            rest += suite[start:]
+        return rest
+
+    # -- names ------------------------------------------------------------------------------------------------
+
+    def lookup(self, name: str) -> Any:
+        """The value of a name: local, of an enclosing function, of the module, builtin. Raises NameError."""
+        try:
+            value = self.env[name]
+        except KeyError:
+            return lookup(self, name)
+        if value.__class__ is Poisoned:
+            raise LanguageError(value.message, value.hint)
+        return value
+
+    def call_callee(self, fn: Any, args: list[Any], kwargs: dict[str, Any] | None = None) -> Any:
+        """Call a function of the language at the builder's place; its value."""
+        return self.unit.call(self, fn, args, kwargs or {})
+
+    # -- errors -----------------------------------------------------------------------------------------------
+
+    def frames(self, node: ast.AST) -> list[CallFrame]:
+        """The calls that led to `node`, without those inside the library when a user's function made them."""
+        frames = [*self.unit.frames, CallFrame(self.callee.__name__, self.callee.source, node)]  # type: ignore[attr-defined]
+        inside = [*self.unit.callers, self.callee]
+        while len(frames) > 1 and isinstance(inside[-1], LanguageFunction):
+            frames.pop()
+            inside.pop()
+        return frames
+
+    def error(self, node: ast.AST, message: str, hint: str | None = None) -> CompilationError:
+        """A compilation error at `node`."""
+        return CompilationError(message, self.frames(node), hint)
+
+    def wrapped(self, node: ast.AST, e: Exception) -> CompilationError:
+        """The error that a library function or an operator on constants raised, with its place."""
+        if isinstance(e, LanguageError):
+            return CompilationError(e.message, self.frames(node), e.hint)
+        return CompilationError(f"{type(e).__name__}: {e}", self.frames(node), getattr(e, "hint", None))
+
+    def unsupported(self, node: ast.AST, what: str | None = None, hint: str | None = None) -> CompilationError:
+        """An error for syntax that kernels cannot use."""
+        kind = type(node)
+        what = what or NAMES.get(kind) or f"the Python construct {kind.__name__}"
+        hint = hint or HINTS.get(kind)
+        return UnsupportedLanguageConstruct(f"{what} is not supported in a kernel", self.frames(node), hint)

@@ -1,0 +1,103 @@
+"""From a function with its signature and constants to a module of the tt dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialects import builtin
+from ...ir import ArrayAttr, Attribute, Block, DictionaryAttr, IntegerAttr, StringAttr, Type, Value, i1, i32
+from ..callee import SourceFunction
+from ..dtypes import str_to_type
+from ..errors import CallFrame, CompilationError
+from .unit import Unit
+from .values import flatten, set_hints, tl_tuple, wrap
+
+__all__ = ["ast_to_ttir"]
+
+Path = tuple[int, ...]
+
+
+def ast_to_ttir(
+    fn: SourceFunction,
+    signature: Mapping[str, Any],
+    constants: Mapping[Any, Any] | None = None,
+    attrs: Mapping[Any, Any] | None = None,
+    options: Any = None,
+    name: str | None = None,
+) -> builtin.Module:
+    """Compile the kernel `fn` to a module with one public function and private ones for what it calls.
+
+    `signature` maps parameter names to type strings (`"*fp32"`, `"i32"`, `"constexpr"`, a tuple of them for a tuple);
+    `constants` maps parameters to their compile-time values, `attrs` to `[[name, value], …]` of argument attributes
+    such as `["tt.divisibility", 16]`; both are keyed by name, position or path (`(2,)`, `(3, 0)` inside a tuple).
+    `options.debug` and friends are read by the semantics; `name` is the symbol, by default that of the function.
+    Raises CompilationError with the place in the source.
+    """
+    unit = Unit(options)
+    arguments = _Arguments(fn, constants or {}, attrs or {})
+    try:
+        block = Block()
+        env = {p.name: arguments.make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(fn.params)}
+        result = unit.compile_body(fn, env, block)
+        if flatten(result):
+            frame = CallFrame(fn.__name__, fn.source, fn.parse())  # type: ignore[attr-defined]
+            raise CompilationError("a kernel returns no value", [frame], "store results with tl.store")
+    except CompilationError as e:
+        raise e.with_traceback(None) from e.__cause__
+    symbol = name or fn.__name__  # type: ignore[attr-defined]
+    func = unit.add_function(fn, block, [], symbol, "public")
+    if any(arguments.attributes):
+        func.attributes["arg_attrs"] = ArrayAttr(tuple(map(DictionaryAttr, arguments.attributes)))
+    unit.module.loc = func.loc
+    return unit.module
+
+
+class _Arguments:
+    """Makes the arguments of the kernel: block arguments for run-time ones, constants for the others."""
+
+    def __init__(self, fn: SourceFunction, constants: Mapping[Any, Any], attrs: Mapping[Any, Any]) -> None:
+        self.fn = fn
+        self.constants = {self._path(k): v for k, v in constants.items()}
+        self.attrs = {self._path(k): v for k, v in attrs.items()}
+        self.attributes: list[dict[str, Attribute]] = []
+
+    def _path(self, key: Any) -> Path:
+        if isinstance(key, str):
+            return (self.fn.arg_names.index(key),)
+        return (key,) if isinstance(key, int) else tuple(key)
+
+    def make(self, name: str, path: Path, kind: Any, block: Block) -> Any:
+        """The value of one parameter (or of one element of a tuple) inside the kernel."""
+        if path in self.constants:
+            return wrap(self.constants[path])
+        if kind is None or kind == "constexpr":
+            return self._without_value(name, path)
+        if isinstance(kind, (tuple, list)):
+            items = [self.make(f"{name}_{i}", (*path, i), k, block) for i, k in enumerate(kind)]
+            fields = getattr(kind, "_fields", None)
+            return tl_tuple(items, fields=list(fields)) if fields else tl_tuple(items)
+        ty = str_to_type(kind)
+        types: list[Type] = []
+        ty._flatten_ir_types(types)
+        handles: list[Value] = [block.add_argument(t) for t in types]
+        value, _ = ty._unflatten_ir(handles, 0)
+        set_hints(value, name)
+        own = {n: _attribute(v) for n, v in self.attrs.get(path, ())}
+        self.attributes += [own if i == 0 else {} for i in range(len(handles))]
+        return value
+
+    def _without_value(self, name: str, path: Path) -> Any:
+        p = self.fn.params[path[0]]
+        if len(path) == 1 and p.has_default:
+            return wrap(p.default)
+        frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())  # type: ignore[attr-defined]
+        raise CompilationError(f"no value or type was given for the parameter {name}", [frame])
+
+
+def _attribute(value: Any) -> Attribute:
+    if isinstance(value, Attribute):
+        return value
+    if isinstance(value, bool):
+        return IntegerAttr(value, i1)
+    return IntegerAttr(value, i32) if isinstance(value, int) else StringAttr(str(value))

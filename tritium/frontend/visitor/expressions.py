@@ -1,0 +1,186 @@
+"""Expressions that name, build or take apart values: constants, names, attributes, subscripts, tuples, strings."""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import LanguageError
+from ..language import core
+from .assign import bind_target
+from .builtins import items_of
+from .core import handles
+from .operators import truth
+from .values import constexpr, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
+
+if TYPE_CHECKING:
+    from .core import Visitor
+
+_METHOD_HINTS = {
+    "item": "a scalar block needs no item(); reduce blocks with tl.sum or tl.max",
+    "size": "use x.shape",
+    "float": "use x.to(tl.float32)",
+    "half": "use x.to(tl.float16)",
+    "int": "use x.to(tl.int32)",
+    "astype": "use x.to(dtype)",
+    "transpose": "use tl.trans(x)",
+    "view": "use tl.reshape(x, shape)",
+    "mean": "use tl.sum(x, axis) / x.shape[axis]",
+}
+
+
+@handles(ast.Constant)
+def _constant(visitor: Visitor, node: ast.Constant) -> Any:
+    value = node.value
+    if value is None:
+        return None
+    if isinstance(value, (bool, int, float, str)):
+        return constexpr(value)
+    if value is Ellipsis:
+        raise visitor.unsupported(node, "`...`", "write the dimensions out")
+    raise visitor.unsupported(node, f"a constant of type {type(value).__name__}")
+
+
+@handles(ast.Name)
+def _name(visitor: Visitor, node: ast.Name) -> Any:
+    return visitor.lookup(node.id)
+
+
+@handles(ast.Tuple, ast.List)
+def _tuple(visitor: Visitor, node: ast.Tuple | ast.List) -> Any:
+    items: list[Any] = []
+    for element in node.elts:
+        if isinstance(element, ast.Starred):
+            items += items_of(visitor.visit(element.value))
+        else:
+            items.append(visitor.visit(element))
+    return tl_tuple(items)
+
+
+@handles(ast.Slice)
+def _slice(visitor: Visitor, node: ast.Slice) -> slice:
+    return slice(
+        *(None if part is None else unwrap(visitor.visit(part)) for part in (node.lower, node.upper, node.step))
+    )
+
+
+@handles(ast.Attribute)
+def _attribute(visitor: Visitor, node: ast.Attribute) -> Any:
+    owner = visitor.visit(node.value)
+    name = node.attr
+    if owner.__class__ is tensor and name == "T":
+        return core.trans(owner, _semantic=visitor.semantic)
+    if owner.__class__ is constexpr:
+        if name == "value":
+            return owner
+        if not hasattr(constexpr, name) or name in ("type",):
+            owner = owner.value
+    try:
+        found = getattr(owner, name)
+    except AttributeError:
+        raise _no_attribute(owner, name) from None
+    return wrap(found)
+
+
+def _no_attribute(owner: Any, name: str) -> LanguageError:
+    if isinstance(owner, ModuleType):
+        what = f"module {owner.__name__}"
+        hint = None
+    elif has_handles(owner):
+        what, hint = f"a value of type {type_text(owner)}", _METHOD_HINTS.get(name)
+    else:
+        what, hint = "None" if owner is None else f"{type(unwrap(owner)).__name__} {unwrap(owner)!r}", None
+    return LanguageError(f"AttributeError: {what} has no attribute {name}", hint)
+
+
+@handles(ast.Subscript)
+def _subscript(visitor: Visitor, node: ast.Subscript) -> Any:
+    owner = visitor.visit(node.value)
+    if owner.__class__ is tensor:
+        return owner.__getitem__(_indices(visitor, node.slice), _semantic=visitor.semantic)
+    index = visitor.visit(node.slice)
+    if isinstance(owner, tl_tuple):
+        return _element(owner, index)
+    if has_handles(owner):
+        return visitor.unit.apply(visitor, owner.__getitem__, [index], {})
+    owner = unwrap(owner)
+    if has_handles(index):
+        raise LanguageError("TypeError: an index into a compile-time sequence must be known at compile time")
+    return wrap(owner[unwrap_deep(index) if not isinstance(index, slice) else index])
+
+
+def _indices(visitor: Visitor, node: ast.AST) -> list[Any]:
+    """The subscripts of a block as a Python list of slices, None and values."""
+    if isinstance(node, ast.Tuple):
+        return [visitor.visit(element) for element in node.elts]
+    return [visitor.visit(node)]
+
+
+def _element(owner: Any, index: Any) -> Any:
+    if isinstance(index, slice):
+        return tl_tuple(list(owner.values)[index])
+    if has_handles(index):
+        raise LanguageError(
+            "TypeError: the index of a tuple must be known at compile time",
+            "loop with tl.static_range, or annotate the index as tl.constexpr",
+        )
+    i = unwrap(index)
+    if not isinstance(i, int):
+        raise LanguageError(f"TypeError: the index of a tuple must be an integer, not {type_text(index)}")
+    if not -len(owner.values) <= i < len(owner.values):
+        raise LanguageError(f"IndexError: index {i} is outside a tuple of {len(owner.values)}")
+    return owner.values[i]
+
+
+@handles(ast.JoinedStr)
+def _f_string(visitor: Visitor, node: ast.JoinedStr) -> Any:
+    parts: list[str] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+            continue
+        assert isinstance(part, ast.FormattedValue)
+        value = visitor.visit(part.value)
+        if has_handles(value):
+            raise LanguageError(
+                "Cannot evaluate f-string containing non-constexpr conversion values,"
+                f" found value of type {type_text(value)}",
+                "print run-time values with tl.device_print",
+            )
+        value = unwrap_deep(value)
+        value = {115: str, 114: repr, 97: ascii}.get(part.conversion, lambda v: v)(value)
+        spec = "" if part.format_spec is None else unwrap(visitor.visit(part.format_spec))
+        parts.append(format(value, spec))
+    return constexpr("".join(parts))
+
+
+@handles(ast.ListComp)
+def _comprehension(visitor: Visitor, node: ast.ListComp) -> Any:
+    """A list comprehension over compile-time sequences, as a tuple."""
+    names = visitor.env
+    visitor.env = dict(names)
+    try:
+        return tl_tuple(_generate(visitor, node, 0))
+    finally:
+        visitor.env = names
+
+
+def _generate(visitor: Visitor, node: ast.ListComp, depth: int) -> list[Any]:
+    if depth == len(node.generators):
+        return [visitor.visit(node.elt)]
+    generator = node.generators[depth]
+    results: list[Any] = []
+    for item in items_of(visitor.visit(generator.iter)):
+        bind_target(visitor, generator.target, item)
+        conditions = [visitor.visit(c) for c in generator.ifs]
+        if any(map(has_handles, conditions)):
+            raise LanguageError("TypeError: the condition of a comprehension must be known at compile time")
+        if all(map(truth, conditions)):
+            results += _generate(visitor, node, depth + 1)
+    return results
+
+
+@handles(ast.Starred)
+def _starred(visitor: Visitor, node: ast.Starred) -> Any:
+    raise visitor.unsupported(node, "`*` here")

@@ -1,0 +1,376 @@
+"""Loops: `for` over ranges (run-time and unrolled), over tuples, and `while`.
+
+What a loop carries is known before its body is compiled: the names that the body may assign and that have a
+run-time value before it. A compile-time value stays one for as long as the body leaves it alone; when it does
+not, the body is compiled again with that name carried.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import arith, scf
+from ...ir import UNIT, Attribute, Block, IntegerAttr, OpaqueAttr, Region, Value, i32
+from ..errors import LanguageError
+from ..language import core
+from .assign import bind_target
+from .branches import static_condition
+from .builtins import items_of
+from .core import RETURN_IN_LOOP, handles
+from .names import assigned_names, find_return
+from .scope import Poisoned
+from .values import (
+    flatten,
+    has_handles,
+    is_value,
+    materialize,
+    rebuild,
+    same_static,
+    set_hints,
+    tensor,
+    type_text,
+    types_of,
+    unwrap,
+)
+
+if TYPE_CHECKING:
+    from .core import Visitor
+
+__all__: list[str] = []
+
+MAX_UNROLL = 1 << 14  # steps of a static loop; more is a mistake that would take minutes to compile
+LICM_OFF = "#llvm.loop_annotation<licm = <disable = true>>"
+
+
+class Carried:
+    """The values a loop carries: names, what they are before, and the block arguments they become inside."""
+
+    def __init__(self, visitor: Visitor, names: list[str]) -> None:
+        self.names = names
+        self.initial = [materialize(visitor.env[n], visitor.semantic) for n in names]
+        self.handles = [h for v in self.initial for h in flatten(v)]
+
+    def enter(self, visitor: Visitor, block: Block) -> None:
+        """Give `block` an argument for each handle and bind the names to them."""
+        at = len(block.args)
+        for handle in self.handles:
+            block.add_argument(handle.type, visitor.builder.loc)
+        for name, value in zip(self.names, self.initial):
+            n = len(flatten(value))
+            new = rebuild(value, list(block.args[at : at + n]))
+            set_hints(new, name)
+            visitor.env[name] = new
+            at += n
+
+    def leave(self, visitor: Visitor) -> list[Value]:
+        """The handles the names have at the end of the body; raises where a type has changed."""
+        out: list[Value] = []
+        for name, before in zip(self.names, self.initial):
+            after = materialize(visitor.env[name], visitor.semantic) if name in visitor.env else None
+            if after.__class__ is Poisoned:
+                raise LanguageError(after.message, after.hint)
+            if not is_value(after) or before.type != after.type:
+                raise LanguageError(
+                    f"Loop-carried variable {name} has initial type {type_text(before)} but is re-assigned to"
+                    f" {type_text(after)} in loop! Please make sure that the type stays consistent.",
+                    f"start {name} with the type it has in the loop, or cast it back with .to(dtype)",
+                )
+            out += flatten(after)
+        return out
+
+    def bind(self, visitor: Visitor, results: list[Any]) -> None:
+        """Bind the names to the results of the loop."""
+        at = 0
+        for name, value in zip(self.names, self.initial):
+            n = len(flatten(value))
+            new = rebuild(value, results[at : at + n])
+            set_hints(new, name)
+            visitor.env[name] = new
+            at += n
+
+
+def _candidates(visitor: Visitor, node: ast.stmt, forced: set[str], exclude: list[str]) -> list[str]:
+    names = []
+    for name in assigned_names(node):
+        value = visitor.env.get(name)
+        if name in exclude or name not in visitor.env or value.__class__ is Poisoned:
+            continue
+        if has_handles(value) or name in forced:
+            names.append(name)
+    return names
+
+
+def _changed_constants(visitor: Visitor, node: ast.stmt, before: dict[str, Any], carried: list[str]) -> set[str]:
+    """Names whose compile-time value the body has changed: they must be carried after all."""
+    changed = set()
+    for name in assigned_names(node):
+        if name in carried or name not in before or before[name].__class__ is Poisoned:
+            continue
+        after = visitor.env.get(name)
+        if after is before[name] or (not has_handles(after) and same_static(after, before[name])):
+            continue
+        changed.add(name)
+    return changed
+
+
+def _carriable(name: str, value: Any) -> None:
+    if value is None or not is_value(value) or isinstance(unwrap(value), str):
+        raise LanguageError(
+            f"Loop-carried variable {name} is {type_text(value)} before the loop and changes inside it",
+            f"start {name} with a value of the type it has in the loop",
+        )
+
+
+def _no_return(visitor: Visitor, node: ast.For | ast.While) -> None:
+    if node.orelse:
+        raise visitor.unsupported(node.orelse[0], "`else` of a loop", "put the statements after the loop")
+    found = find_return(node)
+    if found is not None:
+        raise visitor.unsupported(found, *RETURN_IN_LOOP)
+
+
+def _run_body(visitor: Visitor, body: list[ast.stmt]) -> None:
+    visitor.loops += 1
+    try:
+        visitor.run(body)
+    finally:
+        visitor.loops -= 1
+
+
+def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) -> None:
+    """Back to the names before the loop; those first assigned inside it explain themselves when read after it."""
+    for name in [*visitor.env, *targets]:
+        if name not in before:
+            kind = "the loop variable" if name in targets else "assigned inside a loop only"
+            before[name] = Poisoned(
+                f"NameError: {name} is not defined here: it is {kind}",
+                f"assign {name} before the loop"
+                if name not in targets
+                else "copy it to a variable set before the loop",
+            )
+    visitor.env = before
+
+
+# -- for ----------------------------------------------------------------------------------------------------------
+
+
+@handles(ast.For)
+def _for(visitor: Visitor, node: ast.For) -> None:
+    _no_return(visitor, node)
+    iterator = _iterator(visitor, node.iter)
+    if isinstance(iterator, core.static_range):
+        start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
+        _unroll(visitor, node, [core.constexpr(i) for i in builtins.range(start, stop, step)])
+    elif isinstance(iterator, core.range):
+        _range_loop(visitor, node, iterator)
+    else:
+        _unroll(visitor, node, items_of(iterator))
+
+
+def _iterator(visitor: Visitor, node: ast.expr) -> Any:
+    """What a `for` runs over: a range object, or a compile-time sequence."""
+    if isinstance(node, ast.Call):
+        fn = unwrap(visitor.visit(node.func))
+        if fn is builtins.range:
+            fn = core.range
+        if fn is core.range or (isinstance(fn, type) and issubclass(fn, (core.range, core.static_range))):
+            args, kwargs = visitor.unit.arguments(visitor, node)
+            return fn(*args, **kwargs, _semantic=visitor.semantic)
+    value = visitor.visit(node)
+    if value.__class__ is tensor:
+        raise LanguageError(
+            f"TypeError: a value of type {type_text(value)} cannot be iterated",
+            "Only `range` and `static_range` iterators are currently supported: loop over indices",
+        )
+    return value
+
+
+def _static_int(value: Any) -> int:
+    value = unwrap(value)
+    if not isinstance(value, int):
+        raise LanguageError(
+            f"TypeError: tl.static_range needs bounds known at compile time, got {type_text(value)}",
+            "use range or tl.range",
+        )
+    return value
+
+
+def _unroll(visitor: Visitor, node: ast.For, items: list[Any]) -> None:
+    if len(items) > MAX_UNROLL:
+        raise LanguageError(f"a static loop of {len(items)} steps is too long to unroll", "use range or tl.range")
+    visitor.loops += 1
+    try:
+        for item in items:
+            bind_target(visitor, node.target, item)
+            visitor.run(node.body)
+    finally:
+        visitor.loops -= 1
+
+
+def _bounds(visitor: Visitor, iterator: Any) -> tuple[Any, Any, Any, bool]:
+    """(lower, upper, step > 0, counts down) as values of one integer type."""
+    semantic = visitor.semantic
+    lb, ub, step = iterator.start, iterator.end, iterator.step
+    down = False
+    constant = unwrap(step)
+    if isinstance(constant, int):
+        if constant == 0:
+            raise LanguageError("ValueError: the step of a range must not be zero")
+        if constant < 0:
+            down, step, lb, ub = True, core.constexpr(-constant), ub, lb
+    lb, ub, step = (semantic.to_tensor(v) for v in (lb, ub, step))
+    for v in (lb, ub, step):
+        if not v.dtype.is_int() or v.type != v.dtype:
+            raise LanguageError(
+                f"TypeError: For loop bounds and step must all be ints, are ({lb.type}, {ub.type}, {step.type})",
+                "cast them with .to(tl.int32)",
+            )
+    kind = semantic.integer_promote(semantic.integer_promote(lb.dtype, ub.dtype), step.dtype)
+    return semantic.cast(lb, kind), semantic.cast(ub, kind), semantic.cast(step, kind), down
+
+
+def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
+    if not isinstance(node.target, ast.Name):
+        raise LanguageError("TypeError: the variable of a range loop must be a plain name")
+    bounds = _bounds(visitor, iterator)
+    builder, before = visitor.builder, visitor.env
+    place, loc = (builder.block, builder.before), builder.loc
+    forced: set[str] = set()
+    while True:
+        builder.block, builder.before = place
+        visitor.env = dict(before)
+        carried = Carried(visitor, _candidates(visitor, node, forced, [node.target.id]))
+        block = _loop_body(visitor, node, bounds, carried)
+        changed = _changed_constants(visitor, node, before, [*carried.names, node.target.id])
+        if not changed:
+            break
+        for name in changed:
+            _carriable(name, before[name])
+        block.erase()
+        forced |= changed
+    yields = carried.leave(visitor)
+    _forget_new(visitor, before, [node.target.id])
+    builder.block, builder.before = place
+    builder.loc = loc
+    lb, ub, step, _ = bounds
+    inits, constant = _drop_unchanged(block, carried.handles, yields)
+    block.append(scf.Yield(yields, loc=loc))
+    op = scf.For(lb.handle, ub.handle, step.handle, inits, Region(block), attributes=_loop_attributes(iterator))
+    results = iter(builder.insert(op).results)
+    carried.bind(visitor, [next(results) if v is None else v for v in constant])
+
+
+def _loop_body(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, Any, bool], carried: Carried) -> Block:
+    builder = visitor.builder
+    lb, ub, _, down = bounds
+    block = Block()
+    index = block.add_argument(lb.handle.type, builder.loc)
+    assert isinstance(node.target, ast.Name)
+    index.hint = node.target.id
+    carried.enter(visitor, block)
+    builder.at_end(block)
+    value: Value = index
+    if down:  # the loop counts up from the lower bound; the variable runs the other way
+        value = builder.add(arith.AddI(builder.add(arith.SubI(ub.handle, index)), lb.handle))
+        value.hint = node.target.id
+    visitor.env[node.target.id] = tensor(value, lb.type)
+    _run_body(visitor, node.body)
+    return block
+
+
+def _drop_unchanged(block: Block, inits: list[Value], yields: list[Value]) -> tuple[list[Value], list[Value | None]]:
+    """Take carried values that the body hands on unchanged out of the loop.
+
+    `yields` is shortened in place. Returned are the initial values that stay, and for each former one the value it
+    keeps, or None where the loop computes it.
+    """
+    kept: list[Value] = []
+    constant: list[Value | None] = [None] * len(inits)
+    for i in builtins.range(len(inits) - 1, -1, -1):
+        arg = block.args[1 + i]
+        if yields[i] is not arg:
+            kept.append(inits[i])
+            continue
+        arg.replace_all_uses_with(inits[i])
+        del yields[i]
+        yields[:] = [inits[i] if v is arg else v for v in yields]
+        block.erase_argument(1 + i)
+        constant[i] = inits[i]
+    kept.reverse()
+    return kept, constant
+
+
+def _loop_attributes(iterator: Any) -> dict[str, Attribute]:
+    attributes: dict[str, Attribute] = {}
+    for name in ("num_stages", "loop_unroll_factor"):
+        number = unwrap(getattr(iterator, name, None))
+        if number is not None:
+            attributes[f"tt.{name}"] = IntegerAttr(number, i32)
+    for name in ("disallow_acc_multi_buffer", "flatten", "warp_specialize"):
+        if unwrap(getattr(iterator, name, None)):
+            attributes[f"tt.{name}"] = UNIT
+    if unwrap(getattr(iterator, "disable_licm", None)):
+        attributes["llvm.loop_annotation"] = OpaqueAttr(LICM_OFF)
+    return attributes
+
+
+# -- while --------------------------------------------------------------------------------------------------------
+
+
+@handles(ast.While)
+def _while(visitor: Visitor, node: ast.While) -> None:
+    _no_return(visitor, node)
+    builder, before = visitor.builder, visitor.env
+    place, loc = (builder.block, builder.before), builder.loc
+    forced: set[str] = set()
+    while True:
+        builder.block, builder.before = place
+        visitor.env = dict(before)
+        carried = Carried(visitor, _candidates(visitor, node, forced, []))
+        head, tail = Block(), Block()
+        carried.enter(visitor, head)
+        builder.at_end(head)
+        known, condition, attributes = _loop_condition(visitor, node)
+        if known is False:
+            head.erase()
+            builder.block, builder.before, visitor.env = *place, before
+            return
+        carried.leave(visitor)
+        fresh = [n for n in assigned_names(node.test) if n not in carried.names and has_handles(visitor.env.get(n))]
+        inner = Carried(visitor, [*carried.names, *fresh])  # what the condition hands to the body
+        inner.enter(visitor, tail)
+        builder.at_end(tail)
+        _run_body(visitor, node.body)
+        changed = _changed_constants(visitor, node, before, carried.names)
+        if not changed:
+            break
+        for name in changed:
+            _carriable(name, before[name])
+        tail.erase()
+        head.erase()
+        forced |= changed
+    if known:
+        raise LanguageError("the condition of this loop is always true: it never ends", "kernels have no `break`")
+    yields = carried.leave(visitor)
+    _forget_new(visitor, before, [])
+    head.append(scf.Condition(condition.handle, inner.handles, loc=loc))
+    tail.append(scf.Yield(yields, loc=loc))
+    builder.block, builder.before = place
+    builder.loc = loc
+    results = types_of(inner.handles)
+    op = scf.While(carried.handles, Region(head), Region(tail), results_=results, attributes=attributes)
+    builder.insert(op)
+    inner.bind(visitor, list(op.results))
+
+
+def _loop_condition(visitor: Visitor, node: ast.While) -> tuple[bool | None, Any, dict[str, Attribute]]:
+    value = visitor.visit(node.test)
+    attributes: dict[str, Attribute] = {}
+    if isinstance(value, core.condition):
+        if unwrap(value.disable_licm):
+            attributes["llvm.loop_annotation"] = OpaqueAttr(LICM_OFF)
+        value = value.condition
+    known, condition = static_condition(visitor, value)
+    return known, condition, attributes

@@ -1,0 +1,66 @@
+"""What a piece of syntax assigns and whether it returns: found once per node, kept on the node."""
+
+from __future__ import annotations
+
+import ast
+
+__all__ = ["always_returns", "assigned_names", "find_return", "target_names"]
+
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def assigned_names(node: ast.AST) -> tuple[str, ...]:
+    """Names that the statements and expressions inside `node` may assign, in the order of the text.
+
+    The variables of comprehensions and the bodies of nested functions do not count.
+    """
+    found: tuple[str, ...] | None = getattr(node, "tritium_assigned", None)
+    if found is None:
+        names: dict[str, None] = {}
+        _collect(node, names)
+        found = node.tritium_assigned = tuple(names)  # type: ignore[attr-defined]
+    return found
+
+
+def _collect(node: ast.AST, names: dict[str, None]) -> None:
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Store):
+            names[node.id] = None
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.comprehension, *_SCOPES)):
+            continue
+        _collect(child, names)
+
+
+def target_names(node: ast.AST) -> list[str]:
+    """The names an assignment target binds."""
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+
+
+def find_return(node: ast.AST) -> ast.Return | None:
+    """The first `return` inside `node`, nested functions left out; None without one."""
+    try:
+        return node.tritium_return  # type: ignore[attr-defined,no-any-return]
+    except AttributeError:
+        pass
+    found = node if isinstance(node, ast.Return) else None
+    if found is None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt) and not isinstance(child, _SCOPES):
+                found = find_return(child)
+                if found is not None:
+                    break
+    node.tritium_return = found  # type: ignore[attr-defined]
+    return found
+
+
+def always_returns(suite: list[ast.stmt]) -> bool:
+    """True when the text alone shows that control never reaches the end of `suite`."""
+    if not suite:
+        return False
+    last = suite[-1]
+    if isinstance(last, ast.If):
+        return always_returns(last.body) and always_returns(last.orelse)
+    return isinstance(last, ast.Return)

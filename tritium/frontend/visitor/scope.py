@@ -1,0 +1,87 @@
+"""Names from outside the function, and what of the outside a kernel may read."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
+from ..errors import LanguageError
+from .builtins import BUILTINS
+from .values import constexpr, dtype, is_builtin, is_value, wrap
+
+if TYPE_CHECKING:
+    from .core import Visitor
+
+__all__ = ["Poisoned", "lookup"]
+
+ALLOW_GLOBALS = "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"
+_ALLOWED = (
+    ModuleType,
+    constexpr,
+    dtype,
+    SourceFunction,
+    ConstexprFunction,
+    BoundCallee,
+    type,
+    FunctionType,
+    BuiltinFunctionType,
+    MethodType,
+)
+
+
+class Poisoned:
+    """Stands for a name that has no usable value; reading it reports `message`."""
+
+    __slots__ = ("hint", "message")
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.message = message
+        self.hint = hint
+
+
+def lookup(visitor: Visitor, name: str) -> Any:
+    """A name that is not local: from enclosing functions, the module, or the builtins kernels have."""
+    try:
+        value = visitor.callee.lookup(name)
+    except KeyError:
+        if name in BUILTINS:
+            return BUILTINS[name]
+        raise _undefined(visitor, name) from None
+    value = unwrap_callee(value)
+    if _readable(visitor, name, value):
+        return wrap(value)
+    raise LanguageError(
+        f"NameError: Cannot access global variable {name} from within @jit'ed function: kernels can only read"
+        f" global variables that are constexpr, and this is {_describe(value)}",
+        f"write `{name} = tl.constexpr(...)`, or pass it as an argument"
+        f" (a tl.constexpr one if it must be known at compile time); {ALLOW_GLOBALS}=1 lifts the restriction",
+    )
+
+
+def _readable(visitor: Visitor, name: str, value: Any) -> bool:
+    if value is None or isinstance(value, _ALLOWED) or is_builtin(value) or is_value(value):
+        return True
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return True
+    if callable(value) or getattr(type(value), "__module__", "").startswith("tritium."):
+        return True
+    annotation = visitor.callee.fn.__globals__.get("__annotations__", {}).get(name)
+    if annotation is not None and "constexpr" in str(annotation):
+        return True
+    return os.environ.get(ALLOW_GLOBALS, "0") not in ("", "0", "off", "false")
+
+
+def _describe(value: Any) -> str:
+    text = repr(value)
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" + (f" ({text})" if len(text) < 40 else "")
+
+
+def _undefined(visitor: Visitor, name: str) -> LanguageError:
+    known = [*visitor.env, *visitor.callee.fn.__globals__, *BUILTINS]
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else None
+    return LanguageError(f"NameError: {name} is not defined", hint)
