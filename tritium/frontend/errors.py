@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..support import TritiumError
+from ..support import Diagnostic, TritiumError
 
 if TYPE_CHECKING:
     from .source import SourceText
@@ -18,13 +18,11 @@ __all__ = [
     "UnsupportedLanguageConstruct",
 ]
 
-CONTEXT_LINES = 12  # source lines shown before and with the failing one, as many as Triton shows
-
 
 class LanguageError(TritiumError):
     """A wrong use of the language, raised by library functions; the visitor adds the place in the source.
 
-    `kind` is the Python exception type the message would have had (shown as Triton shows it).
+    The message opens with the Python exception it would be elsewhere (`TypeError: …`) where there is one.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -44,8 +42,8 @@ class CallFrame(NamedTuple):
 class CompilationError(TritiumError):
     """A kernel cannot be compiled.
 
-    `str(error)` has the line and column within the function (`at 3:8:`), the source up to there, a caret, the
-    message, the file position, the chain of inlined calls and a hint. `frames` holds the calls, outermost first.
+    `str(error)` opens with the line and column within the function as Triton counts them (`at 3:8:`), then the file
+    position, the message, the source with a caret, the chain of calls and a hint. `frames`: the calls, outermost first.
     """
 
     def __init__(self, message: str, frames: list[CallFrame], hint: str | None = None) -> None:
@@ -64,17 +62,36 @@ class CompilationError(TritiumError):
         """The source of the function that failed."""
         return self.frames[-1].source.text
 
-    def __str__(self) -> str:
+    def diagnostic(self) -> Diagnostic:
+        """The error as a diagnostic: the failing line, then one note for each call that led there."""
+        hint = self.hint or ""
         if not self.frames:
-            return self._with_hint(self.error_message)
+            return Diagnostic(self.error_message, hint=hint)
         frame = self.frames[-1]
-        parts = [_excerpt(frame), self.error_message, f"  in {_place(frame)}"]
-        for caller in reversed(self.frames[:-1]):
-            parts += [f"  called from {_place(caller)}", f"    {_line(caller).strip()}"]
-        return self._with_hint("\n".join(parts))
+        notes = []
+        for caller, callee in zip(reversed(self.frames[:-1]), reversed(self.frames)):
+            line, column, length = _span(caller)
+            message = f"{callee.name} is called from {caller.name}"
+            lines = caller.source.lines
+            notes.append(
+                Diagnostic(message, caller.source.file, line, column, lines, length=length, severity="note", context=0)
+            )
+        line, column, length = _span(frame)
+        first = frame.source.def_line
+        lines = frame.source.lines[first - 1 :]
+        return Diagnostic(
+            self.error_message, frame.source.file, line, column, lines, hint, notes, first_line=first, length=length
+        )
 
-    def _with_hint(self, text: str) -> str:
-        return f"{text}\nhint: {self.hint}" if self.hint else text
+    def __str__(self) -> str:
+        text = self.diagnostic().render()
+        if not self.frames:
+            return text
+        frame = self.frames[-1]
+        line, column, _ = _span(frame)
+        first = frame.source.def_line
+        margin = len(frame.source.lines[first - 1]) - len(frame.source.lines[first - 1].lstrip())
+        return f"at {line - first + 1}:{column - 1 - margin}:\n{text}"
 
     def __reduce__(self) -> object:
         return (_Restored, (str(self),))
@@ -95,28 +112,14 @@ class CompileTimeAssertionFailure(CompilationError):
     """A `tl.static_assert` that does not hold."""
 
 
-def _place(frame: CallFrame) -> str:
-    return f"{frame.source.file}:{getattr(frame.node, 'lineno', frame.source.first_line)}, in {frame.name}"
-
-
-def _line(frame: CallFrame) -> str:
-    lineno = getattr(frame.node, "lineno", frame.source.first_line)
-    lines = frame.source.lines
-    return lines[lineno - 1].rstrip("\n") if lineno <= len(lines) else ""
-
-
-def _excerpt(frame: CallFrame) -> str:
-    """`at L:C:`, the source lines of the function up to the failing one, and a caret under the column."""
-    source, node = frame.source, frame.node
-    first = source.def_line
-    lineno = getattr(node, "lineno", first)
-    indent = len(source.lines[first - 1]) - len(source.lines[first - 1].lstrip())
-    text = source.lines[lineno - 1]
-    column = len(text.encode()[: getattr(node, "col_offset", indent)].decode(errors="ignore"))
-    width = 1
-    if getattr(node, "end_lineno", None) == lineno:
-        width = max(1, len(text.encode()[: node.end_col_offset].decode(errors="ignore")) - column)  # type: ignore[attr-defined]
-    shown = source.lines[max(first, lineno - CONTEXT_LINES + 1) - 1 : lineno]
-    lines = [line.rstrip("\n")[indent:] if line[:indent].isspace() else line.rstrip("\n") for line in shown]
-    pointer = " " * (column - indent) + "^" + "~" * (width - 1)
-    return "\n".join([f"at {lineno - first + 1}:{column - indent}:", *lines, pointer])
+def _span(frame: CallFrame) -> tuple[int, int, int]:
+    """(line, column, length) of the node of a frame, both from 1; the length only where it stands on one line."""
+    node, source = frame.node, frame.source
+    line = getattr(node, "lineno", source.def_line)
+    encoded = source.lines[line - 1].encode()  # column offsets of syntax nodes count bytes
+    start = getattr(node, "col_offset", 0)
+    column = len(encoded[:start].decode(errors="ignore")) + 1
+    end = getattr(node, "end_col_offset", None)
+    if end is None or getattr(node, "end_lineno", None) != line:
+        return line, column, 1
+    return line, column, max(1, len(encoded[start:end].decode(errors="ignore")))

@@ -134,7 +134,8 @@ def merge(
     a, b = sides
     if is_value(a) and is_value(b) and a.type == b.type:
         return a, b, None
-    message = what or f"Mismatched type for {name} between then block ({type_text(a)}) and else block ({type_text(b)})"
+    what = what or f"Mismatched type for {name} between then block ({{}}) and else block ({{}})"
+    message = what.format(type_text(a), type_text(b))
     return a, b, (message, "give both the same type, for example with .to(dtype), or another name")
 
 
@@ -176,8 +177,7 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
         values.append(visitor.visit(part))
     a, b = values
     if not (not has_handles(a) and not has_handles(b) and same_static(a, b)):
-        what = "Ternary expression with dynamic condition has inconsistent types"
-        what = f"{what} {type_text(a)} and {type_text(b)}"
+        what = "Ternary expression with dynamic condition has inconsistent types {} and {}"
         a, b, problem = merge(visitor, "", a, b, blocks, what)
         if problem is not None:
             raise LanguageError(problem[0], "give both values the same type, or use tl.where")
@@ -228,7 +228,7 @@ def _returning_if(visitor: Visitor, node: ast.If, condition: Any) -> Outcome:
     visitor.tails = tails
     a, b = values
     if not (not has_handles(a) and not has_handles(b) and same_static(a, b)):
-        what = f"Return type mismatch: {type_text(a)} on one path, {type_text(b)} on another"
+        what = "Return type mismatch: {} on one path, {} on another"
         a, b, problem = merge(visitor, "", a, b, blocks, what)
         if problem is not None:
             raise LanguageError(problem[0], "return values of one type on every path")
