@@ -144,6 +144,13 @@ def fit_exp2(degree: int, bits: int) -> Fit:
     return Fit(lambda r: mp.expm1(r * LN2) / r, lambda r: r / mp.exp(r * LN2), -0.5, 0.5, degree, bits)
 
 
+def fit_exp2_rest(degree: int, bits: int) -> Fit:
+    """2^r = 1 + r ln 2 + r^2 P(r), |r| <= 1/2."""
+    return Fit(
+        lambda r: (mp.expm1(r * LN2) - r * LN2) / r**2, lambda r: r**2 / mp.exp(r * LN2), -0.5, 0.5, degree, bits
+    )
+
+
 def fit_log1p(degree: int, bits: int) -> Fit:
     """log(1 + f) = f - f^2/2 + f^3 P(f), sqrt(1/2) <= 1 + f <= sqrt(2)."""
     return Fit(
@@ -200,17 +207,80 @@ def fit_erf_large(degree: int, bits: int, low: float, high: float, centre: float
     )
 
 
+def fit_atan(degree: int, bits: int) -> Fit:
+    """atan(t) = t + t^3 P(t^2), |t| <= 1."""
+    return Fit(lambda t: (mp.atan(t) - t) / t**3, lambda t: t**3 / mp.atan(t), 1e-4, 1.0, degree, bits, square)
+
+
+def fit_asin(degree: int, bits: int) -> Fit:
+    """asin(x) = x + x^3 P(x^2), |x| <= 1/2."""
+    return Fit(lambda x: (mp.asin(x) - x) / x**3, lambda x: x**3 / mp.asin(x), 1e-4, 0.5, degree, bits, square)
+
+
+def fit_inverse_cube_root(degree: int, bits: int) -> Fit:
+    """m^(-1/3) = P(m - 1), sqrt(1/2) <= m <= sqrt(2): where Newton's iteration starts."""
+    return Fit(
+        lambda m: mp.power(m, -mp.mpf(1) / 3),
+        lambda m: mp.power(m, mp.mpf(1) / 3),
+        float(1 / SQRT),
+        float(SQRT),
+        degree,
+        bits,
+        lambda m: m - 1,
+    )
+
+
+def fit_log_pair(degree: int) -> Fit:
+    """atanh(s) / s = 1 + z/3 + z^2 P(z), z = s^2: relative error of a logarithm that carries 65 bits."""
+    high = float((SQRT - 1) / (SQRT + 1))
+    return Fit(
+        lambda s: (mp.atanh(s) / s - 1 - s**2 / 3) / s**4,
+        lambda s: s**5 / mp.atanh(s),
+        1e-3,
+        high,
+        degree,
+        53,
+        square,
+    )
+
+
+def fit_erfc(degree: int, bits: int, high: float, pole: float) -> Fit:
+    """erfc(x) = exp(-x^2) P(t) / (1 + 2x), t = (x - pole) / (x + pole), 0 <= x <= high."""
+    return Fit(
+        lambda x: mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x),
+        lambda x: 1 / (mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)),
+        0.0,
+        high,
+        degree,
+        bits,
+        lambda x: (x - pole) / (x + pole),
+    )
+
+
 FITS: dict[str, Callable[[], Fit]] = {
     "exp_f32": lambda: fit_exp(4, 24),
     "exp_f64": lambda: fit_exp(9, 53),
     "exp2_f32": lambda: fit_exp2(5, 24),
-    "exp2_f64": lambda: fit_exp2(10, 53),
+    "exp2_f64": lambda: fit_exp2_rest(9, 53),
     "log_f32": lambda: fit_log1p(8, 24),
     "log_f64": lambda: fit_atanh_series(6, 53),
     "sin_f32": lambda: fit_sin(2, 24),
     "sin_f64": lambda: fit_sin(5, 53),
     "cos_f32": lambda: fit_cos(2, 24),
     "cos_f64": lambda: fit_cos(5, 53),
+    "exp_wide": lambda: fit_exp(5, 53),
+    "exp2_wide": lambda: fit_exp2(6, 53),
+    "log_wide": lambda: fit_atanh_series(3, 53),
+    "sin_wide": lambda: fit_sin(3, 53),
+    "cos_wide": lambda: fit_cos(2, 53),
+    "atan_f32": lambda: fit_atan(8, 24),
+    "atan_f64": lambda: fit_atan(19, 53),
+    "asin_f32": lambda: fit_asin(4, 24),
+    "asin_f64": lambda: fit_asin(11, 53),
+    "cbrt": lambda: fit_inverse_cube_root(4, 53),
+    "pow_f64": lambda: fit_log_pair(7),
+    "erfc_wide": lambda: fit_erfc(11, 53, 10.3, 4.0),
+    "erfc_f64": lambda: fit_erfc(22, 53, 27.5, 4.0),
     "erf_small_f32": lambda: fit_erf_small(5, 24, 0.925),
     "erf_large_f32": lambda: fit_erf_large(8, 24, 0.92, 3.95, 0.925),
     "erf_small_f64": lambda: fit_erf_small(11, 53, 1.0),

@@ -65,6 +65,41 @@ def test_unary_accuracy(name: str, element: str) -> None:
     assert bound <= 0.5 or error > bound * 0.4
 
 
+def pairs_of_arguments(name: str, element: str, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Any with any, the usual with the usual, specials with specials, numbers close to each other, small integers."""
+    rng = np.random.default_rng(11)
+    special = np.concatenate([harness.specials(element)[::9], np.array([0, 1, 2, 3, 0.5, np.inf, np.nan])])
+    special = np.concatenate([special, -special])
+    first, second = (rng.permutation(harness.spread(element, count // 4, seed)) for seed in (1, 2))
+    usual = rng.uniform(-10, 10, (2, count // 4))
+    usual[0] = np.abs(usual[0]) if name == "pow" else usual[0]
+    near = rng.uniform(0.5, 2, count // 4)
+    close = near * (1 + rng.integers(-4, 5, near.size) * 2.0**-20)
+    if name == "pow":  # results over the whole range of exponents
+        near, close = 1 + (near - 1) * 2.0**-10, rng.uniform(-2e5, 2e5, near.size)
+    crossed = np.meshgrid(special, special)
+    whole = rng.integers(-40, 40, (2, count // 8))
+    columns = [(first, second), usual, (near, close), (crossed[0].ravel(), crossed[1].ravel()), whole]
+    return np.concatenate([c[0] for c in columns]), np.concatenate([c[1] for c in columns])
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_accuracy(name: str, element: str) -> None:
+    """Errors in ulp, and the signs of zeros, over pairs of arguments."""
+    if not harness.has_reference(name):
+        pytest.skip("no long double reference on this platform")
+    spec = MATH_FUNCTIONS[name]
+    inputs = [a.astype(harness.DTYPE[element]) for a in pairs_of_arguments(name, element, 2**19)]
+    got, exact = harness.compiled(name, element, WIDEST[element])(*inputs), harness.reference(name, *inputs)
+    errors = harness.ulp_errors(got, exact, element)
+    worst = int(errors.argmax())
+    bound = spec.ulp_f32 if element == "f32" else spec.ulp_f64
+    assert errors[worst] <= bound, f"{name}{tuple(a[worst] for a in inputs)} = {got[worst]}, not {exact[worst]}"
+    wrong = (got == 0) & (exact == 0) & (np.signbit(got) != np.signbit(exact))
+    assert not wrong.any(), [a[wrong][:5] for a in inputs]
+
+
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("name", OURS)
 def test_every_width_gives_the_same_bits(name: str, element: str) -> None:

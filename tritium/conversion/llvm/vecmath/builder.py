@@ -17,6 +17,7 @@ from ..emitter import Emitter
 __all__ = [
     "F32",
     "F64",
+    "WIDE",
     "FloatFormat",
     "FunctionBuilder",
     "MathFunction",
@@ -24,8 +25,6 @@ __all__ = [
     "Value",
     "VectorType",
     "define",
-    "divide",
-    "fast_two_sum",
 ]
 
 Number = int | float
@@ -112,12 +111,14 @@ class FloatFormat:
     def bits_of(self, value: float) -> int:
         """The bit pattern of `value` as an unsigned integer."""
         if self.bits == 32:
-            return struct.unpack("<I", struct.pack("<f", value))[0]
-        return struct.unpack("<Q", struct.pack("<d", value))[0]
+            return int.from_bytes(struct.pack(">f", value), "big")
+        return int.from_bytes(struct.pack(">d", value), "big")
 
 
 F32 = FloatFormat("f32", "float", "i32", 32, 23, 127)
 F64 = FloatFormat("f64", "double", "i64", 64, 52, 1023)
+# Doubles that have to be right to about 32 bits only, as the inside of f32 functions: shorter polynomials.
+WIDE = FloatFormat("wide", "double", "i64", 64, 52, 1023)
 
 _INTEGER_BITS = {"i1": 1, "i32": 32, "i64": 64}
 
@@ -316,12 +317,6 @@ class FunctionBuilder:
         """To the nearest integer, ties to even."""
         return self.intrinsic("roundeven", a)
 
-    def two_sum(self, a: Value, b: Value) -> tuple[Value, Value]:
-        """(s, e): s = a + b rounded, s + e = a + b exactly, whichever of the two is larger (Knuth)."""
-        s = a + b
-        back = s - a
-        return s, (a - (s - back)) + (b - back)
-
     def gather(self, table: MathFunction, index: Value) -> Value:
         """table[index] for a table of doubles and i64 indices."""
         self.require(table)
@@ -366,6 +361,24 @@ class FunctionBuilder:
         self.emitter.label(after)
         return self.emit(f"phi {usual.type.text} [ {usual.name}, %{before} ], [ {value.name}, %{inside} ]", usual.type)
 
+    def while_any(self, start: Value, mask: Callable[[Value], Value], step: Callable[[Value], Value]) -> Value:
+        """`v = start; while any lane of mask(v): v = step(v)`; step must leave the other lanes alone."""
+        head, body, done = (self.emitter.fresh_label(hint) for hint in ("while", "do", "done"))
+        before = self.emitter.block
+        self.emitter.stmt(f"br label %{head}")
+        self.emitter.label(head)
+        value = self.emit("phi", start.type)
+        line = len(self.emitter.lines) - 1
+        flag = self.any(mask(value))
+        self.emitter.stmt(f"br i1 {flag}, label %{body}, label %{done}")
+        self.emitter.label(body)
+        following = step(value)
+        incoming = f"[ {start.name}, %{before} ], [ {following.name}, %{self.emitter.block} ]"
+        self.emitter.lines[line] = f"  {value.name} = phi {start.type.text} {incoming}"
+        self.emitter.stmt(f"br label %{head}")
+        self.emitter.label(done)
+        return value
+
     def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
         """c0 + c1 x + c2 x^2 + … by Horner's rule, one fma a coefficient."""
         result = self.lift(coefficients[-1], x.type)
@@ -374,10 +387,17 @@ class FunctionBuilder:
         return result
 
     def split_polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
-        """The same with even and odd powers in two chains: for long polynomials, whose latency shows."""
-        square = x * x
-        odd = self.polynomial(square, coefficients[1::2])
-        return self.fma(odd, x, self.polynomial(square, coefficients[0::2]))
+        """The same as the lower terms plus x^h times the upper ones: shorter chains for long polynomials.
+
+        Even and odd powers would be balanced better, but their sums of alternating signs cancel.
+        """
+        if len(coefficients) < 8:
+            return self.polynomial(x, coefficients)
+        half, power = 1, x
+        while 4 * half <= len(coefficients):
+            half, power = 2 * half, power * power
+        upper = self.polynomial(x, coefficients[half:])
+        return self.fma(upper, power, self.polynomial(x, coefficients[:half]))
 
 
 def _float_constant(value: Number, element: str) -> str:
@@ -414,17 +434,3 @@ def define(
         f"entry:\n{b.emitter.text()}\n  ret {b.type.text} {result.name}\n}}\n"
     )
     return MathFunction(name, format.name, lanes, symbol, text, frozenset(b.declares), tuple(b.requires))
-
-
-def fast_two_sum(large: Value, small: Value) -> tuple[Value, Value]:
-    """(s, e): s = large + small rounded, s + e their exact sum, if |large| >= |small| (Dekker)."""
-    total = large + small
-    return total, small - (total - large)
-
-
-def divide(b: FunctionBuilder, above: Value, above_low: Value | Number, below: Value, below_low: Value) -> Value:
-    """(above + above_low) / (below + below_low), nearly correctly rounded: one division and a correction."""
-    inverse = 1.0 / below
-    quotient = above * inverse
-    rest = b.fma(-quotient, below, above) + above_low
-    return b.fma(b.fma(-quotient, below_low, rest), inverse, quotient)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 
-from .builder import F32, FunctionBuilder, Value, fast_two_sum
+from .builder import F32, F64, FunctionBuilder, Value
+from .pairs import fast_two_sum, two_product
 
-__all__ = ["exp", "exp2", "exp10", "expm1", "expm1_sum", "expm1_terms", "two_to"]
+__all__ = ["exp", "exp2", "exp2_pair", "exp10", "expm1", "expm1_sum", "expm1_terms", "scaled", "two_to"]
 
-# exp(r) = 1 + r + r^2 P(r); relative errors 2^-28.2 and 2^-57.8.
+# exp(r) = 1 + r + r^2 P(r); relative errors 2^-28.2, 2^-57.8, 2^-32.6.
 EXP = {
     "f32": (0.49999994, 0.166665152, 0.0416680835, 0.0083693089, 0.00138390844),
     "f64": (
@@ -30,27 +31,44 @@ EXP = {
         2.7630254989970679e-07,
         2.5012020331428983e-08,
     ),
+    "wide": (
+        0.50000000686995472,
+        0.16666663793093003,
+        0.041666282680577649,
+        0.0083336776376751256,
+        0.0013946252254971629,
+        0.00019812922288524638,
+    ),
 }  # fmt: skip
-# 2^r = 1 + r P(r); relative errors 2^-25.9 and 2^-55.5, nearly all of it the rounding of ln 2, the first one.
+# 2^r = 1 + r P(r), f64: 1 + r ln 2 + r^2 P(r); relative errors 2^-25.9, 2^-57.8, 2^-32.0.
 EXP2 = {
     "f32": (0.693147242, 0.240226552, 0.0555020273, 0.00961696636, 0.00134504936, 0.000158660696),
     "f64": (
-        0.69314718055994573,
-        0.240226506959101,
-        0.055504108664787943,
-        0.0096181291076062291,
-        0.0013333558153951013,
-        0.00015403530442047487,
-        1.5252726929930359e-05,
-        1.3215442669713397e-06,
-        1.0180829325055082e-07,
-        7.0725405272073507e-09,
-        4.0514346911532947e-10,
+        0.24022650695910122,
+        0.05550410866481912,
+        0.0096181291075960323,
+        0.0013333558147228973,
+        0.00015403530456061456,
+        1.5252732943471817e-05,
+        1.3215435347021032e-06,
+        1.0178457606262781e-07,
+        7.0738286532862249e-09,
+        4.392996730102184e-10,
+    ),
+    "wide": (
+        0.69314718381686513,
+        0.2402265092073769,
+        0.055504003754422257,
+        0.0096180569256893202,
+        0.0013341946489752331,
+        0.00015461368600147042,
+        1.3362183210434921e-05,
     ),
 }  # fmt: skip
 
 # ln 2, ln 10 in two parts of full width; log10 2 with a first part short enough that n times it is exact, |n| <= 1100.
 LN2 = {"f32": (0.6931471824645996, -1.904654323148236e-09), "f64": (0.6931471805599453, 2.3190468138462996e-17)}
+LN2["wide"] = LN2["f64"]
 LN10 = {"f32": (2.3025851249694824, -3.1975436e-08), "f64": (2.302585092994046, -2.1707562233822494e-16)}
 LG2 = {"f32": (0.301025390625, 4.60503907e-06), "f64": (0.3010299955494702, 1.1451100898021838e-10)}
 
@@ -67,53 +85,75 @@ def nearest(b: FunctionBuilder, x: Value, scale: float) -> tuple[Value, Value]:
     return shifted - rounder, shifted.bits()
 
 
-def _scaled(
+def scaled(
     b: FunctionBuilder, x: Value, p: Value, n_bits: Value, subnormal_below: float, overflow_above: float
 ) -> Value:
     """p * 2^n for p near 1, with gradual underflow, inf for x beyond the last finite result, NaN for NaN.
 
-    n goes into the exponent bits of p directly. Where the result may be subnormal it is made 2^64 times too large
-    first, and the multiplication that takes this back rounds it (to nothing at all for the least of x).
+    n goes into the exponent bits of p directly. Where the result may be subnormal it is made 2^64 (f64: 2^256) times
+    too large first, and the multiplication that takes this back rounds it (to nothing at all for the least of x).
     """
     tiny = x < subnormal_below
-    n_bits = n_bits + b.select(tiny, b.integer(64), 0)
+    lift = 64 if b.format is F32 else 256
+    n_bits = n_bits + b.select(tiny, b.integer(lift), 0)
     result = (p.bits() + (n_bits << b.format.mantissa)).as_float()
-    result = result * b.select(tiny, b.constant(2.0**-64), 1.0)
+    result = result * b.select(tiny, b.constant(2.0**-lift), 1.0)
     return b.select(x.compare("ugt", overflow_above), x + math.inf, result)
 
 
 # Per format: below the first the result is subnormal, below the second zero, above the third inf (all for exp).
-_EXP_LIMITS = {
+EXP_LIMITS = {
     "f32": (-87.0, -104.0, 88.72283172607421875),
     "f64": (-708.0, -746.0, 709.782712893383973096),
 }
 _EXP10_LIMITS = {"f32": (-37.8, -46.0, 38.531837463378906), "f64": (-307.6, -324.5, 308.2547155599167)}
-_EXP2_LIMITS = {"f32": (-125.5, -151.0, 127.99999237060546875), "f64": (-1021.5, -1076.0, 1023.9999999999998863)}
+EXP2_LIMITS = {"f32": (-125.5, -151.0, 127.99999237060546875), "f64": (-1021.5, -1076.0, 1023.9999999999998863)}
+EXP2_LIMITS["wide"] = EXP2_LIMITS["f64"]
 
 
 def exp(b: FunctionBuilder, x: Value) -> Value:
     """e^x."""
     f = b.format.name
-    subnormal_below, zero_below, overflow_above = _EXP_LIMITS[f]
+    subnormal_below, zero_below, overflow_above = EXP_LIMITS[f]
     x = b.at_least(x, zero_below)
     large, small, n_bits = expm1_terms(b, x)
-    return _scaled(b, x, (large + small) + 1.0, n_bits, subnormal_below, overflow_above)
+    return scaled(b, x, (large + small) + 1.0, n_bits, subnormal_below, overflow_above)
 
 
 def exp_polynomial(b: FunctionBuilder, r: Value) -> Value:
     """(e^r - 1 - r) / r^2."""
-    return (b.polynomial if b.format is F32 else b.split_polynomial)(r, EXP[b.format.name])
+    return b.split_polynomial(r, EXP[b.format.name])
 
 
 def exp2(b: FunctionBuilder, x: Value) -> Value:
     """2^x; exact for integers."""
+    x = b.at_least(x, EXP2_LIMITS[b.format.name][1])
+    return exp2_pair(b, x, None)
+
+
+def exp2_pair(b: FunctionBuilder, x: Value, x_low: Value | None) -> Value:
+    """2^(x + x_low), for x not below where the result is 0; |x_low| far below 1, and finite where x is."""
     f = b.format.name
-    subnormal_below, zero_below, overflow_above = _EXP2_LIMITS[f]
-    x = b.at_least(x, zero_below)
+    subnormal_below, _, overflow_above = EXP2_LIMITS[f]
     n, n_bits = nearest(b, x, 1.0)
     r = x - n
-    p = b.fma(r, (b.polynomial if b.format is F32 else b.split_polynomial)(r, EXP2[f]), 1.0)
-    return _scaled(b, x, p, n_bits, subnormal_below, overflow_above)
+    if b.format is F64:
+        p = _two_to_fraction(b, r, x_low)
+    else:
+        p = b.fma(r, b.polynomial(r, EXP2[f]), 1.0)
+    return scaled(b, x, p, n_bits, subnormal_below, overflow_above)
+
+
+def _two_to_fraction(b: FunctionBuilder, r: Value, r_low: Value | None) -> Value:
+    """2^(r + r_low) with the linear term, r ln 2, as a sum of two floats."""
+    high, low = LN2["f64"]
+    if r_low is not None:
+        r, r_low = fast_two_sum(r, r_low)
+    linear, lost = two_product(b, r, b.constant(high))
+    lost = b.fma(r, low, lost)
+    if r_low is not None:
+        lost = b.fma(r_low, high, lost)
+    return (linear + b.fma(r * r, b.split_polynomial(r, EXP2["f64"]), lost)) + 1.0
 
 
 def exp10(b: FunctionBuilder, x: Value) -> Value:
@@ -128,7 +168,7 @@ def exp10(b: FunctionBuilder, x: Value) -> Value:
     s = r * high
     s_low = b.fma(r, low, b.fma(r, high, -s))
     tail = b.fma(s * s, exp_polynomial(b, s), s_low) + s
-    return _scaled(b, x, tail + 1.0, n_bits, subnormal_below, overflow_above)
+    return scaled(b, x, tail + 1.0, n_bits, subnormal_below, overflow_above)
 
 
 def expm1_terms(b: FunctionBuilder, x: Value) -> tuple[Value, Value, Value]:
@@ -151,7 +191,7 @@ def expm1_sum(large: Value, small: Value, scale: Value, one: float) -> tuple[Val
 
 def expm1(b: FunctionBuilder, x: Value) -> Value:
     """e^x - 1."""
-    overflow_above = _EXP_LIMITS[b.format.name][2]
+    overflow_above = EXP_LIMITS[b.format.name][2]
     clamped = b.at_least(x, -(b.format.mantissa + 4.0) * math.log(2))
     large, small, n_bits = expm1_terms(b, clamped)
     # Half of it: 2^n itself does not exist for the last few x before the overflow.

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .builder import F32, FunctionBuilder, Value
+from .builder import F32, WIDE, FunctionBuilder, Value
+from .pairs import two_sum
 
-__all__ = ["log", "log1p", "log2", "log10", "reduced"]
+__all__ = ["log", "log1p", "log2", "log10", "log_pair", "reduced"]
 
-# Relative errors of log(1 + f): 2^-30.3 and 2^-59.4.
+# Relative errors of log(1 + f): 2^-30.3, 2^-59.4, 2^-37.6.
 LOG = {
     "f32": (
         0.333333135,
@@ -40,6 +41,7 @@ LOG = {
         0.15314052326000796,
         0.14796147963281819,
     ),
+    "wide": (0.66666665648666601, 0.40000334530089598, 0.28537347605610475, 0.23581454736515473),
 }  # fmt: skip
 
 
@@ -54,25 +56,30 @@ NATURAL = {
     "f32": Base((0.693145751953125, 1.42860682e-06), (1.0, 0.0)),
     "f64": Base((0.6931471803691238, 1.9082149292705877e-10), (1.0, 0.0)),
 }
+NATURAL["wide"] = NATURAL["f64"]
 BINARY = {
     "f32": Base((1.0, 0.0), (1.4426950216293335, 1.925963033500011e-08)),
     "f64": Base((1.0, 0.0), (1.4426950408889634, 2.0355273740931033e-17)),
 }
+BINARY["wide"] = BINARY["f64"]
 DECIMAL = {
     "f32": Base((0.301025390625, 4.60503907e-06), (0.4342944920063019, -1.0103049952192578e-08)),
     "f64": Base((0.3010299955494702, 1.1451100898021838e-10), (0.4342944819032518, 1.098319650216765e-17)),
 }
+DECIMAL["wide"] = DECIMAL["f64"]
 
 
 def reduced(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
     """(k as a float, m): x = 2^k m with sqrt(1/2) <= m < sqrt(2), for normal and subnormal x > 0."""
     form = b.format
-    subnormal = x < form.smallest_normal
-    x = b.select(subnormal, x * 2.0**form.mantissa, x)
-    k0 = b.select(subnormal, b.integer(-form.mantissa), 0)
+    lifted = b.integer(0)
+    if form is not WIDE:  # no f32 is subnormal as a double
+        subnormal = x < form.smallest_normal
+        x = b.select(subnormal, x * 2.0**form.mantissa, x)
+        lifted = b.select(subnormal, b.integer(form.mantissa), 0)
     root = form.bits_of(math.sqrt(0.5))
     offset = x.bits() - root
-    k = (offset >> form.mantissa) + k0
+    k = (offset >> form.mantissa) - lifted
     m = ((offset & ((1 << form.mantissa) - 1)) + root).as_float()
     return k.cast("sitofp", form.element), m
 
@@ -135,16 +142,18 @@ def log10(b: FunctionBuilder, x: Value) -> Value:
     return _logarithm(b, x, DECIMAL[b.format.name])
 
 
+def log_pair(b: FunctionBuilder, high: Value, low: Value, doublings: Value | None = None) -> Value:
+    """log((high + low) 2^doublings) for finite high > 0, |low| at most a few ulp of it; accurate near 1."""
+    k, m = reduced(b, high)
+    if doublings is not None:
+        k = k + doublings
+    return combine(b, k, m - 1.0, low / high, NATURAL[b.format.name])
+
+
 def log1p(b: FunctionBuilder, x: Value) -> Value:
     """log(1 + x): u = 1 + x is rounded, and what the rounding lost, divided by u, is added to the logarithm."""
-    u = x + 1.0
-    # Exact two-sum of 1 and x, whichever is the larger.
-    back = u - 1.0
-    lost = (x - back) + (1.0 - (u - back))
-    k, m = reduced(b, u)
-    # 2^-k scales the lost part as u was scaled; beyond x = 2^(mantissa + 2) it is nothing.
-    correction = lost / u
-    result = combine(b, k, m - 1.0, correction, NATURAL[b.format.name])
+    u, lost = two_sum(x, b.constant(1.0))
+    result = log_pair(b, u, lost)
     result = b.select(b.abs(x) < 2.0 ** -(b.format.mantissa + 1), x, result)
     return b.select(x.compare("ult", -1.0), math.nan, _ends(b, x, result))
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cache
 
 from .builder import F32, F64, FloatFormat, FunctionBuilder, MathFunction, Value
+from .pairs import two_sum
 
 __all__ = ["reduce_large", "two_over_pi_table"]
 
@@ -70,7 +71,7 @@ def _cascade(b: FunctionBuilder, terms: list[Value]) -> list[Value]:
     """The same sum, the last term the rounded sum and the others the errors on the way (Ogita, Rump, Oishi: VecSum)."""
     terms = list(terms)
     for i in range(1, len(terms)):
-        terms[i], terms[i - 1] = b.two_sum(terms[i], terms[i - 1])
+        terms[i], terms[i - 1] = two_sum(terms[i], terms[i - 1])
     return terms
 
 

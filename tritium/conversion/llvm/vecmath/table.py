@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from . import errorfunction, exponential, hyperbolic, logarithm, native, trigonometric
+from . import errorfunction, exponential, hyperbolic, inverse_trigonometric, logarithm, native, power, trigonometric
 from .builder import F32, F64, MathFunction, Value, define
 
 __all__ = ["MATH_FUNCTIONS", "MathSpec", "vector_math_function"]
@@ -42,6 +42,19 @@ _SPECS = (
     MathSpec("cos", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.cos),
     MathSpec("tan", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.tan),
     MathSpec("tanh", 1, 1.0, 1.0, "", hyperbolic.tanh),
+    MathSpec("sinh", 1, 1.5, 1.5, "", hyperbolic.sinh),
+    MathSpec("cosh", 1, 1.5, 1.5, "", hyperbolic.cosh),
+    MathSpec("asinh", 1, 1.0, 1.0, "", hyperbolic.asinh),
+    MathSpec("acosh", 1, 1.0, 1.0, "", hyperbolic.acosh),
+    MathSpec("atanh", 1, 1.0, 1.0, "", hyperbolic.atanh),
+    MathSpec("asin", 1, 1.5, 1.5, "", inverse_trigonometric.asin),
+    MathSpec("acos", 1, 1.5, 1.5, "", inverse_trigonometric.acos),
+    MathSpec("atan", 1, 1.5, 1.5, "", inverse_trigonometric.atan),
+    MathSpec("atan2", 2, 1.75, 1.75, "", inverse_trigonometric.atan2),
+    MathSpec("pow", 2, 1.0, 1.0, "", power.pow),
+    MathSpec("cbrt", 1, 1.0, 1.0, "", power.cbrt),
+    MathSpec("hypot", 2, 1.0, 1.0, "", power.hypot),
+    MathSpec("fmod", 2, 0.0, 0.0, "exact", power.fmod),
     MathSpec("erf", 1, 1.25, 1.25, "", errorfunction.erf),
     MathSpec("rsqrt", 1, 1.5, 1.5, "1 / sqrt(x), two roundings", native.rsqrt),
     *(MathSpec(name, arity, 0.5, 0.5, f"llvm.{llvm_name}") for name, (llvm_name, arity) in native.INTRINSICS.items()),

@@ -17,7 +17,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .builder import F64, FunctionBuilder, MathFunction, Value, define, divide, fast_two_sum
+from .builder import F64, FunctionBuilder, MathFunction, Value, define
+from .pairs import divide, fast_two_sum
 from .reduction import reduce_large
 
 __all__ = ["Reduced", "cos", "sin", "tan"]
