@@ -78,7 +78,7 @@ def crew(request):
 def launch(request, crew, code):
     if request.param == "built-in":
         return make_launcher(code.address("kernel"), code, threads=crew)
-    return ctypes_launcher(crew, _State(code.address("kernel"), None, 0, None), code)
+    return ctypes_launcher(crew, _State(kernel=code.address("kernel")), code)
 
 
 class Arguments:

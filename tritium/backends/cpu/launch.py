@@ -20,13 +20,15 @@ Launcher = Callable[..., "bytes | None"]
 
 
 class _State(ctypes.Structure):
-    """What a launcher hands to native code; `cost` belongs to the pool (see `pool_ir`)."""
+    """What a launcher hands to native code; `cost`, `skip` and `backoff` belong to the pool (see `pool_ir`)."""
 
     _fields_ = [
         ("kernel", ctypes.c_void_p),
         ("print_callback", ctypes.c_void_p),
         ("cost", ctypes.c_uint64),
         ("user", ctypes.c_void_p),
+        ("skip", ctypes.c_uint32),
+        ("backoff", ctypes.c_uint32),
     ]
 
 
@@ -48,7 +50,7 @@ def make_launcher(
     released while programs run. `keep` (the `LoadedObject` of the code) is kept alive with the launcher.
     """
     crew = threads or pool()
-    state = _State(address, print_callback or None, 0, user or None)
+    state = _State(address, print_callback or None, 0, user or None, 0, 0)
     if not crew.method_address:
         return ctypes_launcher(crew, state, keep)
     # The function's __module__ is the one slot that keeps an object of ours alive without the call seeing it.

@@ -13,8 +13,14 @@ Programs are handed out in order, in chunks of `remaining / parts` (at least one
 small chunks at the end, where balance is decided.
 
 How long a program takes is remembered per kernel (`cost`, in 1/256 ns, from the last launch). A grid expected to take
-less than `SERIAL_NS` is not worth waking anybody: the caller runs it alone, in quarters, and calls for
-help after all if the clock says that the expectation was wrong.
+less than `ALONE_NS` is not worth calling anybody for: the caller runs it alone, in quarters, and calls for help
+after all if the clock says that the expectation was wrong. The limit is lower while workers are still awake. For the
+same reason a launch calls no more workers than one for each `SHARE_NS` of work. Where nobody came in time (the other
+cores are busy, or deep asleep), the next 1, 3, 7, ... 63 launches of that kernel do not call, if they are expected to
+take less than `PATIENT_NS`; nor where help made the launch no shorter than expected alone.
+
+The caller wakes two sleepers and each worker that joins wakes two more while the launch wants them, because waking
+takes the waker 2 to 5 us each.
 
 Waiting is a Linux futex; elsewhere one mutex and one condition variable stand in for all addresses.
 """
@@ -31,9 +37,11 @@ SLOTS_OFFSET = 256
 POOL_BYTES = SLOTS_OFFSET + SLOTS * SLOT_BYTES
 SEQUENCE_OFFSET, SLEEPERS_OFFSET, WORKERS_OFFSET, LIMIT_OFFSET, GROWING_OFFSET = 0, 64, 128, 132, 136
 
-STATE_BYTES = 32  # of a launcher: kernel, print callback, cost, user
+STATE_BYTES = 40  # of a launcher: kernel, print callback, cost, user, skip and backoff (32 bits each)
 
-SERIAL_NS = 15_000  # waking a sleeping worker costs the caller 2 to 5 us and takes 30 to 60 us (2 vCPU VM, 2026-11)
+# Measured 2026-11 on a VM with 2 vCPUs, 64 KiB of vector add in 64 programs (4.2 us alone): 3.5 us with a worker still
+# awake, 13 us with one to wake (which arrives 30 us later). 256 programs (30 us alone): 16 us and 35 us.
+ALONE_NS, ALONE_NS_AWAKE, SHARE_NS, PATIENT_NS = 20_000, 5_000, 2_500, 250_000
 _STACK_BYTES = 8 << 20  # musl and macOS give threads far less than a kernel's scratch may want
 
 # about 20 us: longer than the pause between back-to-back launches, too short to be seen as load
@@ -72,8 +80,11 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         "$print_at": CONTEXT["print_callback"].offset,
         "$bounds_at": CONTEXT["bounds_table"].offset,
         "$user_at": CONTEXT["user"].offset,
-        "$serial_ns": SERIAL_NS,
-        "$serial_cost": SERIAL_NS * 256,
+        "$alone_ns": ALONE_NS,
+        "$alone_cost": ALONE_NS * 256,
+        "$awake_cost": ALONE_NS_AWAKE * 256,
+        "$share_cost": SHARE_NS * 256,
+        "$patient_cost": PATIENT_NS * 256,
         "$stack_bytes": _STACK_BYTES,
     }
     for name in sorted(numbers, key=len, reverse=True):
@@ -196,6 +207,19 @@ out:
 }
 declare i64 @llvm.umax.i64(i64, i64)
 
+; Wake two workers, if any sleeps.
+define internal void @tt.rouse() nounwind {
+  %sleepers_at = getelementptr i8, ptr @tt.pool, i64 $sleepers
+  %sleepers = load atomic i32, ptr %sleepers_at seq_cst, align 4
+  %asleep = icmp sgt i32 %sleepers, 0
+  br i1 %asleep, label %wake, label %done
+wake:
+  call void @tt.wake(ptr @tt.pool, i32 2)
+  br label %done
+done:
+  ret void
+}
+
 ; Help with one slot if it wants help. Returns whether it did.
 define internal i1 @tt.help(ptr %slot) nounwind {
 entry:
@@ -215,6 +239,13 @@ join:
   %won = extractvalue { i64, i1 } %pair, 1
   br i1 %won, label %work, label %look
 work:
+  %left = and i64 %joined, 9223372032559808512
+  %full = icmp eq i64 %left, 0
+  br i1 %full, label %run, label %pass_on
+pass_on:
+  call void @tt.rouse()
+  br label %run
+run:
   %n = call i64 @tt.run_chunks(ptr %slot)
   %before = atomicrmw sub ptr %slot, i64 1 acq_rel
   %after = sub i64 %before, 1
@@ -374,14 +405,10 @@ write:
   %gate = or i64 %tokens, -9223372036854775808
   store atomic i64 %gate, ptr %slot seq_cst, align 8
   %seq = atomicrmw add ptr @tt.pool, i32 1 seq_cst
-  %sleepers_at = getelementptr i8, ptr @tt.pool, i64 $sleepers
-  %sleepers = load atomic i32, ptr %sleepers_at seq_cst, align 4
-  %asleep = icmp sgt i32 %sleepers, 0
-  br i1 %asleep, label %wake, label %work
-wake:
-  call void @tt.wake(ptr @tt.pool, i32 %wanted)
-  br label %work
-work:
+  %cost_at = getelementptr i8, ptr %state, i64 16
+  %cost = load atomic i64, ptr %cost_at monotonic, align 8
+  %start = call i64 @tt.now()
+  call void @tt.rouse()
   %t0 = call i64 @tt.now()
   %n = call i64 @tt.run_chunks(ptr %slot)
   %t1 = call i64 @tt.now()
@@ -392,7 +419,7 @@ learn:
   call void @tt.learn(ptr %state, i64 %t0, i64 %t1, i64 %n)
   br label %wait
 wait:
-  %k = phi i32 [ 0, %work ], [ 0, %learn ], [ %k_next, %wait_spin ], [ %k, %wait_sleep ]
+  %k = phi i32 [ 0, %write ], [ 0, %learn ], [ %k_next, %wait_spin ], [ %k, %wait_sleep ]
   %active = load atomic i32, ptr %slot acquire, align 4            ; the low half of the gate
   %quiet = icmp eq i32 %active, 0
   br i1 %quiet, label %finish, label %wait_more
@@ -408,6 +435,25 @@ wait_sleep:
   br label %wait
 finish:
   store atomic i32 0, ptr %owner release, align 4
+  %t2 = call i64 @tt.now()
+  %wall = sub i64 %t2, %start
+  %wall_cost = shl i64 %wall, 8
+  %whole = sub i64 %total, %first
+  %expected = mul i64 %whole, %cost
+  %slower = icmp ugt i64 %wall_cost, %expected
+  %known = icmp ne i64 %cost, 0
+  %wasted = and i1 %slower, %known
+  %unhelped = icmp eq i64 %n, %whole
+  %useless = or i1 %unhelped, %wasted
+  %backoff_at = getelementptr i8, ptr %state, i64 36
+  %backoff = load atomic i32, ptr %backoff_at monotonic, align 4
+  %doubled = shl i32 %backoff, 1
+  %longer = or i32 %doubled, 1
+  %capped = and i32 %longer, 63
+  %backoff_next = select i1 %useless, i32 %capped, i32 0
+  store atomic i32 %backoff_next, ptr %backoff_at monotonic, align 4
+  %skip_at = getelementptr i8, ptr %state, i64 32
+  store atomic i32 %backoff_next, ptr %skip_at monotonic, align 4
   ret i1 true
 }
 
@@ -424,7 +470,7 @@ define internal void @tt.learn(ptr %state, i64 %t0, i64 %t1, i64 %n) nounwind {
 
 ; The whole grid on this thread, in quarters. Returns how many programs ran: fewer than all if it takes so long that
 ; help would be worth its price.
-define internal i64 @tt.alone(ptr %state, ptr %args, ptr %ctx, i64 %total) nounwind {
+define internal i64 @tt.alone(ptr %state, ptr %args, ptr %ctx, i64 %total, i64 %patience) nounwind {
 entry:
   %kernel = load ptr, ptr %state
   %record_at = getelementptr i8, ptr %ctx, i64 $error_at
@@ -437,7 +483,7 @@ loop:
   %begin = phi i64 [ 0, %entry ], [ %end, %check ]
   %t = phi i64 [ %t0, %entry ], [ %t1, %check ]
   %spent = sub i64 %t, %t0
-  %slow = icmp ugt i64 %spent, $serial_ns
+  %slow = icmp ugt i64 %spent, %patience
   br i1 %slow, label %out, label %run
 run:
   %stop = add i64 %begin, %chunk
@@ -518,18 +564,42 @@ judge:
   %product = call { i64, i1 } @llvm.umul.with.overflow.i64(i64 %cost, i64 %total)
   %expected = extractvalue { i64, i1 } %product, 0
   %huge = extractvalue { i64, i1 } %product, 1
-  %short = icmp ult i64 %expected, $serial_cost
+  %workers_at = getelementptr i8, ptr @tt.pool, i64 $workers
+  %workers = load atomic i32, ptr %workers_at monotonic, align 4
+  %sleepers_at = getelementptr i8, ptr @tt.pool, i64 $sleepers
+  %sleepers = load atomic i32, ptr %sleepers_at monotonic, align 4
+  %somebody = icmp sgt i32 %workers, %sleepers
+  %enough = select i1 %somebody, i64 $awake_cost, i64 $alone_cost
+  %short = icmp ult i64 %expected, %enough
   %sized = xor i1 %huge, true
-  %small = and i1 %short, %sized
-  %alone = and i1 %small, %known
-  br i1 %alone, label %serial, label %share
+  %telling = and i1 %known, %sized
+  %alone = and i1 %short, %telling
+  %useful = udiv i64 %expected, $share_cost
+  %useful_some = call i64 @llvm.umax.i64(i64 %useful, i64 1)
+  %few = call i64 @llvm.smin.i64(i64 %helpers, i64 %useful_some)
+  %crew = select i1 %telling, i64 %few, i64 %helpers
+  br i1 %alone, label %serial, label %weigh
+weigh:
+  %skip_at = getelementptr i8, ptr %state, i64 32
+  %skip = load atomic i32, ptr %skip_at monotonic, align 4
+  %skipping = icmp sgt i32 %skip, 0
+  %brief = icmp ult i64 %expected, $patient_cost
+  %soon = and i1 %brief, %telling
+  %lonely = and i1 %soon, %skipping
+  br i1 %lonely, label %skip_one, label %share
+skip_one:
+  %skip_next = add i32 %skip, -1
+  store atomic i32 %skip_next, ptr %skip_at monotonic, align 4
+  br label %serial
 serial:
-  %ran = call i64 @tt.alone(ptr %state, ptr %args, ptr %ctx, i64 %total)
+  %expected_ns = lshr i64 %expected, 7
+  %patience = call i64 @llvm.umax.i64(i64 %expected_ns, i64 $alone_ns)      ; twice what is expected
+  %ran = call i64 @tt.alone(ptr %state, ptr %args, ptr %ctx, i64 %total, i64 %patience)
   %all = icmp sge i64 %ran, %total
   br i1 %all, label %done, label %share
 share:
-  %first = phi i64 [ 0, %judge ], [ %ran, %serial ]
-  %shared = call i1 @tt.parallel(ptr %state, ptr %args, ptr %ctx, i64 %first, i64 %total, i64 %helpers)
+  %first = phi i64 [ 0, %weigh ], [ %ran, %serial ]
+  %shared = call i1 @tt.parallel(ptr %state, ptr %args, ptr %ctx, i64 %first, i64 %total, i64 %crew)
   br i1 %shared, label %done, label %rest
 rest:
   %kernel_too = load ptr, ptr %state
