@@ -27,8 +27,19 @@ class Diagnostic:
     (severity "note"), shown in order: the chain of inlined calls, earlier definitions.
     """
 
-    __slots__ = ("column", "context", "file", "first_line", "hint", "length", "line", "message", "notes", "severity")
-    __slots__ += ("source_lines",)
+    __slots__ = (
+        "column",
+        "context",
+        "file",
+        "first_line",
+        "hint",
+        "length",
+        "line",
+        "message",
+        "notes",
+        "severity",
+        "source_lines",
+    )
 
     def __init__(
         self,
