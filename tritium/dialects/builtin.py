@@ -62,7 +62,7 @@ class Module(
         if parser.peek("@"):
             attributes["sym_name"] = StringAttr(parser.symbol_name())
         attributes.update(parser.attr_dict("attributes"))
-        return cls.create([], [], attributes, [parser.region()])
+        return cls.create([], [], attributes, [parser.region(isolated=True)])
 
 
 class UnrealizedConversionCast(

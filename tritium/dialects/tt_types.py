@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
-from ..ir import TensorType, Type, element_type, enum_field, with_element
+from ..ir import DIALECT_TYPES, TensorType, Type, element_type, enum_field, with_element
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
 
 __all__ = [
     "AtomicField",
@@ -55,6 +59,14 @@ class PointerType(Type):
         return f"!tt.ptr<{self.pointee}{space}>"
 
 
+def _parse_pointer(parser: Parser) -> PointerType:
+    parser.expect("<")
+    pointee = parser.type()
+    space = parser.integer() if parser.accept(",") else 1
+    parser.expect(">")
+    return PointerType(pointee, space)
+
+
 class TensorDescType(Type):
     """`!tt.tensordesc<tensor<64x32xf16>>`: a strided tensor in memory, accessed in blocks of type `block`.
 
@@ -74,6 +86,19 @@ class TensorDescType(Type):
 
     def __str__(self) -> str:
         return f"!tt.tensordesc<{self.block}>"
+
+
+def _parse_descriptor(parser: Parser) -> TensorDescType:
+    parser.expect("<")
+    at, block = parser.pos, parser.type()
+    if not isinstance(block, TensorType):
+        raise parser.error(f"a descriptor describes tensors, not {block}", at)
+    parser.expect(">")
+    return TensorDescType(block)
+
+
+DIALECT_TYPES["tt.ptr"] = _parse_pointer
+DIALECT_TYPES["tt.tensordesc"] = _parse_descriptor
 
 
 class CacheModifier(enum.IntEnum):

@@ -4,8 +4,10 @@ from .attributes import *
 from .attributes import scalar_attr
 from .builder import Builder
 from .definition import *
+from .floats import *
 from .operation import *
 from .operation import clone_region_into
+from .parser import ParseError, parse_attribute, parse_module, parse_type
 from .printer import print_op
 from .traits import *
 from .types import *

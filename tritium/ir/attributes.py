@@ -8,16 +8,18 @@ True
 
 from __future__ import annotations
 
-import math
 import struct
+from collections.abc import Callable
 from typing import Any
 
+from .floats import float_bits, format_float, round_float
 from .types import FloatType, IndexType, IntegerType, Interned, ShapedType, Type, f64, i1, i32, i64
 
 __all__ = [
     "UNIT",
     "ArrayAttr",
     "Attribute",
+    "DIALECT_ATTRIBUTES",
     "DenseArrayAttr",
     "DenseElementsAttr",
     "DictionaryAttr",
@@ -29,7 +31,7 @@ __all__ = [
     "TypeAttr",
     "UnitAttr",
     "bool_attr",
-    "format_float",
+    "float_bits",
     "quote",
 ]
 
@@ -41,6 +43,10 @@ class Attribute(Interned):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+DIALECT_ATTRIBUTES: dict[str, Callable[[Any], Attribute]] = {}
+"""How the attributes `#dialect.mnemonic…` are read: by mnemonic, called with the parser behind the mnemonic."""
 
 
 def quote(text: str) -> str:
@@ -57,37 +63,6 @@ def quote(text: str) -> str:
         else:
             out.append(f"\\{byte:02X}")
     return '"' + "".join(out) + '"'
-
-
-def format_float(value: float, ty: FloatType) -> str:
-    """MLIR's spelling: shortest `1.000000e+00` that reads back exactly in `ty`, else the bits in hex."""
-    if math.isinf(value) or math.isnan(value):
-        return f"0x{float_bits(value, ty):0{(ty.width + 3) // 4}X}"
-    text = f"{value:.6e}"
-    if float(text) != value:
-        text = repr(value) if "e" in repr(value) or "." in repr(value) else f"{value!r}.0"
-        mantissa, e, exponent = text.partition("e")
-        if e and "." not in mantissa:
-            text = f"{mantissa}.0e{exponent}"
-    return text
-
-
-def float_bits(value: float, ty: FloatType) -> int:
-    """The bit pattern of a value that `ty` holds exactly (rounded to nearest even otherwise)."""
-    if ty.name == "f64":
-        return struct.unpack("<Q", struct.pack("<d", value))[0]
-    if math.isnan(value):
-        quiet = 1 << (ty.mantissa - 1) if ty.mantissa else 0
-        return (((1 << ty.exponent) - 1) << ty.mantissa) | quiet
-    single = struct.unpack("<I", struct.pack("<f", value))[0]
-    if ty.name == "f32":
-        return single
-    if ty.name == "bf16":
-        return (single + 0x7FFF + ((single >> 16) & 1)) >> 16
-    if ty.name == "f16":
-        return struct.unpack("<H", struct.pack("<e", value))[0]
-    sign = 1 << (ty.width - 1) if value < 0 else 0
-    return sign | ((1 << ty.exponent) - 1) << ty.mantissa
 
 
 class IntegerAttr(Attribute):
@@ -126,14 +101,14 @@ def bool_attr(value: bool) -> IntegerAttr:
 
 
 class FloatAttr(Attribute):
-    """`1.000000e+00 : f32`; told apart by bit pattern, so that -0.0 and NaN are values of their own."""
+    """`1.000000e+00 : f32`; the value is rounded to the type. -0.0 and NaN are values of their own."""
 
     __slots__ = ("type", "value")
     value: float
     type: FloatType
 
     def __new__(cls, value: float, ty: FloatType = f64) -> FloatAttr:
-        value = float(value)
+        value = round_float(float(value), ty)
         key = (struct.pack("<d", value), ty)
         found = cls._table.get(key)
         if found is not None:
@@ -296,8 +271,8 @@ class DenseElementsAttr(Attribute):
     def __new__(cls, values: tuple[Any, ...], ty: ShapedType) -> DenseElementsAttr:
         element = ty.element
         if isinstance(element, FloatType):
-            key = (tuple(struct.pack("<d", v) for v in values), ty)
-            values = tuple(float(v) for v in values)
+            values = tuple(round_float(float(v), element) for v in values)
+            key = (struct.pack(f"<{len(values)}d", *values), ty)
         else:
             values = tuple(IntegerAttr(v, element).value for v in values)
             key = (values, ty)

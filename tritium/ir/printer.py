@@ -127,8 +127,13 @@ class Printer:
         """The text of an attribute."""
         return self.types[attr.type] if attr.__class__ is TypeAttr else str(attr)  # type: ignore[attr-defined]
 
-    def region(self, region: Region, *, entry_label: bool = True, terminators: bool = True) -> None:
-        """`{ … }`: without `entry_label` the first block's arguments are not shown, without `terminators` no yields."""
+    def region(
+        self, region: Region, *, entry_label: bool = True, terminators: bool = True, label_empty: bool = False
+    ) -> None:
+        """`{ … }`: without `entry_label` the first block's arguments are not shown, without `terminators` no yields.
+
+        `label_empty` shows the label of an empty block, which else reads as no block at all.
+        """
         if not self.regions:
             self.out.append("{...}")
             return
@@ -136,7 +141,7 @@ class Printer:
         out.append("{")
         outer = self.indent
         for i, block in enumerate(region.blocks):
-            if i or (entry_label and block.args):
+            if i or (entry_label and block.args) or (label_empty and block.first is None):
                 out.append(f"{outer}{self.block_label(block, region)}")
             self.indent = outer + "  "
             self.operations(block, terminators)
@@ -216,7 +221,7 @@ class Printer:
         if op.regions:
             for i, region in enumerate(op.regions):
                 out.append(", " if i else " (")
-                self.region(region)
+                self.region(region, label_empty=True)
             out.append(")")
         if len(own) < len(op.attributes):
             out.append(self.attr_dict(op.attributes, [k for k, _ in own]))

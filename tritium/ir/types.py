@@ -8,12 +8,14 @@ tensor<4x8xf32>
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from .attributes import Attribute
 
 __all__ = [
+    "DIALECT_TYPES",
     "FLOATS",
     "FloatType",
     "FunctionType",
@@ -21,6 +23,7 @@ __all__ = [
     "IntegerType",
     "Interned",
     "NoneType",
+    "OpaqueType",
     "ShapedType",
     "TensorType",
     "Type",
@@ -65,6 +68,28 @@ class Type(Interned):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+DIALECT_TYPES: dict[str, Callable[[Any], Type]] = {}
+"""How the types `!dialect.mnemonic…` are read: by mnemonic, called with the parser behind the mnemonic."""
+
+
+class OpaqueType(Type):
+    """A type of a dialect that is not loaded, kept as text: `!dialect.body`."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> OpaqueType:
+        found = cls._table.get(text)
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.text = text
+        return cls._table.setdefault(text, self)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class IntegerType(Type):

@@ -1,0 +1,206 @@
+"""Parsing by declarative assembly formats: one Python function per operation class, made on first use.
+
+The function reads the elements of the format in order. Operands are taken by name; once the text has given types,
+they are compared (a value used before its definition gets its type from here). Result types come from
+`type(result)`, from `functional-type`, or from the class's `infer_types`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..support import UNKNOWN, InternalError
+from .assembly import Element, elements, flatten, keyword_names
+from .attributes import UNIT, Attribute, DenseArrayAttr
+from .definition import Field
+from .traits import SAME_TYPE
+from .types import i32
+
+__all__ = ["compile_parser"]
+
+Parse = Callable[[Any], Any]
+
+
+class _ParseCompiler:
+    """Writes the Python source of `parse_op(p) -> operation`."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.items = elements(cls)
+        self.scope: dict[str, Any] = {"cls": cls, "create": cls.create, "DenseArrayAttr": DenseArrayAttr, "i32": i32}
+        self.scope |= {"UNIT": UNIT, "UNKNOWN": UNKNOWN}
+        self.lines = ["def parse_op(p):", "    a = {}"]
+        self.indent = "    "
+        everything = list(flatten(self.items))
+        self.typed = {e.field.name for e in everything if e.kind == "type" and e.field is not None}
+        self.functional = next((e for e in everything if e.kind == "functional-type"), None)
+        self.all_operands = any(e.kind == "operands" for e in everything)
+
+    def emit(self, line: str) -> None:
+        self.lines.append(self.indent + line)
+
+    def compile(self) -> Parse:
+        self.preset()
+        for e in self.items:
+            self.element(e)
+        self.indent = "    "
+        self.operands()
+        self.results()
+        successors = ", ".join(f"s_{f.name}" for f in self.cls.successor_fields)
+        self.emit(f"return create(operands, types, a, [], [{successors}], UNKNOWN)")
+        exec("\n".join(self.lines), self.scope)
+        return self.scope["parse_op"]  # type: ignore[no-any-return]
+
+    def preset(self) -> None:
+        """Variables of optional parts start empty."""
+        for e in self.items:
+            for inner in flatten(e.children):
+                f = inner.field
+                if f is None or f.kind == "attribute":
+                    continue
+                if inner.kind == "type":
+                    self.emit(f"t_{f.name} = " + ("[]" if f.arity == "*" else "None"))
+                else:
+                    self.emit(f"o_{f.name} = " + ("[]" if f.arity == "*" else "None"))
+
+    # -- elements -------------------------------------------------------------------------------------------------
+
+    def element(self, e: Element) -> None:
+        f = e.field
+        if e.kind == "literal":
+            if e.text.strip():
+                self.emit(f"p.expect({e.text!r})")
+        elif e.kind == "field":
+            assert f is not None
+            self.field(f)
+        elif e.kind == "type":
+            assert f is not None
+            self.emit(f"t_{f.name} = p.{'types' if f.arity == '*' else 'type'}()")
+        elif e.kind == "attr-dict":
+            self.emit("if p.text[p.pos] == '{': a.update(p.attr_dict())")
+        elif e.kind == "attr-dict-with-keyword":
+            self.emit("a.update(p.attr_dict('attributes'))")
+        elif e.kind == "operands":
+            self.emit("operands = p.operands()")
+        elif e.kind == "functional-type":
+            self.emit("ins, outs = p.functional_type()")
+        else:
+            self.group(e)
+
+    def field(self, f: Field) -> None:
+        if f.kind == "operand":
+            read = {"1": "operand", "?": "optional_operand", "*": "operands"}[f.arity]
+            self.emit(f"o_{f.name} = p.{read}()")
+        elif f.kind == "successor":
+            self.emit(f"s_{f.name} = p.successor()")
+        elif f.form != "flag":
+            self.emit(f"a['{f.name}'] = {self.attribute(f)}")
+
+    def attribute(self, f: Field) -> str:
+        form = f.form
+        if form == "enum":
+            self.scope[f"words_{f.name}"] = self.keywords(f)
+            return f"p.keyword(words_{f.name}, '{f.name}')"
+        if form.startswith("#"):
+            return f"p.dialect_body('{form}')"
+        readers = {"int": "integer", "str": "string", "symbol": "symbol_name", "type": "type"}
+        if form not in readers:
+            return "p.attribute()"
+        self.scope[f"encode_{f.name}"] = f.encode
+        return f"encode_{f.name}(p.{readers[form]}())"
+
+    def keywords(self, f: Field) -> dict[str, Attribute]:
+        encode = f.encode
+        assert encode is not None and f.enum is not None
+        return {word: encode(f.enum(number)) for number, word in keyword_names(f).items()}
+
+    def group(self, e: Element) -> None:
+        first = e.children[0]
+        anchor = e.anchor
+        assert anchor is not None
+        rest = e.children[1:]
+        if first.kind == "literal":
+            self.emit(f"if p.accept({first.text!r}):")
+        elif first.field is not None and first.field.kind == "operand":
+            self.emit("if p.text[p.pos] == '%':")
+            rest = e.children
+        elif first.field is not None and first.field.form == "enum":
+            self.scope[f"words_{first.field.name}"] = self.keywords(first.field)
+            self.emit(f"if p.at_keyword(words_{first.field.name}):")
+            rest = e.children
+        else:
+            raise InternalError(f"{self.cls.name}: a group of its format begins with what cannot be foreseen")
+        self.indent += "    "
+        if anchor.form == "flag":
+            self.emit(f"a['{anchor.name}'] = UNIT")
+        for child in rest:
+            self.element(child)
+        self.emit("pass")
+        self.indent = self.indent[4:]
+
+    # -- operands and results -------------------------------------------------------------------------------------
+
+    def operands(self) -> None:
+        fields = self.cls.operand_fields
+        if not self.all_operands:
+            self.gather(fields)
+            for f in fields:
+                if f.name in self.typed:
+                    self.check_type(f)
+        if self.functional is not None:
+            group = self.functional.inputs
+            values = "operands" if group is None else f"[o_{group.name}]" if group.arity == "1" else f"o_{group.name}"
+            self.emit(f"p.typed({values}, ins)")
+        if self.cls.traits & SAME_TYPE and fields:
+            given = [f.name for f in (*self.cls.result_fields, *fields) if f.name in self.typed and f.arity == "1"]
+            if given:
+                self.emit(
+                    f"for v in operands:\n{self.indent}    if v.type is not t_{given[0]}: p.typed([v], [t_{given[0]}])"
+                )
+
+    def gather(self, fields: list[Field]) -> None:
+        if all(f.arity == "1" for f in fields):
+            self.emit(f"operands = [{', '.join(f'o_{f.name}' for f in fields)}]")
+            return
+        parts = {
+            "1": "[o_{0}]",
+            "?": "([] if o_{0} is None else [o_{0}])",
+            "*": "o_{0}",
+        }
+        self.emit("operands = " + " + ".join(parts[f.arity].format(f.name) for f in fields))
+        if self.cls.segmented:
+            size = {"1": "1", "?": "int(o_{0} is not None)", "*": "len(o_{0})"}
+            sizes = ", ".join(size[f.arity].format(f.name) for f in fields)
+            self.emit(f"a['operandSegmentSizes'] = DenseArrayAttr(({sizes},), i32)")
+
+    def check_type(self, f: Field) -> None:
+        name = f.name
+        if f.arity == "*":
+            self.emit(f"p.typed(o_{name}, t_{name})")
+        elif f.arity == "?":
+            self.emit(f"if o_{name} is not None: p.typed([o_{name}], [t_{name}])")
+        else:
+            self.emit(f"if o_{name}.type is not t_{name}: p.typed([o_{name}], [t_{name}])")
+
+    def results(self) -> None:
+        fields = self.cls.result_fields
+        if self.functional is not None:
+            self.emit("types = outs")
+            return
+        if not fields:
+            self.emit("types = []")
+            return
+        if all(f.name in self.typed for f in fields):
+            parts = [f"t_{f.name}" if f.arity == "*" else f"[t_{f.name}]" for f in fields]
+            self.emit(f"types = {' + '.join(parts)}")
+            return
+        self.emit("types = p.inferred(cls, operands, a)")
+        for f in fields:
+            if f.name in self.typed:
+                self.emit(f"p.agree(types[{f.index}], t_{f.name}, '{f.name}')")
+
+
+def compile_parser(cls: Any) -> Parse:
+    """The function that reads an operation of this class behind its name: `(parser) -> operation`."""
+    return _ParseCompiler(cls).compile()

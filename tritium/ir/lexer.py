@@ -1,0 +1,213 @@
+"""The cursor over MLIR text: one regular expression a token, and errors that point at their place.
+
+No list of tokens is made: the parser knows at each place what may come, and asks for just that. The cursor always
+stands at the start of a token, blanks and `// comments` behind the last one skipped; the text ends in a zero
+character, so that looking at the next one needs no check for the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ..support import Diagnostic, TritiumError
+
+__all__ = ["Cursor", "ParseError"]
+
+BLANK = r"(?:\s+|//[^\n\0]*)*"
+END = "\0"
+
+
+def _token(pattern: str) -> Callable[[str, int], re.Match[str] | None]:
+    return re.compile(pattern + BLANK).match
+
+
+_skip = re.compile(BLANK).match
+_value = _token(r"(%[\w$.\-]+(?:#\d+)?)")
+_symbol = _token(r'@(?:([A-Za-z_$.][\w$.\-]*)|"((?:[^"\\\n]|\\.)*)")')
+_string = _token(r'"((?:[^"\\\n]|\\.)*)"')
+_label = _token(r"\^([\w$.\-]+)")
+_word = _token(r"([A-Za-z_][\w$.]*)")
+_alias = _token(r"([#!][A-Za-z_][\w$.]*)")
+_number = _token(r"(-?)(0x[0-9A-Fa-f]+|\d+(?:\.\d*(?:[eE][+\-]?\d+)?)?)")
+_escape = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\]))')
+_NAMED_ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
+_shown = re.compile(r'"[^"\n]*"|[%@^#!]?[\w$.\-]+|->|[^\s]')
+
+
+class _Literals(dict[str, Callable[[str, int], "re.Match[str] | None"]]):
+    """Matchers of fixed tokens, made on first use; a word must end where the literal ends."""
+
+    def __missing__(self, literal: str) -> Callable[[str, int], re.Match[str] | None]:
+        pattern = re.escape(literal) + (r"(?![\w$.])" if literal[-1].isalnum() or literal[-1] == "_" else "")
+        matcher = self[literal] = _token(pattern)
+        return matcher
+
+
+_literals = _Literals()
+
+
+class ParseError(TritiumError):
+    """The text is not what it should be; `diagnostic` holds the place and the hint."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.render())
+        self.diagnostic = diagnostic
+
+
+def unescape(body: str) -> str:
+    """The content of a string literal: MLIR escapes are `\\n`, `\\t`, `\\"`, `\\\\` and bytes in hex."""
+    if "\\" not in body:
+        return body
+
+    def byte(m: re.Match[bytes]) -> bytes:
+        return bytes([int(m[1], 16)]) if m[1] else _NAMED_ESCAPES[m[2]]
+
+    return _escape.sub(byte, body.encode()).decode(errors="replace")
+
+
+class Cursor:
+    """A place in a text. The methods of `Parser` build on these."""
+
+    def __init__(self, text: str, filename: str) -> None:
+        self.text = text.replace("\0", " ") + END
+        self.filename = filename
+        self.pos: int = _skip(self.text, 0).end()  # type: ignore[union-attr]
+
+    def error(self, message: str, at: int | None = None, hint: str = "") -> ParseError:
+        """The error at offset `at` (here, if not given), to be raised by the caller."""
+        at = min(self.pos if at is None else at, len(self.text) - 1)
+        line = self.text.count("\n", 0, at) + 1
+        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        found = _shown.match(self.text, at)
+        length = len(found[0]) if found and found[0] != END else 1
+        lines = self.text[:-1].split("\n")
+        return ParseError(Diagnostic(message, self.filename, line, column, lines, hint, length=length))
+
+    def found(self) -> str:
+        """What stands here, for messages."""
+        m = _shown.match(self.text, self.pos)
+        return "the end of the text" if m is None or m[0] == END else f"'{m[0]}'"
+
+    def expected(self, what: str, hint: str = "") -> ParseError:
+        """The error that `what` should stand here."""
+        return self.error(f"expected {what}, found {self.found()}", hint=hint)
+
+    # -- tokens ---------------------------------------------------------------------------------------------------
+
+    def peek(self, literal: str) -> bool:
+        """Whether the token `literal` stands here."""
+        return _literals[literal](self.text, self.pos) is not None
+
+    def accept(self, literal: str) -> bool:
+        """Step over the token `literal` if it stands here."""
+        m = _literals[literal](self.text, self.pos)
+        if m is None:
+            return False
+        self.pos = m.end()
+        return True
+
+    def accept_any(self, *words: str) -> str | None:
+        """Step over one of `words` if it stands here, and say which."""
+        return next((word for word in words if self.accept(word)), None)
+
+    def expect(self, literal: str) -> None:
+        """Step over the token `literal`, which must stand here."""
+        m = _literals[literal](self.text, self.pos)
+        if m is None:
+            raise self.expected(f"'{literal}'")
+        self.pos = m.end()
+
+    def _take(self, matcher: Callable[[str, int], re.Match[str] | None], what: str) -> re.Match[str]:
+        m = matcher(self.text, self.pos)
+        if m is None:
+            raise self.expected(what)
+        self.pos = m.end()
+        return m
+
+    def value_name(self) -> str:
+        """`%x`, with the percent sign (and `#1` where it picks one of several results)."""
+        m = _value(self.text, self.pos)
+        if m is None:
+            raise self.expected("an SSA value like %x")
+        self.pos = m.end()
+        return m[1]
+
+    def symbol_name(self) -> str:
+        """`@f`, without the sign."""
+        m = self._take(_symbol, "a symbol like @name")
+        return m[1] if m[1] is not None else unescape(m[2])
+
+    def string(self) -> str:
+        """A string literal's content."""
+        return unescape(self._take(_string, "a string")[1])
+
+    def word(self, what: str = "a name") -> str:
+        """An identifier; dots belong to it."""
+        return self._take(_word, what)[1]
+
+    def label(self) -> str:
+        """`^bb0`, without the sign."""
+        return self._take(_label, "a block like ^bb0")[1]
+
+    def alias_name(self) -> str:
+        """`#name` or `!name`, with the sign."""
+        return self._take(_alias, "an alias or a dialect's attribute or type")[1]
+
+    def number(self) -> tuple[str, str]:
+        """A number as its sign ("" or "-") and digits, so that the caller decides what it is."""
+        m = self._take(_number, "a number")
+        return m[1], m[2]
+
+    def at_number(self) -> bool:
+        """Whether a number stands here."""
+        return _number(self.text, self.pos) is not None
+
+    def integer(self) -> int:
+        """A whole number."""
+        at = self.pos
+        sign, digits = self.number()
+        if "." in digits:
+            raise self.error("expected a whole number", at)
+        return int(sign + digits, 0) if digits.startswith("0x") else int(sign + digits)
+
+    def comma_list(self, item: Callable[[], Any], closing: str) -> list[Any]:
+        """Items separated by commas up to `closing`, which is stepped over."""
+        out: list[Any] = []
+        while not self.accept(closing):
+            if out:
+                self.expect(",")
+            out.append(item())
+        return out
+
+    def skip_to(self, pos: int) -> None:
+        """Go on at offset `pos`, behind blanks."""
+        self.pos = _skip(self.text, pos).end()  # type: ignore[union-attr]
+
+    def balanced(self) -> str:
+        """The text of `<…>` here, brackets of all kinds matched, strings skipped; with the angle brackets."""
+        text, start = self.text, self.pos
+        closing: list[str] = []
+        pairs = {"<": ">", "(": ")", "[": "]", "{": "}"}
+        pos = start
+        while True:
+            ch = text[pos]
+            if ch == END:
+                raise self.error("this bracket is never closed", start)
+            if ch == '"':
+                m = _string(text, pos)
+                pos = m.end() if m else pos + 1
+                continue
+            if ch in pairs:
+                closing.append(pairs[ch])
+            elif text.startswith("->", pos):
+                pos += 1
+            elif closing and ch == closing[-1]:
+                closing.pop()
+            elif ch in ">)]}":
+                raise self.error("this bracket closes nothing", pos)
+            pos += 1
+            if not closing:
+                self.skip_to(pos)
+                return text[start:pos]
