@@ -234,7 +234,7 @@ def test_branches():
         "module {\n"
         "  tt.func @f(%n: i32, %c: i1) {\n"
         "    cf.cond_br %c, ^bb1(%n : i32), ^bb3\n"
-        "  ^bb1(%i: i32):  // 2 preds: ^bb0, ^bb2\n"
+        "  ^bb1(%i: i32):  // 3 preds: ^bb0, ^bb2, ^bb4\n"
         "    %0 = arith.addi %i, %n : i32\n"
         "    cf.br ^bb2\n"
         "  ^bb2:  // pred: ^bb1\n"

@@ -10,7 +10,6 @@ operation.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -54,6 +53,14 @@ class _Forward(Value):
         self.type = None  # type: ignore[assignment]
         self.users = {}
         self.hint = None
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    """A hint that names what was probably meant, or nothing."""
+    import difflib  # needed only when something went wrong; takes as long to import as a kernel to parse
+
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean '{close[0]}'?" if close else ""
 
 
 def _parser_of(cls: Any) -> Callable[[Any], Operation] | None:
@@ -155,9 +162,7 @@ class Parser(AttributeParser):
 
     def _check_forwards(self) -> None:
         for name, forward in self._forwards.items():
-            close = difflib.get_close_matches(name, self._values, 1)
-            hint = f"did you mean '{close[0]}'?" if close else ""
-            raise self.error(f"'{name}' is not defined", forward.at, hint)
+            raise self.error(f"'{name}' is not defined", forward.at, _suggestion(name, self._values))
 
     # -- types and attributes of operations ------------------------------------------------------------------------
 
@@ -359,8 +364,7 @@ class Parser(AttributeParser):
         return parse(self)
 
     def _unknown(self, name: str, at: int) -> ParseError:
-        close = difflib.get_close_matches(name, OPS, 1)
-        hint = f"did you mean '{close[0]}'?" if close else ""
+        hint = _suggestion(name, OPS)
         if not hint and name.partition(".")[0] not in {known.partition(".")[0] for known in OPS}:
             hint = "operations of dialects that are not loaded can be read in generic form, where that is allowed"
         return self.error(f"'{name}' is not a known operation", at, hint)
