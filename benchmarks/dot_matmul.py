@@ -30,6 +30,8 @@ class Blocks:
     bn: int
     bk: int
     tile: tuple[int, int] | None = None
+    prefetch: bool = False
+    in_place: bool = False  # the micro-kernel reads A where it is
 
 
 def loop(e: Emitter, end: str, step: int, body) -> None:
@@ -51,7 +53,11 @@ def element(e: Emitter, pointer: str, index: str) -> str:
     return e.op(f"getelementptr float, ptr {pointer}, i64 {index}")
 
 
-def copy_row(e: Emitter, target: str, source: str, count: int, lanes: int) -> None:
+def copy_row(e: Emitter, target: str, source: str, count: int, lanes: int, ahead: str = "") -> None:
+    """Copy `count` floats; where `ahead` names the row copied next time, ask for it to be in L2."""
+    for at in range(0, count, 16):
+        if ahead:
+            e.stmt(f"call void @llvm.prefetch.p0(ptr {element(e, ahead, str(at))}, i32 0, i32 2, i32 1)")
     for at in range(0, count, lanes):
         v = e.op(f"load <{lanes} x float>, ptr {element(e, source, str(at))}, align 4")
         e.stmt(f"store <{lanes} x float> {v}, ptr {element(e, target, str(at))}, align 4")
@@ -78,30 +84,28 @@ def matmul_text(n: int, blocks: Blocks, plan: DotPlan) -> str:
 
         def k_block(k: str) -> None:
             a_tile = element(e, a_row, k)
-            loop(
-                e,
-                str(blocks.bm),
-                1,
-                lambda m: copy_row(
-                    e,
-                    element(e, packed_a, e.op(f"mul i64 {m}, {blocks.bk}")),
-                    element(e, a_tile, e.op(f"mul i64 {m}, {n}")),
-                    blocks.bk,
-                    lanes,
-                ),
-            )
             b_tile = element(e, b_column, e.op(f"mul i64 {k}, {n}"))
 
-            def pack_row(r: str) -> None:
+            def copy_a(m: str) -> None:
+                source = element(e, a_tile, e.op(f"mul i64 {m}, {n}"))
+                ahead = element(e, source, str(blocks.bk)) if blocks.prefetch else ""
+                target = element(e, packed_a, e.op(f"mul i64 {m}, {blocks.bk}"))
+                copy_row(e, target, source, blocks.bk, lanes, ahead)
+
+            def pack_b(r: str) -> None:
                 source = element(e, b_tile, e.op(f"mul i64 {r}, {n}"))
+                ahead = element(e, source, str(blocks.bk * n)) if blocks.prefetch else ""
                 for first in range(0, blocks.bn, plan.nr):
                     width = min(plan.nr, blocks.bn - first)
                     within = e.op(f"mul i64 {r}, {width}")
                     target = element(e, packed_b, e.op(f"add i64 {within}, {plan.b_offset(0, first)}"))
-                    copy_row(e, target, element(e, source, str(first)), width, lanes)
+                    next_row = element(e, ahead, str(first)) if ahead else ""
+                    copy_row(e, target, element(e, source, str(first)), width, lanes, next_row)
 
-            loop(e, str(blocks.bk), 1, pack_row)
-            e.stmt(plan.call(acc, packed_a, packed_b))
+            if not blocks.in_place:
+                loop(e, str(blocks.bm), 1, copy_a)
+            loop(e, str(blocks.bk), 1, pack_b)
+            e.stmt(plan.call(acc, a_tile if blocks.in_place else packed_a, packed_b))
 
         loop(e, str(n), blocks.bk, k_block)
         c_tile = element(e, c, e.op(f"add i64 {e.op(f'mul i64 {row}, {n}')}, {column}"))
@@ -121,6 +125,7 @@ def matmul_text(n: int, blocks: Blocks, plan: DotPlan) -> str:
     loop(e, e.op("sub i64 %end, %begin"), 1, program)
     e.stmt("ret void")
     declares = "\n".join(sorted(plan.declares)) + "\ndeclare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
+    declares += "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
     head = "define void @kernel(ptr noalias %args, ptr noalias %ctx, i64 %begin, i64 %end) nounwind {"
     return f"{declares}{plan.function_text}{head}\n{e.text()}\n}}\n"
 
@@ -169,13 +174,9 @@ def main() -> None:
     a, b = (np.random.default_rng(i).standard_normal((n, n), dtype=np.float32) for i in range(2))
     expected, c = a.astype(np.float64) @ b, np.zeros((n, n), np.float32)
     args = pack_arguments(a.ctypes.data, b.ctypes.data, c.ctypes.data)
-    choices = [
-        Blocks(128, 128, 64),
-        Blocks(128, 256, 64),
-        Blocks(64, 256, 64),
-        Blocks(128, 256, 128),
-        Blocks(64, 64, 64),
-    ]
+    shapes = [(128, 128, 64), (128, 256, 64), (64, 256, 64), (128, 256, 128), (64, 64, 64), (64, 64, 32), (128, 64, 32)]
+    choices = [Blocks(*shape, prefetch=ahead) for shape in shapes for ahead in (False, True)]
+    choices += [Blocks(*shape, prefetch=ahead, in_place=True) for shape in shapes for ahead in (False, True)]
     if options.small:
         tiles = [(12, 32), (14, 32), (8, 32), (6, 64), (16, 16), (8, 48), (4, 64), (10, 32), (13, 32)]
         choices = [Blocks(m, w, k, t) for m, w, k in ((64, 64, 32), (32, 64, 32), (128, 64, 32)) for t in tiles]
@@ -185,13 +186,16 @@ def main() -> None:
         choices += [Blocks(m, w, k) for m in (64, 128, 256) for w in (64, 128, 256) for k in (32, 64, 128, 256)]
     runs = {}
     for blocks in dict.fromkeys(choices):
-        plan = plan_dot(target, blocks.bm, blocks.bn, blocks.bk, "f32", "f32", "f32", tile=blocks.tile)
+        stride = n if blocks.in_place else None
+        shape = (blocks.bm, blocks.bn, blocks.bk)
+        plan = plan_dot(target, *shape, "f32", "f32", "f32", tile=blocks.tile, a_row_stride=stride)
         kernel = load_kernel(compile_llvm(matmul_text(n, blocks, plan), target), "kernel")
         programs = (n // blocks.bm) * (n // blocks.bn)
         c[:] = 0
         kernel.launch(address(args), programs, 1, 1, 1)
         assert np.abs(c - expected).max() < 1e-3
-        label = f"{blocks.bm}x{blocks.bn}x{blocks.bk} tile {plan.mr}x{plan.nr}"
+        label = f"{blocks.bm}x{blocks.bn}x{blocks.bk} tile {plan.mr}x{plan.nr}{' +prefetch' * blocks.prefetch}"
+        label += " A in place" * blocks.in_place
         runs[label] = lambda kernel=kernel, programs=programs: kernel.launch(address(args), programs, 1, 1, 1)
     ta, tb = torch.from_numpy(a), torch.from_numpy(b)
     tc = torch.empty_like(ta)
