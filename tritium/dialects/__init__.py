@@ -1,5 +1,5 @@
 """The dialects: what each operation is, its fields, traits and text form."""
 
-from . import arith, builtin, cf, llvm, math, scf, tt, ub
+from . import arith, builtin, cf, llvm, math, scf, tt, ttc, ub
 
-__all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ub"]
+__all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ttc", "ub"]

@@ -1,0 +1,129 @@
+"""What lowering one function carries along: names of values, the text so far, what the module must declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...ir import Attribute, Block, Operation, Type, Value
+from ...support import InternalError, Location
+from ..llvm.emitter import Emitter
+from .types import literal, llvm_type
+
+__all__ = ["LOWERINGS", "FunctionContext", "ModuleContext", "Site", "lowers"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the kernel that can report at run time; its number is its index in the module's list.
+
+    `kind` is assert, print, load, store or atomic; `details` holds what the reporter needs (message, prefix, types…).
+    """
+
+    kind: str
+    file: str
+    line: int
+    column: int
+    details: dict[str, Any]
+
+
+@dataclass
+class ModuleContext:
+    """Shared by the functions of a module. `target` needs `vector_bits`, `has_avx512` and the like."""
+
+    target: Any
+    fusion: bool = True
+    declares: dict[str, None] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    sites: list[Site] = field(default_factory=list)
+
+    def declare(self, line: str) -> None:
+        """Make sure that the module has the line `declare …`."""
+        self.declares[line] = None
+
+    def define(self, symbol: str, text: str) -> None:
+        """Make sure that the module has the helper function `symbol`."""
+        self.functions.setdefault(symbol, text)
+
+    def site(self, kind: str, loc: Location, **details: Any) -> int:
+        """Number a place that can report."""
+        at = loc.file_position()
+        file, line, column = (at.file, at.line, at.column) if at else ("", 0, 0)
+        self.sites.append(Site(kind, file, line, column, details))
+        return len(self.sites) - 1
+
+
+class FunctionContext(Emitter):
+    """The emitter of one function, with a name for each SSA value."""
+
+    __slots__ = ("can_stop", "entry_allocas", "module", "names", "next_program", "scratch_bytes")
+
+    def __init__(self, module: ModuleContext) -> None:
+        super().__init__()
+        self.module = module
+        self.names: dict[Value, str] = {}
+        self.next_program = "next"
+        self.entry_allocas: list[str] = []
+        self.scratch_bytes = 0
+        self.can_stop = False
+
+    def __call__(self, value: Value) -> str:
+        """The LLVM operand of a value."""
+        try:
+            return self.names[value]
+        except KeyError:
+            raise InternalError(f"{value!r} is used before it is lowered") from None
+
+    def typed(self, value: Value) -> str:
+        """`<type> <operand>`"""
+        return f"{llvm_type(value.type)} {self(value)}"
+
+    def bind(self, value: Value, name: str) -> None:
+        """Give a value its operand text."""
+        self.names[value] = name
+
+    def constant(self, value: Value, attr: Attribute) -> None:
+        """Bind a value to a literal."""
+        self.names[value] = literal(attr)
+
+    def splat(self, scalar: str, scalar_type: str, lanes: int) -> str:
+        """The scalar operand in every lane."""
+        vector = f"<{lanes} x {scalar_type}>"
+        one = self.op(f"insertelement {vector} poison, {scalar_type} {scalar}, i64 0")
+        return self.op(f"shufflevector {vector} {one}, {vector} poison, <{lanes} x i32> zeroinitializer")
+
+    def call(self, result: Type, intrinsic: str, *operands: tuple[str, str]) -> str:
+        """Call an external function or intrinsic on (type, operand) pairs, declaring it."""
+        ty = llvm_type(result)
+        self.module.declare(f"declare {ty} @{intrinsic}({', '.join(t for t, _ in operands)})")
+        return self.op(f"call {ty} @{intrinsic}({', '.join(f'{t} {v}' for t, v in operands)})")
+
+    def call_void(self, intrinsic: str, *operands: tuple[str, str]) -> None:
+        """The same for a function without a result."""
+        self.module.declare(f"declare void @{intrinsic}({', '.join(t for t, _ in operands)})")
+        self.stmt(f"call void @{intrinsic}({', '.join(f'{t} {v}' for t, v in operands)})")
+
+    def block_body(self, block: Block) -> None:
+        """Lower all operations of a block."""
+        for op in block:
+            lower = LOWERINGS.get(type(op))
+            if lower is None:
+                raise InternalError(f"{op.name} has no lowering to LLVM")
+            lower(self, op)
+
+
+Lowering = Callable[[FunctionContext, Any], None]
+LOWERINGS: dict[type[Operation], Lowering] = {}
+"""How each operation is written in LLVM IR."""
+
+
+def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
+    """Register a function as the lowering of op classes."""
+
+    def register(fn: Lowering) -> Lowering:
+        for cls in classes:
+            LOWERINGS[cls] = fn
+        return fn
+
+    return register

@@ -1,0 +1,189 @@
+"""Memory: scratch buffers, vector and scalar accesses, atomics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import tt, ttc
+from ...ir import IntegerType, Type, element_type, with_element
+from ..llvm.dot import plan_dot
+from .context import FunctionContext, lowers
+from .types import byte_width, is_float, lanes_of, llvm_type, mangled
+
+__all__: list[str] = []
+
+
+@lowers(ttc.Alloc)
+def _alloc(e: FunctionContext, op: ttc.Alloc) -> None:
+    ty = op.result.type
+    size = ty.size * byte_width(ty.element)
+    name = f"%buffer{len(e.entry_allocas)}"
+    e.entry_allocas.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {e.scratch_bytes}")
+    e.scratch_bytes += -(-size // 64) * 64
+    e.bind(op.result, name)
+
+
+@lowers(ttc.Address)
+def _address(e: FunctionContext, op: ttc.Address) -> None:
+    element = llvm_type(op.buffer.type.element)
+    e.bind(op.result, e.op(f"getelementptr inbounds {element}, ptr {e(op.buffer)}, {e.typed(op.offset)}"))
+
+
+@lowers(tt.AddPtr)
+def _addptr(e: FunctionContext, op: tt.AddPtr) -> None:
+    pointee = _memory_type(element_type(op.ptr.type).pointee)
+    e.bind(op.result, e.op(f"getelementptr {pointee}, {e.typed(op.ptr)}, {e.typed(op.offset)}"))
+
+
+@lowers(ttc.OffsetPointer)
+def _offset_pointer(e: FunctionContext, op: ttc.OffsetPointer) -> None:
+    pointee = _memory_type(op.base.type.pointee)
+    e.bind(op.result, e.op(f"getelementptr {pointee}, ptr {e(op.base)}, {e.typed(op.offsets)}"))
+
+
+def _memory_type(ty: Type) -> str:
+    """How an element lies in memory: i1 takes a byte."""
+    return "i8" if ty == IntegerType(1) else llvm_type(ty)
+
+
+@lowers(ttc.Splat)
+def _splat(e: FunctionContext, op: ttc.Splat) -> None:
+    e.bind(op.result, e.splat(e(op.src), llvm_type(op.src.type), lanes_of(op.result.type)))
+
+
+@lowers(ttc.Shuffle)
+def _shuffle(e: FunctionContext, op: ttc.Shuffle) -> None:
+    lanes = ", ".join(f"i32 {k}" for k in op.lanes)
+    e.bind(op.result, e.op(f"shufflevector {e.typed(op.lhs)}, {e.typed(op.rhs)}, <{len(op.lanes)} x i32> <{lanes}>"))
+
+
+@lowers(ttc.Extract)
+def _extract(e: FunctionContext, op: ttc.Extract) -> None:
+    e.bind(op.result, e.op(f"extractelement {e.typed(op.src)}, i64 {op.lane}"))
+
+
+def _align(ty: Type) -> int:
+    return byte_width(ty)
+
+
+def _mask(e: FunctionContext, op: Any, ty: Type) -> tuple[str, str]:
+    return llvm_type(with_element(ty, IntegerType(1))), e(op.mask)
+
+
+def _other(e: FunctionContext, op: Any) -> str:
+    return "zeroinitializer" if op.other is None else e(op.other)
+
+
+@lowers(ttc.Load)
+def _load(e: FunctionContext, op: ttc.Load) -> None:
+    ty = op.result.type
+    if op.mask is None:
+        volatile = "volatile " if op.is_volatile else ""
+        e.bind(op.result, e.op(f"load {volatile}{llvm_type(ty)}, ptr {e(op.ptr)}, align {_align(ty)}"))
+        return
+    text = llvm_type(ty)
+    operands = (("ptr", e(op.ptr)), ("i32", str(_align(ty))), _mask(e, op, ty), (text, _other(e, op)))
+    e.bind(op.result, _masked(e, f"llvm.masked.load.{mangled(ty)}.p0", ty, operands))
+
+
+def _masked(e: FunctionContext, name: str, ty: Type, operands: tuple[tuple[str, str], ...]) -> str:
+    text = llvm_type(ty)
+    params = ", ".join("i32 immarg" if t == "i32" else t for t, _ in operands)
+    e.module.declare(f"declare {text} @{name}({params})")
+    return e.op(f"call {text} @{name}({', '.join(f'{t} {v}' for t, v in operands)})")
+
+
+@lowers(ttc.Store)
+def _store(e: FunctionContext, op: ttc.Store) -> None:
+    ty = op.value.type
+    if op.mask is None:
+        e.stmt(f"store {e.typed(op.value)}, ptr {e(op.ptr)}, align {_align(ty)}")
+        return
+    name = f"llvm.masked.store.{mangled(ty)}.p0"
+    mask_type, mask = _mask(e, op, ty)
+    e.module.declare(f"declare void @{name}({llvm_type(ty)}, ptr, i32 immarg, {mask_type})")
+    e.stmt(f"call void @{name}({e.typed(op.value)}, ptr {e(op.ptr)}, i32 {_align(ty)}, {mask_type} {mask})")
+
+
+def _all_lanes(ty: Type) -> str:
+    return "splat (i1 true)"
+
+
+@lowers(ttc.Gather)
+def _gather(e: FunctionContext, op: ttc.Gather) -> None:
+    ty = op.result.type
+    mask_type = llvm_type(with_element(ty, IntegerType(1)))
+    mask = _all_lanes(ty) if op.mask is None else e(op.mask)
+    operands = (
+        (llvm_type(op.ptrs.type), e(op.ptrs)),
+        ("i32", str(_align(ty))),
+        (mask_type, mask),
+        (llvm_type(ty), _other(e, op)),
+    )
+    lanes = lanes_of(ty)
+    e.bind(op.result, _masked(e, f"llvm.masked.gather.{mangled(ty)}.v{lanes}p0", ty, operands))
+
+
+@lowers(ttc.Scatter)
+def _scatter(e: FunctionContext, op: ttc.Scatter) -> None:
+    ty, lanes = op.value.type, lanes_of(op.value.type)
+    mask_type = llvm_type(with_element(ty, IntegerType(1)))
+    mask = _all_lanes(ty) if op.mask is None else e(op.mask)
+    pointers = llvm_type(op.ptrs.type)
+    name = f"llvm.masked.scatter.{mangled(ty)}.v{lanes}p0"
+    e.module.declare(f"declare void @{name}({llvm_type(ty)}, {pointers}, i32 immarg, {mask_type})")
+    e.stmt(f"call void @{name}({e.typed(op.value)}, {pointers} {e(op.ptrs)}, i32 {_align(ty)}, {mask_type} {mask})")
+
+
+@lowers(ttc.Dot)
+def _dot(e: FunctionContext, op: ttc.Dot) -> None:
+    a, b, acc = op.types.split()
+    plan = plan_dot(e.module.target, op.m, op.n, op.k, a, b, acc)
+    for line in plan.declares:
+        e.module.declare(line)
+    e.module.define(plan.symbol, plan.function_text)
+    e.stmt(f"call void @{plan.symbol}(ptr {e(op.acc)}, ptr {e(op.a)}, ptr {e(op.b)})")
+
+
+_ORDER = {
+    tt.MemSemantic.relaxed: "monotonic",
+    tt.MemSemantic.acquire: "acquire",
+    tt.MemSemantic.release: "release",
+    tt.MemSemantic.acq_rel: "acq_rel",
+}
+_RMW = {
+    tt.AtomicOp._and: "and",
+    tt.AtomicOp._or: "or",
+    tt.AtomicOp.xor: "xor",
+    tt.AtomicOp.add: "add",
+    tt.AtomicOp.fadd: "fadd",
+    tt.AtomicOp.max: "max",
+    tt.AtomicOp.min: "min",
+    tt.AtomicOp.umax: "umax",
+    tt.AtomicOp.umin: "umin",
+    tt.AtomicOp.exch: "xchg",
+}
+
+
+@lowers(tt.AtomicRMW)
+def _atomic_rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
+    name = _RMW[op.atomic_rmw_op]
+    if is_float(op.val.type) and name in ("max", "min"):
+        name = "f" + name
+    order = _ORDER[op.sem]
+    e.bind(op.result, e.op(f"atomicrmw {name} ptr {e(op.ptr)}, {e.typed(op.val)} {order}"))
+
+
+@lowers(tt.AtomicCAS)
+def _atomic_cas(e: FunctionContext, op: tt.AtomicCAS) -> None:
+    order = _ORDER[op.sem]
+    failure = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
+    ty = llvm_type(op.val.type)
+    integer, expected, desired = ty, e(op.cmp), e(op.val)
+    if is_float(op.val.type):
+        integer = f"i{8 * byte_width(op.val.type)}"
+        expected = e.op(f"bitcast {ty} {expected} to {integer}")
+        desired = e.op(f"bitcast {ty} {desired} to {integer}")
+    pair = e.op(f"cmpxchg ptr {e(op.ptr)}, {integer} {expected}, {integer} {desired} {order} {failure}")
+    old = e.op(f"extractvalue {{ {integer}, i1 }} {pair}, 0")
+    e.bind(op.result, old if integer == ty else e.op(f"bitcast {integer} {old} to {ty}"))
