@@ -71,7 +71,8 @@ def _require(e: FunctionContext, function: MathFunction) -> None:
         _require(e, needed)
     for line in function.declares:
         e.module.declare(line)
-    e.module.define(function.symbol, function.text)
+    if function.text:
+        e.module.define(function.symbol, function.text)
 
 
 @lowers(*_FUNCTIONS)

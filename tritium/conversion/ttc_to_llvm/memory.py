@@ -142,7 +142,7 @@ def _dot(e: FunctionContext, op: ttc.Dot) -> None:
     for line in plan.declares:
         e.module.declare(line)
     e.module.define(plan.symbol, plan.function_text)
-    e.stmt(f"call void @{plan.symbol}(ptr {e(op.acc)}, ptr {e(op.a)}, ptr {e(op.b)})")
+    e.stmt(plan.call(e(op.acc), e(op.a), e(op.b)))
 
 
 _ORDER = {

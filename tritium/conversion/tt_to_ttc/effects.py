@@ -1,0 +1,131 @@
+"""Operations with an effect or a scalar result: stores, scalar loads, atomics, assertions, prints, dot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import arith, scf, tt, ttc
+from ...ir import TensorType, Value, VectorType, element_type
+from .access import load_at
+from .buffers import TileBuffer
+from .lanes import Index, Uniform
+from .lowerings import lowers
+
+if TYPE_CHECKING:
+    from .convert import TileLowering
+
+__all__: list[str] = []
+
+
+@lowers(tt.Store)
+def _store(lowering: TileLowering, op: tt.Store) -> None:
+    lowering.store(op)
+
+
+@lowers(tt.Load)
+def _scalar_load(lowering: TileLowering, op: tt.Load) -> None:
+    """A load through one pointer (loads of tiles are inlined or buffered)."""
+    lane: Any = load_at(lowering.ev, op, ())
+    lowering.ev.scalars[op.result] = lane.value
+
+
+@lowers(tt.Dot)
+def _dot(lowering: TileLowering, op: tt.Dot) -> None:
+    lowering.dot(op)
+
+
+@lowers(tt.Unsplat)
+def _unsplat(lowering: TileLowering, op: tt.Unsplat) -> None:
+    lowering.ev.scalars[op.result] = lowering.element(op.src)
+
+
+@lowers(tt.AtomicRMW, tt.AtomicCAS)
+def _atomic(lowering: TileLowering, op: Any) -> None:
+    """One element after another; an element that the mask excludes is not touched, and its result is 0."""
+    ev = lowering.ev
+    result_type = op.result.type
+    output = None
+    if isinstance(result_type, TensorType) and op.result.users:
+        output = TileBuffer.allocate(lowering.alloc, result_type)
+    mask_value = op.mask if isinstance(op, tt.AtomicRMW) else None
+
+    def body(index: Index) -> None:
+        lanes: list[Any] = [ev.at(v, index) for v in op.operands]
+        mask: Any = None if mask_value is None else ev.at(mask_value, index)
+        if ev.sanitizer is not None:
+            ev.sanitizer.check(ev, op, lanes[0], mask, index, "atomic", ev.w.depth)
+        old = _one_atomic(lowering, op, [lane.value for lane in lanes[: 3 - isinstance(op, tt.AtomicRMW)]], mask)
+        if output is not None:
+            output.write(ev.w, index, Uniform(old, ev.w.depth), 1)
+        elif not isinstance(result_type, TensorType):
+            ev.scalars[op.result] = old
+
+    lowering.elementwise(list(op.operands), body, lanes=False)
+    if output is not None:
+        ev.buffers[op.result] = output
+
+
+def _one_atomic(lowering: TileLowering, op: Any, operands: list[Value], mask: Any) -> Value:
+    w = lowering.ev.w
+    element = element_type(op.result.type)
+    attributes = {k: v for k, v in op.attributes.items() if k != "operandSegmentSizes"}
+    atomic = type(op).create(operands, [element], attributes, loc=op.loc)
+    if mask is None:
+        return w.place(atomic)
+    branch = scf.If.build(mask.value, [element])
+    zero = w.number(0, element, w.depth)
+    result = w.place(branch)
+    branch.then_block.append(atomic)
+    branch.then_block.append(scf.Yield([atomic.result]))
+    branch.else_block.append(scf.Yield([zero]))  # type: ignore[union-attr]
+    return result
+
+
+@lowers(tt.Assert)
+def _assert(lowering: TileLowering, op: tt.Assert) -> None:
+    ev = lowering.ev
+
+    def body(index: Index) -> None:
+        lane: Any = ev.at(op.condition, index)
+        ev.w.loc = op.loc
+        if isinstance(lane, Uniform):
+            ev.w.place(ttc.Assert(lane.value, op.message))
+            return
+        ev.w.place(ttc.Assert(_all_true(lowering, ev.w.vector(lane, ev.lanes)), op.message))
+
+    lowering.elementwise([op.condition], body)
+
+
+def _all_true(lowering: TileLowering, v: Value) -> Value:
+    """The conjunction of the lanes of a vector of i1."""
+    w = lowering.ev.w
+    assert isinstance(v.type, VectorType)
+    width = v.type.numel
+    while width > 1:
+        half = width // 2
+        low = w.place(ttc.Shuffle(v, v, tuple(range(half))))
+        high = w.place(ttc.Shuffle(v, v, tuple(range(half, width))))
+        v, width = w.place(arith.AndI(low, high)), half
+    return w.place(ttc.Extract(v, 0)) if isinstance(v.type, VectorType) else v
+
+
+@lowers(tt.Print)
+def _print(lowering: TileLowering, op: tt.Print) -> None:
+    pointers, shapes, types = [], [], []
+    ev = lowering.ev
+    for v in op.args:
+        shape = v.type.shape if isinstance(v.type, TensorType) else ()
+        buffer = lowering.materialized(v) if shape else _scalar_buffer(lowering, v)
+        pointers.append(ev.w.place(ttc.Address(buffer.base, ev.w.number(0))))
+        shapes += [len(shape), *shape]
+        types.append(str(element_type(v.type)).replace(" ", ""))
+    ev.w.place(ttc.Print(op.prefix, op.hex, pointers, tuple(shapes), " ".join(types), op.isSigned, loc=op.loc))
+
+
+def _scalar_buffer(lowering: TileLowering, v: Value) -> TileBuffer:
+    ev = lowering.ev
+    buffer = TileBuffer.allocate(lowering.alloc, TensorType((1,), v.type))
+    zero = Uniform(ev.w.number(0), 0)
+    scalar = ev.at(v, ()) if not isinstance(v.type, TensorType) else Uniform(lowering.element(v), 0)
+    buffer.write(ev.w, (zero,), scalar, 1)
+    return buffer

@@ -1,0 +1,512 @@
+"""The value of a tile at some lanes: producers are written out into the loop of their consumer.
+
+`Evaluator.at(value, index)` gives the lanes of a tile at an index (one lane form a dimension). Values that have a
+buffer are read from it; others are computed from their operands at the index those are needed at, which is where
+broadcast, transposition, reshaping and the rest of the shape operations disappear: they only change the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...analysis.affine import AffineForm, Affinity, Num
+from ...dialects import arith, tt, ttc
+from ...ir import (
+    ELEMENTWISE,
+    DenseElementsAttr,
+    Operation,
+    TensorType,
+    Type,
+    Value,
+    VectorType,
+    element_type,
+    i1,
+    i32,
+    i64,
+)
+from ...support import InternalError
+from .buffers import TileBuffer
+from .lanes import Guarded, Index, Lane, Strided, Uniform, Vec
+from .writer import Writer
+
+__all__ = ["EVALUATORS", "Evaluator", "evaluates"]
+
+Handler = Callable[["Evaluator", Any, Index], Lane]
+EVALUATORS: dict[type[Operation], Handler] = {}
+"""How an operation's result is computed at an index, for ops that are not simply elementwise."""
+
+
+def evaluates(*classes: type[Operation]) -> Callable[[Handler], Handler]:
+    """Register the evaluation of op classes."""
+
+    def register(fn: Handler) -> Handler:
+        for cls in classes:
+            EVALUATORS[cls] = fn
+        return fn
+
+    return register
+
+
+class Evaluator:
+    """Knows, for the values of the tile program, the scalars and buffers that stand for them now."""
+
+    def __init__(self, writer: Writer, affinity: Affinity) -> None:
+        self.w = writer
+        self.affinity = affinity
+        self.scalars: dict[Value, Value] = {}
+        self.buffers: dict[Value, TileBuffer] = {}
+        self.lanes = 1
+        self.sanitizer: Any = None
+
+    def at(self, value: Value, index: Index) -> Lane:
+        """The lanes of `value` at `index`; for a scalar value the index is ignored."""
+        if not isinstance(value.type, TensorType):
+            return Uniform(self.scalars[value], 0)
+        key = ("at", value, index, self.lanes)
+        levels = self.w.levels
+        for level in levels:
+            found = level.memo.get(key)
+            if found is not None:
+                return found
+        lane = self._compute(value, index)
+        levels[min(max(lane.level, self.w.floor), self.w.depth)].memo[key] = lane
+        return lane
+
+    def _compute(self, value: Value, index: Index) -> Lane:
+        buffer = self.buffers.get(value)
+        if buffer is not None:
+            return buffer.read(self.w, index, self.lanes)
+        form = self.affinity.of(value)
+        if form is not None:
+            lane = self._from_affine(value, form, index)
+            if lane is not None:
+                return lane
+        op = value.defining_op
+        if op is None:
+            raise InternalError("a block argument without a buffer")
+        if isinstance(op, tt.Split):
+            half = Uniform(self.w.number(int(value is op.outRHS)), 0)
+            return self.at(op.src, (*index, half))
+        handler = EVALUATORS.get(type(op))
+        if handler is not None:
+            self.w.loc = op.loc
+            return handler(self, op, index)
+        if op.traits & ELEMENTWISE and len(op.results) == 1:
+            return self._elementwise(op, index)
+        raise InternalError(f"{op.name} cannot be evaluated lane by lane")
+
+    # -- affine values ----------------------------------------------------------------------------------------
+
+    def _from_affine(self, value: Value, form: AffineForm, index: Index) -> Lane | None:
+        if any(not isinstance(at, (Uniform, Strided)) for at in index):
+            return None
+        w, ty = self.w, form.type
+        total, level = w.symbol(form.base, ty, self.scalars), 0
+        lane_stride: int | Value = 0
+        for at, stride in zip(index, form.strides, strict=True):
+            if stride == Num(0):
+                continue
+            level = max(level, at.level)
+            base = at.value if isinstance(at, Uniform) else at.base  # type: ignore[union-attr]
+            step = w.symbol(stride, ty, self.scalars)
+            moved = w.cast(base, ty, True, at.level)
+            if stride != Num(1):
+                moved = w.mul(moved, step, at.level)
+            total = w.add(total, moved, level)
+            if isinstance(at, Strided):
+                lane_stride = self._plus(lane_stride, self._scaled(stride, step, at.stride))
+        if form.pointer is not None:
+            pointer = self.scalars[form.pointer]
+            total = w.place(tt.AddPtr(pointer, total), level)
+        if isinstance(lane_stride, int) and lane_stride == 0:
+            return Uniform(total, level)
+        return Strided(total, lane_stride, level)
+
+    def _scaled(self, stride: Any, step: Value, lane_step: int | Value) -> int | Value:
+        assert isinstance(lane_step, int)
+        if isinstance(stride, Num):
+            return stride.value * lane_step
+        return self.w.times(step, lane_step, 0)
+
+    def _plus(self, a: int | Value, b: int | Value) -> int | Value:
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if isinstance(a, int):
+            a, b = b, a
+        assert isinstance(a, Value)
+        return self.w.add(a, self.w.number(b, a.type) if isinstance(b, int) else b, 0) if b != 0 else a
+
+    # -- elementwise ------------------------------------------------------------------------------------------
+
+    def _elementwise(self, op: Operation, index: Index) -> Lane:
+        operands = [self.at(v, index) for v in op.operands]
+        self.w.loc = op.loc
+        special = _LANE_ARITHMETIC.get(type(op))
+        if special is not None:
+            lane = special(self, op, operands)
+            if lane is not None:
+                return lane
+        return self.apply(op, operands, element_type(op.results[0].type))
+
+    def apply(self, op: Operation, operands: list[Lane], element: Type) -> Lane:
+        """The op on scalars if all operands are uniform, else on vectors."""
+        level = max((o.level for o in operands), default=0)
+        if all(isinstance(o, Uniform) for o in operands):
+            values = [o.value for o in operands]  # type: ignore[union-attr]
+            return Uniform(self.w.place(_copy(op, values, element), level), level)
+        values = [self.w.vector(o, self.lanes) for o in operands]
+        return Vec(self.w.place(_copy(op, values, VectorType((self.lanes,), element)), level), level)
+
+
+def _copy(op: Operation, operands: list[Value], ty: Type) -> Operation:
+    return type(op).create(operands, [ty], dict(op.attributes), loc=op.loc)  # type: ignore[attr-defined]
+
+
+# -- arithmetic that keeps strong forms ---------------------------------------------------------------------------
+
+LaneArithmetic = Callable[[Evaluator, Any, "list[Lane]"], "Lane | None"]
+
+
+def _guarded(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    """An operation on a guarded lane is the operation on its fast side, guarded."""
+    i = next(k for k, lane in enumerate(lanes) if isinstance(lane, Guarded))
+    guard = lanes[i]
+    assert isinstance(guard, Guarded)
+    if any(isinstance(lane, (Guarded, Vec)) for k, lane in enumerate(lanes) if k != i):
+        return None
+    fast = _strided(ev, op, [guard.fast if k == i else lane for k, lane in enumerate(lanes)])
+    if not isinstance(fast, Strided):
+        return None
+
+    def slow() -> Lane:
+        operands = [guard.slow() if k == i else lane for k, lane in enumerate(lanes)]
+        pointer = _pointer_sum(ev, op, operands)
+        return pointer if pointer is not None else ev.apply(op, operands, element_type(op.results[0].type))
+
+    return Guarded(guard.condition, fast, slow, max(guard.level, fast.level))
+
+
+def _strided(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    """Sums, products and extensions of strided lanes are strided."""
+    if any(isinstance(lane, Guarded) for lane in lanes):
+        return _guarded(ev, op, lanes)
+    if not any(isinstance(lane, Strided) for lane in lanes) or any(isinstance(lane, Vec) for lane in lanes):
+        return None
+    return _STRIDED[type(op)](ev, op, lanes)
+
+
+def _base(lane: Lane) -> Value:
+    return lane.base if isinstance(lane, Strided) else lane.value  # type: ignore[union-attr]
+
+
+def _stride(lane: Lane) -> int | Value:
+    return lane.stride if isinstance(lane, Strided) else 0
+
+
+def _strided_add(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    a, b = lanes
+    level = max(a.level, b.level)
+    base = ev.w.place(arith.AddI(_base(a), _base(b)), level)
+    return Strided(base, ev._plus(_stride(a), _stride(b)), level)
+
+
+def _strided_sub(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    a, b = lanes
+    stride, other = _stride(a), _stride(b)
+    if not isinstance(other, int) or not isinstance(stride, int):
+        return None
+    level = max(a.level, b.level)
+    return Strided(ev.w.place(arith.SubI(_base(a), _base(b)), level), stride - other, level)
+
+
+def _strided_mul(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    a, b = lanes if isinstance(lanes[0], Strided) else lanes[::-1]
+    if isinstance(b, Strided):
+        return None
+    level = max(a.level, b.level)
+    factor = _base(b)
+    constant = factor.defining_op.splat_value() if isinstance(factor.defining_op, arith.Constant) else None
+    stride = _stride(a)
+    if isinstance(constant, int) and isinstance(stride, int):
+        new: int | Value = stride * constant
+    elif isinstance(stride, int):
+        new = ev.w.times(factor, stride, b.level)
+    else:
+        new = ev.w.mul(stride, factor, level)
+    return Strided(ev.w.mul(_base(a), factor, level), new, level)
+
+
+def _strided_extend(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    (a,) = lanes
+    assert isinstance(a, Strided)
+    if isinstance(op, arith.ExtUI):
+        return None
+    ty = element_type(op.out.type)
+    stride = a.stride if isinstance(a.stride, int) else ev.w.cast(a.stride, ty, True, a.level)
+    return Strided(ev.w.cast(a.base, ty, True, a.level), stride, a.level)
+
+
+def _strided_addptr(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    p, o = lanes
+    level = max(p.level, o.level)
+    offset = ev.w.cast(_base(o), i64, True, o.level)
+    step = _stride(o)
+    if not isinstance(step, int):
+        step = ev.w.cast(step, i64, True, o.level)
+    return Strided(ev.w.place(tt.AddPtr(_base(p), offset), level), ev._plus(_stride(p), step), level)
+
+
+def _pointer_sum(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    """One base pointer and a vector of offsets."""
+    if not isinstance(op, tt.AddPtr):
+        return None
+    p, o = lanes
+    if isinstance(p, Vec) or not isinstance(o, Vec):
+        return None
+    level = max(p.level, o.level)
+    offsets = ev.w.cast(o.value, i64, True, o.level)
+    if isinstance(p, Strided):
+        offsets = ev.w.add(offsets, ev.w.lane_offsets(p, ev.lanes, i64), level)
+    return Vec(ev.w.place(ttc.OffsetPointer(_base(p), offsets), level), level)
+
+
+def _addptr(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    if any(isinstance(lane, Guarded) for lane in lanes):
+        lane = _guarded(ev, op, lanes)
+        if lane is not None:
+            return lane
+        lanes = [lane.slow() if isinstance(lane, Guarded) else lane for lane in lanes]
+    return _strided(ev, op, lanes) or _pointer_sum(ev, op, lanes)
+
+
+def _remainder(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    """(base + k) mod n: strided while base mod n + the last lane stays below n."""
+    a, n = lanes
+    if not isinstance(a, Strided) or a.stride != 1 or not isinstance(n, Uniform):
+        return None
+    w, ty = ev.w, element_type(op.result.type)
+    level = max(a.level, n.level)
+    start = w.place(type(op)(a.base, n.value), level)
+    last = w.place(arith.AddI(start, w.number(ev.lanes - 1, ty)), level)
+    inside = w.place(arith.CmpI(arith.CmpIPredicate.slt, last, n.value), level)
+    positive = w.place(arith.CmpI(arith.CmpIPredicate.sge, a.base, w.number(0, ty)), level)
+    condition = w.place(arith.AndI(inside, positive), level)
+    operands: list[Lane] = [a, n]
+    return Guarded(condition, Strided(start, 1, level), lambda: ev.apply(op, operands, ty), level)
+
+
+def _select(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    """A scalar condition chooses whole vectors."""
+    condition, a, b = lanes
+    if not isinstance(condition, Uniform) or (isinstance(a, Uniform) and isinstance(b, Uniform)):
+        return None
+    level = max(lane.level for lane in lanes)
+    chosen = arith.Select(condition.value, ev.w.vector(a, ev.lanes), ev.w.vector(b, ev.lanes))
+    return Vec(ev.w.place(chosen, level), level)
+
+
+_STRIDED: dict[type, LaneArithmetic] = {
+    arith.AddI: _strided_add,
+    arith.SubI: _strided_sub,
+    arith.MulI: _strided_mul,
+    arith.ExtSI: _strided_extend,
+    arith.ExtUI: _strided_extend,
+    tt.AddPtr: _strided_addptr,
+}
+_LANE_ARITHMETIC: dict[type, LaneArithmetic] = {
+    **dict.fromkeys((arith.AddI, arith.SubI, arith.MulI, arith.ExtSI, arith.ExtUI), _strided),
+    tt.AddPtr: _addptr,
+    arith.RemSI: _remainder,
+    arith.RemUI: _remainder,
+    arith.Select: _select,
+}
+
+
+# -- creation and shape -------------------------------------------------------------------------------------------
+
+
+@evaluates(arith.Constant)
+def _constant(ev: Evaluator, op: arith.Constant, index: Index) -> Lane:
+    value = op.value
+    assert isinstance(value, DenseElementsAttr)
+    if not value.is_splat:
+        raise InternalError("a constant tile with different elements has no buffer")
+    return Uniform(ev.w.constant(value.splat), 0)
+
+
+@evaluates(tt.Splat)
+def _splat(ev: Evaluator, op: tt.Splat, index: Index) -> Lane:
+    return Uniform(ev.scalars[op.src], 0)
+
+
+@evaluates(tt.Unsplat)
+def _unsplat(ev: Evaluator, op: tt.Unsplat, index: Index) -> Lane:
+    zero = Uniform(ev.w.number(0), 0)
+    return ev.at(op.src, (zero,) * op.src.type.rank)
+
+
+@evaluates(tt.MakeRange)
+def _make_range(ev: Evaluator, op: tt.MakeRange, index: Index) -> Lane:
+    (at,) = index
+    start = Uniform(ev.w.number(op.start), 0)
+    return _sum(ev, at, start)
+
+
+def _sum(ev: Evaluator, a: Lane, b: Lane) -> Lane:
+    """a + b of i32 lanes."""
+    w, level = ev.w, max(a.level, b.level)
+    if isinstance(a, Uniform) and isinstance(b, Uniform):
+        return Uniform(w.add(a.value, b.value, level), level)
+    if isinstance(a, Vec) or isinstance(b, Vec):
+        return Vec(w.add(w.vector(a, ev.lanes), w.vector(b, ev.lanes), level), level)
+    return Strided(w.add(_base(a), _base(b), level), ev._plus(_stride(a), _stride(b)), level)
+
+
+@evaluates(tt.ExpandDims)
+def _expand_dims(ev: Evaluator, op: tt.ExpandDims, index: Index) -> Lane:
+    return ev.at(op.src, index[: op.axis] + index[op.axis + 1 :])
+
+
+@evaluates(tt.Broadcast)
+def _broadcast(ev: Evaluator, op: tt.Broadcast, index: Index) -> Lane:
+    zero = zero_index(ev)
+    return ev.at(op.src, tuple(zero if n == 1 else at for n, at in zip(op.src.type.shape, index)))
+
+
+def zero_index(ev: Evaluator) -> Lane:
+    """Coordinate 0, one object a function so that equal indices are one."""
+    memo = ev.w.levels[0].memo
+    if "zero index" not in memo:
+        memo["zero index"] = Uniform(ev.w.number(0), 0)
+    return memo["zero index"]
+
+
+@evaluates(tt.Trans)
+def _trans(ev: Evaluator, op: tt.Trans, index: Index) -> Lane:
+    source: list[Lane] = [index[0]] * len(index)
+    for d, k in enumerate(op.order):
+        source[k] = index[d]
+    return ev.at(op.src, tuple(source))
+
+
+@evaluates(tt.Reshape)
+def _reshape(ev: Evaluator, op: tt.Reshape, index: Index) -> Lane:
+    return ev.at(op.src, reshaped_index(ev, op.src.type.shape, op.result.type.shape, index))
+
+
+def reshaped_index(ev: Evaluator, source: tuple[int, ...], result: tuple[int, ...], index: Index) -> Index:
+    """The coordinates in `source` of the element at `index` of `result`, equal in row-major order."""
+    key = ("reshape", source, result, index)
+    memo = ev.w.levels[ev.w.depth].memo
+    if key in memo:
+        return memo[key]
+    real = [at for n, at in zip(result, index) if n > 1]
+    if [n for n in source if n > 1] == [n for n in result if n > 1]:  # only dimensions of size 1 come and go
+        rest = iter(real)
+        memo[key] = tuple(next(rest) if n > 1 else zero_index(ev) for n in source)
+        return memo[key]
+    linear: Lane = zero_index(ev)
+    for n, at in zip(result, index):
+        linear = _sum(ev, _times(ev, linear, n), at)
+    memo[key] = _split_linear(ev, linear, source)
+    return memo[key]
+
+
+def _times(ev: Evaluator, lane: Lane, factor: int) -> Lane:
+    if isinstance(lane, Vec):
+        return Vec(ev.w.times_vector(lane.value, factor, lane.level), lane.level)
+    if isinstance(lane, Uniform):
+        return Uniform(ev.w.times(lane.value, factor, lane.level), lane.level)
+    assert isinstance(lane, Strided) and isinstance(lane.stride, int)
+    return Strided(ev.w.times(lane.base, factor, lane.level), lane.stride * factor, lane.level)
+
+
+def _split_linear(ev: Evaluator, linear: Lane, shape: tuple[int, ...]) -> Index:
+    parts: list[Lane] = []
+    for d in range(len(shape) - 1, 0, -1):
+        linear, rest = _divide(ev, linear, shape[d])
+        parts.append(rest)
+    return (linear, *reversed(parts))
+
+
+def _divide(ev: Evaluator, lane: Lane, n: int) -> tuple[Lane, Lane]:
+    """Quotient and remainder of non-negative coordinates by a number; chunks start at multiples of their length."""
+    w, level = ev.w, lane.level
+    if n == 1:
+        return lane, zero_index(ev)
+
+    def scalar(v: Value) -> tuple[Value, Value]:
+        by = w.number(n)
+        return w.place(arith.DivUI(v, by), level), w.place(arith.RemUI(v, by), level)
+
+    if isinstance(lane, Uniform):
+        q, r = scalar(lane.value)
+        return Uniform(q, level), Uniform(r, level)
+    if isinstance(lane, Strided) and lane.stride == 1 and n % ev.lanes == 0:
+        q, r = scalar(lane.base)
+        return Uniform(q, level), Strided(r, 1, level)
+    v = w.vector(lane, ev.lanes)
+    by = w.constant(DenseElementsAttr((n,), v.type))  # type: ignore[arg-type]
+    return Vec(w.place(arith.DivUI(v, by), level), level), Vec(w.place(arith.RemUI(v, by), level), level)
+
+
+@evaluates(tt.Join)
+def _join(ev: Evaluator, op: tt.Join, index: Index) -> Lane:
+    return _either(ev, op, index[-1], 1, lambda: ev.at(op.lhs, index[:-1]), lambda: ev.at(op.rhs, index[:-1]))
+
+
+@evaluates(tt.Cat)
+def _cat(ev: Evaluator, op: tt.Cat, index: Index) -> Lane:
+    """Both sides are evaluated, at coordinates brought into their range."""
+    n = op.lhs.type.shape[0]
+    first, w = index[0], ev.w
+    if isinstance(first, Strided) and first.stride == 1 and n % ev.lanes == 0:
+        first_base = Uniform(first.base, first.level)  # a chunk lies on one side
+        test = first_base
+    else:
+        test = first  # type: ignore[assignment]
+    low = _clamped(ev, first, n, test)
+    high = _clamped(ev, _sum(ev, first, Uniform(w.number(-n), 0)), n, test)
+    return _either(ev, op, test, n, lambda: ev.at(op.lhs, (low, *index[1:])), lambda: ev.at(op.rhs, (high, *index[1:])))
+
+
+def _clamped(ev: Evaluator, lane: Lane, n: int, test: Lane) -> Lane:
+    """Coordinates modulo n, so that the side not chosen stays within its tile."""
+    w, level = ev.w, lane.level
+    if isinstance(lane, Vec):
+        mask = w.constant(DenseElementsAttr((n - 1,), lane.value.type))  # type: ignore[arg-type]
+        return Vec(w.place(arith.AndI(lane.value, mask), level), level)
+    if isinstance(lane, Strided) and not isinstance(test, Uniform):
+        return _clamped(ev, Vec(w.vector(lane, ev.lanes), level), n, test)
+    base = w.place(arith.AndI(_base(lane), w.number(n - 1)), level)
+    return Uniform(base, level) if isinstance(lane, Uniform) else Strided(base, _stride(lane), level)
+
+
+def _either(ev: Evaluator, op: Any, where: Lane, n: int, below: Callable[[], Lane], above: Callable[[], Lane]) -> Lane:
+    """`below()` where the coordinate is less than `n`, else `above()`."""
+    w = ev.w
+    element = op.result.type.element
+    a, b = below(), above()
+    compare = arith.CmpI(arith.CmpIPredicate.slt, w.number(0), w.number(n))
+    test = ev.apply(compare, [where, Uniform(w.number(n), 0)], i1)
+    select = arith.Select.create(
+        [w.number(0)] * 3, [element], loc=op.loc
+    )  # a template: only its class and attributes count
+    chosen = _select(ev, select, [test, a, b])
+    lane = chosen if chosen is not None else ev.apply(select, [test, a, b], element)
+    for template in (compare, select):
+        template.drop_references()
+    return lane
+
+
+@evaluates(tt.Gather)
+def _gather(ev: Evaluator, op: tt.Gather, index: Index) -> Lane:
+    at = ev.at(op.indices, index)
+    w = ev.w
+    if isinstance(at, Uniform):
+        where: Lane = Uniform(w.cast(at.value, i32, True, at.level), at.level)
+    else:
+        where = Vec(w.cast(w.vector(at, ev.lanes), i32, True, at.level), at.level)
+    source = tuple(where if d == op.axis else i for d, i in enumerate(index))
+    return ev.at(op.src, source)

@@ -1,0 +1,325 @@
+"""Which tiles get scratch memory, and along which dimension a loop nest runs in vectors.
+
+Every tile value either *is computed where it is used* (inlined into its consumers' loops) or *has a buffer* filled
+where it is defined. Rules, by what goes wrong otherwise:
+
+- P1  A load whose consumers do not all stand in its own block, or with a write between it and its last consumer, is
+      buffered: memory may have changed by then.
+- P2  A load that feeds a store is inlined into the store's loop only if both addresses are affine (the overlap of
+      the two ranges is then checked at run time) or one and the same value; else it is buffered.
+- P3  A value whose computation costs more than a pass through the first-level cache (a math function, a division, a
+      gather) is buffered if it would be computed more than once: several consumers, or repeated by a broadcast.
+- P4  What is indexed at random (`tt.gather`), or reshaped so that vectors would break, is buffered unless affine.
+
+Affine integers and pointers cost nothing and are never buffered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...analysis.affine import Affinity, Num
+from ...dialects import arith, math, tt
+from ...ir import ELEMENTWISE, WRITE, Block, Operation, TensorType, Value, element_type, memory_effects
+from .nests import Space
+
+__all__ = ["Plan", "inlinable", "make_plan"]
+
+_SHAPE_OPS = (
+    arith.Constant,
+    tt.Splat,
+    tt.MakeRange,
+    tt.ExpandDims,
+    tt.Broadcast,
+    tt.Trans,
+    tt.Reshape,
+    tt.Join,
+    tt.Cat,
+    tt.Split,
+    tt.Gather,
+    arith.Select,
+)
+_CHEAP_MATH = (
+    math.AbsF,
+    math.AbsI,
+    math.Sqrt,
+    math.Floor,
+    math.Ceil,
+    math.Trunc,
+    math.RoundEven,
+    math.Fma,
+    math.CopySign,
+)
+LOAD_COST, GATHER_COST, MATH_COST, DIVISION_COST, BUFFER_COST = 2, 24, 16, 8, 12
+"""In units of one vector instruction; a value at BUFFER_COST or more is worth a store and a load."""
+
+
+def inlinable(op: Operation | None) -> bool:
+    """True when the op's tile results can be computed lane by lane in a consumer's loop."""
+    if op is None or not any(isinstance(r.type, TensorType) for r in op.results):
+        return False
+    if isinstance(op, (tt.Load, *_SHAPE_OPS)):
+        return True
+    return bool(op.traits & ELEMENTWISE) and len(op.results) == 1 and memory_effects(op) == 0
+
+
+@dataclass
+class _Use:
+    """Who ends up computing a value: consumers that are loops of their own, and whether a broadcast repeats it."""
+
+    roots: set[Operation] = field(default_factory=set)
+    repeated: bool = False
+
+
+@dataclass
+class Plan:
+    """The decisions for one function."""
+
+    affinity: Affinity
+    vector_bits: int
+    buffered: set[Value] = field(default_factory=set)
+    uses: dict[Value, _Use] = field(default_factory=dict)
+    costs: dict[Value, int] = field(default_factory=dict)
+
+    # -- vectors ----------------------------------------------------------------------------------------------
+
+    def space(self, shape: tuple[int, ...], values: list[Value], extra: list[Value] = []) -> Space:  # noqa: B006
+        """The iteration space of a loop that computes `values`, all of `shape`; `extra` are addresses written."""
+        votes = [0] * len(shape)
+        widths = [4]
+        seen: set[tuple[Value, tuple[int | None, ...]]] = set()
+        identity = tuple(range(len(shape)))
+        for v in values:
+            widths.append(_bytes(v))
+            self._vote(v, identity, votes, widths, seen)
+        for p in extra:
+            self._vote_access(p, identity, votes, 2)
+        if not shape or max(shape) == 1:
+            return Space(shape, -1, 1)
+        axis = max(range(len(shape)), key=lambda d: (votes[d] if shape[d] > 1 else -1, shape[d] > 1, d))
+        lanes = max(1, self.vector_bits // (8 * max(widths)))
+        while shape[axis] % lanes:
+            lanes //= 2
+        return Space(shape, axis, lanes)
+
+    def _vote(self, v: Value, dims: tuple[int | None, ...], votes: list[int], widths: list[int], seen: Any) -> None:
+        if (v, dims) in seen or not isinstance(v.type, TensorType):
+            return
+        seen.add((v, dims))
+        op = v.defining_op
+        if v in self.buffered or not inlinable(op):
+            last = max((d for d, n in enumerate(v.type.shape) if n > 1), default=None)
+            if last is not None and dims[last] is not None:
+                votes[dims[last]] += 1  # type: ignore[index]
+            return
+        assert op is not None
+        if self.affinity.of(v) is not None:
+            return
+        if isinstance(op, tt.Load):
+            widths.append(_bytes(v))
+            self._vote_access(op.ptr, dims, votes, 2)
+        for operand in op.operands:
+            inner = _operand_dims(op, operand, dims)
+            if inner is not None:
+                self._vote(operand, inner, votes, widths, seen)
+
+    def _vote_access(self, ptr: Value, dims: tuple[int | None, ...], votes: list[int], weight: int) -> None:
+        if not isinstance(ptr.type, TensorType):
+            return
+        for k, d in enumerate(dims):
+            if d is not None and ptr.type.shape[k] > 1 and self.affinity.stride_along(ptr, k) == Num(1):
+                votes[d] += weight
+
+    def contiguous(self, ptr: Value) -> bool:
+        """True when some dimension of an address tile has stride 1, or the tile is small or uniform."""
+        ty = ptr.type
+        if not isinstance(ty, TensorType) or ty.numel == 1:
+            return True
+        return any(n > 1 and self.affinity.stride_along(ptr, d) in (Num(1), Num(0)) for d, n in enumerate(ty.shape))
+
+    def accesses(self, values: list[Value]) -> set[tuple[Value, tuple[int | None, ...]]]:
+        """Every tile that computing `values` reaches, with the loop dimension that each of its dimensions follows."""
+        reached: set[tuple[Value, tuple[int | None, ...]]] = set()
+
+        def visit(v: Value, dims: tuple[int | None, ...]) -> None:
+            if (v, dims) in reached:
+                return
+            reached.add((v, dims))
+            op = v.defining_op
+            if v in self.buffered or not inlinable(op):
+                return
+            assert op is not None
+            for operand in op.operands:
+                if not isinstance(operand.type, TensorType):
+                    reached.add((operand, ()))
+                    continue
+                inner = _operand_dims(op, operand, dims)
+                visit(operand, inner if inner is not None else ())
+
+        for v in values:
+            visit(v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ())
+        return reached
+
+    def closure(self, values: list[Value]) -> list[Value]:
+        """All values that computing `values` inline would compute, themselves included, operands first."""
+        order: list[Value] = []
+        seen: set[Value] = set()
+
+        def visit(v: Value) -> None:
+            if v in seen or not isinstance(v.type, TensorType):
+                return
+            seen.add(v)
+            op = v.defining_op
+            if v not in self.buffered and inlinable(op):
+                assert op is not None
+                for operand in op.operands:
+                    visit(operand)
+            order.append(v)
+
+        for v in values:
+            visit(v)
+        return order
+
+
+def _bytes(v: Value) -> int:
+    element = element_type(v.type)
+    return max(1, getattr(element, "width", 64) // 8)
+
+
+def _operand_dims(op: Operation, operand: Value, dims: tuple[int | None, ...]) -> tuple[int | None, ...] | None:
+    """Which dimension of the loop each dimension of an operand follows."""
+    ty = operand.type
+    if not isinstance(ty, TensorType):
+        return None
+    if isinstance(op, tt.ExpandDims):
+        return dims[: op.axis] + dims[op.axis + 1 :]
+    if isinstance(op, tt.Broadcast):
+        return tuple(None if n == 1 else d for n, d in zip(ty.shape, dims))
+    if isinstance(op, tt.Trans):
+        out: list[int | None] = [None] * len(dims)
+        for d, k in enumerate(op.order):
+            out[k] = dims[d]
+        return tuple(out)
+    if isinstance(op, tt.Join):
+        return dims[:-1]
+    if isinstance(op, tt.Split):
+        return (*dims, None)
+    if isinstance(op, tt.Reshape):
+        if ty.rank and dims:
+            return (*([None] * (ty.rank - 1)), dims[-1])
+        return (None,) * ty.rank
+    return dims if ty.rank == len(dims) else (None,) * ty.rank
+
+
+def make_plan(region_blocks: list[Block], affinity: Affinity, vector_bits: int) -> Plan:
+    """Decide for every tile value in the blocks and in what is nested in them."""
+    plan = Plan(affinity, vector_bits)
+    positions: dict[Operation, int] = {}
+    for block in region_blocks:
+        for op in block:
+            for inner in op.walk():
+                positions[inner] = len(positions)
+    ops = list(positions)
+    for op in ops:
+        if inlinable(op):
+            for r in op.results:
+                plan.costs[r] = _cost(plan, op, r)
+    for op in reversed(ops):
+        if inlinable(op):
+            for r in op.results:
+                _decide(plan, op, r)
+    return plan
+
+
+def _cost(plan: Plan, op: Operation, result: Value) -> int:
+    if plan.affinity.of(result) is not None:
+        return 0
+    if isinstance(op, tt.Load):
+        own = LOAD_COST if plan.contiguous(op.ptr) else GATHER_COST
+    elif isinstance(op, (arith.Constant, tt.Splat, tt.ExpandDims, tt.Broadcast, tt.Trans, tt.Reshape)):
+        own = 0
+    elif isinstance(op, (arith.DivF, arith.RemF, tt.PreciseDivF)):
+        own = DIVISION_COST
+    elif isinstance(op, (arith.DivSI, arith.DivUI, arith.RemSI, arith.RemUI, tt.ExternElementwise)) or (
+        op.name.startswith("math.") and not isinstance(op, _CHEAP_MATH)
+    ):
+        own = MATH_COST
+    else:
+        own = 1
+    return own + sum(plan.costs.get(v, 0) for v in set(op.operands))
+
+
+def _decide(plan: Plan, op: Operation, result: Value) -> None:
+    use = _Use()
+    for user in result.users:
+        if not inlinable(user):
+            use.roots.add(user)
+            continue
+        if isinstance(user, tt.Gather) and result is user.src:
+            use.repeated = True
+        grows = isinstance(user, tt.Broadcast) and user.result.type.numel > user.src.type.numel
+        for r in user.results:
+            if r in plan.buffered:
+                use.roots.add(user)
+                use.repeated |= grows
+            else:
+                inner = plan.uses[r]
+                use.roots |= inner.roots
+                use.repeated |= inner.repeated or grows
+    plan.uses[result] = use
+    if _needs_buffer(plan, op, result, use):
+        plan.buffered.add(result)
+
+
+def _needs_buffer(plan: Plan, op: Operation, result: Value, use: _Use) -> bool:
+    if plan.affinity.of(result) is not None or not use.roots:
+        return False
+    if isinstance(op, tt.Load) and not _may_wait(plan, op, use):
+        return True
+    if not isinstance(op, tt.Load) and plan.costs[result] == 0:
+        return False
+    outside = any(_outermost(r, op.parent) is not r for r in use.roots)
+    if plan.costs[result] >= BUFFER_COST and (len(use.roots) > 1 or use.repeated or outside):
+        return True
+    return any(_breaks_vectors(plan, user, result) for user in result.users)
+
+
+def _breaks_vectors(plan: Plan, user: Operation, value: Value) -> bool:
+    """P4"""
+    if isinstance(user, tt.Gather) and value is user.src:
+        return True
+    if not isinstance(user, tt.Reshape) or plan.costs.get(value, 1) == 0:
+        return False
+    before, after = user.src.type.shape, user.result.type.shape
+    return [n for n in before if n > 1] != [n for n in after if n > 1]
+
+
+def _outermost(op: Operation, block: Block | None) -> Operation | None:
+    """The operation of `block` that is or contains `op`."""
+    at: Operation | None = op
+    while at is not None and at.parent is not block:
+        at = at.parent_op
+    return at
+
+
+def _may_wait(plan: Plan, op: tt.Load, use: _Use) -> bool:
+    """P1 and P2: may this load be done in the loops of its consumers instead of here?"""
+    if op.isVolatile or any(r.parent is not op.parent for r in use.roots):
+        return False
+    waiting = set(use.roots)
+    at = op.next
+    while waiting and at is not None:
+        waiting.discard(at)
+        if memory_effects(at) & WRITE:
+            if waiting:
+                return False
+            return not isinstance(at, tt.Store) or _same_or_affine(plan, op.ptr, at.ptr)
+        at = at.next
+    return not waiting
+
+
+def _same_or_affine(plan: Plan, a: Value, b: Value) -> bool:
+    if a is b or not isinstance(a.type, TensorType):
+        return True
+    return plan.affinity.of(a) is not None and plan.affinity.of(b) is not None

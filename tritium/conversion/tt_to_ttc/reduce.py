@@ -1,0 +1,290 @@
+"""Reductions as vectorized trees.
+
+Along the vector axis, four accumulators of a vector each hide the latency of the combination; they are joined two by
+two, then the lanes by halves. Along any other dimension, vectors are combined element by element. The combination is
+taken to be associative and commutative, as everywhere in the Triton language.
+"""
+
+from __future__ import annotations
+
+import math as pymath
+from collections.abc import Callable
+
+from ...dialects import arith, scf, tt, ttc
+from ...ir import (
+    CONSTANT,
+    ELEMENTWISE,
+    IntegerType,
+    Operation,
+    Type,
+    Value,
+    VectorType,
+    element_type,
+    i1,
+)
+from .buffers import TileBuffer
+from .evaluate import Evaluator, zero_index
+from .lanes import Index, Lane, Strided, Uniform, Vec
+from .nests import Space, outer_loops
+
+__all__ = ["ReduceItem", "emit_reductions", "vectorizable"]
+
+UNROLL = 4
+"""Accumulators side by side: an addition takes 4 cycles and a core starts one or two in each."""
+
+
+def vectorizable(op: tt.Reduce) -> bool:
+    """True when the combine region has nothing but elementwise ops and constants."""
+    return all(
+        inner.traits & (ELEMENTWISE | CONSTANT) or isinstance(inner, (arith.Select, tt.ReduceReturn))
+        for inner in op.combine.block
+    )
+
+
+class ReduceItem:
+    """One `tt.reduce` waiting to be written, with the buffers of its results (None for scalars)."""
+
+    def __init__(self, op: tt.Reduce, outputs: list[TileBuffer | None]) -> None:
+        self.op = op
+        self.outputs = outputs
+
+    @property
+    def sources(self) -> list[Value]:
+        """The tiles that are reduced."""
+        return self.op.srcs
+
+    def identities(self) -> list[tuple[float | int, Type]] | None:
+        """Values that change nothing, one a source, if the combination is a single well-known op."""
+        ops = list(self.op.combine.block)
+        if len(ops) != 2 or len(ops[0].operands) != 2 or set(ops[0].operands) != set(self.op.combine.block.args):
+            return None
+        ty = element_type(self.sources[0].type)
+        find = _IDENTITIES.get(type(ops[0]))
+        return None if find is None else [(find(ty), ty)]
+
+
+def _least(ty: Type) -> int:
+    assert isinstance(ty, IntegerType)
+    return -(1 << (ty.width - 1)) if ty is not i1 else 1
+
+
+def _greatest(ty: Type) -> int:
+    assert isinstance(ty, IntegerType)
+    return (1 << (ty.width - 1)) - 1 if ty is not i1 else 0
+
+
+_IDENTITIES: dict[type, Callable[[Type], float | int]] = {
+    arith.AddF: lambda ty: -0.0,  # x + -0.0 = x for every x, -0.0 too
+    arith.MulF: lambda ty: 1.0,
+    arith.MaximumF: lambda ty: -pymath.inf,
+    arith.MinimumF: lambda ty: pymath.inf,
+    arith.MaxNumF: lambda ty: pymath.nan,  # the other operand wins against NaN
+    arith.MinNumF: lambda ty: pymath.nan,
+    arith.AddI: lambda ty: 0,
+    arith.MulI: lambda ty: 1,
+    arith.OrI: lambda ty: 0,
+    arith.XOrI: lambda ty: 0,
+    arith.AndI: lambda ty: -1,
+    arith.MaxSI: _least,
+    arith.MinSI: _greatest,
+    arith.MaxUI: lambda ty: 0,
+    arith.MinUI: lambda ty: -1,
+}
+
+Step = Callable[[Index], None]
+
+
+def emit_reductions(ev: Evaluator, space: Space, items: list[ReduceItem], also: Step) -> None:
+    """Write the loops of reductions over one space; `also` is run at each index, for tiles buffered on the way."""
+    before, ev.lanes = ev.lanes, space.lanes
+    _Reduction(ev, space, items, also).run()
+    ev.lanes = before
+
+
+class _Reduction:
+    def __init__(self, ev: Evaluator, space: Space, items: list[ReduceItem], also: Step) -> None:
+        self.ev, self.space, self.items, self.also = ev, space, items, also
+        self.dim = items[0].op.axis
+        self.across = space.axis == self.dim  # lanes are reduced too
+        self.chunks = 1 if space.axis < 0 else space.shape[space.axis] // space.lanes
+        self.unroll = min(UNROLL, self.chunks)
+
+    def run(self) -> None:
+        if self.across:
+            outer_loops(self.ev, self.space, self.dim, self._across_lanes)
+        else:
+            outer_loops(self.ev, self.space, self.dim, self._lane_by_lane)
+
+    # -- along the vector axis --------------------------------------------------------------------------------
+
+    def _across_lanes(self, outer: list[Lane]) -> None:
+        extent, step = self.space.shape[self.dim], self.space.lanes * self.unroll
+
+        def at(base: Lane) -> list[Index]:
+            return [self._chunk(outer, base, u) for u in range(self.unroll)]
+
+        totals = self._accumulate(at, extent, step)
+        width = self.unroll
+        while width > 1:
+            width //= 2
+            totals = [self._combine(totals[u], totals[u + width], self.ev.lanes) for u in range(width)]
+        self._finish(outer, self._horizontal(totals[0]))
+
+    def _chunk(self, outer: list[Lane], base: Lane, u: int) -> Index:
+        assert isinstance(base, Uniform)
+        w, index = self.ev.w, list(outer)
+        start = w.add(base.value, w.number(u * self.space.lanes), base.level)
+        index[self.space.axis] = Strided(start, 1, base.level)
+        return tuple(index)
+
+    def _accumulate(self, at: Callable[[Lane], list[Index]], extent: int, step: int) -> list[list[list[Value]]]:
+        """Totals by accumulator, item and source, over coordinates 0, step, … < extent."""
+        w = self.ev.w
+        start = self._identity_totals(len(at(zero_index(self.ev))))
+        if start is None or extent == step:
+            start = self._values(at(zero_index(self.ev)))
+            first = step
+        else:
+            first = 0
+        if first >= extent:
+            return start
+        flat = [v for acc in start for item in acc for v in item]
+        bounds = [w.number(first), w.number(extent), w.number(step)]
+        with w.loop(*bounds, flat) as loop:
+            base = Uniform(loop.induction_variable, w.depth)
+            args = self._regroup(loop.iter_args, start)
+            new = self._values(at(base))
+            totals = [self._combine(a, b, self.ev.lanes) for a, b in zip(args, new)]
+            w.place(scf.Yield([v for acc in totals for item in acc for v in item]))
+        return self._regroup(list(loop.results), start)
+
+    def _identity_totals(self, count: int) -> list[list[list[Value]]] | None:
+        w, found = self.ev.w, [item.identities() for item in self.items]
+        if any(f is None for f in found):
+            return None
+        vectors = []
+        for f in found:
+            assert f is not None
+            scalars = [Uniform(w.number(value, ty), 0) for value, ty in f]
+            vectors.append([self._register(s) for s in scalars])
+        return [vectors] * count
+
+    def _register(self, lane: Lane) -> Value:
+        if self.space.axis < 0:
+            assert isinstance(lane, Uniform)
+            return lane.value
+        return self.ev.w.vector(lane, self.ev.lanes)
+
+    def _values(self, indices: list[Index]) -> list[list[list[Value]]]:
+        out = []
+        for index in indices:
+            self.also(index)
+            out.append([[self._register(self.ev.at(v, index)) for v in item.sources] for item in self.items])
+        return out
+
+    def _regroup(self, flat: list[Value], like: list[list[list[Value]]]) -> list[list[list[Value]]]:
+        values = iter(flat)
+        return [[[next(values) for _ in item] for item in acc] for acc in like]
+
+    def _horizontal(self, totals: list[list[Value]]) -> list[list[Value]]:
+        """Halve the vectors until one lane is left."""
+        w, width = self.ev.w, self.ev.lanes
+        while width > 1:
+            half = width // 2
+            low, high = tuple(range(half)), tuple(range(half, width))
+            halves = []
+            for lanes in (low, high):
+                if half == 1:
+                    halves.append([[w.place(ttc.Extract(v, lanes[0])) for v in item] for item in totals])
+                else:
+                    halves.append([[w.place(ttc.Shuffle(v, v, lanes)) for v in item] for item in totals])
+            totals = self._combine(halves[0], halves[1], half)
+            width = half
+        return totals
+
+    # -- along another dimension ------------------------------------------------------------------------------
+
+    def _lane_by_lane(self, outer: list[Lane]) -> None:
+        if self.space.axis < 0:
+            self._columns(outer, None)
+            return
+        w, extent = self.ev.w, self.space.shape[self.space.axis]
+        step = self.space.lanes * self.unroll
+        if extent == step:
+            self._columns(outer, zero_index(self.ev))
+            return
+        with w.counted(0, extent, step) as iv:
+            self._columns(outer, Uniform(iv, w.depth))
+
+    def _columns(self, outer: list[Lane], base: Lane | None) -> None:
+        def at(row: Lane) -> list[Index]:
+            index = list(outer)
+            index[self.dim] = row
+            if base is None:
+                return [tuple(index)]
+            return [self._chunk(index, base, u) for u in range(self.unroll)]
+
+        totals = self._accumulate(at, self.space.shape[self.dim], 1)
+        for total, index in zip(totals, at(zero_index(self.ev))):
+            self._write(index, total)
+
+    def _write(self, index: Index, totals: list[list[Value]]) -> None:
+        place = index[: self.dim] + index[self.dim + 1 :]
+        level = self.ev.w.depth
+        for item, values in zip(self.items, totals):
+            for output, result, value in zip(item.outputs, item.op.results, values):
+                lane: Lane = Vec(value, level) if isinstance(value.type, VectorType) else Uniform(value, level)
+                if output is None:
+                    self.ev.scalars[result] = value
+                else:
+                    output.write(self.ev.w, place, lane, self.ev.lanes)
+
+    def _finish(self, outer: list[Lane], totals: list[list[Value]]) -> None:
+        lanes, self.ev.lanes = self.ev.lanes, 1
+        self._write(tuple(outer), totals)
+        self.ev.lanes = lanes
+
+    # -- the combine region -----------------------------------------------------------------------------------
+
+    def _combine(self, a: list[list[Value]], b: list[list[Value]], lanes: int) -> list[list[Value]]:
+        scalar = self.space.axis < 0 or lanes == 1
+        return [
+            _apply_region(self.ev, item.op, x + y, 1 if scalar else lanes, scalar)
+            for item, x, y in zip(self.items, a, b)
+        ]
+
+
+def _apply_region(ev: Evaluator, op: tt.Reduce, arguments: list[Value], lanes: int, scalar: bool) -> list[Value]:
+    block = op.combine.block
+    mapping: dict[Value, Value] = dict(zip(block.args, arguments, strict=True))
+    for inner in block:
+        ev.w.loc = inner.loc
+        if isinstance(inner, tt.ReduceReturn):
+            return [_mapped(ev, v, mapping, lanes, scalar) for v in inner.operands]
+        if scalar:
+            for v in inner.operands:
+                mapping.setdefault(v, ev.scalars.get(v, v))
+            copy = inner.clone(mapping)
+            ev.w.place(copy)
+            continue
+        _vector_copy(ev, inner, mapping, lanes)
+    raise AssertionError("a combine region without tt.reduce.return")
+
+
+def _vector_copy(ev: Evaluator, inner: Operation, mapping: dict[Value, Value], lanes: int) -> None:
+    if isinstance(inner, arith.Constant):
+        mapping[inner.result] = ev.w.splat(ev.w.constant(inner.value), lanes, 0)
+        return
+    operands = [_mapped(ev, v, mapping, lanes, False) for v in inner.operands]
+    types = [VectorType((lanes,), r.type) for r in inner.results]
+    copy = type(inner).create(operands, types, dict(inner.attributes), loc=inner.loc)  # type: ignore[attr-defined]
+    ev.w.place(copy)
+    mapping.update(zip(inner.results, copy.results))
+
+
+def _mapped(ev: Evaluator, v: Value, mapping: dict[Value, Value], lanes: int, scalar: bool) -> Value:
+    found = mapping.get(v)
+    if found is not None:
+        return found
+    value = ev.scalars[v]
+    return value if scalar else ev.w.splat(value, lanes, 0)
