@@ -150,9 +150,9 @@ class TileLowering:
 
     def buffer(self, value: Value) -> TileBuffer:
         """Let `value` be written to a fresh buffer, soon."""
-        space = self.plan.space(value.type.shape, [value])
+        space = self.plan.space(value.type.shape, [value], computing=value)
         buffer = TileBuffer.allocate(self.alloc, value.type)
-        group = self._group_for(space, None, [value])
+        group = self._group_for(space, None, [value], value)
         group.fills.append((value, buffer))
         return buffer
 
@@ -168,22 +168,24 @@ class TileLowering:
         group = self._group_for(space, op.axis, op.srcs)
         group.reductions.append(ReduceItem(op, outputs))
 
-    def _group_for(self, space: Space, axis: int | None, values: list[Value]) -> _Group:
+    def _group_for(self, space: Space, axis: int | None, values: list[Value], computing: Value | None = None) -> _Group:
         group = self.group
-        if group is not None and self._may_join(group, space, axis, values):
+        if group is not None and self._may_join(group, space, axis, self.plan.accesses(values, computing)):
             group.axis = group.axis if axis is None else axis
             return group
         self.flush()
         self.group = _Group(space, axis)
         return self.group
 
-    def _may_join(self, group: _Group, space: Space, axis: int | None, values: list[Value]) -> bool:
+    def _may_join(
+        self, group: _Group, space: Space, axis: int | None, accesses: set[tuple[Value, tuple[int | None, ...]]]
+    ) -> bool:
         if group.space != space or (axis is not None and group.axis not in (None, axis)):
             return False
         reduced = {r for item in group.reductions for r in item.op.results}
         filled = {v for v, _ in group.fills}
         same = tuple(range(len(space.shape)))
-        for v, dims in self.plan.accesses(values):
+        for v, dims in accesses:
             if v in reduced or (v in filled and dims != same):
                 return False
             op = v.defining_op  # scalars computed from results of the group
@@ -248,7 +250,7 @@ class TileLowering:
         """A tile store."""
         tiles = [v for v in op.operands if isinstance(v.type, TensorType)]
         shape = tiles[0].type.shape if tiles else ()
-        space = self.plan.space(shape, tiles, [op.ptr])
+        space = self.plan.space(shape, tiles, (op.ptr,))
         with guard_overlaps(self, op, space):
             run_nest(self.ev, space, lambda index: store_at(self.ev, op, index))
 

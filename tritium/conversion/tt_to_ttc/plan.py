@@ -84,16 +84,27 @@ class Plan:
 
     # -- vectors ----------------------------------------------------------------------------------------------
 
-    def space(self, shape: tuple[int, ...], values: list[Value], extra: list[Value] = []) -> Space:  # noqa: B006
-        """The iteration space of a loop that computes `values`, all of `shape`; `extra` are addresses written."""
+    def leaf(self, v: Value, computing: Value | None) -> bool:
+        """True when `v` is read from memory in a loop that computes `computing`, rather than computed there."""
+        return (v in self.buffered and v is not computing) or not inlinable(v.defining_op)
+
+    def space(
+        self,
+        shape: tuple[int, ...],
+        values: list[Value],
+        written: tuple[Value, ...] = (),
+        computing: Value | None = None,
+    ) -> Space:
+        """The iteration space of a loop over tiles `values`, all of `shape`; `written` are addresses stored to."""
         votes = [0] * len(shape)
         widths = [4]
         seen: set[tuple[Value, tuple[int | None, ...]]] = set()
         identity = tuple(range(len(shape)))
         for v in values:
-            widths.append(_bytes(v))
-            self._vote(v, identity, votes, widths, seen)
-        for p in extra:
+            if self.affinity.of(v) is None:
+                widths.append(_bytes(v))
+            self._vote(v, identity, votes, widths, seen, computing)
+        for p in written:
             self._vote_access(p, identity, votes, 2)
         if not shape or max(shape) == 1:
             return Space(shape, -1, 1)
@@ -103,12 +114,20 @@ class Plan:
             lanes //= 2
         return Space(shape, axis, lanes)
 
-    def _vote(self, v: Value, dims: tuple[int | None, ...], votes: list[int], widths: list[int], seen: Any) -> None:
+    def _vote(
+        self,
+        v: Value,
+        dims: tuple[int | None, ...],
+        votes: list[int],
+        widths: list[int],
+        seen: Any,
+        computing: Value | None,
+    ) -> None:
         if (v, dims) in seen or not isinstance(v.type, TensorType):
             return
         seen.add((v, dims))
         op = v.defining_op
-        if v in self.buffered or not inlinable(op):
+        if self.leaf(v, computing):
             last = max((d for d, n in enumerate(v.type.shape) if n > 1), default=None)
             if last is not None and dims[last] is not None:
                 votes[dims[last]] += 1  # type: ignore[index]
@@ -122,7 +141,7 @@ class Plan:
         for operand in op.operands:
             inner = _operand_dims(op, operand, dims)
             if inner is not None:
-                self._vote(operand, inner, votes, widths, seen)
+                self._vote(operand, inner, votes, widths, seen, computing)
 
     def _vote_access(self, ptr: Value, dims: tuple[int | None, ...], votes: list[int], weight: int) -> None:
         if not isinstance(ptr.type, TensorType):
@@ -138,7 +157,9 @@ class Plan:
             return True
         return any(n > 1 and self.affinity.stride_along(ptr, d) in (Num(1), Num(0)) for d, n in enumerate(ty.shape))
 
-    def accesses(self, values: list[Value]) -> set[tuple[Value, tuple[int | None, ...]]]:
+    def accesses(
+        self, values: list[Value], computing: Value | None = None
+    ) -> set[tuple[Value, tuple[int | None, ...]]]:
         """Every tile that computing `values` reaches, with the loop dimension that each of its dimensions follows."""
         reached: set[tuple[Value, tuple[int | None, ...]]] = set()
 
@@ -147,7 +168,7 @@ class Plan:
                 return
             reached.add((v, dims))
             op = v.defining_op
-            if v in self.buffered or not inlinable(op):
+            if self.leaf(v, computing):
                 return
             assert op is not None
             for operand in op.operands:
@@ -161,30 +182,10 @@ class Plan:
             visit(v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ())
         return reached
 
-    def closure(self, values: list[Value]) -> list[Value]:
-        """All values that computing `values` inline would compute, themselves included, operands first."""
-        order: list[Value] = []
-        seen: set[Value] = set()
-
-        def visit(v: Value) -> None:
-            if v in seen or not isinstance(v.type, TensorType):
-                return
-            seen.add(v)
-            op = v.defining_op
-            if v not in self.buffered and inlinable(op):
-                assert op is not None
-                for operand in op.operands:
-                    visit(operand)
-            order.append(v)
-
-        for v in values:
-            visit(v)
-        return order
-
 
 def _bytes(v: Value) -> int:
     element = element_type(v.type)
-    return max(1, getattr(element, "width", 64) // 8)
+    return 0 if isinstance(element, tt.PointerType) else max(1, getattr(element, "width", 8) // 8)
 
 
 def _operand_dims(op: Operation, operand: Value, dims: tuple[int | None, ...]) -> tuple[int | None, ...] | None:
