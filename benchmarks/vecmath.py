@@ -84,7 +84,7 @@ def row(name: str, element: str) -> str:
 def main() -> None:
     print("ns an element; the ratio is the best peer's time to ours")
     print(f"{'function':10}{'type':5}{'lanes':>5}  {'tritium':>8}  {'numpy':>8}  {'torch':>8}   ratio")
-    names = [n for n, s in MATH_FUNCTIONS.items() if s.body is not None]
+    names = sys.argv[1:] or [n for n, s in MATH_FUNCTIONS.items() if s.body is not None]
     for element in ("f32", "f64"):
         for name in names:
             print(row(name, element), flush=True)

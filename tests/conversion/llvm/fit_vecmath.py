@@ -207,6 +207,11 @@ def fit_erf_large(degree: int, bits: int, low: float, high: float, centre: float
     )
 
 
+def fit_tanh(degree: int, bits: int) -> Fit:
+    """tanh(x) = x + x^3 P(x^2), |x| <= 5/8."""
+    return Fit(lambda x: (mp.tanh(x) - x) / x**3, lambda x: x**3 / mp.tanh(x), 1e-4, 0.625, degree, bits, square)
+
+
 def fit_atan(degree: int, bits: int) -> Fit:
     """atan(t) = t + t^3 P(t^2), |t| <= 1."""
     return Fit(lambda t: (mp.atan(t) - t) / t**3, lambda t: t**3 / mp.atan(t), 1e-4, 1.0, degree, bits, square)
@@ -270,9 +275,11 @@ FITS: dict[str, Callable[[], Fit]] = {
     "cos_f64": lambda: fit_cos(5, 53),
     "exp_wide": lambda: fit_exp(5, 53),
     "exp2_wide": lambda: fit_exp2(6, 53),
-    "log_wide": lambda: fit_atanh_series(3, 53),
+    "log_wide": lambda: fit_log1p(10, 53),
     "sin_wide": lambda: fit_sin(3, 53),
     "cos_wide": lambda: fit_cos(2, 53),
+    "tanh_f32": lambda: fit_tanh(4, 24),
+    "tanh_f64": lambda: fit_tanh(10, 53),
     "atan_f32": lambda: fit_atan(8, 24),
     "atan_f64": lambda: fit_atan(19, 53),
     "asin_f32": lambda: fit_asin(4, 24),

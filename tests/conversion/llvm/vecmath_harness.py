@@ -164,6 +164,11 @@ def double_loop(name: str, arity: int) -> Callable[..., None]:
     )
 
 
+def has_double(name: str) -> bool:
+    """Does the C library have it for doubles?"""
+    return name not in ("erfinv",)
+
+
 def has_reference(name: str) -> bool:
     """Is there anything better than the function itself to compare with here?"""
     return HAS_LONG_DOUBLE or MATH_FUNCTIONS[name].arity == 1

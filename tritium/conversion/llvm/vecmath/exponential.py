@@ -14,7 +14,19 @@ import math
 from .builder import F32, F64, FunctionBuilder, Value
 from .pairs import fast_two_sum, two_product
 
-__all__ = ["exp", "exp2", "exp2_pair", "exp10", "expm1", "expm1_sum", "expm1_terms", "scaled", "two_to"]
+__all__ = [
+    "EXP2",
+    "exp",
+    "exp2",
+    "exp2_pair",
+    "exp10",
+    "expm1",
+    "expm1_sum",
+    "expm1_terms",
+    "nearest",
+    "scaled",
+    "two_to",
+]
 
 # exp(r) = 1 + r + r^2 P(r); relative errors 2^-28.2, 2^-57.8, 2^-32.6.
 EXP = {
@@ -108,7 +120,6 @@ EXP_LIMITS = {
 }
 _EXP10_LIMITS = {"f32": (-37.8, -46.0, 38.531837463378906), "f64": (-307.6, -324.5, 308.2547155599167)}
 EXP2_LIMITS = {"f32": (-125.5, -151.0, 127.99999237060546875), "f64": (-1021.5, -1076.0, 1023.9999999999998863)}
-EXP2_LIMITS["wide"] = EXP2_LIMITS["f64"]
 
 
 def exp(b: FunctionBuilder, x: Value) -> Value:

@@ -1,7 +1,9 @@
-"""tanh, sinh, cosh, by way of e^x - 1; asinh, acosh, atanh, by way of the logarithm.
+"""tanh, sinh, cosh, by way of e^x and e^x - 1; asinh, acosh, atanh, by way of the logarithm.
 
 The arguments of the logarithms are formed as sums of two floats, so that nothing is lost where they are close to 1;
 f32 functions get the same from doubles.
+
+Coefficients: `tests/conversion/llvm/fit_vecmath.py`, entries `tanh_*`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,24 @@ from .pairs import Pair, divide, fast_two_sum, pair_over, two_product, two_sum
 
 __all__ = ["acosh", "asinh", "atanh", "cosh", "sinh", "tanh"]
 
+_TANH_SPLIT = 0.625
+# Relative errors 2^-27.7 and 2^-56.2.
+TANH = {
+    "f32": (-0.333332807, 0.133314058, -0.0537365079, 0.0206280965, -0.0056921402),
+    "f64": (
+        -0.33333333333332854,
+        0.13333333333261932,
+        -0.05396825393119329,
+        0.021869487574380158,
+        -0.0088632209800007591,
+        0.003591988989544429,
+        -0.0014549579209140859,
+        0.00058631336191697727,
+        -0.00022855767788356165,
+        7.7136794756912233e-05,
+        -1.6068786106033224e-05,
+    ),
+}  # fmt: skip
 # tanh x is 1 to the last bit beyond these: 2 e^(-2x) < 2^-25, 2^-54.
 _TANH_LIMIT = {"f32": 9.5, "f64": 19.5}
 # The largest x whose sinh and cosh are finite.
@@ -22,12 +42,16 @@ _SINH_LIMIT = {"f32": 89.41598510742188, "f64": 710.4758600739439}
 
 
 def tanh(b: FunctionBuilder, x: Value) -> Value:
-    """tanh |x| = t / (t + 2) with t = e^(2|x|) - 1, which keeps its relative accuracy down to 0."""
-    size = b.at_most(b.abs(x), _TANH_LIMIT[b.format.name])
-    large, small, n_bits = expm1_terms(b, size + size)
-    t, t_low = expm1_sum(large, small, two_to(b, n_bits), 1.0)
-    below, lost = two_sum(t, b.constant(2.0))
-    return b.copysign(divide(b, t, t_low, below, lost + t_low), x)
+    """|x| < 5/8: x + x^3 P(x^2). Beyond: 1 - 2 / (e^(2|x|) + 1), where an error of the quotient counts little."""
+    f = b.format.name
+    near = b.at_most(b.abs(x), _TANH_SPLIT)
+    z = near * near
+    small = b.fma(near * z, b.split_polynomial(z, TANH[f]), near)
+    far = b.at_most(b.abs(x), _TANH_LIMIT[f])
+    large, rest, n_bits = expm1_terms(b, far + far)
+    power = two_to(b, n_bits)
+    quotient = 2.0 / (b.fma(power, large + rest, power) + 1.0)
+    return b.copysign(b.select(b.abs(x) < _TANH_SPLIT, small, 1.0 - quotient), x)
 
 
 def sinh(b: FunctionBuilder, x: Value) -> Value:
@@ -68,7 +92,7 @@ def _log_of_sum(b: FunctionBuilder, size: Value, one: float) -> Value:
     """log(size + sqrt(size^2 + one)), for size >= 0 (>= 1 where one is -1), short of inf and NaN."""
     if b.format is WIDE:
         total = size + b.sqrt(b.fma(size, size, one))
-        return log_pair(b, total, b.constant(0.0))
+        return log_pair(b, total, None)
     # Beyond 2^28 the square root is the size itself, to all bits that count.
     big = size > 2.0**28
     moderate = b.select(big, 1.0, size)
@@ -107,11 +131,11 @@ def atanh(b: FunctionBuilder, x: Value) -> Value:
     size = w.abs(wide)
     near = w.fma(size * size * size, 1 / 3, size)
     if b.format is F32:
-        quotient, low = (size + 1.0) / (1.0 - size), w.constant(0.0)
+        result = log_pair(w, (size + 1.0) / (1.0 - size), None) * 0.5
     else:
         one = w.constant(1.0)
-        quotient, low = pair_over(w, fast_two_sum(one, size), fast_two_sum(one, -size))
-    result = log_pair(w, quotient, low) * 0.5
+        quotient = pair_over(w, fast_two_sum(one, size), fast_two_sum(one, -size))
+        result = log_pair(w, *quotient) * 0.5
     result = w.select(size < (2.0**-10 if b.format is F32 else 2.0**-20), near, result)
     result = w.select(size.equals(1.0), math.inf, result)
     result = w.select(size.compare("ugt", 1.0), math.nan, result)

@@ -3,8 +3,9 @@
 x = 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log_c(x) = k log_c(2) + log(1 + f) log_c(e). The large parts of
 both terms are kept exactly, as a sum of two floats; only the small rest is rounded before the last addition.
 
-f32: log(1 + f) = f - f^2/2 + f^3 P(f). f64: with s = f / (2 + f), log(1 + f) = f - s (f - R(s^2)), R = s^2 P(s^2),
-which comes from 2 atanh(s) = 2 s + s R and 2 s = f - s f (one division instead of a polynomial of degree twenty).
+f32, and doubles inside of f32 functions: log(1 + f) = f - f^2/2 + f^3 P(f). f64: with s = f / (2 + f), log(1 + f) =
+f - s (f - R(s^2)), R = s^2 P(s^2), which comes from 2 atanh(s) = 2 s + s R and 2 s = f - s f (one division instead
+of a polynomial of degree twenty).
 
 Coefficients: `tests/conversion/llvm/fit_vecmath.py`, entries `log_*`.
 """
@@ -14,12 +15,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .builder import F32, WIDE, FunctionBuilder, Value
+from .builder import F32, WIDE, FunctionBuilder, Value, define
 from .pairs import two_sum
 
-__all__ = ["log", "log1p", "log2", "log10", "log_pair", "reduced"]
+__all__ = ["log", "log1p", "log2", "log10", "log_pair", "reduced", "reduced_normal"]
 
-# Relative errors of log(1 + f): 2^-30.3, 2^-59.4, 2^-37.6.
+# Relative errors of log(1 + f): 2^-30.3, 2^-59.4, 2^-35.5.
 LOG = {
     "f32": (
         0.333333135,
@@ -41,7 +42,19 @@ LOG = {
         0.15314052326000796,
         0.14796147963281819,
     ),
-    "wide": (0.66666665648666601, 0.40000334530089598, 0.28537347605610475, 0.23581454736515473),
+    "wide": (
+        0.33333333892327105,
+        -0.24999997066976576,
+        0.19999911251973079,
+        -0.1666685588574206,
+        0.1429017501889904,
+        -0.12498263693169549,
+        0.11014766991764069,
+        -0.099247597001320076,
+        0.099887613336220982,
+        -0.098625469149739617,
+        0.053861153472625586,
+    ),
 }  # fmt: skip
 
 
@@ -69,24 +82,31 @@ DECIMAL = {
 DECIMAL["wide"] = DECIMAL["f64"]
 
 
-def reduced(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
-    """(k as a float, m): x = 2^k m with sqrt(1/2) <= m < sqrt(2), for normal and subnormal x > 0."""
+def reduced_normal(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
+    """(k as a float, m): x = 2^k m with sqrt(1/2) <= m < sqrt(2), for normal x > 0; nonsense for others."""
     form = b.format
-    lifted = b.integer(0)
-    if form is not WIDE:  # no f32 is subnormal as a double
-        subnormal = x < form.smallest_normal
-        x = b.select(subnormal, x * 2.0**form.mantissa, x)
-        lifted = b.select(subnormal, b.integer(form.mantissa), 0)
     root = form.bits_of(math.sqrt(0.5))
     offset = x.bits() - root
-    k = (offset >> form.mantissa) - lifted
+    k = offset >> form.mantissa
     m = ((offset & ((1 << form.mantissa) - 1)) + root).as_float()
     return k.cast("sitofp", form.element), m
+
+
+def reduced(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
+    """The same for subnormal x too."""
+    if b.format is WIDE:  # no f32 is subnormal as a double
+        return reduced_normal(b, x)
+    subnormal = x < b.format.smallest_normal
+    k, m = reduced_normal(b, b.select(subnormal, x * 2.0**b.format.mantissa, x))
+    return k - b.select(subnormal, b.constant(float(b.format.mantissa)), 0.0), m
 
 
 def log1p_tail(b: FunctionBuilder, f: Value) -> Value:
     """log(1 + f) - f, for f of one reduced argument."""
     table = LOG[b.format.name]
+    if b.format is WIDE:
+        square = f * f
+        return square * b.fma(f, b.split_polynomial(f, table), -0.5)
     if b.format is F32:
         square = f * f
         lost = b.fma(f, f, -square)
@@ -99,6 +119,8 @@ def log1p_tail(b: FunctionBuilder, f: Value) -> Value:
 def combine(b: FunctionBuilder, k: Value, f: Value, f_low: Value | float, base: Base) -> Value:
     """k log_c(2) + log(1 + f + f_low) log_c(e); the correction f_low is at most an ulp of 1."""
     tail = log1p_tail(b, f)
+    if b.format is WIDE:
+        return b.fma(k, base.two[0] + base.two[1], (f + tail) * base.e[0])
     if isinstance(f_low, Value):
         tail = tail + f_low
     big, small = f, tail
@@ -115,39 +137,47 @@ def combine(b: FunctionBuilder, k: Value, f: Value, f_low: Value | float, base: 
     return total + small
 
 
-def special_cases(b: FunctionBuilder, x: Value, result: Value) -> Value:
-    """log 0 = -inf, log inf = inf, log of less = NaN, log NaN = NaN."""
+def _any_argument(b: FunctionBuilder, x: Value, base: Base) -> Value:
+    """The logarithm of whatever x: log 0 = -inf, log inf = inf, log of less = NaN, log NaN = NaN."""
+    k, m = reduced(b, x)
+    result = combine(b, k, m - 1.0, 0.0, base)
     result = b.select(x.equals(0.0), -math.inf, result)
     result = b.select(x.equals(math.inf), x, result)
     return b.select(x.compare("ult", 0.0), math.nan, result)
 
 
-def _logarithm(b: FunctionBuilder, x: Value, base: Base) -> Value:
-    k, m = reduced(b, x)
-    return special_cases(b, x, combine(b, k, m - 1.0, 0.0, base))
+def _logarithm(b: FunctionBuilder, x: Value, name: str, base: Base) -> Value:
+    """Straight for normal x > 0; a function of its own when any lane is something else."""
+    form = b.format
+    k, m = reduced_normal(b, x)
+    usual = combine(b, k, m - 1.0, 0.0, base)
+    least = form.bits_of(form.smallest_normal)
+    other = (x.bits() - least).compare("uge", form.bits_of(math.inf) - least)
+    rare = define(name + ".any", form, b.lanes, 1, lambda b, x: _any_argument(b, x, base), inline=False)
+    return b.rarely(other, usual, lambda: b.select(other, b.call(rare, x), usual))
 
 
 def log(b: FunctionBuilder, x: Value) -> Value:
     """Natural logarithm."""
-    return _logarithm(b, x, NATURAL[b.format.name])
+    return _logarithm(b, x, "log", NATURAL[b.format.name])
 
 
 def log2(b: FunctionBuilder, x: Value) -> Value:
     """Binary logarithm; exact for powers of two."""
-    return _logarithm(b, x, BINARY[b.format.name])
+    return _logarithm(b, x, "log2", BINARY[b.format.name])
 
 
 def log10(b: FunctionBuilder, x: Value) -> Value:
     """Decimal logarithm."""
-    return _logarithm(b, x, DECIMAL[b.format.name])
+    return _logarithm(b, x, "log10", DECIMAL[b.format.name])
 
 
-def log_pair(b: FunctionBuilder, high: Value, low: Value, doublings: Value | None = None) -> Value:
+def log_pair(b: FunctionBuilder, high: Value, low: Value | None, doublings: Value | None = None) -> Value:
     """log((high + low) 2^doublings) for finite high > 0, |low| at most a few ulp of it; accurate near 1."""
     k, m = reduced(b, high)
     if doublings is not None:
         k = k + doublings
-    return combine(b, k, m - 1.0, low / high, NATURAL[b.format.name])
+    return combine(b, k, m - 1.0, 0.0 if low is None else low / high, NATURAL[b.format.name])
 
 
 def log1p(b: FunctionBuilder, x: Value) -> Value:

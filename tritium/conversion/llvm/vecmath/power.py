@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from .builder import F32, F64, WIDE, FunctionBuilder, Value
-from .exponential import exp2_pair, two_to
+from .exponential import EXP2, exp2_pair, nearest, two_to
 from .logarithm import BINARY, combine, reduced
 from .pairs import Pair, fast_two_sum, pair_over, pair_plus, pair_times, two_product, two_sum
 
@@ -67,7 +67,9 @@ def _power_f32(b: FunctionBuilder, size: Value, y: Value) -> Value:
     high = combine(w, k, m - 1.0, 0.0, BINARY["wide"])
     high = w.select(wide.equals(0.0), -math.inf, w.select(wide.compare("uge", math.inf), wide, high))
     t = w.at_most(w.at_least(y.cast("fpext", "double") * high, -200.0), 200.0)
-    return exp2_pair(w, t, None).cast("fptrunc", "float")
+    n, n_bits = nearest(w, t, 1.0)
+    r = t - n
+    return (w.fma(r, w.polynomial(r, EXP2["wide"]), 1.0) * two_to(w, n_bits)).cast("fptrunc", "float")
 
 
 def pow(b: FunctionBuilder, x: Value, y: Value) -> Value:

@@ -41,7 +41,7 @@ _SPECS = (
     MathSpec("sin", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.sin),
     MathSpec("cos", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.cos),
     MathSpec("tan", 1, 1.0, 1.0, "every finite argument (Payne-Hanek beyond 2^16, 2^20)", trigonometric.tan),
-    MathSpec("tanh", 1, 1.0, 1.0, "", hyperbolic.tanh),
+    MathSpec("tanh", 1, 1.5, 1.5, "", hyperbolic.tanh),
     MathSpec("sinh", 1, 1.5, 1.5, "", hyperbolic.sinh),
     MathSpec("cosh", 1, 1.5, 1.5, "", hyperbolic.cosh),
     MathSpec("asinh", 1, 1.0, 1.0, "", hyperbolic.asinh),

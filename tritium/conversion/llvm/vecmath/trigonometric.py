@@ -17,13 +17,13 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .builder import F64, FunctionBuilder, MathFunction, Value, define
+from .builder import F32, F64, WIDE, FunctionBuilder, MathFunction, Value, define
 from .pairs import divide, fast_two_sum
 from .reduction import reduce_large
 
 __all__ = ["Reduced", "cos", "sin", "tan"]
 
-# sin(r) = r + r^3 P(r^2): relative errors 2^-27.8 and 2^-57.7.
+# sin(r) = r + r^3 P(r^2): relative errors 2^-27.8, 2^-57.7, 2^-37.4.
 SIN = {
     "f32": (-0.166666538, 0.00833210628, -0.000195078872),
     "f64": (
@@ -34,8 +34,9 @@ SIN = {
         -2.5050700968602501e-08,
         1.5893457554095231e-10,
     ),
+    "wide": (-0.16666666639552485, 0.0083333291606375749, -0.00019839265935414372, 2.7176804846534827e-06),
 }  # fmt: skip
-# cos(r) = 1 - r^2/2 + r^4 P(r^2): relative errors 2^-32.9 and 2^-63.5.
+# cos(r) = 1 - r^2/2 + r^4 P(r^2): relative errors 2^-32.9, 2^-63.5, 2^-32.9.
 COS = {
     "f32": (0.0416666456, -0.00138873036, 2.44311996e-05),
     "f64": (
@@ -46,6 +47,7 @@ COS = {
         2.0875676634992234e-09,
         -1.1357247091235403e-11,
     ),
+    "wide": (0.041666644920364884, -0.0013887278513844089, 2.4428781731694656e-05),
 }  # fmt: skip
 # pi/2 as a sum of floats.
 HALF_PI = {
@@ -118,10 +120,10 @@ Finish = Callable[[FunctionBuilder, Reduced], Value]
 
 
 def _large(name: str, b: FunctionBuilder, finish: Finish) -> MathFunction:
-    """The slow path as a function of its own: the reduction and all that follows in f64."""
+    """The slow path as a function of its own: the reduction and all that follows in doubles."""
 
     def body(b: FunctionBuilder, x: Value) -> Value:
-        wide = b.view(F64)
+        wide = b.view(WIDE if b.format is F32 else F64)
         result = finish(wide, Reduced(*reduce_large(wide, x.cast("fpext", "double"), b.format)))
         return result.cast("fptrunc", x.type.element)
 
