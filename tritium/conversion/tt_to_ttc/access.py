@@ -26,7 +26,8 @@ def _is_true(lane: Lane | None) -> bool:
 
 def load_at(ev: Evaluator, op: tt.Load, index: Index) -> Lane:
     """The lanes of a load at `index`; addresses that the mask excludes are never touched."""
-    ptr = ev.at(op.ptr, index)
+    staged = ev.staged.get(op)
+    ptr = ev.at(op.ptr, index) if staged is None else staged.at(ev, index)
     mask = None if op.mask is None else ev.at(op.mask, index)
     other = None if op.other is None else ev.at(op.other, index)
     mask = None if _is_true(mask) else mask
@@ -35,7 +36,7 @@ def load_at(ev: Evaluator, op: tt.Load, index: Index) -> Lane:
     level = max(lane.level for lane in (ptr, mask, other) if lane is not None)
     element = element_type(op.result.type)
     if ev.sanitizer is not None:
-        ev.sanitizer.check(ev, op, ptr, mask, index, "load", level)
+        ev.sanitizer.check(ev, op, ev.at(op.ptr, index), mask, index, "load", level)
     if isinstance(ptr, Uniform) and (mask is None or isinstance(mask, Uniform)):
         return _scalar_load(ev, op, ptr, mask, other, element, level)
     if isinstance(ptr, Guarded):

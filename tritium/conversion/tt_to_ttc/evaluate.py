@@ -58,6 +58,7 @@ class Evaluator:
         self.buffers: dict[Value, TileBuffer] = {}
         self.lanes = 1
         self.sanitizer: Any = None
+        self.staged: dict[tt.Load, Any] = {}  # loads that read through other pointers now (overlap.py)
 
     def at(self, value: Value, index: Index) -> Lane:
         """The lanes of `value` at `index`; for a scalar value the index is ignored."""

@@ -1,25 +1,176 @@
 """Loads inlined into the loop of a store: what if they read what it writes?
 
 In the tile program the whole load comes before the whole store. In one loop, a chunk stored early may be loaded
-late. That is harmless when both touch the same address at the same index, or different memory.
+late. That is harmless when both touch the same address at the same index, or different memory, and that is nearly
+always so; whether it is, is known only when the pointers are. So the address ranges are compared before the loop
+(some ten scalar instructions a program), and if they overlap in another way, the tile is first copied to scratch
+memory and the loop reads it there: the same loop, through other pointers and strides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ...dialects import tt
-from .nests import Space
+from ...analysis.affine import AffineForm, Num
+from ...dialects import arith, scf, tt, ttc
+from ...ir import TensorType, Value, element_type, i64
+from .buffers import TileBuffer, stored_type
+from .lanes import Index, Lane, Strided, Uniform
+from .nests import Space, run_nest
 
 if TYPE_CHECKING:
     from .convert import TileLowering
+    from .evaluate import Evaluator
 
-__all__ = ["guard_overlaps"]
+__all__ = ["StagedPointer", "guard_overlaps"]
+
+
+@dataclass(frozen=True)
+class StagedPointer:
+    """Where an inlined load reads: `base` + the sum of strides[d] * i_d elements, chosen at run time."""
+
+    base: Value
+    strides: tuple[int | Value, ...]
+
+    def at(self, ev: Evaluator, index: Index) -> Lane:
+        """The pointer lanes at `index`."""
+        w, level = ev.w, 0
+        total, lane_stride = w.number(0, i64), 0
+        for at, stride in zip(index, self.strides, strict=True):
+            assert isinstance(at, (Uniform, Strided))
+            level = max(level, at.level)
+            first = w.cast(at.value if isinstance(at, Uniform) else at.base, i64, True, at.level)
+            step = w.number(stride, i64) if isinstance(stride, int) else stride
+            total = w.add(total, first if stride == 1 else w.mul(first, step, at.level), level)
+            if isinstance(at, Strided):
+                assert at.stride == 1
+                lane_stride = stride  # type: ignore[assignment]
+        base = w.place(tt.AddPtr(self.base, total), level)
+        return (
+            Uniform(base, level)
+            if isinstance(lane_stride, int) and lane_stride == 0
+            else Strided(base, lane_stride, level)
+        )
 
 
 @contextmanager
 def guard_overlaps(lowering: TileLowering, op: tt.Store, space: Space) -> Iterator[None]:
     """Make the loads inlined into the loop of `op` see memory as it was before the loop."""
+    ev = lowering.ev
+    staged = {load: _staged(lowering, load, op, space) for load in _inlined_loads(lowering, op)}
+    ev.staged.update(staged)
     yield
+    for load in staged:
+        del ev.staged[load]
+
+
+def _inlined_loads(lowering: TileLowering, op: tt.Store) -> list[tt.Load]:
+    """The loads that the loop of `op` performs and that may meet its stores, in program order."""
+    plan, found = lowering.plan, []
+    store_form = plan.affinity.of(op.ptr)
+    values = [v for v in op.operands if isinstance(v.type, TensorType)]
+    for v, _ in plan.accesses(values):
+        load = v.defining_op
+        if not isinstance(load, tt.Load) or not isinstance(v.type, TensorType) or v in plan.buffered:
+            continue
+        form = plan.affinity.of(load.ptr)
+        if load.ptr is op.ptr or form is None or form == store_form or load in found:
+            continue
+        found.append(load)
+    position = {inner: k for k, inner in enumerate(op.parent or ())}
+    return sorted(found, key=lambda load: position.get(load, -1))
+
+
+def _staged(lowering: TileLowering, load: tt.Load, store: tt.Store, space: Space) -> StagedPointer:
+    ev = lowering.ev
+    w, affinity = ev.w, lowering.plan.affinity
+    form, other = affinity.of(load.ptr), affinity.of(store.ptr)
+    assert form is not None and other is not None
+    shape = load.ptr.type.shape
+    mine = _Range(ev, form, shape, load.ptr)
+    theirs = _Range(ev, other, _shape(store), store.ptr)
+    conflict = mine.meets(theirs, shape == _shape(store))
+    scratch = _scratch(lowering, load, form)
+    branch = scf.If.build(conflict, [], with_else=False)
+    w.place(branch)
+    with w.conditional(branch.then_block, branch):
+        copy = lowering.plan.space(shape, [load.ptr], (load.ptr,))
+        run_nest(ev, copy, lambda index: scratch.write(w, index, ev.at(load.result, index), ev.lanes))
+        w.place(scf.Yield([]))
+    inside = w.place(ttc.Address(scratch.base, w.number(0)))
+    inside = w.place(tt.Bitcast(inside, result=mine.start.type)) if inside.type is not mine.start.type else inside
+    base = w.place(arith.Select(conflict, inside, mine.start))
+    strides = tuple(_choose(w, conflict, a, b) for a, b in zip(scratch.strides, mine.strides))
+    return StagedPointer(base, strides)
+
+
+def _shape(store: tt.Store) -> tuple[int, ...]:
+    return store.ptr.type.shape if isinstance(store.ptr.type, TensorType) else ()
+
+
+def _choose(w: Any, conflict: Value, staged: int, direct: int | Value) -> int | Value:
+    if staged == direct:
+        return staged
+    other = w.number(direct, i64) if isinstance(direct, int) else direct
+    return w.place(arith.Select(conflict, w.number(staged, i64), other))
+
+
+def _scratch(lowering: TileLowering, load: tt.Load, form: AffineForm) -> TileBuffer:
+    """A copy of the tile with its contiguous dimension fastest, so that stride 1 stays 1."""
+    ty = load.result.type
+    buffer = TileBuffer.allocate(lowering.alloc, ty, stored_type(ty.element))
+    order = sorted(range(ty.rank), key=lambda d: (form.strides[d] != Num(1), -d))
+    strides, step = [0] * ty.rank, 1
+    for d in order:
+        strides[d] = step if ty.shape[d] > 1 or form.strides[d] == Num(1) else 0
+        step *= ty.shape[d]
+    return TileBuffer(buffer.base, ty.shape, tuple(strides), buffer.element, buffer.stored)
+
+
+class _Range:
+    """The bytes that an affine tile of pointers spans."""
+
+    def __init__(self, ev: Evaluator, form: AffineForm, shape: tuple[int, ...], ptr: Value) -> None:
+        w = ev.w
+        assert form.pointer is not None
+        self.ev = ev
+        self.start = w.place(tt.AddPtr(ev.scalars[form.pointer], w.symbol(form.base, i64, ev.scalars)))
+        self.strides: tuple[int | Value, ...] = tuple(
+            s.value if isinstance(s, Num) else w.symbol(s, i64, ev.scalars) for s in form.strides
+        )
+        pointee = element_type(ptr.type).pointee
+        size = max(1, getattr(pointee, "width", 64) // 8)
+        first = w.place(tt.PtrToInt(self.start, result=i64))
+        self.first, self.low, self.high, self.size = first, first, w.place(arith.AddI(first, w.number(size, i64))), size
+        for n, stride in zip(shape, self.strides):
+            if n > 1 and stride != 0:
+                self._extend(n, stride)
+
+    def _extend(self, n: int, stride: int | Value) -> None:
+        w, zero = self.ev.w, self.ev.w.number(0, i64)
+        if isinstance(stride, int):
+            span = w.number((n - 1) * stride * self.size, i64)
+        else:
+            span = w.place(arith.MulI(stride, w.number((n - 1) * self.size, i64)))
+        self.low = w.place(arith.AddI(self.low, w.place(arith.MinSI(span, zero))))
+        self.high = w.place(arith.AddI(self.high, w.place(arith.MaxSI(span, zero))))
+
+    def meets(self, other: _Range, same_shape: bool) -> Value:
+        """i1: the ranges overlap, and not by being one and the same tile."""
+        w = self.ev.w
+        less = arith.CmpIPredicate.ult
+        overlap = w.place(
+            arith.AndI(w.place(arith.CmpI(less, self.low, other.high)), w.place(arith.CmpI(less, other.low, self.high)))
+        )
+        if not same_shape or self.size != other.size:
+            return overlap
+        differs = w.place(arith.CmpI(arith.CmpIPredicate.ne, self.first, other.first))
+        for a, b in zip(self.strides, other.strides):
+            if a is b or (isinstance(a, int) and a == b):
+                continue
+            x, y = (w.number(s, i64) if isinstance(s, int) else s for s in (a, b))
+            differs = w.place(arith.OrI(differs, w.place(arith.CmpI(arith.CmpIPredicate.ne, x, y))))
+        return w.place(arith.AndI(overlap, differs))

@@ -87,6 +87,13 @@ class FunctionContext(Emitter):
         """Bind a value to a literal."""
         self.names[value] = literal(attr)
 
+    def reserve(self, size: int) -> str:
+        """A pointer to `size` bytes of scratch memory of this program, aligned to 64."""
+        name = f"%buffer{len(self.entry_allocas)}"
+        self.entry_allocas.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {self.scratch_bytes}")
+        self.scratch_bytes += -(-size // 64) * 64
+        return name
+
     def splat(self, scalar: str, scalar_type: str, lanes: int) -> str:
         """The scalar operand in every lane."""
         vector = f"<{lanes} x {scalar_type}>"

@@ -88,7 +88,7 @@ def _print(e: FunctionContext, op: ttc.Print) -> None:
         sizes=[byte_width(p.type.pointee) for p in op.ptrs],
     )
     count = max(1, len(op.ptrs))
-    table = e.op(f"alloca [{count} x ptr], align 8")
+    table = e.reserve(8 * count)
     for i, p in enumerate(op.ptrs):
         at = e.op(f"getelementptr ptr, ptr {table}, i64 {i}")
         e.stmt(f"store {llvm_type(p.type)} {e(p)}, ptr {at}")

@@ -16,11 +16,7 @@ __all__: list[str] = []
 @lowers(ttc.Alloc)
 def _alloc(e: FunctionContext, op: ttc.Alloc) -> None:
     ty = op.result.type
-    size = ty.size * byte_width(ty.element)
-    name = f"%buffer{len(e.entry_allocas)}"
-    e.entry_allocas.append(f"  {name} = getelementptr i8, ptr %scratch, i64 {e.scratch_bytes}")
-    e.scratch_bytes += -(-size // 64) * 64
-    e.bind(op.result, name)
+    e.bind(op.result, e.reserve(ty.size * byte_width(ty.element)))
 
 
 @lowers(ttc.Address)
