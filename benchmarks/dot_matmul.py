@@ -105,7 +105,8 @@ def matmul_text(n: int, blocks: Blocks, plan: DotPlan) -> str:
             if not blocks.in_place:
                 loop(e, str(blocks.bm), 1, copy_a)
             loop(e, str(blocks.bk), 1, pack_b)
-            e.stmt(plan.call(acc, a_tile if blocks.in_place else packed_a, packed_b))
+            rows = (a_tile, packed_b, str(4 * n)) if blocks.in_place else (packed_a, packed_b)
+            e.stmt(plan.call(acc, *rows))
 
         loop(e, str(n), blocks.bk, k_block)
         c_tile = element(e, c, e.op(f"add i64 {e.op(f'mul i64 {row}, {n}')}, {column}"))
@@ -186,9 +187,8 @@ def main() -> None:
         choices += [Blocks(m, w, k) for m in (64, 128, 256) for w in (64, 128, 256) for k in (32, 64, 128, 256)]
     runs = {}
     for blocks in dict.fromkeys(choices):
-        stride = n if blocks.in_place else None
         shape = (blocks.bm, blocks.bn, blocks.bk)
-        plan = plan_dot(target, *shape, "f32", "f32", "f32", tile=blocks.tile, a_row_stride=stride)
+        plan = plan_dot(target, *shape, "f32", "f32", "f32", tile=blocks.tile, a_in_place=blocks.in_place)
         kernel = load_kernel(compile_llvm(matmul_text(n, blocks, plan), target), "kernel")
         programs = (n // blocks.bm) * (n // blocks.bn)
         c[:] = 0

@@ -139,6 +139,28 @@ def test_strides(rng):
     assert (plan.a_row_stride, plan.acc_row_stride) == (31, 29)
 
 
+@pytest.mark.parametrize("kind", ["f32", "f64", "i8"])
+@pytest.mark.parametrize("shape", [(1, 1, 2), (16, 16, 16), (13, 20, 10), (128, 64, 32)])
+def test_a_in_place(kind, shape, rng):
+    m, n, k = shape
+    acc_type = "i32" if kind == "i8" else kind
+    plan = plan_dot(host_target(), m, n, k, kind, kind, acc_type, a_in_place=True)
+    assert plan.a_elements == 0
+    dtype = TYPES[plan.compute_type]
+    matrix = rng.integers(-100, 100, (m + 2, k + 7)).astype(dtype)
+    b = rng.integers(-100, 100, (k, n)).astype(dtype)
+    packed = np.zeros(plan.b_elements, dtype)
+    packed[[[plan.b_offset(i, j) for j in range(n)] for i in range(k)]] = b
+    acc = np.ones((m, n), TYPES[acc_type])
+    text = "\n".join(sorted(plan.declares)) + "\n" + plan.function_text
+    call = plan.call("%acc", "%a", "%b", "%stride")
+    text += f"define void @run(ptr %acc, ptr %a, ptr %b, i64 %stride) {{\n  {call}\n  ret void\n}}\n"
+    loaded = load_object(compile_llvm(text, host_target()).object)
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, ctypes.c_int64)(loaded.address("run"))
+    run(acc.ctypes.data, matrix[1:, 3:].ctypes.data, packed.ctypes.data, matrix.strides[0])
+    assert np.array_equal(acc, 1 + matrix[1 : m + 1, 3 : k + 3].astype(np.int64) @ b.astype(np.int64))
+
+
 def test_integer_sums_wrap():
     plan = plan_dot(host_target(), 1, 1, 4, "i16", "i16", "i32")
     a = np.full((1, 4), -32768, np.int16)
@@ -214,5 +236,9 @@ def test_bad_requests():
     for types in (("f32", "i8", "f32"), ("f64", "f64", "f32"), ("i8", "i8", "f32"), ("i8", "i8", "i8")):
         with pytest.raises(ValueError, match="cannot multiply"):
             plan_dot(target, 1, 1, 1, *types)
+    with pytest.raises(ValueError, match="padded"):
+        plan_dot(target, 4, 4, 3, "i8", "i8", "i32", a_in_place=True)
+    with pytest.raises(ValueError, match="in place"):
+        plan_dot(target, 4, 4, 4, "f32", "f32", "f32").call("%c", "%a", "%b", "%s")
     with pytest.raises(ValueError, match="c64"):
         plan_dot(target, 1, 1, 1, "c64", "f32", "f32")

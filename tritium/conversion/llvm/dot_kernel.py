@@ -152,7 +152,7 @@ class _Block:
     vectors: tuple[int, ...]
     rows: int
     steps: int  # of K
-    a_row: int
+    a_row: int | str  # a number of bytes, or the value that holds it
     acc_row: int
 
     @property
@@ -164,37 +164,40 @@ class _Block:
         return self.step.kpack * self.step.element_bytes
 
 
-def function_text(symbol: str, step: Step, panels: list[Panel], k: int, a_row: int, acc_row: int) -> str:
-    """The whole function; `k`, `a_row` and `acc_row` in elements."""
+def function_text(symbol: str, step: Step, panels: list[Panel], k: int, a_row: int | None, acc_row: int) -> str:
+    """The whole function; `k`, `a_row` and `acc_row` in elements. Without `a_row` the function has a fourth argument,
+    the distance of A's rows in bytes."""
     e = Emitter()
     e.label("entry")
     for panel in panels:
         _panel(e, step, panel, k, a_row, acc_row)
     e.stmt("ret void")
     head = f"define internal void {symbol}(ptr noalias nocapture %acc, ptr noalias nocapture readonly %a, "
-    return f"{head}ptr noalias nocapture readonly %b) nounwind noinline {{\n{e.text()}\n}}\n"
+    stride = ", i64 %a_row" if a_row is None else ""
+    return f"{head}ptr noalias nocapture readonly %b{stride}) nounwind noinline {{\n{e.text()}\n}}\n"
 
 
-def _panel(e: Emitter, step: Step, panel: Panel, k: int, a_row: int, acc_row: int) -> None:
+def _panel(e: Emitter, step: Step, panel: Panel, k: int, a_row: int | None, acc_row: int) -> None:
     """All panels of one width: loop over them, and in each over the row blocks."""
     b = _offset(e, "%b", panel.first * k * step.element_bytes)
     acc = _offset(e, "%acc", panel.first * step.acc_bytes)
     strides = (panel.columns * k * step.element_bytes, panel.columns * step.acc_bytes)
     panels = _Loop(e, panel.count, [(b, strides[0]), (acc, strides[1])])
     a, (b, acc) = "%a", panels.pointers
+    a_bytes = "%a_row" if a_row is None else a_row * step.element_bytes
     for rows, count in panel.row_blocks:
-        block = _Block(step, panel.vectors, rows, k // step.kpack, a_row * step.element_bytes, acc_row * step.acc_bytes)
-        blocks = _Loop(e, count, [(a, rows * block.a_row), (acc, rows * block.acc_row)])
+        block = _Block(step, panel.vectors, rows, k // step.kpack, a_bytes, acc_row * step.acc_bytes)
+        blocks = _Loop(e, count, [(a, _times(e, rows, a_bytes)), (acc, rows * block.acc_row)])
         _tile(e, block, blocks.pointers[1], blocks.pointers[0], b)
         a, acc = blocks.close([])[0]
     panels.close([])
 
 
 class _Loop:
-    """`count` turns which advance `pointers` by constant strides and carry `values`; one turn is no loop at all."""
+    """`count` turns which advance `pointers` by their strides and carry `values`; one turn is no loop at all."""
 
     def __init__(
-        self, e: Emitter, count: int, pointers: list[tuple[str, int]], values: list[tuple[str, str]] | None = None
+        self, e: Emitter, count: int, pointers: list[tuple[str, int | str]], values: list[tuple[str, str]] | None = None
     ) -> None:
         self.e, self.count = e, count
         self.strides = [stride for _, stride in pointers]
@@ -228,7 +231,13 @@ class _Loop:
         return after, values
 
 
-def _offset(e: Emitter, pointer: str, size: int) -> str:
+def _times(e: Emitter, count: int, size: int | str) -> int | str:
+    if isinstance(size, int) or count == 1:
+        return count * size if isinstance(size, int) else size
+    return e.op(f"mul i64 {size}, {count}")
+
+
+def _offset(e: Emitter, pointer: str, size: int | str) -> str:
     return e.op(f"getelementptr inbounds i8, ptr {pointer}, i64 {size}") if size else pointer
 
 
@@ -242,21 +251,32 @@ def _tile(e: Emitter, block: _Block, acc: str, a: str, b: str) -> None:
             spots.append((_offset(e, acc, at), step.vector(lanes)))
             at += lanes * step.acc_bytes
     sums = [e.op(f"load {ty}, ptr {p}, align {step.acc_bytes}") for p, ty in spots]
+    rows = _row_pointers(e, block, a)
     turns, rest = divmod(block.steps, _UNROLL)
     if turns:
-        advance = [(a, _UNROLL * block.a_step), (b, _UNROLL * block.b_step)]
+        advance: list[tuple[str, int | str]] = [
+            (b, _UNROLL * block.b_step),
+            *((p, _UNROLL * block.a_step) for p in rows),
+        ]
         loop = _Loop(e, turns, advance, [(ty, value) for (_, ty), value in zip(spots, sums, strict=True)])
         sums = loop.values
         for i in range(_UNROLL):
-            sums = _step(e, block, sums, *loop.pointers, i)
-        (a, b), sums = loop.close(sums)
+            sums = _step(e, block, sums, loop.pointers[1:], loop.pointers[0], i)
+        (b, *rows), sums = loop.close(sums)
     for i in range(rest):
-        sums = _step(e, block, sums, a, b, i)
+        sums = _step(e, block, sums, rows, b, i)
     for value, (p, ty) in zip(sums, spots, strict=True):
         e.stmt(f"store {ty} {value}, ptr {p}, align {step.acc_bytes}")
 
 
-def _step(e: Emitter, block: _Block, sums: list[str], a: str, b: str, index: int) -> list[str]:
+def _row_pointers(e: Emitter, block: _Block, a: str) -> list[str]:
+    """The pointers that walk along K: one for all rows if their distance is a constant, else one for each row."""
+    if isinstance(block.a_row, int):
+        return [a]
+    return [_offset(e, a, _times(e, row, block.a_row)) if row else a for row in range(block.rows)]
+
+
+def _step(e: Emitter, block: _Block, sums: list[str], rows: list[str], b: str, index: int) -> list[str]:
     """One step of K: every accumulator once."""
     step, at = block.step, index * block.b_step
     registers = []
@@ -266,7 +286,8 @@ def _step(e: Emitter, block: _Block, sums: list[str], a: str, b: str, index: int
     result = []
     old = iter(sums)
     for row in range(block.rows):
-        scalar = step.load_a(e, _offset(e, a, row * block.a_row + index * block.a_step))
+        pointer, at = (rows[0], row * block.a_row) if isinstance(block.a_row, int) else (rows[row], 0)
+        scalar = step.load_a(e, _offset(e, pointer, at + index * block.a_step))
         by_width = {lanes: step.broadcast(e, scalar, lanes) for lanes in block.vectors}
         for lanes, register in zip(block.vectors, registers, strict=True):
             result.append(step.accumulate(e, next(old), by_width[lanes], register, lanes))
