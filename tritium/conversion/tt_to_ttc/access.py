@@ -51,6 +51,12 @@ def _scalar_load(
     if mask is None:
         return Uniform(_from_memory(ev, w.place(_load_op(op, ptr.value, element), level), element, level), level)
     assert isinstance(mask, Uniform)
+    if isinstance(other, Uniform):
+        fallback = other.value
+    elif isinstance(element, tt.PointerType):
+        fallback = ptr.value
+    else:
+        fallback = w.number(0, element, level)
     branch = scf.If.build(mask.value, [element])
     result = w.place(branch, level)
     loaded = _load_op(op, ptr.value, element)
@@ -61,17 +67,11 @@ def _scalar_load(
         branch.then_block.append(narrowed)
         value = narrowed.out
     branch.then_block.append(scf.Yield([value]))
-    if isinstance(other, Uniform):
-        fallback = other.value
-    elif other is None:
-        fallback = w.number(0, element, level) if not isinstance(element, tt.PointerType) else ptr.value
-    else:  # a vector of fallbacks behind one address: choose afterwards
-        zero = w.number(0, element, level)
-        branch.else_block.append(scf.Yield([zero]))  # type: ignore[union-attr]
-        chosen = arith.Select(mask.value, w.splat(result, ev.lanes, level), w.vector(other, ev.lanes))
-        return Vec(w.place(chosen, level), level)
     branch.else_block.append(scf.Yield([fallback]))  # type: ignore[union-attr]
-    return Uniform(result, level)
+    if other is None or isinstance(other, Uniform):
+        return Uniform(result, level)
+    chosen = arith.Select(mask.value, w.splat(result, ev.lanes, level), w.vector(other, ev.lanes))
+    return Vec(w.place(chosen, level), level)
 
 
 def _load_op(op: tt.Load, ptr: Value, ty: Type, mask: Value | None = None, other: Value | None = None) -> ttc.Load:
