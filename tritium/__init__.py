@@ -1,3 +1,88 @@
-"""Tritium: a tile compiler in Python for kernels written in the Triton language."""
+"""Tritium: a tile compiler in Python for kernels written in the Triton language.
+
+    import tritium as triton
+    import tritium.language as tl
+
+is all that a script for Triton changes. What is needed to run kernels is imported at once, the rest when asked for.
+"""
+
+from __future__ import annotations
+
+from . import knobs
+from .compiler import compile
+from .compiler.source import ASTSource
+from .frontend.callee import constexpr_function
+from .numbers import cdiv, next_power_of_2
+from .runtime import (
+    JITFunction,
+    KernelInterface,
+    MockTensor,
+    OutOfResources,
+    TensorWrapper,
+    driver,
+    jit,
+    reinterpret,
+)
+from .support import TritiumError
+from .support.lazy import lazy_attributes
 
 __version__ = "0.1.0"
+
+TritonError = TritiumError
+
+__getattr__ = lazy_attributes(
+    __name__,
+    {
+        "AsyncCompileMode": ".runtime.async_compile",
+        "Autotuner": ".runtime.autotuner",
+        "Config": ".runtime.autotuner",
+        "CompilationError": ".frontend.errors",
+        "FutureKernel": ".runtime.async_compile",
+        "Heuristics": ".runtime.autotuner",
+        "autotune": ".runtime.autotuner",
+        "backends": ".backends:",
+        "compiler": ".compiler:",
+        "heuristics": ".runtime.autotuner",
+        "install": ".alias",
+        "language": ".language:",
+        "runtime": ".runtime:",
+        "set_allocator": ".runtime.allocation",
+        "testing": ".testing:",
+        "tools": ".tools:",
+    },
+    globals(),
+)
+
+__all__ = [
+    "ASTSource",
+    "AsyncCompileMode",
+    "Autotuner",
+    "CompilationError",
+    "Config",
+    "FutureKernel",
+    "Heuristics",
+    "JITFunction",
+    "KernelInterface",
+    "MockTensor",
+    "OutOfResources",
+    "TensorWrapper",
+    "TritiumError",
+    "TritonError",
+    "autotune",
+    "cdiv",
+    "compile",
+    "compiler",
+    "constexpr_function",
+    "driver",
+    "heuristics",
+    "install",
+    "jit",
+    "knobs",
+    "language",
+    "next_power_of_2",
+    "reinterpret",
+    "runtime",
+    "set_allocator",
+    "testing",
+    "tools",
+]

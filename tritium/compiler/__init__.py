@@ -1,5 +1,43 @@
-"""From a source and a target to a compiled kernel.
+"""The compiler: runs a backend's stage table over a source, keeps the results, and times every stage.
 
-Runs a backend's stage table, keeps each stage's text or bytes, writes and reads the cache on disk (JSON and raw
-bytes, checksummed, written by atomic rename), and collects metadata and timings.
+Everything a compile depends on is part of the key under which its result is stored; a process that finds the key on
+disk runs no stage at all.
 """
+
+from __future__ import annotations
+
+from ..backends.compiler import BaseBackend, GPUTarget
+from .backend import TargetError, backends, make_backend, register_backend
+from .cache import CacheWarning, Entry, KernelCache, cache_folder
+from .compile import CompileTimes, compile, default_target, get_cache_key
+from .kernel import CompiledKernel, LazyStages
+from .source import ASTSource, IRSource, SourceError
+from .version import package_key
+
+LazyDict = LazyStages
+triton_key = package_key
+
+__all__ = [
+    "ASTSource",
+    "BaseBackend",
+    "CacheWarning",
+    "CompileTimes",
+    "CompiledKernel",
+    "Entry",
+    "GPUTarget",
+    "IRSource",
+    "KernelCache",
+    "LazyDict",
+    "LazyStages",
+    "SourceError",
+    "TargetError",
+    "backends",
+    "cache_folder",
+    "compile",
+    "default_target",
+    "get_cache_key",
+    "make_backend",
+    "package_key",
+    "register_backend",
+    "triton_key",
+]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 from .launch import Launcher, make_launcher
 from .llvm import CompiledModule
@@ -24,7 +26,11 @@ class LoadedKernel:
         return self.loaded.address(self.name)
 
 
-def load_kernel(code: bytes | CompiledModule, name: str, print_callback: int = 0) -> LoadedKernel:
-    """Load object code and make its function `name` launchable; BackendError if that cannot be."""
+def load_kernel(code: bytes | CompiledModule, name: str, print_callback: Any = None) -> LoadedKernel:
+    """Load object code and make its function `name` launchable; BackendError if that cannot be.
+
+    `print_callback` is a ctypes function (see `printing`), kept alive with the kernel.
+    """
     loaded = load_object(code.object if isinstance(code, CompiledModule) else code)
-    return LoadedKernel(name, loaded, make_launcher(loaded.address(name), loaded, print_callback))
+    callback = ctypes.cast(print_callback, ctypes.c_void_p).value or 0 if print_callback is not None else 0
+    return LoadedKernel(name, loaded, make_launcher(loaded.address(name), (loaded, print_callback), callback))

@@ -46,6 +46,7 @@ class CPUTarget:
     has_f16c: bool = False
 
     backend = "cpu"
+    warp_size = 1  # Triton's targets have one
 
     @property
     def arch(self) -> str:

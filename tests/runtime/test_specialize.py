@@ -1,0 +1,165 @@
+"""The specialization table, by value and by annotation, and what is refused."""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+import pytest
+
+import tritium
+from tritium.runtime import ArgumentError, TensorDescriptor
+from tritium.runtime.specialize import ParameterRule, constant_key, parameter_rules, specialize
+
+ALIGNED = np.zeros(64, np.float32)
+ALIGNED = ALIGNED[(-ALIGNED.ctypes.data % 16) // 4 :]
+Pair = collections.namedtuple("Pair", "first second")
+
+
+def rule(annotation: str = "", special: bool = True, alignment: bool = True, const: bool = False) -> ParameterRule:
+    return ParameterRule("v", False, const, special, special and alignment, annotation)
+
+
+@pytest.mark.parametrize(
+    "value, expected",
+    [
+        (None, ("constexpr", None)),
+        (1, ("constexpr", 1)),
+        (0, ("i32", "D")),
+        (2, ("i32", "")),
+        (16, ("i32", "D")),
+        (-16, ("i32", "D")),
+        (-1, ("i32", "")),
+        (2**31 - 1, ("i32", "")),
+        (-(2**31), ("i32", "D")),
+        (2**31, ("i64", "D")),
+        (-(2**31) - 1, ("i64", "")),
+        (2**63 - 1, ("i64", "")),
+        (2**63, ("u64", "D")),
+        (2**64 - 1, ("u64", "")),
+        (True, ("u1", "")),
+        (False, ("u1", "")),
+        (1.0, ("fp32", "")),
+        (float("nan"), ("fp32", "")),
+        (np.int32(16), ("i32", "D")),
+        (np.int64(1), ("constexpr", 1)),
+        (np.float32(2.5), ("fp32", "")),
+        (np.float64(2.5), ("fp32", "")),
+        (np.float16(2.5), ("fp32", "")),
+        (np.bool_(True), ("u1", "")),
+        (ALIGNED, ("*fp32", "D")),
+        (ALIGNED[1:], ("*fp32", "")),
+        ((1, 3, None), (("constexpr", "i32", "constexpr"), (1, "", None))),
+        ((), ((), ())),
+        (Pair(16, (1.5, True)), (Pair("i32", ("fp32", "u1")), ("D", ("", "")))),
+    ],
+    ids=repr,
+)
+def test_table(value, expected) -> None:
+    found = specialize(value, rule())
+    assert found == expected
+    assert type(found[0]) is type(expected[0])
+
+
+@pytest.mark.parametrize(
+    "value, how, expected",
+    [
+        (1, {"special": False}, ("i32", "")),
+        (16, {"special": False}, ("i32", "")),
+        (16, {"alignment": False}, ("i32", "")),
+        (1, {"alignment": False}, ("constexpr", 1)),
+        (ALIGNED, {"alignment": False}, ("*fp32", "")),
+        (ALIGNED, {"const": True}, ("*kfp32", "D")),
+        (16, {"annotation": "i64"}, ("i64", "D")),
+        (1, {"annotation": "i64"}, ("constexpr", 1)),
+        (3, {"annotation": "u8"}, ("u8", "")),
+        (3, {"annotation": "fp64"}, ("fp64", "")),
+        (3.5, {"annotation": "fp16"}, ("fp16", "")),
+        (True, {"annotation": "i32"}, ("i32", "")),
+        (1, {"annotation": "u1"}, ("u1", "")),
+    ],
+)
+def test_rules(value, how, expected) -> None:
+    assert specialize(value, rule(**how)) == expected
+
+
+@pytest.mark.parametrize(
+    "dtype, name",
+    [
+        ("float64", "fp64"), ("float16", "fp16"), ("bool", "i1"), ("int8", "i8"), ("uint8", "u8"), ("int16", "i16"),
+        ("uint16", "u16"), ("int32", "i32"), ("uint32", "u32"), ("int64", "i64"), ("uint64", "u64"),
+    ],
+)  # fmt: skip
+def test_numpy_elements(dtype: str, name: str) -> None:
+    assert specialize(np.zeros(4, dtype), rule())[0] == f"*{name}"
+
+
+def test_ml_dtypes() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert specialize(np.zeros(4, ml_dtypes.bfloat16), rule())[0] == "*bf16"
+    assert specialize(np.zeros(4, ml_dtypes.float8_e4m3fn), rule())[0] == "*fp8e4nv"
+
+
+@pytest.mark.torch
+def test_torch_elements() -> None:
+    import torch
+
+    for dtype, name in {
+        torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16", torch.bool: "i1", torch.uint8: "u8",
+        torch.int64: "i64", torch.float8_e4m3fn: "fp8e4nv", torch.float8_e5m2: "fp8e5",
+    }.items():  # fmt: skip
+        assert specialize(torch.empty(4, dtype=dtype), rule())[0] == f"*{name}"
+
+
+def test_tensor_descriptor() -> None:
+    descriptor = TensorDescriptor(np.zeros((64, 64), np.float32)[:, :], [64, 64], [64, 1], [32, 16])
+    assert specialize(descriptor, rule())[0] == "tensordesc<fp32[32, 16]>"
+    with pytest.raises(ArgumentError, match="last stride"):
+        TensorDescriptor(ALIGNED, [8, 8], [8, 2], [4, 4])
+    with pytest.raises(ArgumentError, match="not a multiple of 16 bytes"):
+        TensorDescriptor(ALIGNED, [8, 7], [7, 1], [4, 4])
+    with pytest.raises(ArgumentError, match="1 to 5 dimensions"):
+        TensorDescriptor(ALIGNED, [], [], [])
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        ("text", r"argument 'v': a kernel cannot take a value of type str\nhint: annotate the parameter"),
+        ({}, "value of type dict"),
+        (2**64, "does not fit into 64 bits"),
+        (np.zeros(3, complex), "argument 'v': kernels know no elements of type complex128"),
+        (np.zeros(3, ">f4"), "foreign byte order"),
+        (np.zeros(3, object), "no elements of type object"),
+        (1j, "value of type complex"),
+    ],
+)  # fmt: skip
+def test_refusals(value, text: str) -> None:
+    with pytest.raises(ArgumentError, match=text):
+        specialize(value, rule())
+
+
+@pytest.mark.parametrize("value, annotation", [(300, "i8"), (-1, "u32"), (1.5, "i32")])
+def test_annotations_are_checked(value, annotation: str) -> None:
+    with pytest.raises(ArgumentError, match=annotation):
+        specialize(value, rule(annotation))
+
+
+def test_constants_are_told_apart() -> None:
+    values = [1, True, 1.0, "1", 0.0, -0.0, 0, False, None, (1,), (True,), [1], float("nan")]
+    assert len({constant_key(v) for v in values}) == len(values)
+    assert constant_key(float("nan")) == constant_key(float("nan"))
+
+
+def test_rules_of_parameters() -> None:
+    @tritium.jit
+    def kernel(a, b: tl.constexpr, c: tl.int64, d: int, e: bf16, f):  # noqa: F821
+        pass
+
+    rules = parameter_rules(kernel.params, ["a", 2], ["f"])
+    assert [r.constexpr for r in rules] == [False, True, False, False, False, False]
+    assert [r.type for r in rules] == ["", "", "i64", "", "bf16", ""]
+    assert [r.special for r in rules] == [False, True, False, True, True, True]
+    assert [r.alignment for r in rules] == [False, True, False, True, True, False]
+    with pytest.raises(ArgumentError, match="no parameter 'z'"):
+        parameter_rules(kernel.params, ["z"], [])

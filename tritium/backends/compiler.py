@@ -1,0 +1,95 @@
+"""What a backend offers to the compiler. One backend a target family; none knows another.
+
+A backend turns a TTIR module into machine code by a table of stages, and loads machine code into the process.
+Third parties add theirs through the entry point group `tritium.backends`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+__all__ = ["BaseBackend", "GPUTarget", "Language", "Stage"]
+
+
+class GPUTarget(NamedTuple):
+    """A target by name: `GPUTarget("cuda", 90, 32)`, `GPUTarget("cpu", "x86-64-v4", 1)`."""
+
+    backend: str
+    arch: int | str
+    warp_size: int
+
+
+class Language:
+    """The language a kernel is written in (Triton's name for it)."""
+
+    TRITON = "triton"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One row of a backend's table: `run(input, metadata) -> output`.
+
+    The input is the output of the stage `source`, or of the stage before where that is None. An output is an IR module,
+    text or bytes. A stage that is `on_demand` is run when somebody asks for its text; nothing may follow from it.
+    """
+
+    run: Callable[[Any, dict[str, Any]], Any]
+    source: str | None = None
+    on_demand: bool = False
+
+    def __call__(self, source: Any, metadata: dict[str, Any]) -> Any:
+        return self.run(source, metadata)
+
+
+class BaseBackend(ABC):
+    """One target and how to compile for it."""
+
+    #: the last stage, which holds the machine code
+    binary_ext: str
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+
+    @staticmethod
+    @abstractmethod
+    def supports_target(target: Any) -> bool:
+        """Can this backend compile for `target`?"""
+
+    @abstractmethod
+    def hash(self) -> str:
+        """All that decides what code comes out besides source and options: target, versions of tools."""
+
+    @abstractmethod
+    def parse_options(self, options: Mapping[str, Any]) -> Any:
+        """A frozen dataclass of options with a `key` for the cache; KeyError naming the first unknown one."""
+
+    @abstractmethod
+    def option_names(self) -> Iterable[str]:
+        """The names of all options."""
+
+    @abstractmethod
+    def add_stages(self, stages: dict[str, Any], options: Any, language: Any = None) -> None:
+        """Add name -> Stage (or a function of input and metadata) to `stages`, in order, from `ttir` on."""
+
+    @abstractmethod
+    def load(self, code: bytes, metadata: Mapping[str, Any]) -> Any:
+        """Machine code in this process: `.launch(args, x, y, z, num_threads, bounds)`, and what keeps it alive."""
+
+    def describe(self) -> GPUTarget:
+        """The target as Triton's three values."""
+        return GPUTarget(self.target.backend, self.target.arch, getattr(self.target, "warp_size", 1))
+
+    def get_module_map(self) -> dict[str, Any]:
+        """Modules of the language that mean something else on this target."""
+        return {}
+
+    def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
+        """Functions that the frontend asks the target for."""
+        return {}
+
+    def pack_metadata(self, metadata: Any) -> tuple[int, ...]:
+        """What launch hooks of Triton expect."""
+        return (metadata.num_warps, metadata.num_ctas, metadata.shared)

@@ -1,0 +1,70 @@
+"""The CPU backend as the compiler sees it: options, the stage table, loading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from ...support.lazy import LazyModule
+from ..compiler import BaseBackend, GPUTarget, Stage
+from .driver import LoadedKernel, load_kernel
+from .errors import BackendError
+from .options import CPUOptions
+from .printing import print_callback
+from .target import CPUTarget, named_target
+
+__all__ = ["CPUBackend"]
+
+_stages = LazyModule(".stages", __package__)
+
+CODE_VERSION = "1"
+
+
+class CPUBackend(BaseBackend):
+    """Compiles for one CPUTarget (or `GPUTarget("cpu", name, ...)`, whose name is one of `target_names()`)."""
+
+    binary_ext = "obj"
+
+    def __init__(self, target: Any) -> None:
+        super().__init__(target if isinstance(target, CPUTarget) else named_target(str(target.arch)))
+
+    @staticmethod
+    def supports_target(target: Any) -> bool:
+        """Any target whose backend is called "cpu"."""
+        return getattr(target, "backend", None) == "cpu"
+
+    def hash(self) -> str:
+        """The target with all its features; the rest is in the package's own hash."""
+        return self.target.key
+
+    def parse_options(self, options: Mapping[str, Any]) -> CPUOptions:
+        """See `CPUOptions.parse`."""
+        return CPUOptions.parse(options)
+
+    def option_names(self) -> Iterable[str]:
+        """The fields of `CPUOptions`."""
+        return [f.name for f in fields(CPUOptions)]
+
+    def add_stages(self, stages: dict[str, Any], options: CPUOptions, language: Any = None) -> None:
+        """ttir -> ttcir -> llir -> (asm, on demand) obj"""
+        target = self.target
+        stages["ttir"] = Stage(lambda module, metadata: _stages.make_ttir(module, metadata, options))
+        stages["ttcir"] = Stage(lambda module, metadata: _stages.make_ttcir(module, metadata, target, options))
+        stages["llir"] = Stage(lambda module, metadata: _stages.make_llir(module, metadata, target, options))
+        stages["asm"] = Stage(
+            lambda text, metadata: _stages.make_asm(text, target, options.opt_level), source="llir", on_demand=True
+        )
+        stages["obj"] = Stage(lambda text, metadata: _stages.make_obj(text, target, options.opt_level), source="llir")
+
+    def load(self, code: bytes, metadata: Mapping[str, Any]) -> LoadedKernel:
+        """Machine code into this process; BackendError for code of another machine."""
+        if self.target.arch != named_target("host").arch:
+            raise BackendError(f"the kernel was compiled for {self.target.arch} and cannot run on this machine")
+        sites = metadata.get("sites", [])
+        callback = print_callback(sites) if any(s["kind"] == "print" for s in sites) else None
+        return load_kernel(code, metadata["name"], callback)
+
+    def describe(self) -> GPUTarget:
+        """Triton's three values."""
+        return GPUTarget("cpu", self.target.cpu or self.target.arch, 1)

@@ -1,0 +1,50 @@
+"""The CPU's stages: ttir -> ttcir -> llir -> asm, obj."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+from ...conversion.tt_to_ttc import convert_tt_to_ttc
+from ...conversion.ttc_to_llvm import ttc_to_llvm
+from ...ir.passes import run_pipeline
+from ...ir.verifier import verify
+from ...transforms.ttir import TTIR_PIPELINE
+from .llvm import emit_assembly, emit_object, optimize
+from .options import CPUOptions
+from .target import CPUTarget
+
+__all__ = ["make_asm", "make_llir", "make_obj", "make_ttcir", "make_ttir"]
+
+
+def make_ttir(module: Any, metadata: dict[str, Any], options: CPUOptions) -> Any:
+    """The passes every target starts with."""
+    run_pipeline(module, TTIR_PIPELINE, stage="ttir", verifier=verify)
+    return module
+
+
+def make_ttcir(module: Any, metadata: dict[str, Any], target: CPUTarget, options: CPUOptions) -> Any:
+    """Tiles as loops over vectors of the machine's width."""
+    lowered = convert_tt_to_ttc(module, target, sanitize=options.sanitize)
+    verify(lowered)
+    return lowered
+
+
+def make_llir(module: Any, metadata: dict[str, Any], target: CPUTarget, options: CPUOptions) -> str:
+    """LLVM text, optimized with the target's machine; the kernel's symbol and its sites go into the metadata."""
+    lowered = ttc_to_llvm(module, target, fusion=options.enable_fp_fusion)
+    metadata["name"] = lowered.name
+    metadata["sites"] = [{**asdict(site), "file": os.path.basename(site.file)} for site in lowered.sites]
+    metadata["scratch_bytes"] = lowered.scratch_bytes
+    return optimize(lowered.text, target, options.opt_level)
+
+
+def make_asm(text: str, target: CPUTarget, level: int) -> str:
+    """The assembly text of the object that `make_obj` makes."""
+    return emit_assembly(text, target, level)
+
+
+def make_obj(text: str, target: CPUTarget, level: int) -> bytes:
+    """A relocatable object file."""
+    return emit_object(text, target, level)

@@ -1,0 +1,49 @@
+"""Which backends there are, and which one compiles for a target."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from ..backends.compiler import BaseBackend
+from ..support import TritiumError
+from ..support.lazy import LazyModule
+
+__all__ = ["TargetError", "backends", "make_backend", "register_backend"]
+
+_metadata = LazyModule("importlib.metadata")  # 10 ms, and only who asks for an unusual target needs it
+_cpu = LazyModule("..backends.cpu.compiler", __package__)
+
+_registered: dict[str, type[BaseBackend]] = {}
+
+
+class TargetError(TritiumError, RuntimeError):
+    """No backend, or more than one, compiles for a target."""
+
+
+def register_backend(name: str, backend: type[BaseBackend]) -> None:
+    """Make a backend known to this process under `name`, in the place of one that has the name already."""
+    _registered[name] = backend
+    make_backend.cache_clear()
+
+
+def backends() -> dict[str, type[BaseBackend]]:
+    """All backends by name: the ones in the package, registered ones, and those of entry points."""
+    found: dict[str, type[BaseBackend]] = {"cpu": _cpu.CPUBackend}
+    for entry in _metadata.entry_points(group="tritium.backends"):
+        found[entry.name] = entry.load()
+    return {**found, **_registered}
+
+
+@lru_cache(maxsize=64)
+def make_backend(target: Any) -> BaseBackend:
+    """The backend for `target` (a target value, or `GPUTarget`); TargetError if it is not exactly one."""
+    # The common case does not look through the entry points of every installed package (10 ms).
+    candidates = [b for b in _registered.values() if b.supports_target(target)]
+    if not candidates and getattr(target, "backend", None) == "cpu":
+        candidates = [_cpu.CPUBackend]
+    candidates = candidates or [b for b in backends().values() if b.supports_target(target)]
+    if len(candidates) != 1:
+        names = ", ".join(sorted(backends()))
+        raise TargetError(f"{len(candidates)} backends compile for {target}; there are: {names}")
+    return candidates[0](target)

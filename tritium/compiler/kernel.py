@@ -1,0 +1,158 @@
+"""A compiled kernel: the text of every stage, metadata, and a way to run it."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..support import settings
+
+__all__ = ["CompiledKernel", "LazyStages", "launch_with"]
+
+
+class LazyStages(dict[str, Any]):
+    """Stage name -> text or bytes, in pipeline order. What is not there yet is made when it is asked for.
+
+    >>> stages = LazyStages(["ttir", "asm"], {"ttir": "module {}"}, {"asm": lambda stages: "ret"})
+    >>> list(stages), stages["asm"]
+    (['ttir', 'asm'], 'ret')
+    """
+
+    def __init__(
+        self, names: list[str], known: Mapping[str, Any], makers: Mapping[str, Callable[[LazyStages], Any]]
+    ) -> None:
+        super().__init__((name, known.get(name)) for name in names)
+        self._makers = {name: make for name, make in makers.items() if name not in known}
+
+    def __getitem__(self, name: str) -> Any:
+        make = self._makers.get(name)
+        if make is not None:
+            self[name] = make(self)
+            self._makers.pop(name, None)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """`self[name]`, or `default` if there is no such stage."""
+        return self[name] if name in self else default  # noqa: SIM401 - self.get is what this is
+
+    def values(self) -> Any:
+        """All stages, made now where they were not."""
+        return [self[name] for name in self]
+
+    def items(self) -> Any:
+        """All (name, stage), made now where they were not."""
+        return [(name, self[name]) for name in self]
+
+    def __iter__(self) -> Iterator[str]:
+        return super().__iter__()
+
+
+_launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
+
+
+def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
+    """How kernels are launched: `make(kernel)(grid, args)`. The runtime, which knows arrays, says so at import."""
+    _launcher[:] = [make]
+
+
+class CompiledKernel:
+    """A kernel compiled for one specialization.
+
+    `asm` has every stage by name (`source` first), `metadata` the options and what the compiler found, `times` the
+    milliseconds of each stage (empty if the kernel came from the cache), `kernel` the machine code. `kernel[grid](...)`
+    launches it with all of the function's arguments, or with all but the compile-time ones.
+    """
+
+    def __init__(
+        self,
+        src: Any,
+        backend: Any,
+        metadata: dict[str, Any],
+        asm: LazyStages,
+        times: dict[str, float] | None = None,
+    ) -> None:
+        self.src = src
+        self.backend = backend
+        self.asm = asm
+        self.times = times or {}
+        self.hash: str = metadata["hash"]
+        self.name: str = metadata["name"]
+        self.values = metadata
+        self._metadata: Any = None
+        self._loaded: Any = None
+        self._run: Any = None
+        self.n_regs = metadata.get("n_regs", 0)
+        self.n_spills = metadata.get("n_spills", 0)
+        self.n_max_threads = metadata.get("n_max_threads", 1)
+
+    def __repr__(self) -> str:
+        return f"<CompiledKernel {self.name} for {self.values['target']['arch']}>"
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata as a named tuple."""
+        if self._metadata is None:
+            values = dict(self.values)
+            values["target"] = self.backend.describe()
+            self._metadata = namedtuple("KernelMetadata", sorted(values))(**values)
+        return self._metadata
+
+    @property
+    def packed_metadata(self) -> Any:
+        """What Triton's launch hooks expect: (num_warps, num_ctas, shared)."""
+        return self.backend.pack_metadata(self.metadata)
+
+    @property
+    def metadata_group(self) -> dict[str, Any]:
+        """The stages under the names their files would have."""
+        return {f"{self.name}.{stage}": None for stage in self.asm}
+
+    @property
+    def kernel(self) -> bytes:
+        """The machine code."""
+        return self.asm[self.backend.binary_ext]
+
+    @property
+    def loaded(self) -> Any:
+        """The code in this process, loaded now if it was not."""
+        if self._loaded is None:
+            arguments = (None, None, self.name, self.metadata_group, self.hash)
+            settings.runtime.kernel_load_start_hook(*arguments)
+            self._loaded = self.backend.load(self.kernel, self.values)
+            settings.runtime.kernel_load_end_hook(*arguments)
+        return self._loaded
+
+    @property
+    def module(self) -> Any:
+        """The loaded code (Triton's name for it)."""
+        return self.loaded
+
+    @property
+    def function(self) -> Any:
+        """The address of the entry point."""
+        return self.loaded.address
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        """`run(grid, args)`: launch with a grid of up to three integers and a sequence of arguments."""
+        if self._run is None:
+            self._run = _launcher[0](self)
+        return self._run
+
+    def launch_metadata(self, grid: tuple[int, ...], stream: Any, *args: Any) -> dict[str, Any]:
+        """What launch hooks are given."""
+        found = {"name": self.name, "function": self.function, "stream": stream}
+        extra = getattr(getattr(self.src, "fn", None), "launch_metadata", None)
+        if extra is not None:
+            names = self.src.fn.arg_names
+            found.update(extra(grid, self.metadata, dict(zip(names, args))))
+        return found
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        """`kernel[grid](*args)`."""
+
+        def launch(*args: Any, stream: Any = None) -> None:
+            self.run(grid, args)
+
+        return launch

@@ -1,0 +1,172 @@
+"""What can be compiled: a kernel function with a signature, or a file with the text of a stage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..support import TritiumError
+from ..support.lazy import LazyModule
+
+__all__ = ["ASTSource", "IRSource", "SourceError"]
+
+_visitor = LazyModule("..frontend.visitor", __package__)
+_parser = LazyModule("..ir.parser", __package__)
+_verifier = LazyModule("..ir.verifier", __package__)
+
+Path_ = tuple[int, ...]
+
+
+class SourceError(TritiumError, ValueError):
+    """What should be compiled is described wrongly."""
+
+
+def _paths(fn: Any, values: Mapping[Any, Any] | None, what: str) -> dict[Path_, Any]:
+    """Keys as paths into the parameters: `(2,)`, or `(2, 0)` into a tuple; names and numbers are accepted too."""
+    found: dict[Path_, Any] = {}
+    for key, value in (values or {}).items():
+        if isinstance(key, str):
+            if key not in fn.arg_names:
+                raise SourceError(f"{what}: {fn.__name__} has no parameter {key!r}; it has: {', '.join(fn.arg_names)}")
+            key = (fn.arg_names.index(key),)
+        found[(key,) if isinstance(key, int) else tuple(key)] = value
+    return found
+
+
+def _stable(value: Any) -> str:
+    """Text that is equal in every process for equal compile-time values, and differs for others."""
+    if isinstance(value, float):
+        return f"float:{value.hex()}"  # repr would do, but for the sign and bits of a NaN
+    if isinstance(value, (tuple, list)):
+        fields = ",".join(getattr(type(value), "_fields", ()))
+        return f"{type(value).__name__}[{fields}]({','.join(map(_stable, value))})"
+    key = getattr(value, "cache_key", None)
+    if isinstance(key, str):
+        return key
+    inner = getattr(value, "value", None)
+    if type(value).__name__ == "constexpr":
+        return _stable(inner)
+    text = repr(value)
+    if " at 0x" in text:
+        raise SourceError(
+            f"a compile-time value of type {type(value).__name__} has no stable text to tell it apart: {text}"
+        )
+    return f"{type(value).__qualname__}:{text}"
+
+
+class ASTSource:
+    """A kernel function, specialized.
+
+    `signature` maps every parameter's name to its type ("*fp32", "i32", "constexpr", nested tuples of those);
+    `constexprs` maps paths (or names) of parameters to their values; `attrs` maps paths to lists of attributes, such
+    as `{(0,): [["tt.divisibility", 16]]}`. Raises SourceError for what does not fit the function.
+    """
+
+    ext = "source"
+    language = "triton"
+
+    def __init__(
+        self,
+        fn: Any,
+        signature: Mapping[str, Any],
+        constexprs: Mapping[Any, Any] | None = None,
+        attrs: Mapping[Any, Any] | None = None,
+    ) -> None:
+        self.fn = fn
+        self.name: str = fn.__name__
+        self.constants = _paths(fn, constexprs, "constexprs")
+        self.attrs = {path: [list(a) for a in items] for path, items in _paths(fn, attrs, "attrs").items()}
+        self.signature = self._complete(signature)
+
+    def _complete(self, signature: Mapping[str, Any]) -> dict[str, Any]:
+        names = self.fn.arg_names
+        unknown = [name for name in signature if name not in names]
+        if unknown:
+            raise SourceError(f"signature: {self.name} has no parameter {unknown[0]!r}; it has: {', '.join(names)}")
+        constant = {names[path[0]] for path in self.constants if len(path) == 1}
+        missing = [name for name in names if name not in signature and name not in constant]
+        if missing:
+            raise SourceError(f"signature: no type for parameter {missing[0]!r} of {self.name}, and no constant value")
+        return {name: "constexpr" if name in constant else signature[name] for name in names}
+
+    def hash(self) -> str:
+        """Equal for equal sources in any process: function, callees, globals, types, constants, attributes."""
+        constants = sorted((path, _stable(value)) for path, value in self.constants.items())
+        parts = (self.fn.cache_key, self.signature, constants, sorted(self.attrs.items()))
+        return sha256(repr(parts).encode()).hexdigest()
+
+    def make_ir(self, target: Any, options: Any) -> Any:
+        """The TTIR module of the kernel; CompilationError for what the frontend does not accept."""
+        return _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options)
+
+    def parse_options(self) -> dict[str, Any]:
+        """Options that the source itself asks for."""
+        return {}
+
+
+_SYMBOL = re.compile(
+    r"(?:tt\.func\s+(?:public\s+)?@|define\s+(?:dso_local\s+)?(?!internal\b|private\b)[\w\s()]*?void\s+@)"
+    r"\"?([\w.$]+)\"?\s*\("
+)
+
+
+class IRSource:
+    """A file whose text is a stage of the pipeline (`kernel.ttir`, `kernel.llir`): compiled from there on.
+
+    The stage is the file's extension. Raises SourceError if there is no kernel in it.
+    """
+
+    def __init__(self, path: str | Path, context: Any = None, backend: Any = None) -> None:
+        self.path = Path(path)
+        self.ext = self.path.suffix[1:]
+        self.src = self.path.read_text()
+        self.language = "triton"
+        symbol = _SYMBOL.search(self.src)
+        if symbol is None:
+            raise SourceError(f"{self.path.name} holds no kernel (a public function)")
+        self.name = symbol.group(1)
+        self.constants: dict[Path_, Any] = {}
+        self.attrs: dict[Path_, Any] = {}
+        self.signature = self._signature()
+
+    def _signature(self) -> dict[str, str]:
+        if self.ext not in ("ttir", "ttgir", "source"):
+            return {}
+        head = re.search(r"tt\.func[^@]*@\"?[\w.$]+\"?\s*\((.*?)\)\s*(?:attributes|->|\{)", self.src, re.S)
+        found = {}
+        for name, ty in re.findall(
+            r"%([\w$]+)\s*:\s*(![\w.]+<[^<>]*(?:<[^<>]*>)?[^<>]*>|\w+)", head[1] if head else ""
+        ):
+            found[name] = _type_text(ty)
+        return found
+
+    def hash(self) -> str:
+        """A hash of stage and text."""
+        return sha256(f"{self.ext}\0{self.src}".encode()).hexdigest()
+
+    def make_ir(self, target: Any, options: Any) -> Any:
+        """The stage's module, or its text where it is no MLIR."""
+        if self.ext not in ("ttir", "ttcir", "ttgir", "source"):
+            return self.src
+        module = _parser.parse_module(self.src, str(self.path.name))
+        _verifier.verify(module)
+        return module
+
+    def parse_options(self) -> dict[str, Any]:
+        """`num_warps`, where the text states it."""
+        stated = re.search(r'"ttg\.num-warps"\s*=\s*(\d+)', self.src)
+        return {"num_warps": int(stated[1])} if stated else {}
+
+
+_FLOATS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
+
+
+def _type_text(ty: str) -> str:
+    """An MLIR type as a signature spells it: `!tt.ptr<f32>` is `*fp32`."""
+    pointer = re.fullmatch(r"!tt\.ptr<(.*?)(?:,\s*\d+)?>", ty)
+    if pointer:
+        return "*" + _type_text(pointer[1])
+    return _FLOATS.get(ty, ty)

@@ -1,0 +1,366 @@
+"""What kernels take for pointers: torch tensors, NumPy arrays, DLPack, the array interface, anything with `data_ptr`.
+
+torch and NumPy are never imported here: whoever passes a tensor has done that already.
+
+An array is described by three things: the name of its element type as signatures spell it ("fp32"), the address of its
+first element, and an object that keeps that address valid (often the array itself). A read-only array is accepted;
+nothing keeps a kernel from storing to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .errors import ArgumentError
+
+__all__ = ["ArrayInfo", "MockTensor", "TensorWrapper", "describe", "element_name", "extent", "is_array", "reinterpret"]
+
+
+class ArrayInfo(NamedTuple):
+    """`element` ("fp32"), `address` in bytes, `owner` (keep it while the address is used)."""
+
+    element: str
+    address: int
+    owner: Any
+
+
+_NAMES = {
+    "bool": "i1",
+    "int1": "i1",
+    "half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+    "bfloat16": "bf16",
+    **{f"int{n}": f"i{n}" for n in (8, 16, 32, 64)},
+    **{f"uint{n}": f"u{n}" for n in (8, 16, 32, 64)},
+    **{f"float{n}": f"fp{n}" for n in (16, 32, 64)},
+    "float8_e4m3fn": "fp8e4nv",
+    "float8_e5m2": "fp8e5",
+    "float8_e4m3fnuz": "fp8e4b8",
+    "float8_e5m2fnuz": "fp8e5b16",
+    "float8_e4m3b11fnuz": "fp8e4b15",
+    "float8_e8m0fnu": "u8",
+    "float4_e2m1fn_x2": "u8",
+}
+_NAMES.update({name: name for name in list(_NAMES.values())})
+_NAMES.update({f"float8{name[3:]}": name for name in ("fp8e4nv", "fp8e5", "fp8e4b8", "fp8e5b16", "fp8e4b15")})
+
+_known: dict[Any, str] = {}
+
+
+def element_name(dtype: Any) -> str:
+    """The signature's name of an element type: of torch, NumPy, ml_dtypes, ours, or a string. ArgumentError else."""
+    found = _known.get(dtype)
+    if found is not None:
+        return found
+    if getattr(dtype, "byteorder", "=") == ">":
+        raise ArgumentError(f"elements in foreign byte order ({dtype!r}) cannot be used by kernels")
+    text = str(getattr(dtype, "name", dtype)).rsplit(".", 1)[-1].removeprefix("*")
+    if text not in _NAMES:
+        raise ArgumentError(f"kernels know no elements of type {dtype}")
+    _known[dtype] = _NAMES[text]
+    return _NAMES[text]
+
+
+# ---- how to look into each kind of array: class -> function(value) -> ArrayInfo -------------------------------------
+
+_adapters: dict[type, Callable[[Any], ArrayInfo] | None] = {}
+
+
+def describe(value: Any) -> ArrayInfo | None:
+    """The ArrayInfo of an array, or None if `value` is no array.
+
+    Raises ArgumentError for an array that kernels on the CPU cannot use: in a device's memory, of unknown elements.
+    """
+    cls = value.__class__
+    try:
+        adapter = _adapters[cls]
+    except KeyError:
+        adapter = _adapters[cls] = _find_adapter(value)
+    return None if adapter is None else adapter(value)
+
+
+def is_array(value: Any) -> bool:
+    """Would `describe` take `value` for an array (usable or not)?"""
+    cls = value.__class__
+    if cls not in _adapters:
+        _adapters[cls] = _find_adapter(value)
+    return _adapters[cls] is not None
+
+
+def adapter_of(value: Any) -> str:
+    """How an array is read: "numpy", "torch", "pointer" (`data_ptr`), or "" for ways that need more than a call."""
+    adapter = _adapters.get(value.__class__)
+    return {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "pointer"}.get(adapter, "")  # type: ignore[arg-type]
+
+
+def _find_adapter(value: Any) -> Callable[[Any], ArrayInfo] | None:
+    cls = type(value)
+    if isinstance(value, type):
+        return None
+    if any(c.__module__ == "numpy" and c.__name__ == "ndarray" for c in cls.__mro__):
+        return _from_numpy
+    if any(c.__module__ == "numpy" and c.__name__ == "generic" for c in cls.__mro__):
+        return None  # a NumPy scalar is a number
+    if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
+        return _from_torch if hasattr(value, "is_cpu") else _from_pointer
+    if hasattr(value, "__cuda_array_interface__"):
+        return _device_array
+    if hasattr(value, "__array_interface__"):
+        return _from_interface
+    if hasattr(value, "__dlpack__"):
+        return _from_dlpack
+    return None
+
+
+def _device_error(where: str) -> ArgumentError:
+    return ArgumentError(
+        f"an array in the memory of {where}, but the kernel is compiled for the CPU\n"
+        "hint: pass a CPU copy (.cpu() in torch, .get() in CuPy)"
+    )
+
+
+def _from_torch(value: Any) -> ArrayInfo:
+    if not value.is_cpu:
+        raise _device_error(f"device {value.device}")
+    return ArrayInfo(element_name(value.dtype), value.data_ptr(), value)
+
+
+def _from_pointer(value: Any) -> ArrayInfo:
+    if hasattr(value, "__cuda_array_interface__"):
+        _device_array(value)
+    device = getattr(value, "device", None)
+    if device is not None and getattr(device, "type", str(device)).split(":")[0] in ("cuda", "hip", "xpu", "mps"):
+        raise _device_error(f"device {device}")
+    return ArrayInfo(element_name(value.dtype), int(value.data_ptr()), value)
+
+
+def _device_array(value: Any) -> ArrayInfo:
+    raise _device_error("a CUDA device")
+
+
+def _address_reader() -> Callable[[Any], int]:
+    """Read the address of a NumPy array: straight from its structure on CPython (0.1 us instead of 0.8)."""
+    offset = object.__basicsize__  # `char *data` is the first member after the object's head
+
+    def read(array: Any, from_address: Any = ctypes.c_size_t.from_address, offset: int = offset) -> int:
+        return from_address(id(array) + offset).value
+
+    return read
+
+
+def _slow_address(array: Any) -> int:
+    return array.__array_interface__["data"][0]
+
+
+_numpy_address: Callable[[Any], int] = _slow_address
+_checked = False
+
+
+def numpy_address(array: Any) -> int:
+    """May generated code read `char *data` of an array itself? Known after the first `numpy_address`."""
+    global _numpy_address, _checked
+    if not _checked:
+        _checked = True
+        quick = _address_reader()
+        flat = array.reshape(-1)
+        probes = [array, flat, flat[-1:], flat[::-1]]
+        try:
+            if all(quick(p) == _slow_address(p) for p in probes):
+                _numpy_address = quick
+        except (ValueError, OSError):
+            pass
+    return _numpy_address(array)
+
+
+def quick_numpy_reads() -> bool:
+    """May generated code read `char *data` from the array's structure itself? Known after the first `numpy_address`."""
+    return _numpy_address is not _slow_address
+
+
+def _from_numpy(value: Any) -> ArrayInfo:
+    return ArrayInfo(element_name(value.dtype), numpy_address(value), value)
+
+
+_TYPESTR = {"f2": "fp16", "f4": "fp32", "f8": "fp64", "b1": "i1"}
+_TYPESTR.update({f"{kind}{n // 8}": f"{kind}{n}" for kind in "iu" for n in (8, 16, 32, 64)})
+
+
+def _from_interface(value: Any) -> ArrayInfo:
+    interface = value.__array_interface__
+    typestr = interface["typestr"]
+    name = _TYPESTR.get(typestr[1:])
+    if name is None or (typestr[0] == ">" and name[-1] != "8"):
+        raise ArgumentError(f"kernels know no elements of type {typestr!r} (from __array_interface__)")
+    data = interface.get("data")
+    if data is None:
+        raise ArgumentError("an __array_interface__ without the address of its data cannot be used by kernels")
+    return ArrayInfo(name, data[0], (value, interface))
+
+
+# ---- DLPack ---------------------------------------------------------------------------------------------------------
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_size_t),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+_DL_CPU = (1, 3, 11)  # plain, CUDA pinned and ROCm pinned host memory
+_DL_CODES = {0: "i", 1: "u", 2: "fp", 4: "bf", 6: "i"}
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+
+
+def _dl_tensor(value: Any) -> tuple[_DLTensor, Any]:
+    """The DLPack description of `value` and the capsule it lives in."""
+    device = value.__dlpack_device__()[0]
+    if int(device) not in _DL_CPU:
+        raise _device_error(f"DLPack device {tuple(value.__dlpack_device__())}")
+    capsule = value.__dlpack__()
+    return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor")), capsule
+
+
+def _from_dlpack(value: Any) -> ArrayInfo:
+    tensor, capsule = _dl_tensor(value)
+    name = f"{_DL_CODES.get(tensor.code, '?')}{1 if tensor.code == 6 else tensor.bits}"
+    if tensor.lanes != 1 or name not in _NAMES:
+        raise ArgumentError(f"kernels know no elements of DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes})")
+    return ArrayInfo(name, tensor.data + tensor.byte_offset, (value, capsule))
+
+
+# ---- which bytes belong to an array ---------------------------------------------------------------------------------
+
+_EVERYTHING = (0, (1 << 64) - 1)
+
+
+def extent(value: Any) -> tuple[int, int]:
+    """First byte and one past the last of the elements an array has (not of the memory it is a view of).
+
+    An object that only has an address owns everything: (0, 2^64 - 1).
+    """
+    info = describe(value)
+    if info is None:
+        return (0, 0)
+    if isinstance(value, TensorWrapper):
+        return extent(value.base)
+    geometry = _geometry(value, info)
+    if geometry is None:
+        return _EVERYTHING
+    shape, strides, size = geometry
+    if 0 in shape:
+        return (info.address, info.address)
+    steps = [(n - 1) * s for n, s in zip(shape, strides)]
+    return info.address + sum(s for s in steps if s < 0), info.address + sum(s for s in steps if s > 0) + size
+
+
+def _geometry(value: Any, info: ArrayInfo) -> tuple[Sequence[int], Sequence[int], int] | None:
+    """Shape, strides in bytes, and bytes of an element."""
+    adapter = _adapters[value.__class__]
+    if adapter is _from_numpy:
+        return value.shape, value.strides, value.itemsize
+    if adapter is _from_dlpack:
+        tensor = _DLTensor.from_address(_capsule_pointer(info.owner[1], b"dltensor"))
+        size = tensor.bits // 8
+        shape = tensor.shape[: tensor.ndim]
+        return shape, [s * size for s in tensor.strides[: tensor.ndim]] if tensor.strides else _dense(shape, size), size
+    if adapter is _from_interface:
+        interface = info.owner[1]
+        size = int(interface["typestr"][2:])
+        return interface["shape"], interface.get("strides") or _dense(interface["shape"], size), size
+    try:
+        size = value.element_size()
+        return tuple(value.shape), [s * size for s in value.stride()], size
+    except (AttributeError, TypeError):
+        return None
+
+
+def _dense(shape: Sequence[int], size: int) -> list[int]:
+    strides = []
+    for n in reversed(shape):
+        strides.append(size)
+        size *= n
+    return strides[::-1]
+
+
+# ---- stand-ins ------------------------------------------------------------------------------------------------------
+
+
+class TensorWrapper:
+    """An array seen with another element type: `reinterpret(tensor, dtype)`."""
+
+    def __init__(self, base: Any, dtype: Any) -> None:
+        self.dtype = dtype
+        self.base = base
+        self.data = base
+        self.device = getattr(base, "device", "cpu")
+        self.shape = getattr(base, "shape", ())
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        info = describe(self.base)
+        assert info is not None
+        return info.address
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "base":
+            raise AttributeError(name)
+        return getattr(self.base, name)
+
+    def __str__(self) -> str:
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor: Any, dtype: Any) -> Any:
+    """`tensor` with its memory read as elements of `dtype`, which must be as wide. TypeError if it is no array."""
+    if isinstance(tensor, TensorWrapper):
+        tensor = tensor.base
+    if not is_array(tensor):
+        raise ArgumentError(f"cannot reinterpret a {type(tensor).__name__}: it is no array")
+    wide = describe(tensor)
+    assert wide is not None
+    if wide.element == element_name(dtype):
+        return tensor
+    return TensorWrapper(tensor, dtype)
+
+
+class MockTensor:
+    """Stands for an array of `dtype` in `warmup`: 16-byte aligned, without memory."""
+
+    def __init__(self, dtype: Any, shape: Sequence[int] | None = None) -> None:
+        self.dtype = dtype
+        self.shape = [1] if shape is None else list(shape)
+
+    @staticmethod
+    def wrap_dtype(value: Any) -> Any:
+        """`value`, or a MockTensor of it if it is an element type of torch or NumPy."""
+        kinds = {(c.__module__.split(".")[0], c.__name__) for c in type(value).__mro__}
+        return MockTensor(value) if kinds & {("torch", "dtype"), ("numpy", "dtype")} else value
+
+    def stride(self) -> tuple[int, ...]:
+        """Strides in elements of a contiguous tensor."""
+        return tuple(_dense(self.shape, 1))
+
+    @staticmethod
+    def data_ptr() -> int:
+        """No address: 0."""
+        return 0
+
+    @staticmethod
+    def ptr_range() -> int:
+        """No memory: 0."""
+        return 0

@@ -1,0 +1,76 @@
+"""Errors that running kernels report, told as what they mean in the kernel's source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..compiler import CompiledKernel
+from ..conversion.llvm.abi import ErrorKind, ErrorRecord
+from ..support.diagnostics import Diagnostic
+from .errors import DeviceAssertError, SanitizerError
+
+__all__ = ["report"]
+
+_VERBS = {
+    ErrorKind.LOAD_OUT_OF_BOUNDS: "load",
+    ErrorKind.STORE_OUT_OF_BOUNDS: "store",
+    ErrorKind.ATOMIC_OUT_OF_BOUNDS: "atomic",
+}
+
+
+def report(data: bytes, kernel: CompiledKernel, labels: Sequence[str]) -> None:
+    """Raise what the error record `data` says. `labels` names the parameter that each argument slot belongs to."""
+    record = ErrorRecord.from_bytes(data)
+    sites: list[Mapping[str, Any]] = kernel.values.get("sites", [])
+    site = sites[record.site] if 0 <= record.site < len(sites) else {}
+    if record.kind == ErrorKind.ASSERT:
+        message = f"device assertion failed: {site.get('details', {}).get('message') or 'no message'}"
+        raise DeviceAssertError(*_told(message, kernel, site, record))
+    raise _sanitizer_error(record, kernel, site, labels)
+
+
+def _sanitizer_error(
+    record: ErrorRecord, kernel: CompiledKernel, site: Mapping[str, Any], labels: Sequence[str]
+) -> SanitizerError:
+    verb = _VERBS.get(ErrorKind(record.kind), "access")
+    slot = site.get("details", {}).get("argument", -1)
+    argument = labels[slot] if 0 <= slot < len(labels) else None
+    size = _element_bytes(kernel, argument)
+    index, count = None, None
+    if size:
+        index, count = (record.address - record.lower) // size, (record.upper - record.lower) // size
+    where = f"of {argument!r}" if argument else "of an array"
+    if index is None:
+        found = f"address {record.address:#x}, allowed are {record.lower:#x} to {record.upper:#x} (exclusive)"
+    else:
+        found = f"index {index}, allowed are 0 to {count} (exclusive)"
+    message = f"out-of-bounds {verb} {where}: {found}; element {record.index} of the tile"
+    error = SanitizerError(*_told(message, kernel, site, record))
+    error.access, error.argument, error.address = verb, argument, record.address
+    error.lower, error.upper, error.index, error.count = record.lower, record.upper, index, count
+    return error
+
+
+def _told(
+    message: str, kernel: CompiledKernel, site: Mapping[str, Any], record: ErrorRecord
+) -> tuple[str, str, Any, Any, Any, tuple[int, int, int]]:
+    """The arguments of a kernel error: its text, and where it happened."""
+    file, line, column = site.get("file") or None, site.get("line") or None, site.get("column") or None
+    source = getattr(getattr(kernel.src, "fn", None), "source", None)
+    lines: Sequence[str] = ()
+    if source is not None and file is not None and os.path.basename(source.file) == file:
+        file, lines = source.file, source.lines
+    message = f"{message}\nin kernel {kernel.name}, program {record.program}"
+    text = Diagnostic(message, file or "", line or 0, column or 0, lines).render()
+    return text, kernel.name, file, line, column, record.program
+
+
+def _element_bytes(kernel: CompiledKernel, argument: str | None) -> int:
+    ty = kernel.src.signature.get(argument, "") if argument else ""
+    if not isinstance(ty, str) or ty[:1] != "*":
+        return 0
+    name = ty.lstrip("*").removeprefix("k")
+    digits = "".join(c for c in name.split("e")[0] if c.isdigit())
+    return max(int(digits or 8) // 8, 1)

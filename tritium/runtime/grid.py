@@ -1,0 +1,40 @@
+"""Grids: how many programs a launch runs, in up to three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+from .errors import LaunchError
+
+__all__ = ["LIMIT", "normalize_grid"]
+
+LIMIT = (1 << 31) - 1
+"""The largest extent of a dimension: program ids are 32-bit integers."""
+
+
+def normalize_grid(
+    grid: Any, meta: Callable[[], dict[str, Any]] | None, kernel: str = "kernel"
+) -> tuple[int, int, int]:
+    """Three integers from an integer, a tuple or list of one to three, or a function of the launch's arguments.
+
+    `meta()` makes the dict of all arguments that a function is called with. Zero or negative extents are kept: such a
+    grid runs nothing. LaunchError for everything else.
+    """
+    if callable(grid) and meta is not None:
+        grid = grid(meta())
+    if hasattr(grid, "__index__"):
+        grid = (grid,)
+    if not isinstance(grid, (tuple, list)):
+        raise LaunchError(f"{kernel}: a grid is an integer, a tuple, or a function that returns one, not {grid!r}")
+    if not 1 <= len(grid) <= 3:
+        raise LaunchError(f"{kernel}: a grid has one to three dimensions, not {len(grid)}: {grid!r}")
+    try:
+        sizes = [index(n) for n in grid]
+    except TypeError:
+        raise LaunchError(f"{kernel}: the dimensions of a grid are integers, not {grid!r}") from None
+    if max(sizes) > LIMIT:
+        raise LaunchError(f"{kernel}: a dimension of the grid {tuple(sizes)} is larger than {LIMIT}")
+    x, y, z = sizes + [1] * (3 - len(sizes))
+    return x, y, z

@@ -1,0 +1,434 @@
+"""`@jit`: a Python function as a kernel that is compiled when it is first launched with arguments of a new kind."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import FunctionType
+from typing import Any, Generic, TypeVar, overload
+
+from ..compiler import ASTSource, CompiledKernel, compile, make_backend
+from ..frontend.callee import SourceFunction
+from ..support import settings
+from .arrays import MockTensor, TensorWrapper, reinterpret
+from .binder import MISS, MISSING, make_binder
+from .driver import driver
+from .errors import ArgumentError, LaunchError, UnknownOptionError
+from .launcher import quick_launcher
+from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
+
+__all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "jit", "reinterpret"]
+
+T = TypeVar("T")
+
+_RECENT = 4  # kinds of arguments between which a program may go back and forth at little cost
+
+# keywords of a launch that say how to launch, not what to compile
+_LAUNCH_ONLY = ("stream", "device", "device_type")
+
+
+class KernelInterface(Generic[T]):
+    """What can be launched: `kernel[grid](*args, **kwargs)`."""
+
+    run: Callable[..., Any]
+
+    def warmup(self, *args: Any, grid: Any = (1,), **kwargs: Any) -> Any:
+        """Compile for these arguments without running; element types of torch or NumPy stand for aligned arrays."""
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        """A callable that launches with `grid`: one to three integers, or a function of the arguments' dict."""
+        return partial(self.run, grid=grid, warmup=False)
+
+
+def _always_miss(*args: Any) -> Any:
+    return MISS
+
+
+class _Specialization:
+    """One compiled kernel of a function, and the quick ways to launch it, by the classes of the arguments."""
+
+    __slots__ = ("generation", "kernel", "quick")
+
+    def __init__(self, kernel: CompiledKernel) -> None:
+        self.kernel = kernel
+        self.quick: dict[tuple[type, ...], Callable[..., Any] | None] = {}
+        self.generation = -1
+
+
+class JITFunction(SourceFunction, KernelInterface[T]):
+    """A kernel. `kernel[grid](*args, **options)` runs it; keywords that are no parameters are options of the compile.
+
+    Attributes beyond those of every source function: `do_not_specialize`, `debug`, `launch_metadata`, `device_caches`
+    (device -> kernels by specialization), `hash` (same as `cache_key`). A global that the kernel reads may not change
+    after the first launch (LaunchError), as its value is compiled in.
+    """
+
+    def __init__(
+        self,
+        fn: FunctionType,
+        version: Any = None,
+        do_not_specialize: Sequence[int | str] | None = None,
+        do_not_specialize_on_alignment: Sequence[int | str] | None = None,
+        debug: bool | None = None,
+        noinline: bool | None = None,
+        repr: Callable[[Any], str] | None = None,
+        launch_metadata: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(fn, noinline=bool(noinline))
+        self.version = version
+        self.do_not_specialize = do_not_specialize or ()
+        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment or ()
+        self.debug = debug
+        self.launch_metadata = launch_metadata
+        self.repr = repr or (lambda _: fn.__name__)
+        self.pre_run_hooks: list[Callable[..., Any]] = []
+        self.device_caches: dict[Any, tuple[dict[Any, _Specialization], Any]] = defaultdict(self._device_cache)
+        self._lock = threading.RLock()
+        self._binder: Any = None
+        self._quick: list[Callable[..., Any]] = []  # the one that worked last
+        self._recent: list[Callable[..., Any]] = []  # others worth a try
+        self._rules: list[ParameterRule] = []
+        self._globals: list[tuple[str, Any, dict[str, Any]]] | None = None
+        self.kernel: None = None
+
+    # -- what it is ---------------------------------------------------------------------------------------------------
+
+    @property
+    def hash(self) -> str:
+        """`cache_key`"""
+        return self.cache_key
+
+    @property
+    def src(self) -> str:
+        """The source from `def` on, dedented. It cannot be assigned: the compiled code would not follow."""
+        return self.source.text
+
+    @src.setter
+    def src(self, value: str) -> None:
+        raise AttributeError("the source of a kernel cannot be changed; make a new function")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """A kernel cannot be called without a grid."""
+        raise LaunchError(
+            f"{self.__name__} is a kernel: it cannot be called directly\n"  # type: ignore[attr-defined]
+            f"hint: call {self.__name__}[grid](...), where grid says how many programs run, e.g. (1,)"  # type: ignore[attr-defined]
+        )
+
+    def __repr__(self) -> str:
+        return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
+
+    def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
+        """Call `hook(*args, **kwargs)` with a launch's arguments before it."""
+        settings.generation.value += 1
+        self.pre_run_hooks.append(hook)
+
+    # -- launching ----------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        return partial(self._binder or self._prepare(), grid)
+
+    def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
+        """Launch (or with `warmup` only compile); the compiled kernel is returned."""
+        if warmup:
+            kwargs["warmup"] = True
+        return (self._binder or self._prepare())(grid, *args, **kwargs)
+
+    def create_binder(self) -> None:
+        """Prepare for launches; happens by itself at the first."""
+        self._prepare()
+
+    def _prepare(self) -> Any:
+        with self._lock:
+            if self._binder is None:
+                self._rules = parameter_rules(self.params, self.do_not_specialize, self.do_not_specialize_on_alignment)
+                self._quick = [_always_miss]
+                self._binder = make_binder(self.fn.__name__, self.params, self._quick, self._launch)
+        return self._binder
+
+    def _launch(self, grid: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Launch with a value for every parameter (MISSING where none was given) and a dict of other keywords."""
+        for quick in self._recent:
+            result = quick(grid, *args, options)
+            if result is not MISS:
+                self._quick[0] = quick
+                return result
+        warmup = False
+        if options:
+            options = dict(options)
+            warmup = options.pop("warmup", False)
+            for name in _LAUNCH_ONLY:
+                options.pop(name, None)
+        if MISSING in map(id, args):
+            self._complain_missing(args, options)
+        pairs = [specialize(value, rule) for value, rule in zip(args, self._rules)]
+        found = self._find(args, pairs, options, warmup)
+        if found is None:
+            return None
+        self._check_globals()
+        if warmup:
+            return found.kernel
+        for hook in self.pre_run_hooks:
+            hook(*args, **options)
+        self._run(found, grid, args, pairs, options)
+        return found.kernel
+
+    def _find(
+        self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any], warmup: bool
+    ) -> _Specialization | None:
+        """The kernel for these arguments, compiled now if there is none yet; None if a hook forbids that."""
+        device = driver.active.get_current_device()
+        kernels = self.device_caches[device][0]
+        key = (
+            tuple(("constexpr", constant_key(k)) if t == "constexpr" else (t, k) for t, k in pairs),
+            tuple(options.items()),
+            _settings_key(),
+        )
+        try:
+            found = kernels.get(key)
+        except TypeError:
+            raise ArgumentError(f"{self.__name__}: {_unhashable(self._rules, pairs, options)}") from None  # type: ignore[attr-defined]
+        if found is None:
+            with self._lock:
+                found = kernels.get(key)
+                if found is None:
+                    kernel = self._compile(args, pairs, options, str(key), warmup)
+                    if kernel is None:
+                        return None
+                    found = kernels[key] = _Specialization(kernel)
+        return found
+
+    def _run(
+        self,
+        found: _Specialization,
+        grid: Any,
+        args: tuple[Any, ...],
+        pairs: list[tuple[Any, Any]],
+        options: dict[str, Any],
+    ) -> None:
+        enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
+        kernel = found.kernel
+        if callable(grid):
+            grid = grid({**{rule.name: value for rule, value in zip(self._rules, args)}, **options})
+        if enter or leave:
+            metadata = _HookMetadata(kernel, grid, args)
+            enter(metadata)
+            kernel.run(grid, args)
+            leave(metadata)
+            return
+        kernel.run(grid, args)
+        if not self.pre_run_hooks:
+            self._remember(found, args, [key for _, key in pairs], options)
+
+    def _remember(
+        self, found: _Specialization, args: tuple[Any, ...], keys: list[Any], options: dict[str, Any]
+    ) -> None:
+        """Try the quick way for arguments like these at the next launch."""
+        if found.generation != settings.generation.value:
+            found.generation = settings.generation.value
+            found.quick.clear()
+        classes = tuple(map(type, args))
+        if classes not in found.quick:
+            found.quick[classes] = quick_launcher(found.kernel, self._rules, args, keys, options, self._globals or ())
+        quick = found.quick[classes]
+        if quick is not None:
+            self._quick[0] = quick
+            self._recent = [quick, *(q for q in self._recent if q is not quick)][:_RECENT]
+
+    # -- compiling ----------------------------------------------------------------------------------------------------
+
+    def _device_cache(self) -> tuple[dict[Any, _Specialization], Any]:
+        return {}, driver.active.get_current_target()
+
+    def _compile(
+        self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any], key: str, warmup: bool
+    ) -> CompiledKernel | None:
+        target = driver.active.get_current_target()
+        chosen = self._options(args, options, target)
+        signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
+        source = ASTSource(self, signature, constants, attrs)
+        if self._hook(settings.runtime.jit_cache_hook, key, source, chosen, warmup):
+            return None
+        kernel = compile(source, target, chosen)
+        self._hook(settings.runtime.jit_post_compile_hook, key, source, chosen, warmup)
+        return kernel
+
+    def _options(self, args: tuple[Any, ...], options: dict[str, Any], target: Any) -> dict[str, Any]:
+        """The compile's options: keywords of the launch, parameters that are called like an option, settings."""
+        known = _option_names(target)
+        for name in options:
+            if name not in known:
+                self._complain_unknown(name, known)
+        chosen = dict(options)
+        for rule, value in zip(self._rules, args):
+            if rule.name in known and rule.constexpr:
+                chosen[rule.name] = getattr(value, "value", value)
+        if "debug" in known:
+            chosen["debug"] = bool(chosen.get("debug", self.debug) or settings.runtime.debug)
+        if "sanitize" in known and settings.runtime.sanitize:
+            chosen.setdefault("sanitize", True)
+        return chosen
+
+    def _hook(self, hook: Any, key: str, source: ASTSource, options: Mapping[str, Any], warmup: bool) -> Any:
+        if hook is None:
+            return None
+        name, module = self.fn.__qualname__, self.fn.__module__
+        types = ", ".join(f"{n}: {t}" for n, t in source.signature.items())
+        text = f"{name}[{', '.join(f'{k}={v}' for k, v in options.items())}]({types})"
+        info = {
+            "key": key,
+            "signature": source.signature,
+            "constants": source.constants,
+            "configs": [source.attrs],
+            "options": dict(options),
+            **{k: options.get(k) for k in ("num_warps", "num_ctas", "num_stages")},
+        }
+        return hook(
+            key=key,
+            repr=text,
+            fn=_FunctionInfo(module, name, self),
+            compile=info,
+            is_manual_warmup=warmup,
+            already_compiled=False,
+        )
+
+    # -- complaints ---------------------------------------------------------------------------------------------------
+
+    def _check_globals(self) -> None:
+        if self._globals is None:
+            self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
+        for name, value, scope in self._globals:
+            now = scope.get(name, MISSING)
+            if now is not value and constant_key(now) != constant_key(value):
+                raise LaunchError(
+                    f"global variable {name!r} has changed since {self.__name__} was compiled: "  # type: ignore[attr-defined]
+                    f"it was {value!r} and is {now!r}\nhint: pass it as an argument"
+                )
+
+    def _complain_missing(self, args: Sequence[Any], options: Mapping[str, Any]) -> None:
+        missing = [r.name for r, value in zip(self._rules, args) if id(value) == MISSING]
+        known = _option_names(driver.active.get_current_target())
+        for name in options:
+            if name not in known:  # more likely a misspelt parameter than a forgotten one
+                self._complain_unknown(name, known)
+        plural = "s" if len(missing) > 1 else ""
+        raise ArgumentError(
+            f"{self.__name__}: missing argument{plural} {', '.join(map(repr, missing))}; "  # type: ignore[attr-defined]
+            f"the parameters are ({', '.join(self.arg_names)})"
+        )
+
+    def _complain_unknown(self, name: str, known: Sequence[str]) -> None:
+        near = difflib.get_close_matches(name, [*self.arg_names, *known], 1)
+        hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
+        raise UnknownOptionError(
+            f"{self.__name__}: {name!r} is neither a parameter of the kernel nor an option{hint}"  # type: ignore[attr-defined]
+        )
+
+
+class _FunctionInfo:
+    """What compile hooks are told about the function."""
+
+    def __init__(self, module: str, name: str, function: JITFunction[Any]) -> None:
+        self.module = module
+        self.name = name
+        self.jit_function = function
+
+
+class _HookMetadata:
+    """What launch hooks are given; `get()` makes the dict."""
+
+    def __init__(self, kernel: CompiledKernel, grid: Any, args: Sequence[Any]) -> None:
+        self.kernel = kernel
+        self.grid = grid
+        self.args = args
+
+    def get(self) -> dict[str, Any]:
+        """The launch as a dict: name, function, stream, and what the kernel's `launch_metadata` adds."""
+        return self.kernel.launch_metadata(self.grid, 0, *self.args)
+
+
+_names_by_target: dict[Any, list[str]] = {}
+
+
+def _option_names(target: Any) -> list[str]:
+    names = _names_by_target.get(target)
+    if names is None:
+        names = _names_by_target[target] = list(make_backend(target).option_names())
+    return names
+
+
+_settings_memo: tuple[int, Any] = (-1, None)
+
+
+def _settings_key() -> Any:
+    """The settings that change code, looked up again when a setting was assigned (see `refresh_knobs`)."""
+    global _settings_memo
+    if _settings_memo[0] != settings.generation.value:
+        _settings_memo = (settings.generation.value, tuple(sorted(settings.invalidating_environment().items())))
+    return _settings_memo[1]
+
+
+def _unhashable(rules: Sequence[ParameterRule], pairs: Sequence[tuple[Any, Any]], options: Mapping[str, Any]) -> str:
+    named = [*((r.name, k) for r, (_, k) in zip(rules, pairs)), *options.items()]
+    for name, value in named:
+        try:
+            hash(value if not isinstance(value, (list, tuple)) else constant_key(value))
+        except TypeError:
+            return f"the compile-time value of {name!r} is not hashable: {type(value).__name__}"
+    return "a compile-time value is not hashable"
+
+
+def describe_specialization(
+    names: Sequence[str], pairs: Sequence[tuple[Any, Any]]
+) -> tuple[dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], list[list[Any]]]]:
+    """Signature, constants and attributes (as ASTSource takes them) from the (type, key) of each argument."""
+    signature: dict[str, Any] = {}
+    constants: dict[tuple[int, ...], Any] = {}
+    attrs: dict[tuple[int, ...], list[list[Any]]] = {}
+
+    def visit(path: tuple[int, ...], ty: Any, key: Any) -> None:
+        if not isinstance(ty, str):
+            for i, (inner, inner_key) in enumerate(zip(ty, key)):
+                visit((*path, i), inner, inner_key)
+        elif ty == "constexpr":
+            constants[path] = getattr(key, "value", key) if type(key).__name__ == "constexpr" else key
+        elif key == ALIGNED:
+            attrs[path] = [["tt.divisibility", 16]]
+
+    for i, (name, (ty, key)) in enumerate(zip(names, pairs)):
+        signature[name] = ty
+        visit((i,), ty, key)
+    return signature, constants, attrs
+
+
+@overload
+def jit(fn: FunctionType) -> JITFunction[Any]: ...
+@overload
+def jit(
+    *,
+    version: Any = None,
+    repr: Callable[[Any], str] | None = None,
+    launch_metadata: Callable[..., dict[str, Any]] | None = None,
+    do_not_specialize: Sequence[int | str] | None = None,
+    do_not_specialize_on_alignment: Sequence[int | str] | None = None,
+    debug: bool | None = None,
+    noinline: bool | None = None,
+) -> Callable[[FunctionType], JITFunction[Any]]: ...
+def jit(fn: Any = None, **options: Any) -> Any:
+    """Make a Python function a kernel (or a function that kernels call).
+
+    Its body is compiled, so it may use the language (`tritium.language`), its arguments, `constexpr` globals and other
+    jit functions. `do_not_specialize` lists parameters whose values must not cause new compiles,
+    `do_not_specialize_on_alignment` those whose divisibility must not; `debug` keeps device assertions; `noinline`
+    keeps calls of the function; `repr` names the kernel; `launch_metadata` adds to what launch hooks see.
+    """
+    if fn is None:
+        return lambda f: jit(f, **options)
+    if isinstance(fn, JITFunction):
+        fn = fn.fn
+    if not callable(fn):
+        raise TypeError(f"jit decorates functions, not {type(fn).__name__}")
+    return JITFunction(fn, **options)

@@ -1,0 +1,242 @@
+"""Specialization: what of an argument's value the compiled code may depend on.
+
+| argument | type | key |
+|---|---|---|
+| parameter annotated `tl.constexpr` | `constexpr` | the value |
+| None, and the integer 1 | `constexpr` | the value |
+| integer in the range of i32 / i64 / u64 | `i32` / `i64` / `u64` | `D` if divisible by 16 |
+| bool | `u1` | |
+| float | `fp32` | |
+| array | `*fp32` | `D` if its address is divisible by 16 |
+| TensorDescriptor | `tensordesc<fp32[32, 32]>` | |
+| tuple | tuple of types | tuple of keys |
+
+A parameter in `do_not_specialize` has no key and is never a constant; one in `do_not_specialize_on_alignment` has no
+`D`. A parameter annotated with a type has that type (and a range check); floats and bools have no key anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .arrays import describe
+from .errors import ArgumentError
+from .tensor_descriptor import TensorDescriptor
+
+__all__ = ["ALIGNED", "ParameterRule", "constant_key", "integer_range", "parameter_rules", "specialize", "type_of"]
+
+ALIGNED = "D"
+_ALIGNMENT = 16
+
+_SCALARS = {
+    "bool": "u1",
+    "i1": "u1",
+    "int1": "u1",
+    "u1": "u1",
+    "int": "i32",
+    "float": "fp32",
+    "half": "fp16",
+    "double": "fp64",
+    "bfloat16": "bf16",
+    "bf16": "bf16",
+    **{f"float{n}": f"fp{n}" for n in (16, 32, 64)},
+    **{f"fp{n}": f"fp{n}" for n in (16, 32, 64)},
+    **{f"int{n}": f"i{n}" for n in (8, 16, 32, 64)},
+    **{f"i{n}": f"i{n}" for n in (8, 16, 32, 64)},
+    **{f"uint{n}": f"u{n}" for n in (8, 16, 32, 64)},
+    **{f"u{n}": f"u{n}" for n in (8, 16, 32, 64)},
+}
+
+
+class ParameterRule:
+    """How one parameter is specialized."""
+
+    __slots__ = ("alignment", "const", "constexpr", "name", "special", "type")
+
+    def __init__(self, name: str, constexpr: bool, const: bool, special: bool, alignment: bool, ty: str) -> None:
+        self.name = name
+        self.constexpr = constexpr
+        self.const = const  # a pointer that is only read
+        self.special = special  # may values become constants?
+        self.alignment = alignment  # may divisibility count?
+        self.type = ty  # from an annotation; "" without one
+
+
+def parameter_rules(
+    params: Iterable[Any], do_not_specialize: Sequence[int | str], not_on_alignment: Sequence[int | str]
+) -> list[ParameterRule]:
+    """The rule of each parameter. The sequences name parameters by name or number; ArgumentError for unknown ones."""
+    params = list(params)
+    names = {p.name for p in params} | set(range(len(params)))
+    for label, listed in (
+        ("do_not_specialize", do_not_specialize),
+        ("do_not_specialize_on_alignment", not_on_alignment),
+    ):
+        for item in listed:
+            if item not in names:
+                raise ArgumentError(f"{label}: there is no parameter {item!r}")
+    rules = []
+    for number, p in enumerate(params):
+        special = number not in do_not_specialize and p.name not in do_not_specialize
+        alignment = special and number not in not_on_alignment and p.name not in not_on_alignment
+        rules.append(ParameterRule(p.name, p.is_constexpr, p.is_const, special, alignment, _annotated(p.annotation)))
+    return rules
+
+
+def _annotated(annotation: str) -> str:
+    """The scalar type an annotation names (`tl.int64`, "i64", int, float, bool), or ""."""
+    text = annotation.strip("'\" ").rsplit(".", 1)[-1]
+    if text in ("int",):
+        return ""  # says no more than the value itself does
+    return _SCALARS.get(text, "")
+
+
+_INTEGER = re.compile(r"([iu])(\d+)$")
+
+
+def integer_range(ty: str) -> tuple[int, int] | None:
+    """The smallest and largest value of an integer type; None for other types."""
+    if ty == "u1":
+        return 0, 1
+    match = _INTEGER.match(ty)
+    if match is None:
+        return None
+    bits = int(match[2])
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if match[1] == "i" else (0, (1 << bits) - 1)
+
+
+def constant_key(value: Any) -> Any:
+    """A hashable stand-in for a compile-time value that differs where the value's meaning does (1, True and 1.0)."""
+    if isinstance(value, float):
+        return (float, value.hex())
+    if isinstance(value, (list, tuple)):
+        return (type(value), tuple(map(constant_key, value)))
+    if type(value).__name__ == "constexpr" and hasattr(value, "value"):
+        return constant_key(value.value)
+    return (type(value), value)
+
+
+def _integer(value: int, rule: ParameterRule) -> tuple[Any, Any]:
+    if rule.type:
+        return _annotated_number(value, rule)
+    if value == 1 and rule.special:
+        return "constexpr", 1
+    key = ALIGNED if rule.alignment and value % _ALIGNMENT == 0 else ""
+    if -(1 << 31) <= value < 1 << 31:
+        return "i32", key
+    if -(1 << 63) <= value < 1 << 63:
+        return "i64", key
+    if value < 1 << 64 and value > 0:
+        return "u64", key
+    raise ArgumentError(f"argument {rule.name!r}: {value} does not fit into 64 bits")
+
+
+def _annotated_number(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
+    limits = integer_range(rule.type)
+    if limits is None:
+        return rule.type, ""
+    if isinstance(value, float):
+        raise ArgumentError(f"argument {rule.name!r} is annotated {rule.type}, but {value!r} is a float")
+    if rule.type != "u1" and not limits[0] <= value <= limits[1]:
+        raise ArgumentError(f"argument {rule.name!r}: {value} does not fit into {rule.type}")
+    if rule.type == "u1":
+        return "u1", ""
+    if value == 1 and rule.special:
+        return "constexpr", 1
+    return rule.type, ALIGNED if rule.alignment and value % _ALIGNMENT == 0 else ""
+
+
+def _float(value: float, rule: ParameterRule) -> tuple[Any, Any]:
+    return _annotated_number(value, rule) if rule.type else ("fp32", "")
+
+
+def _bool(value: bool, rule: ParameterRule) -> tuple[Any, Any]:
+    return (rule.type, "") if rule.type else ("u1", "")
+
+
+def _none(value: None, rule: ParameterRule) -> tuple[Any, Any]:
+    return "constexpr", None
+
+
+def _tuple(value: tuple[Any, ...], rule: ParameterRule) -> tuple[Any, Any]:
+    pairs = [specialize(item, rule) for item in value]
+    types, keys = [p[0] for p in pairs], tuple(p[1] for p in pairs)
+    if hasattr(value, "_fields"):
+        return type(value)(*types), keys
+    return tuple(types), keys
+
+
+def _descriptor(value: TensorDescriptor, rule: ParameterRule) -> tuple[Any, Any]:
+    info = describe(value.base)
+    if info is None:
+        raise ArgumentError(f"argument {rule.name!r}: the base of a TensorDescriptor must be an array")
+    block = ", ".join(map(str, value.block_shape))
+    return f"tensordesc<{info.element}[{block}]>", value.padding
+
+
+_BY_CLASS: dict[type, Any] = {
+    int: _integer,
+    bool: _bool,
+    float: _float,
+    type(None): _none,
+    tuple: _tuple,
+    TensorDescriptor: _descriptor,
+}
+
+
+def specialize(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
+    """(type, key) of a value, as in the table above; ArgumentError naming the parameter for values no kernel takes."""
+    if rule.constexpr:
+        return "constexpr", value
+    by_class = _BY_CLASS.get(value.__class__)
+    if by_class is not None:
+        return by_class(value, rule)
+    try:
+        info = describe(value)
+    except ArgumentError as error:
+        raise ArgumentError(f"argument {rule.name!r}: {error}") from None
+    if info is not None:
+        aligned = rule.alignment and info.address % _ALIGNMENT == 0
+        return f"*{'k' if rule.const else ''}{info.element}", ALIGNED if aligned else ""
+    return _other(value, rule)
+
+
+def _other(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
+    """Numbers of other libraries, compile-time values, and what is refused."""
+    cls = type(value)
+    kind = next((_BY_CLASS[c] for c in cls.__mro__ if c in _BY_CLASS), None)
+    if kind is not None:
+        return kind(value, rule)
+    if cls.__name__ == "constexpr" and hasattr(value, "value"):
+        return "constexpr", value.value
+    if hasattr(value, "cache_key") or (cls.__name__ == "dtype" and hasattr(value, "primitive_bitwidth")):
+        return "constexpr", value  # functions and element types can only be compile-time values
+    if cls.__module__ == "numpy" and cls.__name__.startswith("bool"):
+        return _bool(bool(value), rule)
+    if hasattr(value, "__index__"):
+        return _integer(value.__index__(), rule)
+    if hasattr(value, "__float__") and not hasattr(value, "shape"):
+        return _float(float(value), rule)
+    if cls.__module__ == "numpy" and hasattr(value, "item"):
+        item = value.item()
+        if isinstance(item, float):
+            return _float(item, rule)
+    hint = (
+        "annotate the parameter with tl.constexpr to pass it at compile time"
+        if isinstance(value, str)
+        else (
+            "kernels take numbers, None, tuples, and arrays of torch, NumPy, or with __dlpack__ or data_ptr() and dtype"
+        )
+    )
+    raise ArgumentError(f"argument {rule.name!r}: a kernel cannot take a value of type {_full_name(cls)}\nhint: {hint}")
+
+
+def _full_name(cls: type) -> str:
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+
+
+def type_of(value: Any) -> str:
+    """The signature's type of a value that is not specialized: "i32", "*fp32", ..."""
+    return specialize(value, ParameterRule("value", False, False, False, False, ""))[0]
