@@ -1,4 +1,7 @@
+import gc
+import os
 import re
+import resource
 import shutil
 import subprocess
 import threading
@@ -123,3 +126,21 @@ def test_threads_compile_at_the_same_time(texts):
         t.join()
     assert {o for i in (0, 2) for o in results[i]} == {compile_llvm(texts.vector_add_text(256), target).object}
     assert {o for i in (1, 3) for o in results[i]} == {compile_llvm(texts.vector_add_text(512), target).object}
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads the process's size from /proc")
+def test_compiles_do_not_pile_up(texts):
+    """Ten thousand compiles must fit into a few dozen MB (llvmlite leaks 1.5 KB for each)."""
+
+    def pages():
+        gc.collect()
+        with open("/proc/self/statm") as f:
+            return int(f.read().split()[1])
+
+    text, target = texts.vector_add_text(), host_target()
+    for _ in range(20):
+        compile_llvm(text, target)
+    before = pages()
+    for _ in range(200):
+        compile_llvm(text, target)
+    assert (pages() - before) * resource.getpagesize() < 200 * 8192

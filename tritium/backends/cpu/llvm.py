@@ -212,7 +212,12 @@ def _run_pipeline(llvm: Any, module: Any, machine: Any, level: int) -> None:
         manager = llvm.create_new_module_pass_manager()
         for name in _SHORT_PIPELINE[: 1 if level == 0 else None]:
             getattr(manager, name)()
-    manager.run(module, builder)
+    try:
+        manager.run(module, builder)
+    finally:
+        # llvmlite's own clean-up never reaches this call (its class inherits an empty one first): 65 KB a compile
+        manager._capi.LLVMPY_DisposeNewModulePassManger(manager)
+        manager.detach()
 
 
 def compile_isolated(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL, timeout: float = 60.0) -> CompiledModule:
