@@ -215,6 +215,9 @@ def _identity(value: Any) -> str:
         return value.cache_key
     if isinstance(value, ModuleType):
         return value.__name__
+    members = getattr(value, "tritium_members", None)  # an aggregate: its methods decide what it means
+    if members is not None:
+        return f"{value.__module__}.{value.__qualname__}({','.join(map(_identity, members))})"
     if isinstance(value, (type, FunctionType)) or (callable(value) and hasattr(value, "__qualname__")):
         return f"{getattr(value, '__module__', '')}.{value.__qualname__}"
     if isinstance(value, (list, tuple)):

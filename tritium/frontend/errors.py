@@ -103,6 +103,9 @@ class _Restored(CompilationError):
     def __init__(self, text: str) -> None:
         super().__init__(text, [])
 
+    def __str__(self) -> str:
+        return self.error_message
+
 
 class UnsupportedLanguageConstruct(CompilationError):
     """A piece of Python that kernels cannot use."""

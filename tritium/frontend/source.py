@@ -68,7 +68,7 @@ class SourceText:
         """
         start = self.first_line - 1
         if start >= len(self.lines):
-            raise OSError(f"the source of a function in {self.file} cannot be read")
+            raise OSError(f"the source of a function defined in {self.file} cannot be read; define kernels in a file")
         depth = _indentation(self.lines[start])
         seen_def = False
         for end in range(start, len(self.lines) + 1):

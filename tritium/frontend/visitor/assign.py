@@ -9,7 +9,7 @@ from ..errors import LanguageError
 from .builtins import items_of
 from .core import handles
 from .scope import Poisoned
-from .values import NUMBERS, constexpr, set_hints, tensor, tl_tuple, type_text, unwrap
+from .values import NUMBERS, constexpr, remade, set_hints, tensor, tl_tuple, type_text, unwrap
 
 if TYPE_CHECKING:
     from .core import Visitor
@@ -26,11 +26,7 @@ def _runtime(visitor: Visitor, value: Any) -> Any:
             return visitor.semantic.to_tensor(value)
         return value if isinstance(value.value, str) else value.value
     if isinstance(value, tl_tuple):
-        items = [_runtime(visitor, v) for v in value.values]
-        if all(a is b for a, b in zip(items, value.values)):
-            return value
-        fields = getattr(value.type, "fields", None)
-        return tl_tuple(items, fields=fields) if fields else tl_tuple(items)
+        return remade(value, [_runtime(visitor, v) for v in value.values])
     return value
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
 from ..errors import CompileTimeAssertionFailure, LanguageError
 from ..language import core
-from .builtins import STATIC, items_of
+from .builtins import STATIC, call_static, items_of
 from .core import handles
 from .operators import truth
 from .values import constexpr, has_handles, is_builtin, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
@@ -92,6 +92,8 @@ def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, A
     if isinstance(fn, type):
         return _construct(visitor, fn, args, kwargs)
     name = getattr(fn, "__qualname__", None) or type_text(fn)
+    if isinstance(fn, FunctionType) and fn.__module__.startswith("tritium."):
+        return call_static(fn, args, kwargs)  # helpers of the library that work on types and constants
     if isinstance(fn, FunctionType):
         raise LanguageError(
             f"{name} is a plain Python function and cannot be called from a kernel",

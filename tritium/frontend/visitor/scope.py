@@ -64,7 +64,7 @@ def lookup(visitor: Visitor, name: str) -> Any:
 def _readable(visitor: Visitor, name: str, value: Any) -> bool:
     if value is None or isinstance(value, _ALLOWED) or is_builtin(value) or is_value(value):
         return True
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if isinstance(value, tuple) and (hasattr(value, "_fields") or all(_readable(visitor, name, v) for v in value)):
         return True
     if callable(value) or getattr(type(value), "__module__", "").startswith("tritium."):
         return True

@@ -25,6 +25,7 @@ __all__ = [
     "is_value",
     "materialize",
     "rebuild",
+    "remade",
     "same_static",
     "set_hints",
     "static_key",
@@ -111,11 +112,16 @@ def materialize(x: Any, semantic: Any) -> Any:
     if isinstance(x, constexpr) and isinstance(x.value, NUMBERS):
         return semantic.to_tensor(x)
     if isinstance(x, tl_tuple):
-        items = [materialize(v, semantic) for v in x.values]
-        if all(a is b for a, b in zip(items, x.values)):
-            return x
-        return tl_tuple(items, type=None) if not getattr(x.type, "fields", None) else tl_tuple(items, x.type.fields)
+        return remade(x, [materialize(v, semantic) for v in x.values])
     return x
+
+
+def remade(x: Any, items: list[Any]) -> Any:
+    """A tuple like `x` (with its field names) of other elements; `x` itself where they are the same."""
+    if all(a is b for a, b in zip(items, x.values)):
+        return x
+    fields = getattr(x.type, "fields", None)
+    return tl_tuple(items, fields=fields) if fields else tl_tuple(items)
 
 
 def same_static(a: Any, b: Any) -> bool:

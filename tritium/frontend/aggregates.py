@@ -1,0 +1,186 @@
+"""Classes as values: `@aggregate` turns a class with annotated fields into a value kernels can make and pass around.
+
+    @triton.aggregate
+    class Pair:
+        first: tl.tensor
+        size: tl.constexpr
+
+        def __init__(self, first, size):
+            self.first = first
+            self.size = size
+
+        @triton.jit
+        def total(self):
+            return tl.sum(self.first, 0) * self.size
+
+`__init__` runs while compiling; methods are functions of the language (`@jit`) or constexpr functions. A value does
+not change after `__init__`: `aggregate_replace` makes another.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..ir import Type, Value
+from .aggregate_types import type_of
+from .callee import ConstexprFunction, SourceFunction
+from .constexpr import constexpr
+from .errors import LanguageError
+from .scalar_types import BaseType
+
+__all__ = ["aggregate", "aggregate_replace", "aggregate_type"]
+
+
+class aggregate_type(BaseType):
+    """The type of an aggregate: its class, and the types of its fields in order."""
+
+    __slots__ = ("cls", "fields")
+
+    def __init__(self, cls: Any, fields: list[tuple[str, Any]]) -> None:
+        self.cls = cls
+        self.fields = fields
+
+    def _flatten_ir_types(self, out: list[Type]) -> None:
+        for _, ty in self.fields:
+            ty._flatten_ir_types(out)
+
+    def _unflatten_ir(self, handles: list[Value], at: int) -> tuple[Any, int]:
+        instance = object.__new__(self.cls)
+        for name, ty in self.fields:
+            value, at = ty._unflatten_ir(handles, at)
+            object.__setattr__(instance, name, value)
+        object.__setattr__(instance, "_frozen", True)
+        return instance, at
+
+    def mangle(self) -> str:
+        """The class and its field types."""
+        return f"{self.cls.__name__}<{', '.join(ty.mangle() for _, ty in self.fields)}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, aggregate_type) and self.cls is other.cls and self.fields == other.fields
+
+    def __hash__(self) -> int:
+        return hash((self.cls, tuple(name for name, _ in self.fields)))
+
+    def __repr__(self) -> str:
+        return f"{self.cls.__name__}<{', '.join(f'{n}: {t}' for n, t in self.fields)}>"
+
+
+class _Aggregate:
+    """What every aggregate value can do; `_annotations` maps field names to their annotations."""
+
+    _annotations: dict[str, Any] = {}
+    _frozen = False
+
+    @property
+    def type(self) -> aggregate_type:
+        """The class with the types of the fields."""
+        return aggregate_type(self.__class__, [(n, type_of(getattr(self, n))) for n in self._annotations])
+
+    def _flatten_ir(self, out: list[Value]) -> None:
+        for name in self._annotations:
+            value = getattr(self, name)
+            if hasattr(value, "_flatten_ir"):
+                value._flatten_ir(out)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = self.__class__.__name__
+        if self._frozen:
+            raise LanguageError(f"AttributeError: {kind} cannot be changed once it is made", "use aggregate_replace")
+        if name not in self._annotations:
+            hint = f"annotate it in the class: `{name}: tl.tensor`"
+            raise LanguageError(f"AttributeError: {kind} has no field {name}", hint)
+        object.__setattr__(self, name, _checked(kind, name, self._annotations[name], value))
+
+
+def _checked(kind: str, name: str, annotation: Any, value: Any) -> Any:
+    """The value of a field, wrapped as constexpr where the field is one. Raises where it has another type."""
+    if annotation is constexpr:
+        value = constexpr(value) if not hasattr(value, "_flatten_ir") else value
+    if isinstance(annotation, type) and not isinstance(value, annotation):
+        found = type(value).__name__
+        raise LanguageError(f"TypeError: the field {name} of {kind} is a {annotation.__name__}, got a {found}")
+    return value
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotated fields of a class and its bases in order, evaluated where they are text."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        scope = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
+        for name, annotation in inspect.get_annotations(base).items():
+            if isinstance(annotation, str):
+                try:
+                    annotation = eval(annotation, dict(scope))
+                except NameError:  # a name that only type checkers see: the field takes any value
+                    annotation = None
+            if not name.startswith("_"):
+                found[name] = annotation
+    return found
+
+
+def aggregate(cls: type) -> type:
+    """Class decorator: instances are values of the language. Raises TypeError where `__init__` is a `@jit` function."""
+    if isinstance(cls.__dict__.get("__init__"), SourceFunction):
+        raise TypeError(f"{cls.__name__}.__init__ runs while compiling: it must not be a @jit function")
+    fields = _annotations(cls)
+    own_init = _python(cls.__init__) if cls.__init__ is not object.__init__ else None
+    defaults = {n: cls.__dict__[n] for n in fields if n in cls.__dict__}
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if own_init is not None:
+            own_init(self, *args, **kwargs)
+        else:
+            _default_init(self, fields, defaults, args, kwargs)
+        missing = [n for n in fields if n not in self.__dict__]
+        for name in missing:
+            if name not in defaults:
+                raise LanguageError(f"AttributeError: {cls.__name__}.__init__ does not set the field {name}")
+            setattr(self, name, defaults[name])
+        if self.__class__ is made:
+            object.__setattr__(self, "_frozen", True)
+
+    bases = (cls,) if issubclass(cls, _Aggregate) else (cls, _Aggregate)
+    body = {"__init__": __init__, "_annotations": fields, "tritium_members": _members(cls, own_init)}
+    body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+    made = type(cls)(cls.__name__, bases, body)
+    return made
+
+
+def _python(init: Any) -> Callable[..., None]:
+    return init.fn if isinstance(init, ConstexprFunction) else init
+
+
+def _default_init(self: Any, fields: dict[str, Any], defaults: dict[str, Any], args: Any, kwargs: Any) -> None:
+    """Fields in order, as a dataclass takes them."""
+    kind = self.__class__.__name__
+    if len(args) > len(fields):
+        raise LanguageError(f"TypeError: {kind} takes {len(fields)} values, got {len(args)}")
+    for name, value in (*zip(fields, args), *kwargs.items()):
+        setattr(self, name, value)
+    for name in fields:
+        if name not in self.__dict__ and name not in defaults:
+            raise LanguageError(f"TypeError: {kind} needs a value for the field {name}")
+
+
+def _members(cls: type, init: Any) -> list[Any]:
+    """The functions whose text decides what the class means."""
+    found = [m for m in cls.__dict__.values() if isinstance(m, (SourceFunction, ConstexprFunction))]
+    return [*found, *([ConstexprFunction(init)] if init is not None and hasattr(init, "__code__") else [])]
+
+
+def aggregate_replace(value: Any, *, _semantic: Any = None, **changes: Any) -> Any:
+    """A copy of an aggregate value with some fields changed. Raises LanguageError for unknown fields."""
+    made = object.__new__(value.__class__)
+    for name in value._annotations:
+        setattr(made, name, changes.pop(name) if name in changes else getattr(value, name))
+    if changes:
+        raise LanguageError(f"AttributeError: {value.__class__.__name__} has no field {next(iter(changes))}")
+    object.__setattr__(made, "_frozen", True)
+    return made
+
+
+aggregate_replace.__tritium_builtin__ = True  # type: ignore[attr-defined]
