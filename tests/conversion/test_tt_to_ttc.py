@@ -429,3 +429,29 @@ def test_atomics_of_duplicate_addresses() -> None:
     a, out = sample(4, 64), np.zeros(8, np.float32)
     Kernel(text)((3,), a, out)
     np.testing.assert_array_equal(out, 3 * np.bincount((a.astype(np.int32) & 7).ravel(), minlength=8))
+
+
+@pytest.mark.parametrize("shape", [(1, 64), (8, 32), (64, 2), (4, 1)])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("reverse", ["false", "true"])
+def test_scans(axis: int, reverse: str, shape: tuple[int, int]) -> None:
+    m, n = shape
+    t = f"tensor<{m}x{n}xi32>"
+    body = f"""%r = "tt.scan"(%a) <{{axis = {axis} : i32, reverse = {reverse}}}> ({{
+      ^bb0(%p: i32, %q: i32):
+        %s = arith.addi %p, %q : i32
+        tt.scan.return %s : i32
+      }}) : ({t}) -> {t}"""
+    a = sample(m, n, np.int32)
+    got = run_tile(tile(m, n, body, "i32"), a, shape, np.int32)
+    turned = np.flip(a, axis) if reverse == "true" else a
+    want = np.cumsum(turned, axis)
+    np.testing.assert_array_equal(got, np.flip(want, axis) if reverse == "true" else want)
+
+
+def test_histogram() -> None:
+    body = """%f = tt.reshape %a : tensor<8x32xi32> -> tensor<256xi32>
+      %r = tt.histogram %f : tensor<256xi32> -> tensor<16xi32>"""
+    a = sample(8, 32, np.int32)
+    got = run_tile(tile(8, 32, body, "i32", "tensor<16xi32>"), a, (16,), np.int32)
+    np.testing.assert_array_equal(got, np.bincount(a[(a >= 0) & (a < 16)], minlength=16))

@@ -1,7 +1,7 @@
 """Source locations, errors with carets, settings: what every other room stands on."""
 
 from .diagnostics import Diagnostic
-from .errors import InternalError, TritiumError
+from .errors import InternalError, TritiumError, UnsupportedOperation
 from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc, UnknownLoc
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "Location",
     "NameLoc",
     "TritiumError",
+    "UnsupportedOperation",
     "UnknownLoc",
 ]

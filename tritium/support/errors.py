@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["InternalError", "TritiumError"]
+from typing import Any
+
+__all__ = ["InternalError", "TritiumError", "UnsupportedOperation"]
 
 
 class TritiumError(Exception):
@@ -11,3 +13,15 @@ class TritiumError(Exception):
 
 class InternalError(TritiumError):
     """An invariant of the compiler itself is broken: a bug of ours, never the user's fault."""
+
+
+class UnsupportedOperation(TritiumError):
+    """A target has no way to do what `op` asks; `loc` is where the user asked for it."""
+
+    def __init__(self, op: Any, why: str) -> None:
+        self.op_name: str = op.name
+        self.loc = op.loc
+        self.why = why
+        at = op.loc.file_position()
+        where = f"{at.file}:{at.line}:{at.column}: " if at is not None else ""
+        super().__init__(f"{where}{op.name} {why}")

@@ -13,8 +13,8 @@ from typing import Any
 from ...analysis.affine import Affinity
 from ...dialects import builtin, tt
 from ...ir import Block, Operation, Region, TensorType, Value, memory_effects
-from ...support import InternalError
-from . import access, control, effects  # noqa: F401  (they register what they lower)
+from ...support import InternalError, UnsupportedOperation
+from . import access, control, effects, scan  # noqa: F401  (they register what they lower)
 from .access import Sanitizer, store_at
 from .buffers import TileBuffer
 from .dot import emit_dot
@@ -137,7 +137,7 @@ class TileLowering:
     def scalar(self, op: Operation) -> None:
         """An operation on scalars is copied."""
         if any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)) or op.regions:
-            raise InternalError(f"{op.name} has no lowering to the CPU dialect")
+            raise UnsupportedOperation(op, "is not supported on the CPU")
         if memory_effects(op) or self._waits_for(op.operands):
             self.flush()
         copy = op.clone(self.ev.scalars)

@@ -25,7 +25,7 @@ from ...ir import (
     i32,
     i64,
 )
-from ...support import InternalError
+from ...support import InternalError, UnsupportedOperation
 from .buffers import TileBuffer
 from .lanes import Guarded, Index, Lane, Strided, Uniform, Vec
 from .writer import Writer
@@ -95,7 +95,7 @@ class Evaluator:
             return handler(self, op, index)
         if op.traits & ELEMENTWISE and len(op.results) == 1:
             return self._elementwise(op, index)
-        raise InternalError(f"{op.name} cannot be evaluated lane by lane")
+        raise UnsupportedOperation(op, "is not supported on the CPU")
 
     # -- affine values ----------------------------------------------------------------------------------------
 

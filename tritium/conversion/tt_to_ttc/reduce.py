@@ -22,21 +22,22 @@ from ...ir import (
     element_type,
     i1,
 )
+from ...support import InternalError
 from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
 from .lanes import Index, Lane, Strided, Uniform, Vec
 from .nests import Space, outer_loops
 
-__all__ = ["ReduceItem", "emit_reductions", "vectorizable"]
+__all__ = ["ReduceItem", "apply_region", "emit_reductions", "vectorizable"]
 
 UNROLL = 4
 """Accumulators side by side: an addition takes 4 cycles and a core starts one or two in each."""
 
 
-def vectorizable(op: tt.Reduce) -> bool:
+def vectorizable(op: tt.Reduce | tt.Scan) -> bool:
     """True when the combine region has nothing but elementwise ops and constants."""
     return all(
-        inner.traits & (ELEMENTWISE | CONSTANT) or isinstance(inner, (arith.Select, tt.ReduceReturn))
+        inner.traits & (ELEMENTWISE | CONSTANT) or isinstance(inner, (arith.Select, tt.ReduceReturn, tt.ScanReturn))
         for inner in op.combine.block
     )
 
@@ -249,17 +250,20 @@ class _Reduction:
     def _combine(self, a: list[list[Value]], b: list[list[Value]], lanes: int) -> list[list[Value]]:
         scalar = self.space.axis < 0 or lanes == 1
         return [
-            _apply_region(self.ev, item.op, x + y, 1 if scalar else lanes, scalar)
+            apply_region(self.ev, item.op, x + y, 1 if scalar else lanes, scalar)
             for item, x, y in zip(self.items, a, b)
         ]
 
 
-def _apply_region(ev: Evaluator, op: tt.Reduce, arguments: list[Value], lanes: int, scalar: bool) -> list[Value]:
+def apply_region(
+    ev: Evaluator, op: tt.Reduce | tt.Scan, arguments: list[Value], lanes: int, scalar: bool
+) -> list[Value]:
+    """The combine region of `op` written out on scalars or vectors."""
     block = op.combine.block
     mapping: dict[Value, Value] = dict(zip(block.args, arguments, strict=True))
     for inner in block:
         ev.w.loc = inner.loc
-        if isinstance(inner, tt.ReduceReturn):
+        if isinstance(inner, (tt.ReduceReturn, tt.ScanReturn)):
             return [_mapped(ev, v, mapping, lanes, scalar) for v in inner.operands]
         if scalar:
             for v in inner.operands:
@@ -268,7 +272,7 @@ def _apply_region(ev: Evaluator, op: tt.Reduce, arguments: list[Value], lanes: i
             ev.w.place(copy)
             continue
         _vector_copy(ev, inner, mapping, lanes)
-    raise AssertionError("a combine region without tt.reduce.return")
+    raise InternalError(f"the region of {op.name} does not return")
 
 
 def _vector_copy(ev: Evaluator, inner: Operation, mapping: dict[Value, Value], lanes: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...ir import Attribute, Block, Operation, Type, Value
-from ...support import InternalError, Location
+from ...support import InternalError, Location, UnsupportedOperation
 from ..llvm.emitter import Emitter
 from .types import literal, llvm_type
 
@@ -116,7 +116,7 @@ class FunctionContext(Emitter):
         for op in block:
             lower = LOWERINGS.get(type(op))
             if lower is None:
-                raise InternalError(f"{op.name} has no lowering to LLVM")
+                raise UnsupportedOperation(op, "is not supported on the CPU")
             lower(self, op)
 
 
