@@ -45,6 +45,20 @@ from .arith_casts import (
     TruncI,
     UIToFP,
 )
+from .arith_floats import (
+    AddF,
+    DivF,
+    FastMathField,
+    MaximumF,
+    MaxNumF,
+    MinimumF,
+    MinNumF,
+    MulF,
+    NegF,
+    RemF,
+    SubF,
+)
+from .constraints import all_integers, compare, integers
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
@@ -109,8 +123,6 @@ _BINARY = PURE | ELEMENTWISE | SAME_TYPE
 _CAST = PURE | ELEMENTWISE
 _OVERFLOW = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
 _PLAIN = "$lhs `,` $rhs attr-dict `:` type($result)"
-_FAST = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-_UNARY_FAST = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
 
 class CmpIPredicate(enum.IntEnum):
@@ -150,7 +162,6 @@ class CmpFPredicate(enum.IntEnum):
 
 
 OverflowField = dialect_attr_field("arith.overflow")
-FastMathField = dialect_attr_field("arith.fastmath")
 CmpIField = enum_field(CmpIPredicate, i64)
 CmpFField = enum_field(CmpFPredicate, i64)
 
@@ -210,6 +221,8 @@ class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
 class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE, assembly=_OVERFLOW):
     """result = lhs + rhs, two's complement, wrapping."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     overflowFlags: OverflowField = None
@@ -218,6 +231,8 @@ class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE, assembly=_OVERFL
 
 class SubI(Op, name="arith.subi", traits=_BINARY, assembly=_OVERFLOW):
     """result = lhs - rhs, wrapping."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -228,6 +243,8 @@ class SubI(Op, name="arith.subi", traits=_BINARY, assembly=_OVERFLOW):
 class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE, assembly=_OVERFLOW):
     """result = lhs * rhs, low half, wrapping."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     overflowFlags: OverflowField = None
@@ -237,6 +254,8 @@ class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE, assembly=_OVERFL
 class DivSI(Op, name="arith.divsi", traits=_BINARY, assembly=_PLAIN):
     """result = lhs / rhs, signed, rounded towards zero; division by zero is undefined."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -244,6 +263,8 @@ class DivSI(Op, name="arith.divsi", traits=_BINARY, assembly=_PLAIN):
 
 class DivUI(Op, name="arith.divui", traits=_BINARY, assembly=_PLAIN):
     """result = lhs / rhs, unsigned; division by zero is undefined."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -253,6 +274,8 @@ class DivUI(Op, name="arith.divui", traits=_BINARY, assembly=_PLAIN):
 class CeilDivSI(Op, name="arith.ceildivsi", traits=_BINARY, assembly=_PLAIN):
     """result = ceil(lhs / rhs), signed."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -260,6 +283,8 @@ class CeilDivSI(Op, name="arith.ceildivsi", traits=_BINARY, assembly=_PLAIN):
 
 class CeilDivUI(Op, name="arith.ceildivui", traits=_BINARY, assembly=_PLAIN):
     """result = ceil(lhs / rhs), unsigned."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -269,6 +294,8 @@ class CeilDivUI(Op, name="arith.ceildivui", traits=_BINARY, assembly=_PLAIN):
 class FloorDivSI(Op, name="arith.floordivsi", traits=_BINARY, assembly=_PLAIN):
     """result = floor(lhs / rhs), signed."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -276,6 +303,8 @@ class FloorDivSI(Op, name="arith.floordivsi", traits=_BINARY, assembly=_PLAIN):
 
 class RemSI(Op, name="arith.remsi", traits=_BINARY, assembly=_PLAIN):
     """result = lhs - (lhs / rhs) * rhs with the signed division that rounds towards zero."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -285,6 +314,8 @@ class RemSI(Op, name="arith.remsi", traits=_BINARY, assembly=_PLAIN):
 class RemUI(Op, name="arith.remui", traits=_BINARY, assembly=_PLAIN):
     """result = lhs mod rhs, unsigned."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -292,6 +323,8 @@ class RemUI(Op, name="arith.remui", traits=_BINARY, assembly=_PLAIN):
 
 class AndI(Op, name="arith.andi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
     """result = lhs & rhs."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -301,6 +334,8 @@ class AndI(Op, name="arith.andi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN)
 class OrI(Op, name="arith.ori", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
     """result = lhs | rhs."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -309,6 +344,8 @@ class OrI(Op, name="arith.ori", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
 class XOrI(Op, name="arith.xori", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
     """result = lhs ^ rhs."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -316,6 +353,8 @@ class XOrI(Op, name="arith.xori", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN)
 
 class ShLI(Op, name="arith.shli", traits=_BINARY, assembly=_OVERFLOW):
     """result = lhs << rhs; poison when rhs >= width."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -326,6 +365,8 @@ class ShLI(Op, name="arith.shli", traits=_BINARY, assembly=_OVERFLOW):
 class ShRSI(Op, name="arith.shrsi", traits=_BINARY, assembly=_PLAIN):
     """result = lhs >> rhs, sign bits shifted in; poison when rhs >= width."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -333,6 +374,8 @@ class ShRSI(Op, name="arith.shrsi", traits=_BINARY, assembly=_PLAIN):
 
 class ShRUI(Op, name="arith.shrui", traits=_BINARY, assembly=_PLAIN):
     """result = lhs >> rhs, zeros shifted in; poison when rhs >= width."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -342,6 +385,8 @@ class ShRUI(Op, name="arith.shrui", traits=_BINARY, assembly=_PLAIN):
 class MaxSI(Op, name="arith.maxsi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
     """result = max(lhs, rhs), signed."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -349,6 +394,8 @@ class MaxSI(Op, name="arith.maxsi", traits=_BINARY | COMMUTATIVE, assembly=_PLAI
 
 class MaxUI(Op, name="arith.maxui", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
     """result = max(lhs, rhs), unsigned."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
@@ -358,6 +405,8 @@ class MaxUI(Op, name="arith.maxui", traits=_BINARY | COMMUTATIVE, assembly=_PLAI
 class MinSI(Op, name="arith.minsi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
     """result = min(lhs, rhs), signed."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     result: Result
@@ -366,97 +415,10 @@ class MinSI(Op, name="arith.minsi", traits=_BINARY | COMMUTATIVE, assembly=_PLAI
 class MinUI(Op, name="arith.minui", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
     """result = min(lhs, rhs), unsigned."""
 
-    lhs: Operand
-    rhs: Operand
-    result: Result
-
-
-class AddF(Op, name="arith.addf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = lhs + rhs."""
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class SubF(Op, name="arith.subf", traits=_BINARY, assembly=_FAST):
-    """result = lhs - rhs."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class MulF(Op, name="arith.mulf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = lhs * rhs."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class DivF(Op, name="arith.divf", traits=_BINARY, assembly=_FAST):
-    """result = lhs / rhs, correctly rounded."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class RemF(Op, name="arith.remf", traits=_BINARY, assembly=_FAST):
-    """result = fmod(lhs, rhs): the sign is that of lhs."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class MaximumF(Op, name="arith.maximumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = max(lhs, rhs); NaN if either is NaN; +0 > -0."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class MinimumF(Op, name="arith.minimumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = min(lhs, rhs); NaN if either is NaN; -0 < +0."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class MaxNumF(Op, name="arith.maxnumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = max(lhs, rhs); the other one if one is NaN."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class MinNumF(Op, name="arith.minnumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = min(lhs, rhs); the other one if one is NaN."""
-
-    lhs: Operand
-    rhs: Operand
-    fastmath: FastMathField = None
-    result: Result
-
-
-class NegF(Op, name="arith.negf", traits=_BINARY, assembly=_UNARY_FAST):
-    """result = -operand: the sign bit flipped."""
-
-    operand: Operand
-    fastmath: FastMathField = None
     result: Result
 
 
@@ -471,6 +433,8 @@ class CmpI(
     assembly="$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
     """result = lhs <predicate> rhs, per element."""
+
+    verify_op = compare
 
     predicate: CmpIField
     lhs: Operand
@@ -491,6 +455,8 @@ class CmpF(
 ):
     """result = lhs <predicate> rhs, per element."""
 
+    verify_op = compare
+
     predicate: CmpFField
     lhs: Operand
     rhs: Operand
@@ -505,6 +471,8 @@ class CmpF(
 
 class Select(Op, name="arith.select", traits=_CAST):
     """result = condition ? true_value : false_value; a scalar condition chooses the whole value."""
+
+    scalar_operands = (0,)
 
     condition: Operand
     true_value: Operand
@@ -545,6 +513,8 @@ class AddUIExtended(
 ):
     """sum = lhs + rhs; overflow = the carry."""
 
+    verify_op = all_integers
+
     lhs: Operand
     rhs: Operand
     sum: Result
@@ -564,6 +534,8 @@ class MulSIExtended(
 ):
     """low, high = the halves of the signed product lhs * rhs."""
 
+    verify_op = integers
+
     lhs: Operand
     rhs: Operand
     low: Result
@@ -577,6 +549,8 @@ class MulUIExtended(
     assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
     """low, high = the halves of the unsigned product lhs * rhs."""
+
+    verify_op = integers
 
     lhs: Operand
     rhs: Operand

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 
 from ..ir import ELEMENTWISE, PURE, Flag, Op, Operand, Result, enum_field
+from .constraints import extend, floats_to_integers, index_cast, integers_to_floats, same_bits, truncate
 
 __all__ = [
     "Bitcast",
@@ -42,6 +43,8 @@ RoundingField = enum_field(RoundingMode)
 class ExtSI(Op, name="arith.extsi", traits=_CAST, assembly=_TO):
     """out = in with its sign bit repeated."""
 
+    verify_op = extend.integers
+
     in_: Operand
     out: Result
 
@@ -54,6 +57,8 @@ class ExtUI(
 ):
     """out = in with zeros in front."""
 
+    verify_op = extend.integers
+
     in_: Operand
     nneg: Flag = None
     out: Result
@@ -62,12 +67,16 @@ class ExtUI(
 class TruncI(Op, name="arith.trunci", traits=_CAST, assembly=_TO):
     """out = the low bits of in."""
 
+    verify_op = truncate.integers
+
     in_: Operand
     out: Result
 
 
 class ExtF(Op, name="arith.extf", traits=_CAST, assembly=_TO):
     """out = in, exactly, in a wider type."""
+
+    verify_op = extend.floats
 
     in_: Operand
     out: Result
@@ -81,6 +90,8 @@ class TruncF(
 ):
     """out = in rounded to a narrower type, to nearest even unless `roundingmode` says otherwise."""
 
+    verify_op = truncate.floats
+
     in_: Operand
     roundingmode: RoundingField = None
     out: Result
@@ -88,6 +99,8 @@ class TruncF(
 
 class SIToFP(Op, name="arith.sitofp", traits=_CAST, assembly=_TO):
     """out = the signed integer as a float, rounded to nearest even."""
+
+    verify_op = integers_to_floats
 
     in_: Operand
     out: Result
@@ -101,6 +114,8 @@ class UIToFP(
 ):
     """out = the unsigned integer as a float, rounded to nearest even."""
 
+    verify_op = integers_to_floats
+
     in_: Operand
     nneg: Flag = None
     out: Result
@@ -109,12 +124,16 @@ class UIToFP(
 class FPToSI(Op, name="arith.fptosi", traits=_CAST, assembly=_TO):
     """out = in rounded towards zero, as a signed integer; undefined out of range."""
 
+    verify_op = floats_to_integers
+
     in_: Operand
     out: Result
 
 
 class FPToUI(Op, name="arith.fptoui", traits=_CAST, assembly=_TO):
     """out = in rounded towards zero, as an unsigned integer; undefined out of range."""
+
+    verify_op = floats_to_integers
 
     in_: Operand
     out: Result
@@ -123,12 +142,16 @@ class FPToUI(Op, name="arith.fptoui", traits=_CAST, assembly=_TO):
 class Bitcast(Op, name="arith.bitcast", traits=_CAST, assembly=_TO):
     """out = the same bits in a type of the same width."""
 
+    verify_op = same_bits
+
     in_: Operand
     out: Result
 
 
 class IndexCast(Op, name="arith.index_cast", traits=_CAST, assembly=_TO):
     """out = in as index or back, sign-extended or truncated."""
+
+    verify_op = index_cast
 
     in_: Operand
     out: Result
@@ -141,6 +164,8 @@ class IndexCastUI(
     assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = in as index or back, zero-extended or truncated."""
+
+    verify_op = index_cast
 
     in_: Operand
     nneg: Flag = None

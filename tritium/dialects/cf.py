@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ir import TERMINATOR, Block, Op, Operand, Str, Successor, Value, VariadicOperand, i1
+from .constraints import condition
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
@@ -37,6 +38,10 @@ class Br(Op, name="cf.br", traits=TERMINATOR):
     dest_operands: VariadicOperand
     dest: Successor
 
+    def successor_operands(self) -> list[list[Value]]:
+        """The values handed to each successor."""
+        return [self.operands]
+
     def print_assembly(self, printer: Printer) -> None:
         """`cf.br ^bb1(%a : i32)`"""
         target = _print_successor(printer, self.dest, self.operands)
@@ -52,11 +57,17 @@ class Br(Op, name="cf.br", traits=TERMINATOR):
 class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
     """Go to `true_dest` with `true_operands` if `condition`, else to `false_dest` with `false_operands`."""
 
+    verify_op = condition
+
     condition: Operand
     true_operands: VariadicOperand
     false_operands: VariadicOperand
     true_dest: Successor
     false_dest: Successor
+
+    def successor_operands(self) -> list[list[Value]]:
+        """The values handed to each successor."""
+        return [self.true_operands, self.false_operands]
 
     def print_assembly(self, printer: Printer) -> None:
         """`cf.cond_br %c, ^bb1(%a : i32), ^bb2`"""
@@ -79,6 +90,8 @@ class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
 
 class Assert(Op, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
     """Stop the program with `msg` unless `arg`."""
+
+    verify_op = condition
 
     arg: Operand
     msg: Str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..ir import ELEMENTWISE, PURE, SAME_TYPE, Op, Operand, Result
-from .arith import FastMathField
+from .arith_floats import FastMathField
+from .constraints import floats, integers
 
 __all__ = [
     "AbsF",
@@ -55,6 +56,8 @@ _UNARY = "$operand attr-dict `:` type($result)"
 class Exp(Op, name="math.exp", traits=_MATH, assembly=_UNARY_FAST):
     """result = e ** x."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -62,6 +65,8 @@ class Exp(Op, name="math.exp", traits=_MATH, assembly=_UNARY_FAST):
 
 class Exp2(Op, name="math.exp2", traits=_MATH, assembly=_UNARY_FAST):
     """result = 2 ** x."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -71,6 +76,8 @@ class Exp2(Op, name="math.exp2", traits=_MATH, assembly=_UNARY_FAST):
 class ExpM1(Op, name="math.expm1", traits=_MATH, assembly=_UNARY_FAST):
     """result = e ** x - 1."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -78,6 +85,8 @@ class ExpM1(Op, name="math.expm1", traits=_MATH, assembly=_UNARY_FAST):
 
 class Log(Op, name="math.log", traits=_MATH, assembly=_UNARY_FAST):
     """result = ln(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -87,6 +96,8 @@ class Log(Op, name="math.log", traits=_MATH, assembly=_UNARY_FAST):
 class Log2(Op, name="math.log2", traits=_MATH, assembly=_UNARY_FAST):
     """result = log2(x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -94,6 +105,8 @@ class Log2(Op, name="math.log2", traits=_MATH, assembly=_UNARY_FAST):
 
 class Log10(Op, name="math.log10", traits=_MATH, assembly=_UNARY_FAST):
     """result = log10(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -103,6 +116,8 @@ class Log10(Op, name="math.log10", traits=_MATH, assembly=_UNARY_FAST):
 class Log1p(Op, name="math.log1p", traits=_MATH, assembly=_UNARY_FAST):
     """result = ln(1 + x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -110,6 +125,8 @@ class Log1p(Op, name="math.log1p", traits=_MATH, assembly=_UNARY_FAST):
 
 class Sin(Op, name="math.sin", traits=_MATH, assembly=_UNARY_FAST):
     """result = sin(x), x in radians."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -119,6 +136,8 @@ class Sin(Op, name="math.sin", traits=_MATH, assembly=_UNARY_FAST):
 class Cos(Op, name="math.cos", traits=_MATH, assembly=_UNARY_FAST):
     """result = cos(x), x in radians."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -126,6 +145,8 @@ class Cos(Op, name="math.cos", traits=_MATH, assembly=_UNARY_FAST):
 
 class Tan(Op, name="math.tan", traits=_MATH, assembly=_UNARY_FAST):
     """result = tan(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -135,6 +156,8 @@ class Tan(Op, name="math.tan", traits=_MATH, assembly=_UNARY_FAST):
 class Asin(Op, name="math.asin", traits=_MATH, assembly=_UNARY_FAST):
     """result = arcsin(x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -142,6 +165,8 @@ class Asin(Op, name="math.asin", traits=_MATH, assembly=_UNARY_FAST):
 
 class Acos(Op, name="math.acos", traits=_MATH, assembly=_UNARY_FAST):
     """result = arccos(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -151,6 +176,8 @@ class Acos(Op, name="math.acos", traits=_MATH, assembly=_UNARY_FAST):
 class Atan(Op, name="math.atan", traits=_MATH, assembly=_UNARY_FAST):
     """result = arctan(x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -158,6 +185,8 @@ class Atan(Op, name="math.atan", traits=_MATH, assembly=_UNARY_FAST):
 
 class Sinh(Op, name="math.sinh", traits=_MATH, assembly=_UNARY_FAST):
     """result = sinh(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -167,6 +196,8 @@ class Sinh(Op, name="math.sinh", traits=_MATH, assembly=_UNARY_FAST):
 class Cosh(Op, name="math.cosh", traits=_MATH, assembly=_UNARY_FAST):
     """result = cosh(x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -174,6 +205,8 @@ class Cosh(Op, name="math.cosh", traits=_MATH, assembly=_UNARY_FAST):
 
 class Tanh(Op, name="math.tanh", traits=_MATH, assembly=_UNARY_FAST):
     """result = tanh(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -183,6 +216,8 @@ class Tanh(Op, name="math.tanh", traits=_MATH, assembly=_UNARY_FAST):
 class Asinh(Op, name="math.asinh", traits=_MATH, assembly=_UNARY_FAST):
     """result = arsinh(x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -190,6 +225,8 @@ class Asinh(Op, name="math.asinh", traits=_MATH, assembly=_UNARY_FAST):
 
 class Acosh(Op, name="math.acosh", traits=_MATH, assembly=_UNARY_FAST):
     """result = arcosh(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -199,6 +236,8 @@ class Acosh(Op, name="math.acosh", traits=_MATH, assembly=_UNARY_FAST):
 class Atanh(Op, name="math.atanh", traits=_MATH, assembly=_UNARY_FAST):
     """result = artanh(x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -206,6 +245,8 @@ class Atanh(Op, name="math.atanh", traits=_MATH, assembly=_UNARY_FAST):
 
 class Sqrt(Op, name="math.sqrt", traits=_MATH, assembly=_UNARY_FAST):
     """result = the square root, correctly rounded."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -215,6 +256,8 @@ class Sqrt(Op, name="math.sqrt", traits=_MATH, assembly=_UNARY_FAST):
 class Rsqrt(Op, name="math.rsqrt", traits=_MATH, assembly=_UNARY_FAST):
     """result = 1 / sqrt(x)."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -222,6 +265,8 @@ class Rsqrt(Op, name="math.rsqrt", traits=_MATH, assembly=_UNARY_FAST):
 
 class Cbrt(Op, name="math.cbrt", traits=_MATH, assembly=_UNARY_FAST):
     """result = the cube root."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -231,6 +276,8 @@ class Cbrt(Op, name="math.cbrt", traits=_MATH, assembly=_UNARY_FAST):
 class Erf(Op, name="math.erf", traits=_MATH, assembly=_UNARY_FAST):
     """result = the error function."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -238,6 +285,8 @@ class Erf(Op, name="math.erf", traits=_MATH, assembly=_UNARY_FAST):
 
 class Erfc(Op, name="math.erfc", traits=_MATH, assembly=_UNARY_FAST):
     """result = 1 - erf(x)."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -247,6 +296,8 @@ class Erfc(Op, name="math.erfc", traits=_MATH, assembly=_UNARY_FAST):
 class AbsF(Op, name="math.absf", traits=_MATH, assembly=_UNARY_FAST):
     """result = |x|: the sign bit cleared."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -254,6 +305,8 @@ class AbsF(Op, name="math.absf", traits=_MATH, assembly=_UNARY_FAST):
 
 class Ceil(Op, name="math.ceil", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded up."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -263,6 +316,8 @@ class Ceil(Op, name="math.ceil", traits=_MATH, assembly=_UNARY_FAST):
 class Floor(Op, name="math.floor", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded down."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -270,6 +325,8 @@ class Floor(Op, name="math.floor", traits=_MATH, assembly=_UNARY_FAST):
 
 class Trunc(Op, name="math.trunc", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded towards zero."""
+
+    verify_op = floats
 
     operand: Operand
     fastmath: FastMathField = None
@@ -279,6 +336,8 @@ class Trunc(Op, name="math.trunc", traits=_MATH, assembly=_UNARY_FAST):
 class Round(Op, name="math.round", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded to nearest, halves away from zero."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -287,6 +346,8 @@ class Round(Op, name="math.round", traits=_MATH, assembly=_UNARY_FAST):
 class RoundEven(Op, name="math.roundeven", traits=_MATH, assembly=_UNARY_FAST):
     """result = x rounded to nearest, halves to even."""
 
+    verify_op = floats
+
     operand: Operand
     fastmath: FastMathField = None
     result: Result
@@ -294,6 +355,8 @@ class RoundEven(Op, name="math.roundeven", traits=_MATH, assembly=_UNARY_FAST):
 
 class Atan2(Op, name="math.atan2", traits=_MATH, assembly=_FAST):
     """result = the angle of the point (rhs, lhs)."""
+
+    verify_op = floats
 
     lhs: Operand
     rhs: Operand
@@ -304,6 +367,8 @@ class Atan2(Op, name="math.atan2", traits=_MATH, assembly=_FAST):
 class PowF(Op, name="math.powf", traits=_MATH, assembly=_FAST):
     """result = lhs ** rhs."""
 
+    verify_op = floats
+
     lhs: Operand
     rhs: Operand
     fastmath: FastMathField = None
@@ -312,6 +377,8 @@ class PowF(Op, name="math.powf", traits=_MATH, assembly=_FAST):
 
 class CopySign(Op, name="math.copysign", traits=_MATH, assembly=_FAST):
     """result = |lhs| with the sign of rhs."""
+
+    verify_op = floats
 
     lhs: Operand
     rhs: Operand
@@ -322,12 +389,16 @@ class CopySign(Op, name="math.copysign", traits=_MATH, assembly=_FAST):
 class AbsI(Op, name="math.absi", traits=_MATH, assembly=_UNARY):
     """result = |x|; the least integer stays as it is."""
 
+    verify_op = integers
+
     operand: Operand
     result: Result
 
 
 class Ctpop(Op, name="math.ctpop", traits=_MATH, assembly=_UNARY):
     """result = the number of one bits."""
+
+    verify_op = integers
 
     operand: Operand
     result: Result
@@ -336,12 +407,16 @@ class Ctpop(Op, name="math.ctpop", traits=_MATH, assembly=_UNARY):
 class Ctlz(Op, name="math.ctlz", traits=_MATH, assembly=_UNARY):
     """result = the number of leading zero bits."""
 
+    verify_op = integers
+
     operand: Operand
     result: Result
 
 
 class Cttz(Op, name="math.cttz", traits=_MATH, assembly=_UNARY):
     """result = the number of trailing zero bits."""
+
+    verify_op = integers
 
     operand: Operand
     result: Result
@@ -354,6 +429,8 @@ class Fma(
     assembly="$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
 ):
     """result = a * b + c, rounded once."""
+
+    verify_op = floats
 
     a: Operand
     b: Operand

@@ -15,22 +15,21 @@ from ..ir import (
     Attribute,
     Body,
     Bool,
-    Flag,
     I32Array,
     Op,
     Operand,
     OptionalOperand,
     Result,
     Str,
-    TensorType,
     Type,
     Value,
     VariadicOperand,
     VariadicResult,
-    element_type,
     i32,
 )
 from ..ir import I32 as I32Field
+from . import tt_checks
+from .constraints import all_floats, all_integers
 from .tt_func import Call, Func, Return
 from .tt_memory import (
     Advance,
@@ -42,6 +41,19 @@ from .tt_memory import (
     MakeTensorDescriptor,
     MakeTensorPtr,
     Store,
+)
+from .tt_shape import (
+    Broadcast,
+    Cat,
+    ExpandDims,
+    Gather,
+    Join,
+    MakeRange,
+    Reshape,
+    Splat,
+    Split,
+    Trans,
+    Unsplat,
 )
 from .tt_types import (
     AtomicOp,
@@ -143,6 +155,8 @@ class _I32Result:
 class GetProgramId(_I32Result, Op, name="tt.get_program_id", traits=PURE, assembly="$axis attr-dict `:` type($result)"):
     """result = the position of this program along `axis`."""
 
+    verify_op = tt_checks.result_i32
+
     axis: DimField
     result: Result
 
@@ -151,6 +165,8 @@ class GetNumPrograms(
     _I32Result, Op, name="tt.get_num_programs", traits=PURE, assembly="$axis attr-dict `:` type($result)"
 ):
     """result = the size of the grid along `axis`."""
+
+    verify_op = tt_checks.result_i32
 
     axis: DimField
     result: Result
@@ -162,6 +178,8 @@ class GetNumPrograms(
 class IntToPtr(Op, name="tt.int_to_ptr", traits=PURE | ELEMENTWISE, assembly=_TO):
     """result = the address `src`."""
 
+    verify_op = tt_checks.int_to_ptr
+
     src: Operand
     result: Result
 
@@ -169,12 +187,16 @@ class IntToPtr(Op, name="tt.int_to_ptr", traits=PURE | ELEMENTWISE, assembly=_TO
 class PtrToInt(Op, name="tt.ptr_to_int", traits=PURE | ELEMENTWISE, assembly=_TO):
     """result = the address as an integer."""
 
+    verify_op = tt_checks.ptr_to_int
+
     src: Operand
     result: Result
 
 
 class Bitcast(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE, assembly=_TO):
     """result = the bits of `src` in another type of the same width; pointers may change what they point to."""
+
+    verify_op = tt_checks.bitcast
 
     src: Operand
     result: Result
@@ -188,6 +210,8 @@ class FpToFp(
 ):
     """result = `src` in another float type; `rounding` is required when bits are lost."""
 
+    verify_op = tt_checks.fp_to_fp
+
     src: Operand
     rounding: RoundingField = None
     result: Result
@@ -200,6 +224,8 @@ class AddPtr(
     assembly="$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)",
 ):
     """result = ptr + offset * sizeof(pointee), the offset sign-extended."""
+
+    verify_op = tt_checks.addptr
 
     ptr: Operand
     offset: Operand
@@ -217,6 +243,8 @@ class ClampF(
 ):
     """result = min(max(x, min), max); a NaN in x stays when `propagateNan` is all, else becomes min."""
 
+    verify_op = all_floats
+
     x: Operand
     min: Operand
     max: Operand
@@ -227,12 +255,16 @@ class ClampF(
 class PreciseSqrt(Op, name="tt.precise_sqrt", traits=PURE | ELEMENTWISE, assembly="$x attr-dict `:` type($x)"):
     """result = sqrt(x), correctly rounded."""
 
+    verify_op = all_floats
+
     x: Operand
     result: Result
 
 
 class PreciseDivF(Op, name="tt.precise_divf", traits=PURE | ELEMENTWISE, assembly="$x `,` $y attr-dict `:` type($x)"):
     """result = x / y, correctly rounded."""
+
+    verify_op = all_floats
 
     x: Operand
     y: Operand
@@ -243,6 +275,8 @@ class MulhiUI(
     Op, name="tt.mulhiui", traits=PURE | ELEMENTWISE | COMMUTATIVE, assembly="$x `,` $y attr-dict `:` type($x)"
 ):
     """result = the high half of the unsigned product."""
+
+    verify_op = all_integers
 
     x: Operand
     y: Operand
@@ -291,143 +325,6 @@ class InlineAsm(
         return 0 if self.pure else READ | WRITE
 
 
-# -- creation and shape -------------------------------------------------------------------------------------------
-
-
-class MakeRange(Op, name="tt.make_range", traits=PURE, assembly="attr-dict `:` type($result)"):
-    """result = [start, start + 1, …, end - 1]"""
-
-    start: I32Field
-    end: I32Field
-    result: Result
-
-    @classmethod
-    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
-        """A tensor of i32."""
-        n = attributes["end"].value - attributes["start"].value  # type: ignore[attr-defined]
-        return [TensorType((n,), i32)]
-
-
-class Splat(Op, name="tt.splat", traits=PURE, assembly=_TO):
-    """result[i…] = src, a scalar."""
-
-    src: Operand
-    result: Result
-
-
-class Unsplat(Op, name="tt.unsplat", traits=PURE, assembly="$src attr-dict `:` type($src)"):
-    """result = the only element of `src`."""
-
-    src: Operand
-    result: Result
-
-    @classmethod
-    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
-        """The element type."""
-        return [element_type(operands[0].type)]
-
-
-class ExpandDims(Op, name="tt.expand_dims", traits=PURE, assembly=_TO):
-    """result = `src` with a dimension of size 1 put in at `axis`."""
-
-    src: Operand
-    axis: I32Field
-    result: Result
-
-    @classmethod
-    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
-        """The shape with a 1 at `axis`."""
-        ty = operands[0].type
-        assert isinstance(ty, TensorType)
-        axis = attributes["axis"].value  # type: ignore[attr-defined]
-        return [TensorType((*ty.shape[:axis], 1, *ty.shape[axis:]), ty.element)]
-
-
-class Broadcast(Op, name="tt.broadcast", traits=PURE, assembly=_TO):
-    """result = `src` with its dimensions of size 1 repeated."""
-
-    src: Operand
-    result: Result
-
-
-class Reshape(
-    Op,
-    name="tt.reshape",
-    traits=PURE,
-    assembly="$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict"
-    " `:` type($src) `->` type($result)",
-):
-    """result = the elements of `src` in row-major order in another shape (in any order with `allow_reorder`)."""
-
-    src: Operand
-    allow_reorder: Flag = None
-    efficient_layout: Flag = None
-    result: Result
-
-
-class Cat(Op, name="tt.cat", traits=PURE, assembly="$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"):
-    """result = lhs followed by rhs along dimension 0."""
-
-    lhs: Operand
-    rhs: Operand
-    result: Result
-
-
-class Join(Op, name="tt.join", traits=PURE, assembly="$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"):
-    """result[…, 0] = lhs, result[…, 1] = rhs."""
-
-    lhs: Operand
-    rhs: Operand
-    result: Result
-
-
-class Split(Op, name="tt.split", traits=PURE, assembly="$src attr-dict `:` type($src) `->` type($outLHS)"):
-    """outLHS = src[…, 0], outRHS = src[…, 1]."""
-
-    src: Operand
-    outLHS: Result
-    outRHS: Result
-
-    @classmethod
-    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
-        """The shape without its last dimension, or the element type for rank 1."""
-        ty = operands[0].type
-        assert isinstance(ty, TensorType)
-        half = TensorType(ty.shape[:-1], ty.element)
-        return [half, half]
-
-
-class Trans(Op, name="tt.trans", traits=PURE, assembly=_TO):
-    """result = `src` with dimension k of the result being dimension order[k] of `src`."""
-
-    src: Operand
-    order: I32Array
-    result: Result
-
-    @classmethod
-    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
-        """The permuted shape."""
-        ty = operands[0].type
-        assert isinstance(ty, TensorType)
-        order = attributes["order"].values  # type: ignore[attr-defined]
-        return [TensorType(tuple(ty.shape[k] for k in order), ty.element)]
-
-
-class Gather(
-    Op,
-    name="tt.gather",
-    traits=PURE,
-    assembly="$src `[` $indices `]` attr-dict `:` functional-type(operands, $result)",
-):
-    """result[i…] = src[i… with the coordinate at `axis` replaced by indices[i…]]"""
-
-    src: Operand
-    indices: Operand
-    axis: I32Field
-    efficient_layout: Flag = None
-    result: Result
-
-
 # -- tiles as a whole ---------------------------------------------------------------------------------------------
 
 
@@ -439,6 +336,8 @@ class Dot(
     " `:` type($a) `*` type($b) `->` type($d)",
 ):
     """d = a @ b + c; a is (…, M, K), b is (…, K, N), c and d are (…, M, N)."""
+
+    verify_op = tt_checks.dot
 
     a: Operand
     b: Operand
@@ -456,6 +355,8 @@ class Dot(
 class Reduce(Op, name="tt.reduce", traits=PURE | SINGLE_BLOCK | RECURSIVE_EFFECTS):
     """results = srcs combined along `axis` by the region, a function of (a…, b…) taken to be associative."""
 
+    verify_op = tt_checks.reduce
+
     srcs: VariadicOperand
     axis: I32Field
     combine: Body
@@ -472,6 +373,8 @@ class ReduceReturn(
 
 class Scan(Op, name="tt.scan", traits=PURE | SINGLE_BLOCK | RECURSIVE_EFFECTS):
     """results[i] = srcs[0…i] combined along `axis` by the region (from the end when `reverse`)."""
+
+    verify_op = tt_checks.scan
 
     srcs: VariadicOperand
     axis: I32Field
@@ -496,6 +399,8 @@ class Histogram(
 ):
     """result[k] = how many elements of `src` (where `mask`) equal k."""
 
+    verify_op = tt_checks.histogram
+
     src: Operand
     mask: OptionalOperand
     result: Result
@@ -507,6 +412,8 @@ class Histogram(
 class Print(Op, name="tt.print", traits=WRITE, assembly="$prefix attr-dict (`:` $args^ `:` type($args))?"):
     """Print `prefix` and the values of `args`; `isSigned` holds one number an argument, `hex` asks for hexadecimal."""
 
+    verify_op = tt_checks.print_op
+
     prefix: Str
     hex: Bool
     args: VariadicOperand
@@ -515,6 +422,8 @@ class Print(Op, name="tt.print", traits=WRITE, assembly="$prefix attr-dict (`:` 
 
 class Assert(Op, name="tt.assert", traits=WRITE, assembly="$condition `,` $message attr-dict `:` type($condition)"):
     """Stop the launch with `message` unless every element of `condition` holds."""
+
+    verify_op = tt_checks.assert_op
 
     condition: Operand
     message: Str

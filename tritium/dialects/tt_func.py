@@ -30,6 +30,7 @@ from ..ir import (
     VariadicOperand,
     VariadicResult,
 )
+from . import tt_checks
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
@@ -67,6 +68,8 @@ def _parse_results(parser: Parser) -> tuple[list[Type], list[dict[str, Attribute
 
 class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
     """A function; kernels are public. `arg_attrs` holds one dictionary an argument (tt.divisibility, …)."""
+
+    verify_op = tt_checks.func
 
     body_region: Body
     sym_name: Str
@@ -133,11 +136,15 @@ class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
 class Return(Op, name="tt.return", traits=TERMINATOR | RETURN_LIKE, assembly="attr-dict ($srcs^ `:` type($srcs))?"):
     """Leave the function with `srcs`."""
 
+    verify_op = tt_checks.return_op
+
     srcs: VariadicOperand
 
 
 class Call(Op, name="tt.call", assembly="$callee `(` $args `)` attr-dict `:` functional-type($args, $results_)"):
     """results = callee(args)"""
+
+    verify_op = tt_checks.call
 
     callee: Symbol
     args: VariadicOperand

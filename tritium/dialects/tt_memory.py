@@ -17,6 +17,7 @@ from ..ir import (
     Value,
     VariadicOperand,
 )
+from . import tt_checks
 from .tt_types import (
     AtomicField,
     CacheField,
@@ -70,6 +71,8 @@ class Load(
     Block pointers carry `boundaryCheck` (dimensions) and `padding` instead of a mask.
     """
 
+    verify_op = tt_checks.load
+
     ptr: Operand
     mask: OptionalOperand
     other: OptionalOperand
@@ -94,6 +97,8 @@ class Store(
 ):
     """*ptr = value where `mask`."""
 
+    verify_op = tt_checks.store
+
     ptr: Operand
     value: Operand
     mask: OptionalOperand
@@ -112,6 +117,8 @@ class AtomicRMW(
 ):
     """result = *ptr; *ptr = op(*ptr, val) in one step, where `mask`."""
 
+    verify_op = tt_checks.atomic_rmw
+
     atomic_rmw_op: AtomicField
     ptr: Operand
     val: Operand
@@ -129,6 +136,8 @@ class AtomicCAS(
     assembly="$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)",
 ):
     """result = *ptr; if it equals `cmp`, *ptr = val, in one step."""
+
+    verify_op = tt_checks.atomic_cas
 
     ptr: Operand
     cmp: Operand
@@ -149,6 +158,8 @@ class MakeTensorPtr(
     `shape` and `strides` are i64 elements of the whole tensor; `order` lists the dimensions, fastest first.
     """
 
+    verify_op = tt_checks.make_tensor_ptr
+
     base: Operand
     shape: VariadicOperand
     strides: VariadicOperand
@@ -159,6 +170,8 @@ class MakeTensorPtr(
 
 class Advance(Op, name="tt.advance", traits=PURE, assembly="$ptr `,` `[` $offsets `]` attr-dict `:` type($result)"):
     """result = the block pointer moved by `offsets` elements in each dimension."""
+
+    verify_op = tt_checks.advance
 
     ptr: Operand
     offsets: VariadicOperand
@@ -172,6 +185,8 @@ class MakeTensorDescriptor(
     assembly="$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` type($base) `,` type($result)",
 ):
     """result = a descriptor of the tensor at `base`: `shape` in i32 elements, `strides` in i64 elements."""
+
+    verify_op = tt_checks.make_tensor_descriptor
 
     base: Operand
     shape: VariadicOperand
@@ -188,6 +203,8 @@ class DescriptorLoad(
 ):
     """result = the block at `indices`; elements outside read as the descriptor's padding."""
 
+    verify_op = tt_checks.descriptor_load
+
     desc: Operand
     indices: VariadicOperand
     cache: CacheField = CacheModifier.none
@@ -202,6 +219,8 @@ class DescriptorStore(
     assembly="$desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)",
 ):
     """The block at `indices` = src; elements outside are dropped."""
+
+    verify_op = tt_checks.descriptor_store
 
     desc: Operand
     src: Operand

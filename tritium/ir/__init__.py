@@ -4,6 +4,7 @@ from .attributes import *
 from .attributes import scalar_attr
 from .builder import Builder
 from .definition import *
+from .dominance import Dominance, value_dominates
 from .floats import *
 from .operation import *
 from .operation import clone_region_into
@@ -11,3 +12,4 @@ from .parser import ParseError, parse_attribute, parse_module, parse_type
 from .printer import print_op
 from .traits import *
 from .types import *
+from .verifier import VerificationError, verify

@@ -164,7 +164,8 @@ class OpMeta(type):
 
     def __new__(mcs, clsname: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
         annotations = namespace.get("__annotations__", {})
-        defaults = {n: namespace.pop(n) for n in annotations if n in namespace}
+        is_root = not any(isinstance(b, OpMeta) for b in bases)  # its annotations are no fields
+        defaults = {} if is_root else {n: namespace.pop(n) for n in annotations if n in namespace}
         namespace.setdefault("__slots__", ())
         namespace["_defaults"] = defaults
         return super().__new__(mcs, clsname, bases, namespace)
@@ -276,7 +277,8 @@ class Op(Operation, metaclass=OpMeta):
 
     `name`, `traits` (bit mask, see `traits`), `fields`, `operand_fields`, `result_fields`, `region_fields`,
     `successor_fields`, `attribute_fields` (by name), `segmented` (several operand groups of variable size, whose
-    sizes stand in `operandSegmentSizes`), `assembly` (the declarative format of the text form, or None).
+    sizes stand in `operandSegmentSizes`), `assembly` (the declarative format of the text form, or None),
+    `scalar_operands` (numbers of operands that may be scalars though the operation is ELEMENTWISE on tensors).
     """
 
     fields: list[Field] = []
@@ -287,6 +289,7 @@ class Op(Operation, metaclass=OpMeta):
     attribute_fields: dict[str, Field] = {}
     segmented: bool = False
     assembly: str | None = None
+    scalar_operands: tuple[int, ...] = ()
     _defaults: dict[str, Any] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,475 @@
+"""What the operations of the tt dialect demand; each function stands for `verify_op` in a definition.
+
+Layouts of tensors are not compared here: shapes and elements are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir import (
+    RETURN_LIKE,
+    FunctionType,
+    IntegerType,
+    Operation,
+    Region,
+    ShapedType,
+    TensorType,
+    Type,
+    Value,
+    element_type,
+    i1,
+    i32,
+    i64,
+    shape_of,
+)
+from .constraints import GOOD, bit_width, is_float, is_integer, listed
+from .tt_types import PointerType, TensorDescType
+
+POINTER_BITS = 64
+
+
+def _is_pointer(ty: Type) -> bool:
+    return isinstance(element_type(ty), PointerType)
+
+
+def _block(ty: Type) -> TensorType | None:
+    """The tile that a block pointer points to."""
+    return ty.pointee if isinstance(ty, PointerType) and isinstance(ty.pointee, TensorType) else None
+
+
+def _alike(a: Type, b: Type) -> bool:
+    """One shape and one element type."""
+    return a is b or (shape_of(a) == shape_of(b) and element_type(a) is element_type(b))
+
+
+def _tensor(shape: Sequence[int], element: Type) -> str:
+    return str(TensorType(tuple(shape), element)) if shape else str(element)
+
+
+# -- functions ----------------------------------------------------------------------------------------------------
+
+
+def func(op: Any) -> Sequence[str]:
+    """The entry block has the arguments of the type; attribute lists have one entry each."""
+    ty = op.function_type
+    if not isinstance(ty, FunctionType):
+        return (f"function_type is {ty}, no function type",)
+    out = []
+    if not op.is_declaration and tuple(a.type for a in op.entry.args) != ty.inputs:
+        out.append(f"the entry block has the arguments {listed(op.entry.args)}, the type has {listed(ty.inputs)}")
+    for name, types in (("arg_attrs", ty.inputs), ("res_attrs", ty.results)):
+        entries = getattr(op.attributes.get(name), "elements", None)
+        if entries is not None and len(entries) != len(types):
+            out.append(f"{name} has {len(entries)} entries for {len(types)} types")
+    return out
+
+
+def return_op(op: Operation) -> Sequence[str]:
+    """The function around it returns these types."""
+    parent: Any = op.parent_op
+    if parent is None or parent.name != "tt.func":
+        return ("stands in no tt.func",) if parent is not None else GOOD
+    if tuple(v.type for v in op.operands) != parent.function_type.results:
+        return (f"returns {listed(op.operands)}, the function says {listed(parent.function_type.results)}",)
+    return GOOD
+
+
+def call(op: Any) -> Sequence[str]:
+    """Operands and results have the types of the function called, where it is in reach."""
+    table: Any = op.parent_op
+    while table is not None and table.name != "builtin.module":
+        table = table.parent_op
+    target = next((f for f in table.body if f.name == "tt.func" and f.sym_name == op.callee), None) if table else None
+    if target is None:
+        return GOOD
+    ty = target.function_type
+    if tuple(v.type for v in op.operands) != ty.inputs or tuple(v.type for v in op.results) != ty.results:
+        return (f"@{op.callee} has the type {ty}, it is called as {listed(op.operands)} -> {listed(op.results)}",)
+    return GOOD
+
+
+# -- casts and pointers -------------------------------------------------------------------------------------------
+
+
+def result_i32(op: Operation) -> Sequence[str]:
+    """The result is i32."""
+    return GOOD if op.results[0].type is i32 else (f"the result must be i32, not {op.results[0].type}",)
+
+
+def int_to_ptr(op: Operation) -> Sequence[str]:
+    """From i64 to a pointer."""
+    a, b = op.operands[0].type, op.results[0].type
+    return GOOD if element_type(a) is i64 and _is_pointer(b) else (f"converts i64 to a pointer, not {a} to {b}",)
+
+
+def ptr_to_int(op: Operation) -> Sequence[str]:
+    """From a pointer to i64."""
+    a, b = op.operands[0].type, op.results[0].type
+    return GOOD if _is_pointer(a) and element_type(b) is i64 else (f"converts a pointer to i64, not {a} to {b}",)
+
+
+def bitcast(op: Operation) -> Sequence[str]:
+    """As many bits on both sides."""
+    a, b = op.operands[0].type, op.results[0].type
+    bits = [POINTER_BITS if _is_pointer(ty) else bit_width(ty) for ty in (a, b)]
+    return GOOD if bits[0] == bits[1] else (f"{a} has {bits[0]} bits, {b} has {bits[1]}",)
+
+
+def fp_to_fp(op: Any) -> Sequence[str]:
+    """Between floats; a rounding is said exactly where bits are lost."""
+    a, b = op.operands[0].type, op.results[0].type
+    if not is_float[a] or not is_float[b]:
+        return (f"converts floats, not {a} to {b}",)
+    if op.rounding is None and bit_width(b) < bit_width(a):
+        return ("a conversion to fewer bits needs a rounding mode",)
+    if op.rounding is not None and bit_width(b) > bit_width(a):
+        return ("a conversion to more bits has no rounding mode",)
+    return GOOD
+
+
+def addptr(op: Operation) -> Sequence[str]:
+    """A pointer and an integer; the result has the pointer's type."""
+    ptr, offset = op.operands[0].type, op.operands[1].type
+    if not _is_pointer(ptr) or not is_integer[offset]:
+        return (f"adds an integer to a pointer, not {offset} to {ptr}",)
+    return GOOD if op.results[0].type is ptr else (f"the result must be {ptr}, not {op.results[0].type}",)
+
+
+# -- shapes -------------------------------------------------------------------------------------------------------
+
+
+def make_range(op: Any) -> Sequence[str]:
+    """start < end, and a result of that many i32."""
+    ty = op.results[0].type
+    if op.start >= op.end:
+        return (f"start {op.start} is not below end {op.end}",)
+    if not _alike(ty, TensorType((op.end - op.start,), i32)):
+        return (f"the result must be {_tensor([op.end - op.start], i32)}, not {ty}",)
+    return GOOD
+
+
+def splat(op: Operation) -> Sequence[str]:
+    """The scalar's type is the result's element type."""
+    a, b = op.operands[0].type, op.results[0].type
+    return GOOD if isinstance(b, ShapedType) and b.element is a else (f"repeats {a}, the result is {b}",)
+
+
+def unsplat(op: Operation) -> Sequence[str]:
+    """One element, of the result's type."""
+    a, b = op.operands[0].type, op.results[0].type
+    good = isinstance(a, ShapedType) and a.numel == 1 and a.element is b
+    return GOOD if good else (f"takes the only element of a tensor, not {b} of {a}",)
+
+
+def expand_dims(op: Any) -> Sequence[str]:
+    """A 1 at `axis`."""
+    shape, ty = shape_of(op.operands[0].type), op.results[0].type
+    if not 0 <= op.axis <= len(shape):
+        return (f"axis {op.axis} is out of range for {op.operands[0].type}",)
+    want = (*shape[: op.axis], 1, *shape[op.axis :])
+    if shape_of(ty) != want or element_type(ty) is not element_type(op.operands[0].type):
+        return (f"the result must be {_tensor(want, element_type(op.operands[0].type))}, not {ty}",)
+    return GOOD
+
+
+def broadcast(op: Operation) -> Sequence[str]:
+    """Each dimension is kept, or is 1 and grows."""
+    a, b = op.operands[0].type, op.results[0].type
+    sa, sb = shape_of(a), shape_of(b)
+    good = len(sa) == len(sb) and all(m in (n, 1) for m, n in zip(sa, sb)) and element_type(a) is element_type(b)
+    return GOOD if good else (f"{a} cannot be broadcast to {b}",)
+
+
+def reshape(op: Operation) -> Sequence[str]:
+    """As many elements of one type."""
+    a, b = op.operands[0].type, op.results[0].type
+    good = isinstance(a, ShapedType) and isinstance(b, ShapedType) and a.numel == b.numel and a.element is b.element
+    return GOOD if good else (f"{a} and {b} do not hold the same elements",)
+
+
+def cat(op: Operation) -> Sequence[str]:
+    """The sizes of dimension 0 add up, all else is equal."""
+    a, b, c = (*(v.type for v in op.operands), op.results[0].type)
+    sa, sb = shape_of(a), shape_of(b)
+    good = bool(sa and sb) and sa[1:] == sb[1:] and shape_of(c) == (sa[0] + sb[0], *sa[1:])
+    good = good and element_type(a) is element_type(b) is element_type(c)
+    return GOOD if good else (f"{a} and {b} do not make {c}",)
+
+
+def join(op: Operation) -> Sequence[str]:
+    """Two of one type; a dimension of 2 at the end."""
+    a, b, c = (*(v.type for v in op.operands), op.results[0].type)
+    good = _alike(a, b) and shape_of(c) == (*shape_of(a), 2) and element_type(c) is element_type(a)
+    return GOOD if good else (f"{a} and {b} do not join to {c}",)
+
+
+def split(op: Operation) -> Sequence[str]:
+    """The last dimension is 2; the results are alike without it."""
+    ty = op.operands[0].type
+    shape = shape_of(ty)
+    if not shape or shape[-1] != 2:
+        return (f"the last dimension must be 2, the operand is {ty}",)
+    for r in op.results:
+        if shape_of(r.type) != shape[:-1] or element_type(r.type) is not element_type(ty):
+            return (f"the results must be {_tensor(shape[:-1], element_type(ty))}, not {r.type}",)
+    return GOOD
+
+
+def trans(op: Any) -> Sequence[str]:
+    """`order` is a permutation of the dimensions, and the result has them in that order."""
+    a, b, order = op.operands[0].type, op.results[0].type, op.order
+    shape = shape_of(a)
+    if sorted(order) != list(range(len(shape))):
+        return (f"order {list(order)} is no permutation of the {len(shape)} dimensions",)
+    want = tuple(shape[k] for k in order)
+    good = shape_of(b) == want and element_type(a) is element_type(b)
+    return GOOD if good else (f"the result must be {_tensor(want, element_type(a))}, not {b}",)
+
+
+def gather(op: Any) -> Sequence[str]:
+    """Indices have the source's shape but along `axis`; the result has theirs."""
+    src, indices, result = op.src.type, op.indices.type, op.results[0].type
+    a, b = shape_of(src), shape_of(indices)
+    if not 0 <= op.axis < len(a):
+        return (f"axis {op.axis} is out of range for {src}",)
+    if len(a) != len(b) or any(m != n for k, (m, n) in enumerate(zip(a, b)) if k != op.axis):
+        return (f"{indices} must have the shape of {src} but along axis {op.axis}",)
+    if not is_integer[indices]:
+        return (f"indices must be integers, not {indices}",)
+    good = shape_of(result) == b and element_type(result) is element_type(src)
+    return GOOD if good else (f"the result must be {_tensor(b, element_type(src))}, not {result}",)
+
+
+# -- memory -------------------------------------------------------------------------------------------------------
+
+
+def pointed(ty: Type) -> Type | None:
+    """What a load through `ty` gives, layouts aside; None if it is no pointer."""
+    if _block(ty) is not None:
+        return _block(ty)
+    element = element_type(ty)
+    if not isinstance(element, PointerType):
+        return None
+    return TensorType(ty.shape, element.pointee) if isinstance(ty, TensorType) else element.pointee
+
+
+def _access(op: Any, value: Type, mask: Value | None, checked: Sequence[int]) -> list[str]:
+    """What loads, stores and atomics share: pointer, value and mask fit together."""
+    ptr = op.ptr.type
+    target = pointed(ptr)
+    if target is None:
+        return [f"needs a pointer, not {ptr}"]
+    if not _alike(value, target):
+        return [f"{ptr} points to {target}, not {value}"]
+    out = []
+    block = _block(ptr)
+    if mask is not None and (
+        block is not None or element_type(mask.type) is not i1 or shape_of(mask.type) != shape_of(ptr)
+    ):
+        out.append(f"a mask of type {mask.type} does not fit to {ptr}")
+    if checked:
+        if block is None:
+            out.append("boundaryCheck needs a block pointer")
+        elif len(set(checked)) != len(checked) or not all(0 <= d < block.rank for d in checked):
+            out.append(f"boundaryCheck {list(checked)} does not name dimensions of {block}")
+    return out
+
+
+def load(op: Any) -> Sequence[str]:
+    """Pointer, mask, other and result fit together; `other` needs a mask."""
+    out = _access(op, op.results[0].type, op.mask, op.boundaryCheck)
+    if op.other is not None:
+        if op.mask is None:
+            out.append("'other' needs a mask")
+        elif not _alike(op.other.type, op.results[0].type):
+            out.append(f"'other' must be {op.results[0].type}, not {op.other.type}")
+    return out
+
+
+def store(op: Any) -> Sequence[str]:
+    """Pointer, value and mask fit together."""
+    return _access(op, op.value.type, op.mask, op.boundaryCheck)
+
+
+def atomic_rmw(op: Any) -> Sequence[str]:
+    """Pointer, value, mask and result fit together, and the operation to the element."""
+    out = _access(op, op.val.type, op.mask, ())
+    if not out and op.results[0].type is not op.val.type:
+        out.append(f"the result must be {op.val.type}, not {op.results[0].type}")
+    name = op.atomic_rmw_op.name.lstrip("_")
+    if not out and name != "exch" and (name == "fadd") != is_float[op.val.type]:
+        out.append(f"'{name}' does not work on {op.val.type}")
+    return out
+
+
+def atomic_cas(op: Any) -> Sequence[str]:
+    """Pointer, values and result fit together."""
+    out = _access(op, op.val.type, None, ())
+    if not out and not (op.cmp.type is op.val.type is op.results[0].type):
+        out.append(f"cmp, val and result must have one type: {listed([op.cmp, op.val, op.results[0]])}")
+    return out
+
+
+def _all_of(values: Sequence[Value], types: tuple[Type, ...], what: str) -> list[str]:
+    wrong = next((v for v in values if v.type not in types), None)
+    return [] if wrong is None else [f"{what} must be {' or '.join(map(str, types))}, not {wrong.type}"]
+
+
+def make_tensor_ptr(op: Any) -> Sequence[str]:
+    """As many sizes, strides, offsets and numbers in `order` as the tile has dimensions."""
+    block = _block(op.results[0].type)
+    base = op.base.type
+    if block is None or not isinstance(base, PointerType) or base.pointee is not block.element:
+        return (f"makes a pointer to a tile from a pointer to its elements, not {op.results[0].type} from {base}",)
+    out = _all_of([*op.shape, *op.strides], (i64,), "shape and strides") + _all_of(op.offsets, (i32,), "offsets")
+    counts = [len(op.shape), len(op.strides), len(op.offsets)]
+    if counts != [block.rank] * 3 or sorted(op.order) != list(range(block.rank)):
+        out.append(f"{counts} sizes, strides, offsets and order {list(op.order)} for {block.rank} dimensions")
+    return out
+
+
+def advance(op: Any) -> Sequence[str]:
+    """One offset a dimension; the type stays."""
+    block = _block(op.ptr.type)
+    if block is None or op.results[0].type is not op.ptr.type:
+        return (f"moves a block pointer, not {op.ptr.type} to {op.results[0].type}",)
+    if len(op.offsets) != block.rank:
+        return (f"{len(op.offsets)} offsets for {block.rank} dimensions",)
+    return _all_of(op.offsets, (i32,), "offsets")
+
+
+def make_tensor_descriptor(op: Any) -> Sequence[str]:
+    """As many sizes and strides as the block has dimensions."""
+    ty, base = op.results[0].type, op.base.type
+    if not isinstance(ty, TensorDescType) or not isinstance(base, PointerType):
+        return (f"makes a descriptor from a pointer, not {ty} from {base}",)
+    if bit_width(base.pointee) != bit_width(ty.block.element):
+        return (f"{base} does not point to the elements of {ty}",)
+    counts = [len(op.shape), len(op.strides)]
+    if counts != [ty.block.rank] * 2:
+        return (f"{counts} sizes and strides for {ty.block.rank} dimensions",)
+    return _all_of(op.shape, (i32,), "sizes") + _all_of(op.strides, (i64,), "strides")
+
+
+def _descriptor(op: Any, value: Type) -> Sequence[str]:
+    ty = op.desc.type
+    if not isinstance(ty, TensorDescType):
+        return (f"needs a descriptor, not {ty}",)
+    if len(op.indices) != ty.block.rank:
+        return (f"{len(op.indices)} indices for {ty.block.rank} dimensions",)
+    numel = value.numel if isinstance(value, TensorType) else 1
+    if numel != ty.block.numel or bit_width(value) != bit_width(ty.block):
+        return (f"{ty} describes blocks of {ty.block}, not {value}",)
+    return _all_of(op.indices, (i32,), "indices")
+
+
+def descriptor_load(op: Any) -> Sequence[str]:
+    """The result is a block of the descriptor."""
+    return _descriptor(op, op.results[0].type)
+
+
+def descriptor_store(op: Any) -> Sequence[str]:
+    """The value is a block of the descriptor."""
+    return _descriptor(op, op.src.type)
+
+
+# -- tiles as a whole ---------------------------------------------------------------------------------------------
+
+
+def dot(op: Any) -> Sequence[str]:
+    """(…, M, K) @ (…, K, N) + (…, M, N)"""
+    a, b, c, d = op.a.type, op.b.type, op.c.type, op.results[0].type
+    sa, sb, sc = shape_of(a), shape_of(b), shape_of(c)
+    if len(sa) not in (2, 3) or len(sb) != len(sa) or len(sc) != len(sa):
+        return (f"needs operands of rank 2 or 3, not {listed([a, b, c])}",)
+    if sa[:-2] != sb[:-2] or sa[-1] != sb[-2] or sc != (*sa[:-1], sb[-1]):
+        return (f"the shapes do not fit: {a} @ {b} + {c}",)
+    if not _alike(c, d):
+        return (f"the result must be {c}, not {d}",)
+    if is_integer[a] != is_integer[b] or is_integer[a] != is_integer[c]:
+        return (f"integers and floats are mixed: {a} @ {b} + {c}",)
+    if is_integer[a] and bit_width(a) != bit_width(b):
+        return (f"the operands have different widths: {a} @ {b}",)
+    return GOOD
+
+
+def _combine(op: Any, region: Region, sources: Sequence[Value]) -> list[str]:
+    """The region of a reduction or scan: (a…, b…) to as many values, of the sources' element types."""
+    elements = [element_type(v.type) for v in sources]
+    if not region.blocks:
+        return ["the combine region is empty"]
+    out = []
+    args = [a.type for a in region.entry.args]
+    if args != elements * 2:
+        out.append(f"the combine region takes {listed(args)}, it must take {listed(elements * 2)}")
+    last = region.entry.last
+    if last is not None and last.traits & RETURN_LIKE and [v.type for v in last.operands] != elements:
+        out.append(f"the combine region returns {listed(last.operands)}, it must return {listed(elements)}")
+    return out
+
+
+def _sources(op: Any) -> list[str]:
+    if not op.srcs:
+        return ["needs an operand"]
+    shape = shape_of(op.srcs[0].type)
+    if any(shape_of(v.type) != shape for v in op.srcs):
+        return [f"the operands have different shapes: {listed(op.srcs)}"]
+    if not 0 <= op.axis < len(shape):
+        return [f"axis {op.axis} is out of range for {op.srcs[0].type}"]
+    if len(op.results) != len(op.srcs):
+        return [f"{len(op.results)} results for {len(op.srcs)} operands"]
+    return []
+
+
+def reduce(op: Any) -> Sequence[str]:
+    """Results are the operands without `axis`; the region combines their elements."""
+    out = _sources(op)
+    if out:
+        return out
+    for v, r in zip(op.srcs, op.results):
+        shape = shape_of(v.type)
+        want = (*shape[: op.axis], *shape[op.axis + 1 :])
+        if shape_of(r.type) != want or element_type(r.type) is not element_type(v.type):
+            out.append(f"the result of reducing {v.type} must be {_tensor(want, element_type(v.type))}, not {r.type}")
+    return out + _combine(op, op.regions[0], op.srcs)
+
+
+def scan(op: Any) -> Sequence[str]:
+    """Results are like the operands; the region combines their elements."""
+    out = _sources(op)
+    if out:
+        return out
+    for v, r in zip(op.srcs, op.results):
+        if not _alike(v.type, r.type):
+            out.append(f"the result of scanning {v.type} must be the same, not {r.type}")
+    return out + _combine(op, op.regions[0], op.srcs)
+
+
+def histogram(op: Any) -> Sequence[str]:
+    """From integers in one dimension to counts in one dimension; the mask is like the source."""
+    a, b = op.src.type, op.results[0].type
+    if (
+        len(shape_of(a)) != 1
+        or len(shape_of(b)) != 1
+        or not isinstance(element_type(a), IntegerType)
+        or not is_integer[b]
+    ):
+        return (f"counts integers in one dimension, not {a} to {b}",)
+    if op.mask is not None and not _alike(op.mask.type, TensorType(shape_of(a), i1)):
+        return (f"a mask of type {op.mask.type} does not fit to {a}",)
+    return GOOD
+
+
+def print_op(op: Any) -> Sequence[str]:
+    """One entry of `isSigned` an argument."""
+    if len(op.isSigned) != len(op.args):
+        return (f"{len(op.isSigned)} entries of isSigned for {len(op.args)} arguments",)
+    return GOOD
+
+
+def assert_op(op: Any) -> Sequence[str]:
+    """The condition is i1, or a tensor of it."""
+    ty = op.condition.type
+    return GOOD if element_type(ty) is i1 else (f"the condition must be i1, not {ty}",)

@@ -1,0 +1,428 @@
+"""What must hold of any IR, checked at stage ends, and after every pass while debugging.
+
+| | |
+|---|---|
+| V1 | The links of blocks and operations (first, last, previous, next, parent) agree with each other. |
+| V2 | A value's `users` are exactly the operations that take it, each with the number of times it does. |
+| V3 | An operand is defined before its use on every way through the region. |
+| V4 | A block ends in a terminator, and has no other (unless its region's operation needs none). |
+| V5 | Successors are blocks of the same region, and none is its entry. |
+| V6 | A branch gives each successor as many values, of the same types, as that block has arguments. |
+| V7 | The numbers of operands, results, regions and successors are those of the definition. |
+| V8 | Every attribute the definition requires is there. |
+| V9 | An attribute of the definition has the kind, and an enumeration a number, that the definition says. |
+| V10 | Operands and results of an operation with the trait SAME_TYPE have one type. |
+| V11 | Operands and results of an operation with the trait ELEMENTWISE have one shape. |
+| V12 | A region with the trait SINGLE_BLOCK has at most one block. |
+| V13 | An operation with the trait ISOLATED uses no value from outside in its regions. |
+| V14 | Symbols of a symbol table are distinct. |
+| V15 | A symbol reference names a symbol of the table around it. |
+| V16 | What the operation itself demands (`verify_op`) holds. |
+
+All failures are collected; `verify` raises one `VerificationError` that lists each with its number and the
+operation's text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..support import InternalError, UnknownLoc
+from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
+from .definition import Op
+from .dominance import Dominance
+from .operation import Block, Operation, Region, Value
+from .printer import print_op
+from .traits import ELEMENTWISE, ISOLATED, NO_TERMINATOR, SAME_TYPE, SINGLE_BLOCK, SYMBOL, SYMBOL_TABLE, TERMINATOR
+from .types import ShapedType
+
+__all__ = ["Failure", "VerificationError", "failures", "verify"]
+
+SHOWN = 20  # failures printed in the message; the rest is counted
+
+_FORMS: dict[str, tuple[type, str]] = {
+    "int": (IntegerAttr, "an integer"),
+    "enum": (IntegerAttr, "an integer"),
+    "bool": (IntegerAttr, "true or false"),
+    "str": (StringAttr, "a string"),
+    "symbol": (SymbolRefAttr, "a symbol"),
+    "type": (TypeAttr, "a type"),
+    "array": (DenseArrayAttr, "an array of numbers"),
+    "flag": (UnitAttr, "a unit attribute"),
+}
+
+
+class Failure(NamedTuple):
+    """A broken invariant: its number ("V3"), what is wrong, and where."""
+
+    invariant: str
+    message: str
+    op: Operation
+
+    def render(self) -> str:
+        """Number, message, source position and the operation's text."""
+        lines = [f"{self.invariant}: {self.message}"]
+        if not isinstance(self.op.loc, UnknownLoc):
+            lines.append(f"    at {self.op.loc.file_position() or self.op.loc}")
+        # Text needs intact links.
+        text = repr(self.op) if self.invariant == "V1" else print_op(self.op, regions=False)
+        return "\n".join([*lines, f"    {text}"])
+
+
+class VerificationError(InternalError):
+    """IR that breaks invariants; `failures` holds them all."""
+
+    def __init__(self, found: list[Failure]) -> None:
+        self.failures = found
+        lines = [f"the IR breaks {len(found)} invariant{'s' if len(found) != 1 else ''}"]
+        lines += [f.render() for f in found[:SHOWN]]
+        if len(found) > SHOWN:
+            lines.append(f"… and {len(found) - SHOWN} more")
+        super().__init__("\n".join(lines))
+
+
+class _Rules:
+    """What the definition of a class demands, in the form that is checked fastest."""
+
+    __slots__ = (
+        "enums", "exact", "forms", "n_operands", "n_regions", "n_results", "n_successors", "op_check", "required",
+        "same_type", "same_shape", "scalars", "segmented", "single_block", "symbols",
+    )  # fmt: skip
+
+    def __init__(self, cls: Any) -> None:
+        counts = []
+        self.exact = True
+        for fields in (cls.operand_fields, cls.result_fields, cls.region_fields, cls.successor_fields):
+            fixed = [f for f in fields if f.arity == "1"]
+            self.exact = self.exact and len(fixed) == len(fields)
+            counts.append(len(fixed))
+        self.n_operands, self.n_results, self.n_regions, self.n_successors = counts
+        attributes = cls.attribute_fields
+        self.required = frozenset(n for n, f in attributes.items() if not f.optional)
+        self.forms = {n: _FORMS[f.form] for n, f in attributes.items() if f.form in _FORMS}
+        self.enums = {n: {int(m) for m in f.enum} for n, f in attributes.items() if f.enum is not None}
+        self.symbols = [n for n, f in attributes.items() if f.form == "symbol"]
+        self.segmented = cls.segmented
+        self.same_type = bool(cls.traits & SAME_TYPE)
+        self.same_shape = bool(cls.traits & ELEMENTWISE) and not self.same_type
+        self.scalars = cls.scalar_operands
+        self.single_block = bool(cls.traits & SINGLE_BLOCK)
+        self.op_check = cls.verify_op if cls.verify_op is not Op.verify_op else None
+
+
+_rules: dict[type, _Rules] = {}
+
+
+class _Verifier:
+    """One walk over the IR, definitions before uses; `visible` holds the values that may be used where it stands."""
+
+    def __init__(self, root: Operation) -> None:
+        self.root = root
+        self.found: list[Failure] = []
+        self.visible: set[Value] = set()
+        self.tables: list[dict[str, Operation]] = []
+
+    def fail(self, invariant: str, op: Operation, message: str) -> None:
+        self.found.append(Failure(invariant, message, op))
+
+    # -- regions and blocks ---------------------------------------------------------------------------------------
+
+    def operation(self, op: Operation) -> None:
+        """An operation, then what is inside it."""
+        cls = op.__class__
+        rules = _rules.get(cls)
+        if rules is None and isinstance(op, Op):
+            rules = _rules[cls] = _Rules(cls)
+        before = len(self.found)
+        if rules is not None:
+            self.definition(op, rules)
+        self.uses(op)
+        if op.successors:
+            self.branch(op)
+        if op.regions:
+            self.regions(op, rules)
+        if rules is not None and rules.op_check is not None and len(self.found) == before:
+            # Only for operations whose fields hold: the check may rely on them.
+            for message in rules.op_check(op):
+                self.fail("V16", op, message)
+
+    def regions(self, op: Operation, rules: _Rules | None) -> None:
+        outer = self.visible
+        if op.traits & ISOLATED:
+            self.visible = set()
+        if op.traits & SYMBOL_TABLE:
+            self.tables.append(self.symbol_table(op))
+        for region in op.regions:
+            if region.parent is not op:
+                self.fail("V1", op, "a region's parent is another operation")
+            if rules is not None and rules.single_block and len(region.blocks) > 1:
+                self.fail("V12", op, f"a region has {len(region.blocks)} blocks, at most one is allowed")
+            self.region(region, op)
+        if op.traits & SYMBOL_TABLE:
+            self.tables.pop()
+        self.visible = outer
+
+    def region(self, region: Region, owner: Operation) -> None:
+        if not all(self.links(block, region, owner) for block in region.blocks):
+            return
+        visible = self.visible
+        if len(region.blocks) == 1:
+            defined: list[Value] = []
+            self.block(region.blocks[0], owner, defined)
+            visible.difference_update(defined)
+        elif region.blocks:
+            self.graph(region, owner)
+
+    def graph(self, region: Region, owner: Operation) -> None:
+        """Several blocks: down the dominator tree, so that just what dominates is visible; dead blocks see all."""
+        dominance = Dominance(region)
+        children = dominance.children()
+        visible = self.visible
+        stack: list[tuple[Block, list[Value]]] = [(region.blocks[0], [])]
+        entered: set[Block] = set()
+        while stack:
+            block, defined = stack[-1]
+            if block in entered:
+                visible.difference_update(defined)
+                stack.pop()
+                continue
+            entered.add(block)
+            self.block(block, owner, defined)
+            stack.extend((child, []) for child in children[block])
+        everything: list[Value] = []
+        for block in region.blocks:
+            everything += block.args
+            everything += [r for op in block for r in op.results]
+        dead = [block for block in region.blocks if not dominance.is_reachable(block)]
+        if dead:
+            visible.update(everything)
+            for block in dead:
+                self.block(block, owner, [])
+            visible.difference_update(everything)
+
+    def links(self, block: Block, region: Region, owner: Operation) -> bool:
+        """V1 for a block; nothing else is checked in it where this fails."""
+        if block.parent is not region:
+            self.fail("V1", owner, "a block's parent is not the region it stands in")
+            return False
+        for i, arg in enumerate(block.args):
+            if arg.owner is not block or arg.index != i:
+                self.fail("V1", owner, f"block argument {i} has another owner or number")
+                return False
+        prev: Operation | None = None
+        op = block.first
+        while op is not None:
+            if op.parent is not block or op.prev is not prev:
+                self.fail("V1", op, "the operation's parent or predecessor is not the one it is linked behind")
+                return False
+            prev, op = op, op.next
+        if block.last is not prev:
+            self.fail("V1", owner, "a block's last operation is not the end of its list")
+            return False
+        return True
+
+    def block(self, block: Block, owner: Operation, defined: list[Value]) -> None:
+        visible = self.visible
+        if block.args:
+            defined += block.args
+            visible.update(block.args)
+            for arg in block.args:
+                if arg.users:
+                    self.users(arg, owner)
+        op = block.first
+        while op is not None:
+            self.operation(op)
+            for r in op.results:
+                visible.add(r)
+                defined.append(r)
+                if r.users:
+                    self.users(r, op)
+            if op.traits & TERMINATOR and op.next is not None:
+                self.fail("V4", op, "a terminator stands before the end of its block")
+            op = op.next
+        last = block.last
+        if (last is None or not last.traits & TERMINATOR) and not owner.traits & NO_TERMINATOR:
+            if last is None or isinstance(last, Op):
+                self.fail("V4", last or owner, "a block does not end in a terminator")
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def uses(self, op: Operation) -> None:
+        """V3, V13 and the operands' side of V2."""
+        visible = self.visible
+        for v in op.operands:
+            if op not in v.users:
+                self.fail("V2", op, f"the users of operand {op.operands.index(v)} do not name this operation")
+            if v not in visible and op is not self.root:
+                self.invisible(op, v)
+
+    def invisible(self, op: Operation, value: Value) -> None:
+        number = op.operands.index(value)
+        block = value.block
+        around: Operation | None = op.parent_op
+        isolated = False
+        while around is not None and around is not (block.parent_op if block is not None else None):
+            isolated = isolated or bool(around.traits & ISOLATED)
+            around = around.parent_op
+        if isolated and around is not None:
+            self.fail("V13", op, f"operand {number} is defined outside of the isolated operation around it")
+        elif block is None:
+            self.fail("V3", op, f"operand {number} is a result of {getattr(value.defining_op, 'name', 'nothing')!r}, "
+                      "which stands in no block")  # fmt: skip
+        else:
+            self.fail("V3", op, f"operand {number} is not defined before its use on every way")
+
+    def users(self, value: Value, op: Operation) -> None:
+        """The value's side of V2."""
+        for user, count in value.users.items():
+            if user.operands.count(value) != count:
+                self.fail(
+                    "V2", op, f"{user.name} takes a value {user.operands.count(value)} times, recorded are {count}"
+                )
+            elif user.parent is None and user is not self.root:
+                self.fail("V2", op, f"{user.name}, which stands in no block, still uses a value")
+
+    # -- one operation --------------------------------------------------------------------------------------------
+
+    def definition(self, op: Operation, rules: _Rules) -> None:
+        """V7 to V11 and V15."""
+        if rules.exact:
+            if len(op.operands) != rules.n_operands or len(op.results) != rules.n_results:
+                self.counts(op, rules)
+            if len(op.regions) != rules.n_regions or len(op.successors) != rules.n_successors:
+                self.counts(op, rules)
+        else:
+            self.counts(op, rules)
+        attributes = op.attributes
+        if rules.required and not rules.required <= attributes.keys():
+            missing = ", ".join(sorted(rules.required - attributes.keys()))
+            self.fail("V8", op, f"the attribute '{missing}' is missing")
+        if attributes:
+            self.attributes(op, rules)
+        if rules.same_type:
+            self.same_type(op)
+        elif rules.same_shape:
+            self.same_shape(op, rules)
+
+    def counts(self, op: Operation, rules: _Rules) -> None:
+        cls: Any = op.__class__
+        groups = (
+            ("operands", op.operands, cls.operand_fields, rules.n_operands),
+            ("results", op.results, cls.result_fields, rules.n_results),
+            ("regions", op.regions, cls.region_fields, rules.n_regions),
+            ("successors", op.successors, cls.successor_fields, rules.n_successors),
+        )
+        for what, have, fields, fixed in groups:
+            most = fixed + sum(f.arity == "?" for f in fields)
+            open_ended = any(f.arity == "*" for f in fields)
+            if len(have) < fixed or (len(have) > most and not open_ended):
+                wanted = (
+                    str(fixed)
+                    if most == fixed and not open_ended
+                    else f"{fixed} or more"
+                    if open_ended
+                    else f"{fixed} to {most}"
+                )
+                self.fail("V7", op, f"{len(have)} {what}, the definition says {wanted}")
+        if rules.segmented:
+            self.segments(op)
+
+    def segments(self, op: Operation) -> None:
+        cls: Any = op.__class__
+        sizes = getattr(op.attributes.get("operandSegmentSizes"), "values", None)
+        if sizes is None or len(sizes) != len(cls.operand_fields) or sum(sizes) != len(op.operands):
+            self.fail("V7", op, f"operandSegmentSizes is {sizes} for {len(op.operands)} operands")
+        elif any(
+            n < 0 or (f.arity != "*" and n > 1) or (f.arity == "1" and n != 1)
+            for n, f in zip(sizes, cls.operand_fields)
+        ):
+            self.fail("V7", op, f"operandSegmentSizes is {sizes}, which the definition does not allow")
+
+    def attributes(self, op: Operation, rules: _Rules) -> None:
+        forms = rules.forms
+        for name, attr in op.attributes.items():
+            form = forms.get(name)
+            if form is None:
+                continue
+            if attr.__class__ is not form[0]:
+                self.fail("V9", op, f"the attribute '{name}' is {attr}, not {form[1]}")
+            elif name in rules.enums and attr.value not in rules.enums[name]:  # type: ignore[attr-defined]
+                self.fail("V9", op, f"the attribute '{name}' has no value {attr}")
+        for name in rules.symbols:
+            self.reference(op, op.attributes.get(name))
+
+    def same_type(self, op: Operation) -> None:
+        ty = op.results[0].type if op.results else op.operands[0].type if op.operands else None
+        for v in op.operands:
+            if v.type is not ty:
+                self.fail("V10", op, f"all types must be equal, but there are {ty} and {v.type}")
+                return
+
+    def same_shape(self, op: Operation, rules: _Rules) -> None:
+        values: list[Value] = [*op.results, *op.operands]
+        shape: tuple[int, ...] | None = None
+        first: Any = None
+        for i, v in enumerate(values):
+            ty = v.type
+            own = ty.shape if isinstance(ty, ShapedType) else ()
+            if i == 0:
+                first, shape = ty, own
+            elif own != shape or (isinstance(ty, ShapedType) and type(ty) is not type(first)):
+                if own == () and i - len(op.results) in rules.scalars:
+                    continue
+                self.fail("V11", op, f"all shapes must be equal, but there are {first} and {ty}")
+                return
+
+    def branch(self, op: Operation) -> None:
+        """V5, V6."""
+        region = op.parent.parent if op.parent is not None else None
+        for block in op.successors:
+            if region is None or block.parent is not region:
+                self.fail("V5", op, "a successor is no block of this region")
+            elif block is region.blocks[0]:
+                self.fail("V5", op, "a successor is the entry of the region")
+        if not isinstance(op, Op) or not hasattr(op, "successor_operands"):
+            return
+        for i, (block, values) in enumerate(zip(op.successors, op.successor_operands())):
+            have, want = [v.type for v in values], [a.type for a in block.args]
+            if have != want:
+                self.fail("V6", op, f"successor {i} takes ({_list(want)}), the branch gives ({_list(have)})")
+
+    # -- symbols --------------------------------------------------------------------------------------------------
+
+    def symbol_table(self, op: Operation) -> dict[str, Operation]:
+        """V14, and the table of symbols in `op`."""
+        table: dict[str, Operation] = {}
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block:
+                    name = getattr(inner.attributes.get("sym_name"), "value", None)
+                    if not inner.traits & SYMBOL or name is None:
+                        continue
+                    if name in table:
+                        self.fail("V14", inner, f"the symbol @{name} is defined twice")
+                    table[name] = inner
+        return table
+
+    def reference(self, op: Operation, attr: Any) -> None:
+        """V15, where a symbol table is around."""
+        if self.tables and isinstance(attr, SymbolRefAttr) and not any(attr.name in table for table in self.tables):
+            self.fail("V15", op, f"there is no symbol {attr}")
+
+
+def _list(types: list[Any]) -> str:
+    return ", ".join(map(str, types))
+
+
+def failures(op: Operation) -> list[Failure]:
+    """All broken invariants in `op` and everything nested in it, in order; empty when the IR is good."""
+    verifier = _Verifier(op)
+    verifier.operation(op)
+    return verifier.found
+
+
+def verify(op: Operation) -> None:
+    """Raise `VerificationError` with all broken invariants in `op` and everything nested in it."""
+    found = failures(op)
+    if found:
+        raise VerificationError(found)
