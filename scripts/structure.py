@@ -30,9 +30,17 @@ class Function(NamedTuple):
 
 
 def imported_rooms(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
-    """The rooms (second part of a `tritium.<room>` name) an import statement names; "" for the package itself."""
+    """The rooms (second part of a `tritium.<room>` name) an import statement names; "" for the package itself.
+
+    An import put off with `LazyModule("..room.module", __package__)` counts like any other.
+    """
     if isinstance(node, ast.Import):
         names = [alias.name.split(".") for alias in node.names]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "LazyModule":
+        where = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else ""
+        level = len(where) - len(where.lstrip("."))
+        base = list(package[: len(package) - level + 1]) if level else []
+        names = [base + where.lstrip(".").split(".")]
     elif isinstance(node, ast.ImportFrom):
         base = list(package[: len(package) - node.level + 1]) if node.level else []
         stem = base + (node.module.split(".") if node.module else [])

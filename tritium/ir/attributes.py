@@ -270,6 +270,7 @@ class DenseElementsAttr(Attribute):
 
     def __new__(cls, values: tuple[Any, ...], ty: ShapedType) -> DenseElementsAttr:
         element = ty.element
+        key: tuple[object, ShapedType]
         if isinstance(element, FloatType):
             values = tuple(round_float(float(v), element) for v in values)
             key = (struct.pack(f"<{len(values)}d", *values), ty)

@@ -12,12 +12,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-import tritium
 from tests.e2e.buffers import EPSILON, Buffer, assert_close, assert_equal, is_float
 from tests.e2e.kernels import kernel_from
-
-if not hasattr(tritium, "jit"):
-    pytest.skip("the compiler is not assembled yet", allow_module_level=True)
 
 N, BLOCK = 1000, 1024
 F32 = EPSILON["f32"]

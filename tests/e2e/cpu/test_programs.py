@@ -12,10 +12,6 @@ from tests.e2e.buffers import EPSILON, Buffer, assert_close, assert_equal
 from tests.e2e.kernels import kernel_from
 from tests.e2e.philox import philox, uniform
 
-if not hasattr(tritium, "jit"):
-    pytest.skip("the compiler is not assembled yet", allow_module_level=True)
-
-
 # ---- control flow --------------------------------------------------------------------------------------------------
 
 COLLATZ = """

@@ -7,12 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import tritium
 from tests.e2e.buffers import EPSILON, Buffer, assert_close, assert_equal
 from tests.e2e.kernels import kernel_from
-
-if not hasattr(tritium, "jit"):
-    pytest.skip("the compiler is not assembled yet", allow_module_level=True)
 
 F32 = EPSILON["f32"]
 

@@ -17,9 +17,6 @@ import tritium
 from tests.e2e.buffers import DTYPES, EPSILON, Buffer, assert_close, assert_equal, is_float
 from tests.e2e.philox import uniform
 
-if not hasattr(tritium, "jit"):
-    pytest.skip("the compiler is not assembled yet", allow_module_level=True)
-
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FLOATS = ["f32-numpy", "f16-numpy"] + [
     pytest.param(f"{d}-torch", marks=pytest.mark.torch) for d in ("f32", "f16", "bf16")
