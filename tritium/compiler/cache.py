@@ -122,8 +122,8 @@ class KernelCache:
                     _warn_once("trust", f"{path} could have been written by another user: it is not used")
                     return None
                 data = f.read()
-        except FileNotFoundError:
-            return None
+        except (FileNotFoundError, NotADirectoryError):
+            return None  # no folder either: the write will say why
         except OSError as error:
             _warn_once("read", f"the kernel cache cannot be read: {error}")
             return None

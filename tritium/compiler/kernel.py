@@ -56,6 +56,11 @@ def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
     _launcher[:] = [make]
 
 
+def _frozen(value: Any) -> Any:
+    """Lists as tuples: JSON knows no tuples, and metadata is the same whether it comes from a compile or the cache."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
 class CompiledKernel:
     """A kernel compiled for one specialization.
 
@@ -93,7 +98,7 @@ class CompiledKernel:
     def metadata(self) -> Any:
         """The metadata as a named tuple."""
         if self._metadata is None:
-            values = dict(self.values)
+            values = {name: _frozen(value) for name, value in self.values.items()}
             values["target"] = self.backend.describe()
             self._metadata = namedtuple("KernelMetadata", sorted(values))(**values)
         return self._metadata
