@@ -5,21 +5,25 @@ from __future__ import annotations
 import typer
 
 from .. import __version__
+from ..support.lazy import LazyModule
+
+_demo = LazyModule(".demo", __package__)
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="A tile compiler for kernels in the Triton language."
 )
 
 
-@app.callback()
-def tritium() -> None:
-    """Keeps the commands named even while there is only one."""
-
-
 @app.command()
 def version() -> None:
     """Print the version."""
     typer.echo(__version__)
+
+
+@app.command()
+def demo() -> None:
+    """Compile and run the five tutorial kernels; look at every stage, errors and speed."""
+    _demo.demo()
 
 
 def main() -> None:
