@@ -228,7 +228,14 @@ def test_library_functions_bind_as_methods_and_refuse_to_run_in_python():
     class Value:
         method = twice
 
+        def _flatten_ir(self, out):
+            pass
+
+    class Holder:
+        kernel = twice
+
     value = Value()
+    assert Holder().kernel is twice
     bound = value.method
     assert isinstance(bound, BoundCallee) and bound.fn is twice and bound.instance is value
     assert Value.method is twice

@@ -153,7 +153,8 @@ class SourceFunction:
         return self.fn.__globals__[name]
 
     def __get__(self, instance: Any, owner: Any) -> Any:
-        return self if instance is None else BoundCallee(self, instance)
+        """A method of values of the language; any other object that holds a kernel gets the kernel itself."""
+        return BoundCallee(self, instance) if hasattr(instance, "_flatten_ir") else self
 
     # -- identity ---------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from ..errors import LanguageError
 from .builtins import items_of
 from .core import handles
 from .scope import Poisoned
-from .values import NUMBERS, constexpr, remade, set_hints, tensor, tl_tuple, type_text, unwrap
+from .values import NUMBERS, constexpr, remade, set_hints, tensor, tl_tuple, type_text
 
 if TYPE_CHECKING:
     from .core import Visitor
@@ -114,9 +114,17 @@ def _annotated(visitor: Visitor, node: ast.AnnAssign) -> None:
 
 
 def _names_constexpr(visitor: Visitor, annotation: ast.AST) -> bool:
+    """True for `tl.constexpr` under any name; other annotations say nothing and are not looked up."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return annotation.value.split(".")[-1] == "constexpr"
-    return unwrap(visitor.visit(annotation)) is constexpr
+    if isinstance(annotation, ast.Attribute):
+        return annotation.attr == "constexpr"
+    if not isinstance(annotation, ast.Name):
+        return False
+    try:
+        return visitor.callee.lookup(annotation.id) is constexpr
+    except KeyError:
+        return False
 
 
 @handles(ast.AugAssign)

@@ -54,6 +54,7 @@ _RUN_TIME_FORM = {
     "round": "use tl.floor(x + 0.5)",
     "sum": "use tl.sum(x, axis)",
     "pow": "use tl.exp2(y * tl.log2(x)), or multiply",
+    "cdiv": "use tl.cdiv(x, y)",
 }
 _SEQUENCES = (zip, enumerate, reversed)
 
