@@ -11,6 +11,7 @@ from ..ir import (
     ELEMENTWISE,
     PURE,
     SAME_TYPE,
+    TRAPS,
     AnyAttr,
     Attribute,
     DenseElementsAttr,
@@ -251,7 +252,7 @@ class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE, assembly=_OVERFL
     result: Result
 
 
-class DivSI(Op, name="arith.divsi", traits=_BINARY, assembly=_PLAIN):
+class DivSI(Op, name="arith.divsi", traits=_BINARY | TRAPS, assembly=_PLAIN):
     """result = lhs / rhs, signed, rounded towards zero; division by zero is undefined."""
 
     verify_op = integers
@@ -261,7 +262,7 @@ class DivSI(Op, name="arith.divsi", traits=_BINARY, assembly=_PLAIN):
     result: Result
 
 
-class DivUI(Op, name="arith.divui", traits=_BINARY, assembly=_PLAIN):
+class DivUI(Op, name="arith.divui", traits=_BINARY | TRAPS, assembly=_PLAIN):
     """result = lhs / rhs, unsigned; division by zero is undefined."""
 
     verify_op = integers
@@ -271,7 +272,7 @@ class DivUI(Op, name="arith.divui", traits=_BINARY, assembly=_PLAIN):
     result: Result
 
 
-class CeilDivSI(Op, name="arith.ceildivsi", traits=_BINARY, assembly=_PLAIN):
+class CeilDivSI(Op, name="arith.ceildivsi", traits=_BINARY | TRAPS, assembly=_PLAIN):
     """result = ceil(lhs / rhs), signed."""
 
     verify_op = integers
@@ -281,7 +282,7 @@ class CeilDivSI(Op, name="arith.ceildivsi", traits=_BINARY, assembly=_PLAIN):
     result: Result
 
 
-class CeilDivUI(Op, name="arith.ceildivui", traits=_BINARY, assembly=_PLAIN):
+class CeilDivUI(Op, name="arith.ceildivui", traits=_BINARY | TRAPS, assembly=_PLAIN):
     """result = ceil(lhs / rhs), unsigned."""
 
     verify_op = integers
@@ -291,7 +292,7 @@ class CeilDivUI(Op, name="arith.ceildivui", traits=_BINARY, assembly=_PLAIN):
     result: Result
 
 
-class FloorDivSI(Op, name="arith.floordivsi", traits=_BINARY, assembly=_PLAIN):
+class FloorDivSI(Op, name="arith.floordivsi", traits=_BINARY | TRAPS, assembly=_PLAIN):
     """result = floor(lhs / rhs), signed."""
 
     verify_op = integers
@@ -301,7 +302,7 @@ class FloorDivSI(Op, name="arith.floordivsi", traits=_BINARY, assembly=_PLAIN):
     result: Result
 
 
-class RemSI(Op, name="arith.remsi", traits=_BINARY, assembly=_PLAIN):
+class RemSI(Op, name="arith.remsi", traits=_BINARY | TRAPS, assembly=_PLAIN):
     """result = lhs - (lhs / rhs) * rhs with the signed division that rounds towards zero."""
 
     verify_op = integers
@@ -311,7 +312,7 @@ class RemSI(Op, name="arith.remsi", traits=_BINARY, assembly=_PLAIN):
     result: Result
 
 
-class RemUI(Op, name="arith.remui", traits=_BINARY, assembly=_PLAIN):
+class RemUI(Op, name="arith.remui", traits=_BINARY | TRAPS, assembly=_PLAIN):
     """result = lhs mod rhs, unsigned."""
 
     verify_op = integers

@@ -9,7 +9,9 @@ from .floats import *
 from .operation import *
 from .operation import clone_region_into
 from .parser import ParseError, parse_attribute, parse_module, parse_type
+from .passes import *
 from .printer import print_op
+from .rewriter import *
 from .traits import *
 from .types import *
 from .verifier import VerificationError, verify

@@ -201,7 +201,7 @@ class Operation:
         self.detach()
 
     def drop_references(self) -> None:
-        """Leave the use lists of all operands, in nested operations too."""
+        """Leave the use lists of all operands; nested operations too, which have no block from then on."""
         for v in self.operands:
             v.users.pop(self, None)
         self.operands = []
@@ -209,6 +209,7 @@ class Operation:
             for block in region.blocks:
                 for op in block:
                     op.drop_references()
+                    op.parent = None
 
     def move_before(self, other: Operation) -> None:
         """Unlink, and link again just before `other`."""

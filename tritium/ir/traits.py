@@ -26,13 +26,14 @@ __all__ = [
     "SYMBOL",
     "SYMBOL_TABLE",
     "TERMINATOR",
+    "TRAPS",
     "WRITE",
     "has_trait",
     "is_pure",
     "memory_effects",
 ]
 
-PURE = 1 << 0  # no effect, may be duplicated, moved and removed (and speculated)
+PURE = 1 << 0  # no effect, may be duplicated, moved and removed (and speculated, unless TRAPS)
 COMMUTATIVE = 1 << 1
 ELEMENTWISE = 1 << 2  # acts per element; operands and results have one shape (scalars included)
 SAME_TYPE = 1 << 3  # all operands and results have one type
@@ -51,6 +52,7 @@ LOOP = 1 << 15  # its regions may run several times
 IDEMPOTENT = 1 << 16  # f(f(x)) = f(x)
 INVOLUTION = 1 << 17  # f(f(x)) = x
 RETURN_LIKE = 1 << 18  # hands its operands to the parent operation
+TRAPS = 1 << 19  # may stop the program for some operands (integer division): must not run where it did not before
 
 
 def has_trait(op: Any, trait: int) -> bool:

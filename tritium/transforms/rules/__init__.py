@@ -1,5 +1,36 @@
-"""Rewrite rules, one module a dialect.
+"""The rewrite rules, one file a topic, and what a rule's author must keep to.
 
-A rule is a small function whose docstring is its equation; it returns the replacement value, or ``None`` where it
-does not apply.
+1. The docstring is the equation; for arithmetic it is proved by `tests/transforms/test_rules_proofs.py`, which fails
+   for a rule that no sample there reaches.
+2. The right side is defined wherever the left side is, and has no effect that the left side has not.
+3. The right side is not larger than the left, in operations that are left over; if it is equal, it is nearer to the
+   normal form: constants on the right, conditions not negated, fewer kinds of operations. No two rules undo each other.
+4. A float rule is exact for every input, infinities and both zeros included; only the bits of a NaN may differ.
+5. A rule looks at operands through their types and `splat_of`, never at names or locations, and touches nothing
+   when it returns None.
 """
+
+from .arith import INTEGER_RULES
+from .arith_cast import CAST_RULES
+from .arith_compare import COMPARE_RULES
+from .arith_float import FLOAT_RULES
+from .cf import CF_RULES
+from .math import MATH_RULES
+from .scf import SCF_RULES
+from .tt import TT_RULES
+
+__all__ = [
+    "ARITH_RULES",
+    "CANONICAL_RULES",
+    "CAST_RULES",
+    "CF_RULES",
+    "COMPARE_RULES",
+    "FLOAT_RULES",
+    "INTEGER_RULES",
+    "MATH_RULES",
+    "SCF_RULES",
+    "TT_RULES",
+]
+
+ARITH_RULES = [*INTEGER_RULES, *COMPARE_RULES, *CAST_RULES, *FLOAT_RULES, *MATH_RULES]
+CANONICAL_RULES = [*ARITH_RULES, *TT_RULES, *SCF_RULES, *CF_RULES]

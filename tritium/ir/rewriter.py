@@ -1,0 +1,424 @@
+"""Rewrite rules and the driver that applies them until none matches.
+
+A rule is a function of one operation whose docstring is its equation:
+
+    @rule(arith.AddI)
+    def add_zero(op):
+        '''x + 0 = x'''
+        return op.lhs if is_zero(op.rhs) else None
+
+What it may return:
+- None: no match, nothing was changed;
+- a Value: takes the place of the only result;
+- an Attribute: the constant that the only result is; the driver makes the `arith.constant`;
+- an operation that is in no block yet: its results take the place of the results;
+- a list of Values (and Attributes), one a result;
+- `CHANGED`: the rule changed the operation in place;
+- `Touched(any of these, operations)`: the rule also changed other operations, which are looked at again.
+An empty list erases an operation without results. No rule erases the operation it was called for.
+Operations in no block that a returned one needs are inserted before the replaced operation, operands first, with its
+location. A rule must not touch anything when it returns None, and must make progress: rules that undo each other are
+found by the limit on rewrites and reported by name.
+
+The driver also erases operations that are dead, and moves constants to the front of the function, each kept once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..support import UNKNOWN, InternalError
+from .attributes import Attribute
+from .definition import OPS
+from .operation import Block, Operation, Value
+from .traits import CONSTANT, ISOLATED, PURE, SYMBOL, TERMINATOR, WRITE, memory_effects
+from .types import Type
+
+__all__ = [
+    "CHANGED",
+    "Fuel",
+    "Rule",
+    "RuleTable",
+    "Touched",
+    "blame",
+    "is_trivially_dead",
+    "rewrite_greedily",
+    "rule",
+    "spending",
+]
+
+
+class _Changed:
+    def __repr__(self) -> str:
+        return "CHANGED"
+
+
+CHANGED = _Changed()
+"""What a rule returns after it changed the operation in place."""
+
+
+class Touched:
+    """The answer `out` of a rule that also changed `operations` around the one it was called for, or put them there."""
+
+    __slots__ = ("operations", "out")
+
+    def __init__(self, out: Any, operations: Iterable[Operation]) -> None:
+        self.out = out
+        self.operations = list(operations)
+
+
+class Rule:
+    """A rewrite: `fn` for operations of `classes` (and their subclasses) that have all bits of `traits`.
+
+    `equation` is its docstring.
+    """
+
+    __slots__ = ("classes", "equation", "fn", "name", "traits")
+
+    def __init__(self, fn: Callable[[Any], Any], classes: tuple[type[Operation], ...], traits: int) -> None:
+        self.fn = fn
+        self.classes = classes
+        self.traits = traits
+        self.name: str = fn.__name__
+        self.equation = (fn.__doc__ or "").strip()
+
+    def __call__(self, op: Operation) -> Any:
+        return self.fn(op)
+
+    def applies_to(self, cls: type[Operation]) -> bool:
+        """True when operations of class `cls` may match."""
+        return issubclass(cls, self.classes) and cls.traits & self.traits == self.traits
+
+    def __repr__(self) -> str:
+        return f"<rule {self.name}: {self.equation}>"
+
+
+def rule(*classes: type[Operation], traits: int = 0) -> Callable[[Callable[[Any], Any]], Rule]:
+    """Make a function a rule for these classes of operations; for all of them when none is named."""
+    return lambda fn: Rule(fn, classes or (Operation,), traits)
+
+
+class RuleTable(dict[type[Operation], tuple[Rule, ...]]):
+    """Rules by class of operation, in the order they were listed; a class is looked up once."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        super().__init__()
+        self.rules = list(rules)
+
+    def __missing__(self, cls: type[Operation]) -> tuple[Rule, ...]:
+        found = self[cls] = tuple(r for r in self.rules if r.applies_to(cls))
+        return found
+
+
+class Fuel:
+    """How many changes may still be made; `spent` names each that was. Halving it finds the change that breaks things.
+
+    >>> fuel = Fuel(1)
+    >>> fuel.take("add_zero"), fuel.take("mul_one"), fuel.spent
+    (True, False, ['add_zero'])
+    """
+
+    __slots__ = ("left", "spent")
+
+    def __init__(self, amount: int) -> None:
+        self.left = amount
+        self.spent: list[str] = []
+
+    def take(self, what: str) -> bool:
+        """Use one unit for `what`; False when there is none left."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        self.spent.append(what)
+        return True
+
+
+_fuel: Fuel | None = None
+
+
+@contextmanager
+def spending(fuel: Fuel | None) -> Iterator[None]:
+    """All rewriting inside takes from `fuel`; None for no limit."""
+    global _fuel
+    saved, _fuel = _fuel, fuel
+    try:
+        yield
+    finally:
+        _fuel = saved
+
+
+def is_trivially_dead(op: Operation) -> bool:
+    """True when nothing uses the results and running the operation does at most read memory."""
+    for r in op.results:
+        if r.users:
+            return False
+    traits = op.traits
+    if traits & PURE:
+        return True
+    if traits & (TERMINATOR | SYMBOL):
+        return False
+    return not memory_effects(op) & WRITE
+
+
+class _Constants:
+    """The constants at the front of one isolated region, by attribute and type."""
+
+    __slots__ = ("block", "known", "last")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.known: dict[tuple[Attribute, Type], Operation] = {}
+        self.last: Operation | None = None
+
+    def adopt(self, op: Operation) -> Operation:
+        """`op` itself, moved to the front, or the equal constant that is there already."""
+        key = (op.attributes["value"], op.results[0].type)
+        found = self.known.get(key)
+        if found is not None and found.parent is self.block:
+            return found
+        self.known[key] = op
+        last = self.last if self.last is not None and self.last.parent is self.block else None
+        before = last.next if last is not None else self.block.first
+        if before is not op:
+            op.detach()
+            if before is None:
+                self.block.append(op)
+            else:
+                self.block.insert_before(op, before)
+        self.last = op
+        return op
+
+
+class _Driver:
+    """One run of `rewrite_greedily`."""
+
+    def __init__(self, root: Operation, rules: RuleTable, limit: int) -> None:
+        self.root = root
+        self.rules = rules
+        self.limit = limit
+        self.work: list[Operation] = []
+        self.queued: set[Operation] = set()
+        self.later: dict[Operation, None] = {}  # operations whose regions changed, looked at once all else is done
+        self.pools: dict[Operation, _Constants] = {}
+        self.applied: list[str] = []
+        self.current: Operation | None = None
+        self.changed = False
+
+    def run(self) -> bool:
+        ops = list(self.root.walk())
+        ops.reverse()
+        if ops[-1] is self.root:
+            ops.pop()
+        self.limit += 10 * len(ops)
+        self.work = ops
+        self.queued = set(ops)
+        while True:
+            self.drain()
+            if not self.later:
+                return self.changed
+            for op in self.later:
+                self.push(op)
+            self.later.clear()
+
+    def drain(self) -> None:
+        work, queued, rules = self.work, self.queued, self.rules
+        while work:
+            op = work.pop()
+            if op not in queued:
+                continue
+            queued.discard(op)
+            if op.parent is None:
+                continue
+            self.current = op
+            traits = op.traits
+            for r in op.results:
+                if r.users:
+                    break
+            else:
+                if is_trivially_dead(op) and self.allowed("erase-dead"):
+                    self.erase(op)
+                    continue
+            if traits & CONSTANT:
+                self.constant(op)
+                continue
+            for matched in rules[op.__class__]:
+                if _fuel is not None and _fuel.left <= 0:
+                    break
+                out = matched.fn(op)
+                if out is not None:
+                    self.apply(op, matched, out)
+                    break
+
+    def push(self, op: Operation) -> None:
+        if op not in self.queued:
+            self.queued.add(op)
+            self.work.append(op)
+
+    def push_users(self, values: Iterable[Value]) -> None:
+        for v in values:
+            for user in v.users:
+                self.push(user)
+
+    def push_definers(self, values: Iterable[Value]) -> None:
+        for v in values:
+            op = v.defining_op
+            if op is not None:
+                self.push(op)
+
+    def allowed(self, what: str) -> bool:
+        return _fuel is None or _fuel.take(what)
+
+    def apply(self, op: Operation, matched: Rule, out: Any) -> None:
+        self.changed = True
+        if _fuel is not None:
+            _fuel.take(matched.name)
+        self.applied.append(matched.name)
+        if len(self.applied) > self.limit:
+            recent = ", ".join(sorted(set(self.applied[-30:])))
+            raise InternalError(f"rewriting does not end; the last rules on {op.name} and its neighbours: {recent}")
+        parent = op.parent_op
+        if parent is not None and parent is not self.root:
+            self.later[parent] = None
+        touched: list[Operation] = []
+        if isinstance(out, Touched):
+            out, touched = out.out, out.operations
+        if out is CHANGED:
+            self.changed_in_place(op)
+        else:
+            self.replace(op, out)
+        for other in touched:
+            if other.parent is not None:
+                self.push(other)
+
+    def changed_in_place(self, op: Operation) -> None:
+        self.push_definers(op.operands)
+        self.push_users(op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                self.push_users(block.args)
+        self.push(op)
+
+    def replace(self, op: Operation, out: Any) -> None:
+        if isinstance(out, Operation):
+            self.insert(out, op)
+            values: list[Value] = list(out.results)
+        else:
+            parts = out if isinstance(out, list) else [out]
+            if len(parts) != len(op.results):
+                raise InternalError(f"a rule gave {len(parts)} values for the {len(op.results)} results of {op.name}")
+            values = [self.value(part, r.type, op) for part, r in zip(parts, op.results)]
+        for r, v in zip(op.results, values):
+            if v.type is not r.type:
+                raise InternalError(f"{self.applied[-1]}: {op.name} of type {r.type} replaced by a value of {v.type}")
+            if v.hint is None and v.defining_op is not None:
+                v.hint = r.hint
+            self.push_users((r,))
+            r.replace_all_uses_with(v)
+        self.erase(op)
+
+    def value(self, part: Any, ty: Type, anchor: Operation) -> Value:
+        """A part of a rule's answer as a value that stands before `anchor`."""
+        if isinstance(part, Attribute):
+            op = OPS["arith.constant"].create([], [ty], {"value": part}, loc=anchor.loc)
+            return self.constants_of(anchor).adopt(op).results[0]
+        op = part.defining_op
+        if op is not None and op.parent is None:
+            if op.traits & CONSTANT:
+                return self.constants_of(anchor).adopt(op).results[0]
+            self.insert(op, anchor)
+        return part  # type: ignore[no-any-return]
+
+    def insert(self, new: Operation, anchor: Operation) -> None:
+        """Put `new` and what it needs before `anchor`; nothing happens to operations that have their place."""
+        if new.parent is not None:
+            return
+        for i, v in enumerate(new.operands):
+            needed = v.defining_op
+            if needed is not None and needed.parent is None:
+                if needed.traits & CONSTANT:
+                    kept = self.constants_of(anchor).adopt(needed)
+                    if kept is not needed:
+                        new.set_operand(i, kept.results[0])
+                else:
+                    self.insert(needed, anchor)
+        if new.loc is UNKNOWN:
+            new.loc = anchor.loc
+        assert anchor.parent is not None
+        anchor.parent.insert_before(new, anchor)
+        for inner in new.walk():
+            if inner.loc is UNKNOWN:
+                inner.loc = anchor.loc
+            self.push(inner)
+
+    def erase(self, op: Operation) -> None:
+        self.changed = True
+        operands = list(op.operands)
+        for inner in op.walk():
+            self.queued.discard(inner)
+            self.later.pop(inner, None)
+            if inner is not op:
+                operands.extend(inner.operands)
+        parent = op.parent_op
+        if parent is not None and parent is not self.root:
+            self.later[parent] = None
+        op.erase()
+        for v in operands:
+            definer = v.defining_op
+            if definer is not None and definer.parent is not None:
+                if len(v.users) < 2:
+                    self.push(definer)
+            elif definer is None:
+                owner = v.block.parent_op if v.block is not None else None
+                if owner is not None and owner is not self.root and owner.parent is not None and not v.users:
+                    self.later[owner] = None
+
+    def constants_of(self, op: Operation) -> _Constants:
+        """The pool of the isolated region that `op` is in."""
+        scope: Operation | None = op.parent_op
+        top: Operation = op
+        while scope is not None and not scope.traits & ISOLATED:
+            top = scope
+            scope = top.parent_op
+        key = scope if scope is not None else top
+        pool = self.pools.get(key)
+        if pool is None:
+            block = top.parent
+            assert block is not None
+            if block.parent is not None:
+                block = block.parent.blocks[0]
+            pool = self.pools[key] = _Constants(block)
+        return pool
+
+    def constant(self, op: Operation) -> None:
+        place = (op.parent, op.prev)
+        kept = self.constants_of(op).adopt(op)
+        if kept is not op:
+            self.push_users(op.results)
+            op.results[0].replace_all_uses_with(kept.results[0])
+            if kept.results[0].hint is None:
+                kept.results[0].hint = op.results[0].hint
+            self.erase(op)
+        elif place != (op.parent, op.prev):
+            self.changed = True
+
+
+def rewrite_greedily(root: Operation, rules: Iterable[Rule] | RuleTable, limit: int = 10_000) -> bool:
+    """Apply `rules` to the operations nested in `root` until none matches; True when anything changed.
+
+    `limit` rewrites, and ten an operation, are taken to be no cycle; `InternalError` names the rules beyond that.
+    """
+    table = rules if isinstance(rules, RuleTable) else RuleTable(rules)
+    driver = _Driver(root, table, limit)
+    try:
+        return driver.run()
+    except Exception as e:
+        blame(e, driver.current)
+        raise
+
+
+def blame(error: Exception, op: Operation | None) -> None:
+    """Note on an error which operation was being worked on, for the report of the pass loop; the first note stays."""
+    if op is not None and not hasattr(error, "operation"):
+        error.operation = op  # type: ignore[attr-defined]

@@ -1,0 +1,159 @@
+"""cse: common subexpression elimination.
+
+Two operations are the same when they have the same class, operands (in any order if commutative), attributes, result
+types and, where they have regions, regions that are the same up to the names in them. Of two that are the same, the
+later goes if the earlier dominates it:
+
+    %a = arith.addi %x, %y             %a = arith.addi %x, %y
+    scf.if %p {                   =>   scf.if %p {
+      %b = arith.addi %y, %x             use %a
+      use %b                           }
+    }
+
+Operations without memory effects qualify anywhere. One that only reads memory qualifies as long as nothing in between
+may have written: every write starts a new epoch, and the epoch is part of what makes two reads the same. A region
+that writes anywhere starts an epoch when it is entered (a loop comes back to its first read after its last write) and
+one when it is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir import (
+    COMMUTATIVE,
+    CONSTANT,
+    PURE,
+    READ,
+    SINGLE_BLOCK,
+    TERMINATOR,
+    WRITE,
+    Block,
+    Operation,
+    Region,
+    Value,
+    count,
+    functions_of,
+    memory_effects,
+    pass_on,
+)
+
+__all__ = ["cse"]
+
+
+@pass_on("function")
+def cse(op: Operation) -> bool:
+    """Eliminate common subexpressions in a function, or in all functions of a module."""
+    merged = 0
+    for func in functions_of(op):
+        walker = _Walker()
+        for region in func.regions:
+            walker.region(region)
+        merged += walker.merged
+    count("operations merged", merged)
+    return merged > 0
+
+
+class _Walker:
+    """Goes through regions in dominance order; `known` holds what dominates, `undo` what to forget on leaving."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Operation] = {}
+        self.undo: list[Any] = []
+        self.epoch = 0
+        self.merged = 0
+
+    def region(self, region: Region) -> None:
+        """The entry block, and inside its scope every other block by itself."""
+        blocks = region.blocks
+        if not blocks:
+            return
+        mark = len(self.undo)
+        self.block(blocks[0])
+        for block in blocks[1:]:
+            inner = len(self.undo)
+            self.epoch += 1
+            self.block(block)
+            self.forget(inner)
+        self.forget(mark)
+
+    def forget(self, mark: int) -> None:
+        for key in self.undo[mark:]:
+            del self.known[key]
+        del self.undo[mark:]
+
+    def block(self, block: Block) -> None:
+        known, undo = self.known, self.undo
+        op = block.first
+        while op is not None:
+            following = op.next
+            traits = op.traits
+            if traits & PURE:
+                effects = 0
+            elif traits & TERMINATOR:
+                break
+            else:
+                effects = memory_effects(op)
+            if op.regions:
+                self.nested(op, effects)
+            if effects & WRITE:
+                self.epoch += 1
+            elif (not op.regions or traits & PURE) and op.results:
+                key = _key(op, self.epoch if effects & READ else -1)
+                found = known.setdefault(key, op)
+                if found is op:
+                    undo.append(key)
+                else:
+                    self.merge(op, found)
+            op = following
+
+    def nested(self, op: Operation, effects: int) -> None:
+        self.epoch += bool(effects & WRITE)
+        for region in op.regions:
+            self.region(region)
+
+    def merge(self, op: Operation, into: Operation) -> None:
+        for old, new in zip(op.results, into.results):
+            if new.hint is None:
+                new.hint = old.hint
+            old.replace_all_uses_with(new)
+        op.erase()
+        self.merged += 1
+
+
+def _key(op: Operation, epoch: int) -> Any:
+    operands = op.operands
+    attributes = op.attributes
+    traits = op.traits
+    if traits & CONSTANT:
+        return attributes["value"], op.results[0].type
+    if traits & COMMUTATIVE and len(operands) == 2 and id(operands[0]) > id(operands[1]):
+        inputs: tuple[Value, ...] = (operands[1], operands[0])
+    else:
+        inputs = tuple(operands)
+    rest = frozenset(attributes.items()) if attributes else None
+    types = op.results[0].type if len(op.results) == 1 else tuple(r.type for r in op.results)
+    key = (op.__class__, op.name, inputs, rest, types, epoch)
+    if not op.regions:
+        return key
+    return (*key, tuple(_region_key(r) for r in op.regions) if traits & SINGLE_BLOCK else id(op))
+
+
+def _region_key(region: Region) -> Any:
+    """The content of a one-block region with its values numbered, so that equal regions have equal keys."""
+    numbers: dict[Value, int] = {}
+
+    def ops_key(block: Block) -> Any:
+        for arg in block.args:
+            numbers[arg] = len(numbers)
+        rows = [tuple(arg.type for arg in block.args)]
+        for op in block:
+            inputs = tuple(numbers.get(v, v) for v in op.operands)
+            nested = tuple(ops_key(b) for r in op.regions for b in r.blocks)
+            types = tuple(r.type for r in op.results)
+            rows.append((op.name, inputs, frozenset(op.attributes.items()), types, nested))
+            for r in op.results:
+                numbers[r] = len(numbers)
+        return tuple(rows)
+
+    return tuple(ops_key(b) for b in region.blocks)

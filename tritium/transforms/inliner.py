@@ -1,0 +1,139 @@
+"""inline: put the body of a function in the place of calls to it.
+
+    %r = tt.call @f(%x)  loc(A)   =>   the operations of @f with %x for its argument, each at
+                                       loc(callsite(its own place at A)); %r is what @f returns
+
+Calls in a callee are inlined first, so that what is copied is final. A function stays a call when it is marked
+`noinline`, has no body, takes part in a recursion, or has several blocks and is called from inside a region of one
+block. Functions that nothing calls any more are left to symbol-dce.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import cf, tt
+from ..ir import Block, Operation, Region, Value, clone_region_into, count, functions_of, pass_on
+from ..support import UNKNOWN, CallSiteLoc, Location
+
+__all__ = ["inline"]
+
+
+@pass_on("module")
+def inline(module: Operation) -> bool:
+    """Inline all calls of a module that can be."""
+    functions = {f.attributes["sym_name"].value: f for f in functions_of(module)}  # type: ignore[attr-defined]
+    inliner = _Inliner(functions)
+    for func in functions.values():
+        inliner.finish(func)
+    count("calls inlined", inliner.inlined)
+    return inliner.inlined > 0
+
+
+class _Inliner:
+    def __init__(self, functions: dict[str, Any]) -> None:
+        self.functions = functions
+        self.done: set[Operation] = set()
+        self.active: set[Operation] = set()
+        self.inlined = 0
+
+    def finish(self, func: Operation) -> None:
+        """Inline what `func` calls, callees first."""
+        if func in self.done or func in self.active:
+            return
+        self.active.add(func)
+        for call in [op for op in func.walk() if op.__class__ is tt.Call]:
+            callee = self.functions.get(call.callee)  # type: ignore[attr-defined]
+            if callee is None or callee.noinline:
+                continue
+            self.finish(callee)
+            if callee not in self.active:
+                self.inlined += self.expand(call, callee)
+        self.active.discard(func)
+        self.done.add(func)
+
+    def expand(self, call: Any, callee: Any) -> bool:
+        """Replace one call by a copy of the callee; False when it has to stay."""
+        region = call.parent.parent
+        several = len(callee.regions[0].blocks) > 1
+        if several and call.parent_op.__class__ is not tt.Func:
+            return False
+        mapping: dict[Any, Any] = {}
+        copy = Region()
+        clone_region_into(callee.regions[0], copy, mapping)
+        _relocate(copy, call.loc)
+        for arg, value in zip(copy.blocks[0].args, call.args):
+            arg.replace_all_uses_with(value)
+        if several:
+            _join_blocks(call, copy, region)
+        else:
+            _join_block(call, copy.blocks[0])
+        return True
+
+
+def _relocate(region: Region, caller: Location) -> None:
+    made: dict[int, Location] = {}
+    for block in region.blocks:
+        for top in block:
+            for op in top.walk():
+                loc = op.loc
+                if loc is UNKNOWN:
+                    op.loc = caller
+                    continue
+                here = made.get(id(loc))
+                if here is None:
+                    here = made[id(loc)] = CallSiteLoc(loc, caller)
+                op.loc = here
+
+
+def _join_block(call: Any, block: Block) -> None:
+    returned = block.last
+    assert returned is not None
+    values = list(returned.operands)
+    returned.erase()
+    parent: Block = call.parent
+    for op in list(block):
+        op.detach()
+        parent.insert_before(op, call)
+    _hand_over(call, values)
+
+
+def _join_blocks(call: Any, copy: Region, region: Region) -> None:
+    """Split the caller's block at the call; returns become branches to its second half."""
+    head: Block = call.parent
+    tail = Block([r.type for r in call.results])
+    for op in _after(call):
+        op.detach()
+        tail.append(op)
+    at = region.blocks.index(head) + 1
+    blocks, copy.blocks = copy.blocks, []
+    for block in blocks:
+        block.parent = region
+        last = block.last
+        if last.__class__ is tt.Return:
+            block.append(cf.Br(list(last.operands), tail, loc=last.loc))  # type: ignore[union-attr]
+            last.erase()  # type: ignore[union-attr]
+    tail.parent = region
+    region.blocks[at:at] = [*blocks, tail]
+    entry = blocks[0]
+    for op in list(entry):
+        op.detach()
+        head.append(op)
+    region.blocks.remove(entry)
+    entry.parent = None
+    _hand_over(call, list(tail.args))
+
+
+def _after(op: Operation) -> list[Operation]:
+    rest, following = [], op.next
+    while following is not None:
+        rest.append(following)
+        following = following.next
+    return rest
+
+
+def _hand_over(call: Any, values: list[Value]) -> None:
+    for r, v in zip(call.results, values):
+        if v.hint is None:
+            v.hint = r.hint
+    call.replace_with(values)

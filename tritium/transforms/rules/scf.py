@@ -1,0 +1,207 @@
+"""Rules of structured control flow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import scf, tt
+from ...dialects.arith import AndI, Select
+from ...ir import CHANGED, PURE, Operation, Rule, Touched, Value, element_type, i1, rule
+from ..regions import is_inside, rebuild_for, rebuild_if, splice
+from .constants import constant, integer_width, signed, splat_of
+
+__all__ = ["SCF_RULES", "trip_count"]
+
+
+# -- if -----------------------------------------------------------------------------------------------------------
+
+
+@rule(scf.If)
+def if_known(op: Any) -> Any:
+    """if true { a } else { b } = a, if false { a } else { b } = b"""
+    c = splat_of(op.condition)
+    if c is None:
+        return None
+    block = op.then_block if c else op.else_block
+    if block is None:
+        return []
+    moved, values = splice(block, op, [])
+    return Touched(values, moved)
+
+
+@rule(scf.If)
+def if_condition_inside(op: Any) -> Any:
+    """if p { f(p) } else { g(p) } = if p { f(true) } else { g(false) }"""
+    p = op.condition
+    if len(p.users) == 1 and p.has_one_use:
+        return None
+    touched: list[Operation] = []
+    for region, number in zip(op.regions, (1, 0)):
+        inside = [u for u in p.users if is_inside(u, region)]
+        if not inside:
+            continue
+        known = constant(number, i1)
+        region.blocks[0].prepend(known.defining_op)  # type: ignore[arg-type]
+        touched += [known.defining_op, *inside]  # type: ignore[list-item]
+        for user in inside:
+            for i, v in enumerate(user.operands):
+                if v is p:
+                    user.set_operand(i, known)
+    return Touched(CHANGED, touched) if touched else None
+
+
+def _selectable(value: Value) -> bool:
+    """Block pointers and descriptors are bundles of scalars: no operation chooses between them."""
+    element = element_type(value.type)
+    if isinstance(element, tt.PointerType):
+        return element_type(element.pointee) is element.pointee
+    return not isinstance(element, tt.TensorDescType)
+
+
+@rule(scf.If)
+def if_result_from_outside(op: Any) -> Any:
+    """r = if p { yield x } else { yield x } is x, and { yield x } else { yield y } is select(p, x, y); unused r goes"""
+    if not op.results:
+        return None
+    ours = (op.then_block, op.else_block)
+    yields = [block.last.operands for block in ours]
+    replaced: dict[int, Value] = {}
+    for i, (r, x, y) in enumerate(zip(op.results, *yields)):
+        if not r.users:
+            replaced[i] = r
+        elif x is y:
+            replaced[i] = x
+        elif x.block not in ours and y.block not in ours and _selectable(x):
+            replaced[i] = Select(op.condition, x, y, loc=op.loc).result
+    if not replaced:
+        return None
+    needless = [d for side in yields for i in replaced if (d := side[i].defining_op) is not None]
+    new, spread = rebuild_if(op, replaced)
+    op.parent.insert_before(new, op)
+    return Touched([replaced[i] if v is None else v for i, v in enumerate(spread)], [new, *needless])
+
+
+@rule(scf.If)
+def if_empty_else(op: Any) -> Any:
+    """if p { a } else { } = if p { a }"""
+    block = op.else_block
+    if op.results or block is None or block.first is not block.last:
+        return None
+    block.erase()
+    return CHANGED
+
+
+@rule(scf.If)
+def if_nested(op: Any) -> Any:
+    """if p { if q { a } } = if p & q { a }, where q comes from outside"""
+    inner = op.then_block.first
+    if op.results or op.else_block is not None or inner.__class__ is not scf.If or inner.next is not op.then_block.last:
+        return None
+    if inner.results or inner.else_block is not None or inner.condition.block is op.then_block:
+        return None
+    both = AndI(op.condition, inner.condition)
+    moved, _ = splice(inner.then_block, inner, [])
+    inner.erase()
+    op.parent.insert_before(both, op)
+    op.set_operand(0, both.result)
+    return Touched(CHANGED, [both, *moved])
+
+
+# -- for ----------------------------------------------------------------------------------------------------------
+
+
+def trip_count(op: Any) -> int | None:
+    """How often a loop with constant bounds runs; None when they are not, 0 when they are the same value."""
+    if op.lb is op.ub:
+        return 0
+    lb, ub, step = (splat_of(v) for v in op.operands[:3])
+    if lb is None or ub is None or step is None:
+        return None
+    w = integer_width(op.lb.type)
+    step = signed(step, w)
+    return max(0, -(-(signed(ub, w) - signed(lb, w)) // step)) if step > 0 else None
+
+
+@rule(scf.For)
+def for_few(op: Any) -> Any:
+    """a loop that runs never is its initial values; one that runs once is its body"""
+    n = trip_count(op)
+    if n == 0:
+        return list(op.init_args)
+    if n != 1:
+        return None
+    moved, values = splice(op.body, op, [op.lb, *op.init_args])
+    return Touched(values, moved)
+
+
+def _feeds_only_itself(arg: Value, index: int, body: Any) -> bool:
+    """True when `arg` is used by nothing but pure operations of the body that end in its own next value."""
+    work, seen = [arg], {arg}
+    while work:
+        for user in work.pop().users:
+            if user is body.last:
+                continue
+            if user.parent is not body or not user.traits & PURE:
+                return False
+            for r in user.results:
+                if r not in seen:
+                    seen.add(r)
+                    work.append(r)
+    return all(v not in seen or i == index for i, v in enumerate(body.last.operands))
+
+
+@rule(scf.For)
+def for_carried_values(op: Any) -> Any:
+    """a carried value that never changes is its initial value; one that nothing needs, or equal to another, goes"""
+    body = op.body
+    inits, args, yields = op.operands[3:], body.args[1:], body.last.operands
+    replaced: dict[int, Value] = {}
+    outside: dict[int, Value] = {}
+    first: dict[tuple[Value, Value], int] = {}
+    for i, (init, arg, nxt) in enumerate(zip(inits, args, yields)):
+        if nxt is arg or nxt is init:
+            replaced[i] = outside[i] = init
+        elif (init, nxt) in first:
+            twin = first[init, nxt]
+            replaced[i], outside[i] = args[twin], op.results[twin]
+        elif not op.results[i].users and _feeds_only_itself(arg, i, body):
+            replaced[i] = outside[i] = init
+        else:
+            first[init, nxt] = i
+    if not replaced:
+        return None
+    touched = [u for i in replaced for u in args[i].users]
+    touched += [d for i in replaced if (d := yields[i].defining_op) is not None]
+    old = list(op.results)
+    new, spread = rebuild_for(op, replaced)
+    values: list[Any] = [outside[i] if v is None else v for i, v in enumerate(spread)]
+    for i, v in enumerate(values):
+        if v in old:
+            values[i] = values[old.index(v)]
+    op.parent.insert_before(new, op)
+    return Touched(values, [new, *touched])
+
+
+# -- while --------------------------------------------------------------------------------------------------------
+
+
+@rule(scf.While)
+def while_never(op: Any) -> Any:
+    """while false { a } = what the condition's side computes, once"""
+    before = op.before_block
+    if splat_of(before.last.condition) != 0:
+        return None
+    moved, values = splice(before, op, list(op.inits))
+    return Touched(values[1:], moved)
+
+
+SCF_RULES: list[Rule] = [
+    if_known,
+    if_condition_inside,
+    if_result_from_outside,
+    if_empty_else,
+    if_nested,
+    for_few,
+    for_carried_values,
+    while_never,
+]

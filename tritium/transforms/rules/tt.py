@@ -1,0 +1,210 @@
+"""Rules of the tt dialect: shapes of uniform tiles, pointers, masks, assertions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import cf, llvm, tt
+from ...ir import CHANGED, IntegerType, Rule, TensorType, rule
+from .constants import constant, constant_attr, is_zero, splat_of
+
+__all__ = ["TT_RULES"]
+
+_SHAPE_OPS = (tt.Broadcast, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Splat)
+
+
+@rule(*_SHAPE_OPS)
+def shape_of_constant(op: Any) -> Any:
+    """shape(c) = c in the new shape, for a scalar or a constant with one number in every element"""
+    c = splat_of(op.src)
+    return None if c is None else constant_attr(c, op.result.type)
+
+
+@rule(tt.Broadcast, tt.ExpandDims, tt.Reshape, tt.Trans)
+def shape_of_splat(op: Any) -> Any:
+    """shape(splat(x)) = splat(x)"""
+    inner = op.src.defining_op
+    return tt.Splat(inner.src, result=op.result.type) if inner.__class__ is tt.Splat else None
+
+
+@rule(tt.Broadcast, tt.Reshape)
+def shape_kept(op: Any) -> Any:
+    """broadcast(x) = x and reshape(x) = x to the shape that x has"""
+    if op.src.type is not op.result.type or "allow_reorder" in op.attributes:
+        return None
+    return op.src
+
+
+@rule(tt.Broadcast, tt.Reshape)
+def shape_twice(op: Any) -> Any:
+    """broadcast(broadcast(x)) = broadcast(x), reshape(reshape(x)) = reshape(x)"""
+    inner = op.src.defining_op
+    if inner.__class__ is not op.__class__ or "allow_reorder" in inner.attributes:
+        return None
+    return op.__class__(inner.src, result=op.result.type, attributes=op.attributes)
+
+
+@rule(tt.Trans)
+def transpose_twice(op: Any) -> Any:
+    """trans(x, identity) = x, trans(trans(x, p), q) = trans(x, p after q)"""
+    if op.order == tuple(range(len(op.order))):
+        return op.src
+    inner = op.src.defining_op
+    if inner.__class__ is not tt.Trans:
+        return None
+    return tt.Trans(inner.src, tuple(inner.order[k] for k in op.order), result=op.result.type)
+
+
+@rule(tt.Unsplat)
+def unsplat_uniform(op: Any) -> Any:
+    """unsplat(splat(x)) = x, unsplat(c) = c"""
+    inner = op.src.defining_op
+    if inner.__class__ is tt.Splat:
+        return inner.src
+    c = splat_of(op.src)
+    return None if c is None else constant_attr(c, op.result.type)
+
+
+@rule(tt.MakeRange)
+def range_of_one(op: Any) -> Any:
+    """make_range(c, c + 1) = c"""
+    return constant_attr(op.start, op.result.type) if op.end == op.start + 1 else None
+
+
+@rule(tt.Split)
+def split_of_join(op: Any) -> Any:
+    """split(join(x, y)) = x, y"""
+    inner = op.src.defining_op
+    return [inner.lhs, inner.rhs] if inner.__class__ is tt.Join else None
+
+
+@rule(tt.Join)
+def join_of_split(op: Any) -> Any:
+    """join(split(x)) = x"""
+    inner = op.lhs.defining_op
+    if inner.__class__ is not tt.Split or op.rhs.defining_op is not inner:
+        return None
+    return inner.src if op.lhs.index == 0 and op.rhs.index == 1 and inner.src.type is op.result.type else None
+
+
+# -- pointers -----------------------------------------------------------------------------------------------------
+
+
+@rule(tt.AddPtr)
+def add_no_offset(op: Any) -> Any:
+    """addptr(p, 0) = p"""
+    return op.ptr if is_zero(op.offset) else None
+
+
+@rule(tt.Bitcast)
+def bitcast_pointers(op: Any) -> Any:
+    """bitcast(x) = x to its own type, bitcast(bitcast(x)) = bitcast(x)"""
+    if op.src.type is op.result.type:
+        return op.src
+    inner = op.src.defining_op
+    return tt.Bitcast(inner.src, result=op.result.type) if inner.__class__ is tt.Bitcast else None
+
+
+@rule(tt.PtrToInt)
+def address_of_address(op: Any) -> Any:
+    """ptr_to_int(int_to_ptr(x)) = x, where x has as many bits as the address"""
+    inner = op.src.defining_op
+    return inner.src if inner.__class__ is tt.IntToPtr and inner.src.type is op.result.type else None
+
+
+@rule(tt.Advance)
+def advance_nowhere(op: Any) -> Any:
+    """advance(p, 0) = p"""
+    return op.ptr if all(is_zero(v) for v in op.offsets) else None
+
+
+# -- memory -------------------------------------------------------------------------------------------------------
+
+
+def drop_operand(op: Any, field: str) -> None:
+    """Remove the optional operand `field` of an access; sizes of operand groups stay right."""
+    names = [f.name for f in type(op).operand_fields]
+    present = [(name, getattr(op, name)) for name in names]
+    op.set_operands([v for name, v in present if v is not None and name != field])
+    if type(op).segmented:
+        sizes = op.attributes["operandSegmentSizes"]
+        values = tuple(0 if name == field else n for name, n in zip(names, sizes.values))
+        op.attributes["operandSegmentSizes"] = type(sizes)(values, sizes.element)
+
+
+@rule(tt.Load)
+def load_with_known_mask(op: Any) -> Any:
+    """load(p, true, x) = load(p), load(p, false, x) = x, load(p, false) = anything, here 0"""
+    mask = None if op.mask is None else splat_of(op.mask)
+    if mask is None or op.isVolatile:
+        return None
+    if mask:
+        if op.other is not None:
+            drop_operand(op, "other")
+        drop_operand(op, "mask")
+        return CHANGED
+    if op.other is not None:
+        return op.other
+    try:
+        return constant(0, op.result.type)
+    except ValueError:  # a tile of pointers has no zero
+        return None
+
+
+@rule(tt.Store, tt.AtomicRMW)
+def access_with_known_mask(op: Any) -> Any:
+    """store(p, x, true) = store(p, x), store(p, x, false) = nothing"""
+    mask = None if op.mask is None else splat_of(op.mask)
+    if mask is None:
+        return None
+    if mask:
+        drop_operand(op, "mask")
+        return CHANGED
+    if any(r.users for r in op.results):
+        return None
+    return [constant_attr(0, r.type) for r in op.results]
+
+
+@rule(tt.Assert, cf.Assert, llvm.Assume)
+def assertion_that_holds(op: Any) -> Any:
+    """assert(true) = nothing, assume(true) = nothing"""
+    return [] if splat_of(op.operands[0]) else None
+
+
+# -- arithmetic ---------------------------------------------------------------------------------------------------
+
+
+@rule(tt.MulhiUI)
+def fold_high_product(op: Any) -> Any:
+    """mulhiui(c1, c2) = c3, mulhiui(x, 0) = 0, mulhiui(x, 1) = 0"""
+    ty = op.result.type
+    element = ty.element if isinstance(ty, TensorType) else ty
+    b = splat_of(op.y)
+    if b is None or not isinstance(element, IntegerType):
+        return None
+    if b in (0, 1):
+        return constant_attr(0, ty)
+    a = splat_of(op.x)
+    cut = (1 << element.width) - 1
+    return None if a is None else constant_attr(((a & cut) * (b & cut)) >> element.width, ty)
+
+
+TT_RULES: list[Rule] = [
+    shape_of_constant,
+    shape_of_splat,
+    shape_kept,
+    shape_twice,
+    transpose_twice,
+    unsplat_uniform,
+    range_of_one,
+    split_of_join,
+    join_of_split,
+    add_no_offset,
+    bitcast_pointers,
+    address_of_address,
+    advance_nowhere,
+    load_with_known_mask,
+    access_with_known_mask,
+    assertion_that_holds,
+    fold_high_product,
+]
