@@ -17,7 +17,7 @@ from typing import Any
 from ..dialects import arith, tt
 from ..ir import IndexType, IntegerType, TensorType, Type, Value, element_type, i64
 
-__all__ = ["AffineForm", "Affinity", "Cast", "Leaf", "Num", "Product", "Sum", "Sym", "add", "mul"]
+__all__ = ["AffineForm", "Affinity", "Cast", "Leaf", "Num", "Product", "Remainder", "Sum", "Sym", "add", "mul"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,16 @@ class Cast:
     signed: bool
 
 
-Sym = Num | Leaf | Sum | Product | Cast
+@dataclass(frozen=True)
+class Remainder:
+    """a mod n, as `arith.remsi` or `arith.remui` has it."""
+
+    a: Sym
+    n: Sym
+    signed: bool
+
+
+Sym = Num | Leaf | Sum | Product | Cast | Remainder
 ZERO, ONE = Num(0), Num(1)
 
 
@@ -126,9 +135,14 @@ def _affine(*classes: type) -> Callable[[Handler], Handler]:
 
 
 class Affinity:
-    """Affine forms of the values of one function, found on demand and remembered."""
+    """Affine forms of the values of one function, found on demand and remembered.
 
-    def __init__(self) -> None:
+    With `hopeful`, `(base + arange) % n` is taken not to wrap around within the tile; whoever uses such a form makes
+    sure of that at run time (`remainders`).
+    """
+
+    def __init__(self, hopeful: bool = False) -> None:
+        self.hopeful = hopeful
         self.forms: dict[Value, AffineForm | None] = {}
         self.strides: dict[tuple[Value, int], Sym | None] = {}
 
@@ -302,6 +316,18 @@ def _extend(a: Affinity, op: Any, ty: TensorType) -> AffineForm | None:
         return None
     strides = tuple(cast(s, f.type, ty.element, signed) for s in f.strides)
     return AffineForm(cast(f.base, f.type, ty.element, signed), strides, ty.element)
+
+
+@_affine(arith.RemSI, arith.RemUI)
+def _remainder(a: Affinity, op: Any, ty: TensorType) -> AffineForm | None:
+    x, n = a.of(op.lhs), a.of(op.rhs)
+    if x is None or n is None or not n.uniform:
+        return None
+    if not x.uniform and (not a.hopeful or not all(isinstance(s, Num) and s.value >= 0 for s in x.strides)):
+        return None
+    if x.uniform and isinstance(n.base, Num) and n.base.value == 0:
+        return None
+    return AffineForm(Remainder(x.base, n.base, isinstance(op, arith.RemSI)), x.strides, x.type)
 
 
 def _not_negative(f: AffineForm) -> bool:

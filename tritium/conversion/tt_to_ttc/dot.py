@@ -158,7 +158,7 @@ def _fill_part(lowering: TileLowering, value: Value, target: TileBuffer, start: 
         moved = index if start == 0 else (*index[:-1], _scaled(ev.w, index[-1], 1, start))
         target.write(ev.w, moved, ev.at(value, moved), ev.lanes)
 
-    run_nest(ev, space, body)
+    lowering.versioned([value], space, lambda: run_nest(ev, space, body))
 
 
 def _panel_space(space: Space, panels: _Panels) -> Space:

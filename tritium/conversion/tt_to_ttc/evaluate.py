@@ -376,11 +376,14 @@ def _broadcast(ev: Evaluator, op: tt.Broadcast, index: Index) -> Lane:
 
 
 def zero_index(ev: Evaluator) -> Lane:
-    """Coordinate 0, one object a function so that equal indices are one."""
-    memo = ev.w.levels[0].memo
-    if "zero index" not in memo:
-        memo["zero index"] = Uniform(ev.w.number(0), 0)
-    return memo["zero index"]
+    """Coordinate 0: one object wherever it is known already, so that equal indices are one."""
+    w = ev.w
+    for level in w.levels[: w.floor + 1]:
+        if "zero index" in level.memo:
+            return level.memo["zero index"]
+    zero = Uniform(w.number(0), 0)
+    w.levels[w.floor].memo["zero index"] = zero
+    return zero
 
 
 @evaluates(tt.Trans)

@@ -77,6 +77,7 @@ class Plan:
     """The decisions for one function."""
 
     affinity: Affinity
+    hopeful: Affinity
     vector_bits: int
     buffered: set[Value] = field(default_factory=set)
     uses: dict[Value, _Use] = field(default_factory=dict)
@@ -133,7 +134,7 @@ class Plan:
                 votes[dims[last]] += 1  # type: ignore[index]
             return
         assert op is not None
-        if self.affinity.of(v) is not None:
+        if self.hopeful.of(v) is not None:
             return
         if isinstance(op, tt.Load):
             widths.append(_bytes(v))
@@ -150,6 +151,17 @@ class Plan:
             if d is not None and ptr.type.shape[k] > 1 and self.affinity.stride_along(ptr, k) == Num(1):
                 votes[d] += weight
 
+    def remainders(self, values: list[Value], axis: int, computing: Value | None) -> list[Operation]:
+        """The remainders along the vector `axis` of loops over `values` that are affine if they do not wrap around."""
+        found: dict[Operation, None] = {}
+        for v, dims in self.accesses(values, computing):
+            op = v.defining_op
+            if isinstance(op, (arith.RemSI, arith.RemUI)) and axis in dims and self.affinity.of(v) is None:
+                form = self.hopeful.of(v)
+                if form is not None and form.strides[dims.index(axis)] != Num(0):
+                    found[op] = None
+        return list(found)
+
     def contiguous(self, ptr: Value) -> bool:
         """True when some dimension of an address tile has stride 1, or the tile is small or uniform."""
         ty = ptr.type
@@ -159,21 +171,21 @@ class Plan:
 
     def accesses(
         self, values: list[Value], computing: Value | None = None
-    ) -> set[tuple[Value, tuple[int | None, ...]]]:
+    ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         """Every tile that computing `values` reaches, with the loop dimension that each of its dimensions follows."""
-        reached: set[tuple[Value, tuple[int | None, ...]]] = set()
+        reached: dict[tuple[Value, tuple[int | None, ...]], None] = {}
 
         def visit(v: Value, dims: tuple[int | None, ...]) -> None:
             if (v, dims) in reached:
                 return
-            reached.add((v, dims))
+            reached[v, dims] = None
             op = v.defining_op
             if self.leaf(v, computing):
                 return
             assert op is not None
             for operand in op.operands:
                 if not isinstance(operand.type, TensorType):
-                    reached.add((operand, ()))
+                    reached[operand, ()] = None
                     continue
                 inner = _operand_dims(op, operand, dims)
                 visit(operand, inner if inner is not None else ())
@@ -213,9 +225,9 @@ def _operand_dims(op: Operation, operand: Value, dims: tuple[int | None, ...]) -
     return dims if ty.rank == len(dims) else (None,) * ty.rank
 
 
-def make_plan(region_blocks: list[Block], affinity: Affinity, vector_bits: int) -> Plan:
+def make_plan(region_blocks: list[Block], affinity: Affinity, hopeful: Affinity, vector_bits: int) -> Plan:
     """Decide for every tile value in the blocks and in what is nested in them."""
-    plan = Plan(affinity, vector_bits)
+    plan = Plan(affinity, hopeful, vector_bits)
     positions: dict[Operation, int] = {}
     for block in region_blocks:
         for op in block:
@@ -234,7 +246,7 @@ def make_plan(region_blocks: list[Block], affinity: Affinity, vector_bits: int) 
 
 
 def _cost(plan: Plan, op: Operation, result: Value) -> int:
-    if plan.affinity.of(result) is not None:
+    if plan.hopeful.of(result) is not None:
         return 0
     if isinstance(op, tt.Load):
         own = LOAD_COST if plan.contiguous(op.ptr) else GATHER_COST
@@ -274,7 +286,7 @@ def _decide(plan: Plan, op: Operation, result: Value) -> None:
 
 
 def _needs_buffer(plan: Plan, op: Operation, result: Value, use: _Use) -> bool:
-    if plan.affinity.of(result) is not None or not use.roots:
+    if plan.hopeful.of(result) is not None or not use.roots:
         return False
     if isinstance(op, tt.Load) and not _may_wait(plan, op, use):
         return True

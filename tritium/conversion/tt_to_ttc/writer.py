@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...analysis.affine import Cast, Leaf, Num, Product, Sum, Sym
+from ...analysis.affine import Cast, Leaf, Num, Product, Remainder, Sum, Sym
 from ...dialects import arith, scf, tt, ttc
 from ...ir import (
     Block,
@@ -158,14 +158,16 @@ class Writer:
         return self.place(cls(a, out=result), level)
 
     def symbol(self, s: Sym, ty: Type, scalars: dict[Value, Value]) -> Value:
-        """A symbolic scalar of type `ty`, written out at level 0 once."""
+        """A symbolic scalar of type `ty`, written out once, outside all loops."""
         if isinstance(s, Num):
             return self.number(s.value, ty)
         key = ("symbol", s, ty)
-        found = self.levels[0].memo.get(key)
-        if found is None:
-            found = self._symbol(s, ty, scalars)
-            self.levels[0].memo[key] = found
+        for level in self.levels[: max(0, self.floor) + 1]:
+            found = level.memo.get(key)
+            if found is not None:
+                return found
+        found = self._symbol(s, ty, scalars)
+        self.levels[max(0, self.floor)].memo[key] = found
         return found
 
     def _symbol(self, s: Sym, ty: Type, scalars: dict[Value, Value]) -> Value:
@@ -173,6 +175,9 @@ class Writer:
             return scalars[s.value]
         if isinstance(s, Cast):
             return self.cast(self.symbol(s.a, s.source, scalars), s.target, s.signed, 0)
+        if isinstance(s, Remainder):
+            a, n = self.symbol(s.a, ty, scalars), self.symbol(s.n, ty, scalars)
+            return self.place((arith.RemSI if s.signed else arith.RemUI)(a, n), 0)
         assert isinstance(s, (Sum, Product))
         a, b = self.symbol(s.a, ty, scalars), self.symbol(s.b, ty, scalars)
         return self.place(arith.AddI(a, b) if isinstance(s, Sum) else arith.MulI(a, b), 0)
