@@ -2,6 +2,7 @@
 
     python tests/conversion/llvm/fit_vecmath.py            # all of them (some minutes)
     python tests/conversion/llvm/fit_vecmath.py exp_f32    # one
+    python tests/conversion/llvm/fit_vecmath.py --update   # and write them into the sources
 
 Every entry is a weighted minimax problem: find P of a given degree that minimizes
 max |W(x) * (g(x) - P(u(x)))| over an interval, solved by Remez' exchange with mpmath at 120 digits. W is chosen
@@ -12,14 +13,18 @@ error is that of the rounded polynomial.
 
 from __future__ import annotations
 
+import ast
+import math
 import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import mpmath as mp
 
 mp.mp.dps = 120
+SOURCES = Path(__file__).resolve().parents[3] / "tritium/conversion/llvm/vecmath"
 Real = Callable[[mp.mpf], mp.mpf]
 
 
@@ -97,31 +102,34 @@ def remez(us: list, gs: list, ws: list, degree: int) -> list:
     """The minimax polynomial on a grid."""
     size, count = degree + 2, len(us)
     picks = [round((1 - mp.cos(mp.pi * (i + mp.mpf("0.5")) / size)) / 2 * (count - 1)) for i in range(size)]
-    coefficients: list = []
-    for _ in range(12):
+    best, least = [], mp.inf
+    for _ in range(20):
         coefficients, level = solve(us, gs, ws, picks, degree)
         errors = [w * (g - evaluate(coefficients, u)) for u, g, w in zip(us, gs, ws, strict=True)]
+        largest = max(abs(e) for e in errors)
+        if largest < least:
+            best, least = coefficients, largest
         chosen = alternation(errors, size)
         if len(chosen) < size:
             break
         picks = chosen
-        if max(abs(e) for e in errors) < level * mp.mpf("1.01"):
+        if largest < level * mp.mpf("1.01"):
             break
-    return coefficients
+    return best
 
 
 def fit_rounded(fit: Fit) -> tuple[list[mp.mpf], mp.mpf]:
     """Coefficients from the lowest up, rounded one after another, and the largest weighted error."""
     xs = grid(fit)
     us = [fit.u(x) for x in xs]
-    gs, ws = [fit.g(x) for x in xs], [fit.weight(x) for x in xs]
+    gs, ws = [fit.g(x) for x in xs], [abs(fit.weight(x)) for x in xs]
     keep = [i for i, w in enumerate(ws) if abs(w) > mp.mpf(10) ** -30]
     us, gs, ws = ([values[i] for i in keep] for values in (us, gs, ws))
     target, scale, fixed = list(gs), list(ws), []
     for degree in range(fit.degree, -1, -1):
         fixed.append(rounded(remez(us, target, scale, degree)[0], fit.bits))
         target = [(t - fixed[-1]) / u for t, u in zip(target, us, strict=True)]
-        scale = [s * u for s, u in zip(scale, us, strict=True)]
+        scale = [abs(s * u) for s, u in zip(scale, us, strict=True)]
     error = max(abs(w * (g - evaluate(fixed, u))) for u, g, w in zip(us, gs, ws, strict=True))
     return fixed, error
 
@@ -262,6 +270,67 @@ def fit_erfc(degree: int, bits: int, high: float, pole: float) -> Fit:
     )
 
 
+def inverse_erf_ratio(w: mp.mpf) -> mp.mpf:
+    """erfinv(x) / x at x = sqrt(1 - exp(-w)), by Newton's iteration on erfc from a rough start."""
+    x = mp.sqrt(-mp.expm1(-w))
+    rest = mp.exp(-w) / (1 + x)  # 1 - x
+    y = mp.mpf(math.sqrt(math.pi) / 2 * float(x)) if w < 1 else mp.sqrt(w - mp.log(w * mp.pi) / 2 + mp.log(2))
+    for _ in range(9):
+        slope = 2 / mp.sqrt(mp.pi) * mp.exp(-y * y)
+        step = (mp.erfc(y) - rest) / slope
+        y += step / (1 + y * step)
+    return y / x
+
+
+def fit_erfinv(degree: int, low: float, high: float, centre: float) -> Fit:
+    """erfinv(x) = x P(w - centre), w = -log(1 - x^2) in [low, high]."""
+    return Fit(
+        inverse_erf_ratio, lambda w: 1 / inverse_erf_ratio(w), low, high, degree, 53, lambda w: w - centre, points=400
+    )
+
+
+def fit_erfinv_tail(degree: int, low: float, high: float, centre: float) -> Fit:
+    """erfinv(x) = x P(s - centre), s = sqrt(-log(1 - x^2)) in [low, high]."""
+    return Fit(
+        lambda s: inverse_erf_ratio(s * s),
+        lambda s: 1 / inverse_erf_ratio(s * s),
+        low,
+        high,
+        degree,
+        53,
+        lambda s: s - centre,
+        points=400,
+    )
+
+
+def fit_lgamma(degree: int) -> Fit:
+    """lgamma(1 + d) = d (d - 1) P(d - 1/2), 0 <= d <= 1."""
+    return Fit(
+        lambda d: mp.loggamma(1 + d) / (d * (d - 1)),
+        lambda d: d * (d - 1) / mp.loggamma(1 + d),
+        0.0,
+        1.0,
+        degree,
+        53,
+        lambda d: d - mp.mpf("0.5"),
+        points=400,
+    )
+
+
+def fit_stirling(degree: int, weight: float) -> Fit:
+    """lgamma(z) = (z - 1/2) log z - z + log(2 pi) / 2 + P(1/z^2) / z, z >= 8 (as a function of 1/z)."""
+    return Fit(
+        lambda x: (mp.loggamma(1 / x) - (1 / x - 0.5) * mp.log(1 / x) + 1 / x - mp.log(2 * mp.pi) / 2) / x,
+        lambda x: x * weight,
+        1e-3,
+        0.125,
+        degree,
+        53,
+        square,
+        points=400,
+    )
+
+
 FITS: dict[str, Callable[[], Fit]] = {
     "exp_f32": lambda: fit_exp(4, 24),
     "exp_f64": lambda: fit_exp(9, 53),
@@ -288,6 +357,12 @@ FITS: dict[str, Callable[[], Fit]] = {
     "pow_f64": lambda: fit_log_pair(7),
     "erfc_wide": lambda: fit_erfc(11, 53, 10.3, 4.0),
     "erfc_f64": lambda: fit_erfc(22, 53, 27.5, 4.0),
+    "erfinv": lambda: fit_erfinv(11, 0.0, 5.0, 2.5),
+    "erfinv_tail": lambda: fit_erfinv_tail(13, math.sqrt(5), 6.05, 3.25),
+    "lgamma_wide": lambda: fit_lgamma(11),
+    "lgamma_f64": lambda: fit_lgamma(21),
+    "stirling_f64": lambda: fit_stirling(7, 1.0),
+    "stirling_wide": lambda: fit_stirling(3, 1.0),
     "erf_small_f32": lambda: fit_erf_small(5, 24, 0.925),
     "erf_large_f32": lambda: fit_erf_large(8, 24, 0.92, 3.95, 0.925),
     "erf_small_f64": lambda: fit_erf_small(11, 53, 1.0),
@@ -295,13 +370,67 @@ FITS: dict[str, Callable[[], Fit]] = {
 }
 
 
-def main(names: list[str]) -> None:
+# Where the coefficients stand: file, name of the table, key of the format (None: the table is the tuple).
+PLACES: dict[str, tuple[str, str, str | None]] = {
+    **{f"exp_{f}": ("exponential", "EXP", f) for f in ("f32", "f64", "wide")},
+    **{f"exp2_{f}": ("exponential", "EXP2", f) for f in ("f32", "f64", "wide")},
+    **{f"log_{f}": ("logarithm", "LOG", f) for f in ("f32", "f64", "wide")},
+    **{f"sin_{f}": ("trigonometric", "SIN", f) for f in ("f32", "f64", "wide")},
+    **{f"cos_{f}": ("trigonometric", "COS", f) for f in ("f32", "f64", "wide")},
+    **{f"tanh_{f}": ("hyperbolic", "TANH", f) for f in ("f32", "f64")},
+    **{f"atan_{f}": ("inverse_trigonometric", "ATAN", f) for f in ("f32", "f64")},
+    **{f"asin_{f}": ("inverse_trigonometric", "ASIN", f) for f in ("f32", "f64")},
+    **{f"erf_small_{f}": ("errorfunction", "ERF_SMALL", f) for f in ("f32", "f64")},
+    **{f"erf_large_{f}": ("errorfunction", "ERF_LARGE", f) for f in ("f32", "f64")},
+    **{f"erfc_{f}": ("errorfunction", "ERFC", f) for f in ("wide", "f64")},
+    **{f"lgamma_{f}": ("gamma", "LGAMMA", f) for f in ("wide", "f64")},
+    **{f"stirling_{f}": ("gamma", "STIRLING", f) for f in ("wide", "f64")},
+    "cbrt": ("power", "CBRT", None),
+    "pow_f64": ("power", "LOG_PAIR", None),
+    "erfinv": ("errorfunction", "ERFINV", None),
+    "erfinv_tail": ("errorfunction", "ERFINV_TAIL", None),
+}
+
+
+def as_text(coefficients: list[mp.mpf], bits: int) -> str:
+    """The tuple as it is written in the source: enough digits to read the same floats back."""
+    return "(" + ", ".join(f"{float(c):.{9 if bits == 24 else 17}g}" for c in coefficients) + ")"
+
+
+def coefficients_in_source(name: str) -> tuple[Path, str, ast.expr]:
+    """The file, its text and the tuple's place in it."""
+    file, table, key = PLACES[name]
+    path = SOURCES / f"{file}.py"
+    text = path.read_text()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == table:
+            if not isinstance(node.value, ast.Dict):
+                return path, text, node.value
+            keys = [k.value for k in node.value.keys if isinstance(k, ast.Constant)]
+            return path, text, node.value.values[keys.index(key)]
+    raise LookupError(f"no {table} in {path}")
+
+
+def update(name: str, tuple_text: str) -> None:
+    """Write the tuple into the source (run the formatter afterwards)."""
+    path, text, node = coefficients_in_source(name)
+    old = ast.get_source_segment(text, node)
+    lines = text.splitlines(keepends=True)
+    start = sum(len(line) for line in lines[: node.lineno - 1]) + node.col_offset
+    if text[start : start + len(old)] != old:
+        raise ValueError(f"{path}: only ASCII before {name}, please")
+    path.write_text(text[:start] + tuple_text + text[start + len(old) :])
+
+
+def main(arguments: list[str]) -> None:
+    names = [a for a in arguments if not a.startswith("-")]
     for name in names or FITS:
         fit = FITS[name]()
         coefficients, error = fit_rounded(fit)
-        digits = 9 if fit.bits == 24 else 17
         print(f"# {name}: error {float(error):.2e} = 2^{float(mp.log(error, 2)):.1f}")
-        print("(" + ", ".join(f"{float(c):.{digits}g}" for c in coefficients) + ")", flush=True)
+        print(as_text(coefficients, fit.bits), flush=True)
+        if "--update" in arguments:
+            update(name, as_text(coefficients, fit.bits))
 
 
 if __name__ == "__main__":

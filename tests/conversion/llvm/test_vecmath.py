@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import llvmlite.binding as llvm
@@ -9,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from tests.conversion.llvm import fit_vecmath
 from tests.conversion.llvm import vecmath_harness as harness
 from tritium.conversion.llvm.vecmath import MATH_FUNCTIONS, vector_math_function
 
@@ -267,3 +269,19 @@ def test_unknown_requests() -> None:
         vector_math_function("exp", "f16", 4)
     with pytest.raises(ValueError, match="0 lanes"):
         vector_math_function("exp", "f32", 0)
+
+
+@pytest.mark.parametrize("name", ["exp_f32", "sin_f32", "log_f32", "exp2_wide", "cbrt"])
+def test_coefficients_are_what_the_fit_gives(name: str) -> None:
+    fit = fit_vecmath.FITS[name]()
+    coefficients, _ = fit_vecmath.fit_rounded(fit)
+    _, _, node = fit_vecmath.coefficients_in_source(name)
+    written = [mpmath.mpf(ast.literal_eval(element)) for element in node.elts]
+    assert [fit_vecmath.rounded(w, fit.bits) for w in written] == coefficients
+
+
+def test_every_fit_has_its_place() -> None:
+    assert set(fit_vecmath.FITS) == set(fit_vecmath.PLACES)
+    for name in fit_vecmath.FITS:
+        _, _, node = fit_vecmath.coefficients_in_source(name)
+        assert len(node.elts) == fit_vecmath.FITS[name]().degree + 1

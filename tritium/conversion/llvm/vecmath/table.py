@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from . import errorfunction, exponential, hyperbolic, inverse_trigonometric, logarithm, native, power, trigonometric
+from . import (
+    errorfunction,
+    exponential,
+    gamma,
+    hyperbolic,
+    inverse_trigonometric,
+    logarithm,
+    native,
+    power,
+    trigonometric,
+)
 from .builder import F32, F64, MathFunction, Value, define
 
 __all__ = ["MATH_FUNCTIONS", "MathSpec", "vector_math_function"]
@@ -56,6 +66,10 @@ _SPECS = (
     MathSpec("hypot", 2, 1.0, 1.0, "", power.hypot),
     MathSpec("fmod", 2, 0.0, 0.0, "exact", power.fmod),
     MathSpec("erf", 1, 1.25, 1.25, "", errorfunction.erf),
+    MathSpec("erfc", 1, 1.0, 4.0, "", errorfunction.erfc),
+    MathSpec("erfinv", 1, 1.0, 3.0, "", errorfunction.erfinv),
+    MathSpec("lgamma", 1, 1.0, 4.0, "for x < 0 in units of lgamma(-x), as it is a difference", gamma.lgamma),
+    MathSpec("tgamma", 1, 1.0, 12.0, "", gamma.tgamma),
     MathSpec("rsqrt", 1, 1.5, 1.5, "1 / sqrt(x), two roundings", native.rsqrt),
     *(MathSpec(name, arity, 0.5, 0.5, f"llvm.{llvm_name}") for name, (llvm_name, arity) in native.INTRINSICS.items()),
 )
