@@ -455,3 +455,28 @@ def test_histogram() -> None:
     a = sample(8, 32, np.int32)
     got = run_tile(tile(8, 32, body, "i32", "tensor<16xi32>"), a, (16,), np.int32)
     np.testing.assert_array_equal(got, np.bincount(a[(a >= 0) & (a < 16)], minlength=16))
+
+
+def test_calls_with_early_returns_inside_loops() -> None:
+    t = "tensor<4x32xf32>"
+    body = f"""%c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %c4 = arith.constant 4 : i32
+      %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%p = %a) -> ({t}) : i32 {{
+        %q = tt.call @step(%p, %i) : ({t}, i32) -> {t}
+        scf.yield %q : {t}
+      }}"""
+    callee = f"""
+    tt.func private @step(%p: {t}, %i: i32) -> {t} attributes {{noinline = true}} {{
+      %c2 = arith.constant 2 : i32
+      %late = arith.cmpi sge, %i, %c2 : i32
+      cf.cond_br %late, ^bb1, ^bb2
+    ^bb1:
+      %n = arith.negf %p : {t}
+      tt.return %n : {t}
+    ^bb2:
+      %d = arith.addf %p, %p : {t}
+      tt.return %d : {t}
+    }}"""
+    a = sample(4, 32)
+    np.testing.assert_array_equal(run_tile(tile(4, 32, body) + callee, a, (4, 32)), 4 * a)

@@ -12,8 +12,10 @@ from typing import Any
 
 from ...analysis.affine import Affinity, Remainder
 from ...dialects import arith, builtin, scf, tt
-from ...ir import Block, Operation, Region, TensorType, Value, memory_effects
-from ...support import InternalError, UnsupportedOperation
+from ...ir import Block, Operation, Region, TensorType, Value, functions_of, memory_effects
+from ...support import UnsupportedOperation
+from ...transforms.inliner import inline
+from ...transforms.structure_returns import structure_returns
 from . import access, control, effects, scan  # noqa: F401  (they register what they lower)
 from .access import Sanitizer, store_at
 from .buffers import TileBuffer
@@ -34,16 +36,27 @@ __all__ = ["TileLowering", "convert_tt_to_ttc"]
 def convert_tt_to_ttc(module: builtin.Module, target: Any, sanitize: bool = False) -> builtin.Module:
     """A new module with the kernel of `module` as loops over vectors and buffers.
 
-    `module` holds one public function and no calls (inline them first); `target` tells `vector_bits` and what the
-    dot planner asks; `sanitize` writes a bounds check before each access.
+    `target` tells `vector_bits` and what the dot planner asks; `sanitize` writes a bounds check before each access.
+    `module` is used up: calls in it are inlined and its loops rewritten.
     """
     result = builtin.Module.empty()
     result.loc = module.loc
-    for op in module.body:
-        if not isinstance(op, tt.Func):
-            raise InternalError(f"{op.name} at module level")
-        result.body.append(TileLowering(op, target, sanitize).run())
+    for func in _kernels(module):
+        result.body.append(TileLowering(func, target, sanitize).run())
     return result
+
+
+def _kernels(module: builtin.Module) -> list[tt.Func]:
+    """The public functions, with all that they call in line: tiles are not passed between functions on a CPU."""
+    if any(isinstance(op, tt.Call) for op in module.walk()):
+        for func in functions_of(module):
+            func.attributes.pop("noinline", None)
+            structure_returns(func)
+        inline(module)
+    for call in module.walk():
+        if isinstance(call, tt.Call):
+            raise UnsupportedOperation(call, f"of @{call.callee}, a recursive function, is not supported on the CPU")
+    return [op for op in module.body if isinstance(op, tt.Func) and op.sym_visibility == "public"]
 
 
 class _Group:
