@@ -24,6 +24,7 @@ from ..ir import (
     Type,
     Value,
     dialect_attr_field,
+    element_type,
     enum_field,
     i1,
     i64,
@@ -59,7 +60,7 @@ from .arith_floats import (
     RemF,
     SubF,
 )
-from .constraints import all_integers, compare, integers
+from .constraints import all_integers, compare, integers, listed
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
@@ -208,6 +209,13 @@ class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
         if not isinstance(value, (IntegerAttr, FloatAttr, DenseElementsAttr)):
             raise parser.error(f"{value} is no constant: a number or dense<...> with a type is needed")
         return cls.create([], [ty], attributes)  # type: ignore[list-item]
+
+    def verify_op(self) -> list[str]:
+        """The result has the type of the attribute."""
+        ty = getattr(self.attributes["value"], "type", None)
+        if ty is self.results[0].type:
+            return []
+        return [f"the value {self.attributes['value']} is no {self.results[0].type}"]
 
     def splat_value(self) -> int | float | None:
         """The number in every element, or None when elements differ."""
@@ -479,6 +487,14 @@ class Select(Op, name="arith.select", traits=_CAST):
     true_value: Operand
     false_value: Operand
     result: Result
+
+    def verify_op(self) -> list[str]:
+        """An i1 condition, and values and result of one type."""
+        c, a, b = (v.type for v in self.operands)
+        out = [] if element_type(c) is i1 else [f"the condition must be i1, not {c}"]
+        if not (a is b is self.results[0].type):
+            out.append(f"values and result must have one type, not {listed([a, b, self.results[0]])}")
+        return out
 
     @classmethod
     def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..ir import (
@@ -23,7 +23,9 @@ from ..ir import (
     VariadicResult,
     i1,
     index,
+    shape_of,
 )
+from .constraints import condition, is_integer, listed
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
@@ -49,6 +51,15 @@ def _parse_assignments(parser: Parser) -> tuple[list[str], list[Value]]:
     return names, values
 
 
+def _yields(block: Block, types: list[Type], what: str) -> list[str]:
+    """The block ends in `scf.yield` of these types."""
+    last = block.last
+    if not isinstance(last, Yield):
+        return [f"{what} must end in scf.yield"]
+    have = [v.type for v in last.operands]
+    return [] if have == types else [f"{what} yields {listed(have)}, it must yield {listed(types)}"]
+
+
 class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
     """for (i = lb; i < ub; i += step) results = body(i, iter_args...), signed comparison, step > 0.
 
@@ -72,6 +83,21 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
         """A loop whose body block has its arguments and no operation yet."""
         block = Block([lb.type, *(v.type for v in init_args)])
         return cls(lb, ub, step, init_args, Region(block))
+
+    def verify_op(self) -> list[str]:
+        """Bounds of one integer type; body arguments, yields and results like the initial values."""
+        lb, ub, step = (v.type for v in self.operands[:3])
+        types = [v.type for v in self.operands[3:]]
+        out = []
+        if not (lb is ub is step) or not is_integer[lb] or shape_of(lb):
+            out.append(f"bounds and step must be of one integer type: {listed([lb, ub, step])}")
+        if [r.type for r in self.results] != types:
+            out.append(f"the results are {listed(self.results)}, the initial values {listed(types)}")
+        if not self.regions[0].blocks:
+            return [*out, "the body is empty"]
+        if [a.type for a in self.body.args] != [lb, *types]:
+            out.append(f"the body takes {listed(self.body.args)}, it must take {listed([lb, *types])}")
+        return out + _yields(self.body, types, "the body")
 
     @property
     def body(self) -> Block:
@@ -137,6 +163,19 @@ class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
         then, other = Region(Block()), Region(Block()) if with_else else Region()
         return cls(condition, then, other, results_=result_types)
 
+    def verify_op(self) -> list[str]:
+        """Each branch yields values of the results' types; without results the second may be missing."""
+        types = [r.type for r in self.results]
+        out = list(condition(self))
+        if not self.regions[0].blocks or (types and not self.regions[1].blocks):
+            return [*out, "a branch is missing"]
+        for region, what in zip(self.regions, ("the first branch", "the second branch")):
+            if region.blocks:
+                if region.blocks[0].args:
+                    out.append(f"{what} has arguments")
+                out += _yields(region.blocks[0], types, what)
+        return out
+
     @property
     def then_block(self) -> Block:
         """The block run when the condition holds."""
@@ -177,6 +216,22 @@ class While(Op, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP
     before: Body
     after: Body
     results_: VariadicResult
+
+    def verify_op(self) -> list[str]:
+        """Inits, first arguments and yields agree; condition, second arguments and results agree."""
+        if not all(region.blocks for region in self.regions):
+            return ["a region is empty"]
+        inits, results = [v.type for v in self.operands], [r.type for r in self.results]
+        out = []
+        for block, types, what in ((self.before_block, inits, "first"), (self.after_block, results, "second")):
+            if [a.type for a in block.args] != types:
+                out.append(f"the {what} region takes {listed(block.args)}, it must take {listed(types)}")
+        last = self.before_block.last
+        if not isinstance(last, Condition):
+            out.append("the first region must end in scf.condition")
+        elif [v.type for v in last.operands[1:]] != results:
+            out.append(f"scf.condition hands on {listed(last.operands[1:])}, the results are {listed(results)}")
+        return out + _yields(self.after_block, inits, "the second region")
 
     @property
     def before_block(self) -> Block:
@@ -219,6 +274,10 @@ class Condition(
     assembly="`(` $condition `)` attr-dict ($args^ `:` type($args))?",
 ):
     """Go on with `args` in the after region if `condition`, else leave the loop with them."""
+
+    def verify_op(self) -> Sequence[str]:
+        """The condition is i1."""
+        return condition(self)
 
     condition: Operand
     args: VariadicOperand

@@ -5,6 +5,7 @@ Layouts of tensors are not compared here: shapes and elements are.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -255,9 +256,9 @@ def pointed(ty: Type) -> Type | None:
     return TensorType(ty.shape, element.pointee) if isinstance(ty, TensorType) else element.pointee
 
 
-def _access(op: Any, value: Type, mask: Value | None, checked: Sequence[int]) -> list[str]:
+@functools.lru_cache(4096)
+def _access(ptr: Type, value: Type, mask: Type | None, checked: tuple[int, ...]) -> list[str]:
     """What loads, stores and atomics share: pointer, value and mask fit together."""
-    ptr = op.ptr.type
     target = pointed(ptr)
     if target is None:
         return [f"needs a pointer, not {ptr}"]
@@ -265,10 +266,8 @@ def _access(op: Any, value: Type, mask: Value | None, checked: Sequence[int]) ->
         return [f"{ptr} points to {target}, not {value}"]
     out = []
     block = _block(ptr)
-    if mask is not None and (
-        block is not None or element_type(mask.type) is not i1 or shape_of(mask.type) != shape_of(ptr)
-    ):
-        out.append(f"a mask of type {mask.type} does not fit to {ptr}")
+    if mask is not None and (block is not None or element_type(mask) is not i1 or shape_of(mask) != shape_of(ptr)):
+        out.append(f"a mask of type {mask} does not fit to {ptr}")
     if checked:
         if block is None:
             out.append("boundaryCheck needs a block pointer")
@@ -279,23 +278,30 @@ def _access(op: Any, value: Type, mask: Value | None, checked: Sequence[int]) ->
 
 def load(op: Any) -> Sequence[str]:
     """Pointer, mask, other and result fit together; `other` needs a mask."""
-    out = _access(op, op.results[0].type, op.mask, op.boundaryCheck)
-    if op.other is not None:
-        if op.mask is None:
-            out.append("'other' needs a mask")
-        elif not _alike(op.other.type, op.results[0].type):
-            out.append(f"'other' must be {op.results[0].type}, not {op.other.type}")
+    ty, operands = op.results[0].type, op.operands
+    mask = operands[1].type if op.attributes["operandSegmentSizes"].values[1] else None
+    out = _access(operands[0].type, ty, mask, op.boundaryCheck)
+    if len(operands) > 1:
+        if mask is None:
+            return [*out, "'other' needs a mask"]
+        if len(operands) > 2 and not _alike(operands[2].type, ty):
+            return [*out, f"'other' must be {ty}, not {operands[2].type}"]
     return out
 
 
 def store(op: Any) -> Sequence[str]:
     """Pointer, value and mask fit together."""
-    return _access(op, op.value.type, op.mask, op.boundaryCheck)
+    operands = op.operands
+    return _access(operands[0].type, operands[1].type, _mask(op), op.boundaryCheck)
+
+
+def _mask(op: Any) -> Type | None:
+    return op.operands[2].type if len(op.operands) > 2 else None
 
 
 def atomic_rmw(op: Any) -> Sequence[str]:
     """Pointer, value, mask and result fit together, and the operation to the element."""
-    out = _access(op, op.val.type, op.mask, ())
+    out = list(_access(op.ptr.type, op.val.type, _mask(op), ()))
     if not out and op.results[0].type is not op.val.type:
         out.append(f"the result must be {op.val.type}, not {op.results[0].type}")
     name = op.atomic_rmw_op.name.lstrip("_")
@@ -306,7 +312,7 @@ def atomic_rmw(op: Any) -> Sequence[str]:
 
 def atomic_cas(op: Any) -> Sequence[str]:
     """Pointer, values and result fit together."""
-    out = _access(op, op.val.type, None, ())
+    out = list(_access(op.ptr.type, op.val.type, None, ()))
     if not out and not (op.cmp.type is op.val.type is op.results[0].type):
         out.append(f"cmp, val and result must have one type: {listed([op.cmp, op.val, op.results[0]])}")
     return out

@@ -97,7 +97,7 @@ def _reverse_postorder(region: Region) -> list[Block]:
     while stack:
         block, rest = stack[-1]
         for target in rest:
-            if target not in seen:
+            if target not in seen and target.parent is region:
                 seen.add(target)
                 stack.append((target, iter(successors(target))))
                 break

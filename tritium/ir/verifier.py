@@ -25,16 +25,17 @@ operation's text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..support import InternalError, UnknownLoc
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
 from .definition import Op
-from .dominance import Dominance
+from .dominance import Dominance, value_dominates
 from .operation import Block, Operation, Region, Value
 from .printer import print_op
 from .traits import ELEMENTWISE, ISOLATED, NO_TERMINATOR, SAME_TYPE, SINGLE_BLOCK, SYMBOL, SYMBOL_TABLE, TERMINATOR
-from .types import ShapedType
+from .types import ShapedType, Type
 
 __all__ = ["Failure", "VerificationError", "failures", "verify"]
 
@@ -81,12 +82,44 @@ class VerificationError(InternalError):
         super().__init__("\n".join(lines))
 
 
+class _ShapeKeys(dict[Type, Any]):
+    """One object per kind and shape, so that equality of shapes is identity."""
+
+    def __missing__(self, ty: Type) -> Any:
+        key = (type(ty), ty.shape) if isinstance(ty, ShapedType) else ()
+        found = self[ty] = _keys.setdefault(key, key)
+        return found
+
+
+_keys: dict[Any, Any] = {}
+_shape_keys = _ShapeKeys()
+
+
+class _SegmentTotals(dict[Any, int]):
+    """The number of operands that an `operandSegmentSizes` adds up to; -1 where the definition does not allow it."""
+
+    def __init__(self, fields: list[Any]) -> None:
+        self.fields = fields
+
+    def __missing__(self, attr: Any) -> int:
+        sizes = getattr(attr, "values", ())
+        good = len(sizes) == len(self.fields) and all(
+            n >= 0 and (f.arity == "*" or n <= 1) and (f.arity != "1" or n == 1) for n, f in zip(sizes, self.fields)
+        )
+        total = self[attr] = sum(sizes) if good else -1
+        return total
+
+
 class _Rules:
-    """What the definition of a class demands, in the form that is checked fastest."""
+    """What the definition of a class demands.
+
+    `check(op)` is one generated expression over all of V7 to V11, true for a sound operation; where it is false (or
+    fails), the methods of the verifier find out what is wrong.
+    """
 
     __slots__ = (
-        "enums", "exact", "forms", "n_operands", "n_regions", "n_results", "n_successors", "op_check", "required",
-        "same_type", "same_shape", "scalars", "segmented", "single_block", "symbols",
+        "check", "enums", "exact", "forms", "n_operands", "n_regions", "n_results", "n_successors", "op_check",
+        "required", "same_shape", "same_type", "scalars", "segmented", "single_block", "symbols", "terminator",
     )  # fmt: skip
 
     def __init__(self, cls: Any) -> None:
@@ -100,17 +133,73 @@ class _Rules:
         attributes = cls.attribute_fields
         self.required = frozenset(n for n, f in attributes.items() if not f.optional)
         self.forms = {n: _FORMS[f.form] for n, f in attributes.items() if f.form in _FORMS}
-        self.enums = {n: {int(m) for m in f.enum} for n, f in attributes.items() if f.enum is not None}
+        self.enums = {n: frozenset(int(m) for m in f.enum) for n, f in attributes.items() if f.enum is not None}
         self.symbols = [n for n, f in attributes.items() if f.form == "symbol"]
         self.segmented = cls.segmented
         self.same_type = bool(cls.traits & SAME_TYPE)
         self.same_shape = bool(cls.traits & ELEMENTWISE) and not self.same_type
         self.scalars = cls.scalar_operands
         self.single_block = bool(cls.traits & SINGLE_BLOCK)
+        self.terminator = bool(cls.traits & TERMINATOR)
         self.op_check = cls.verify_op if cls.verify_op is not Op.verify_op else None
+        self.check = self._compile(cls)
+
+    def _compile(self, cls: Any) -> Callable[[Operation], bool]:
+        if self.symbols:
+            return lambda op: False  # few operations; the methods look them up
+        scope: dict[str, Any] = {"K": _shape_keys, "S": _SegmentTotals(cls.operand_fields)}
+        terms = ["not op.regions"] if not cls.region_fields else []
+        for slot, fields in (("o", cls.operand_fields), ("r", cls.result_fields)):
+            if all(f.arity == "1" for f in fields):
+                terms.append(f"len({slot}) == {len(fields)}" if fields else f"not {slot}")
+            elif slot == "o" and self.segmented:
+                terms.append("S[a['operandSegmentSizes']] == len(o)")
+            else:
+                terms.append(f"len({slot}) >= {sum(f.arity == '1' for f in fields)}")
+                if all(f.arity != "*" for f in fields):
+                    terms.append(f"len({slot}) <= {len(fields)}")
+        if cls.region_fields:
+            terms.append(f"len(op.regions) == {self.n_regions}")
+        if cls.successor_fields:
+            terms.append(f"len(op.successors) == {self.n_successors}")
+        terms += self._attribute_terms(cls, scope)
+        if self.exact and cls.operand_fields and cls.result_fields:
+            values = [f"o[{i}]" for i in range(self.n_operands)] + [f"r[{i}]" for i in range(1, self.n_results)]
+            if self.same_type:
+                terms.append(" is ".join([f"{v}.type" for v in ["r[0]", *values]]))
+            elif self.same_shape:
+                terms.append(" is ".join([f"K[{v}.type]" for v in ["r[0]", *values]]))
+        elif self.same_type or self.same_shape:
+            return lambda op: False
+        lines = "def check(op):\n    o = op.operands; r = op.results; a = op.attributes\n    return "
+        exec(lines + " and ".join(terms), scope)
+        return scope["check"]  # type: ignore[no-any-return]
+
+    def _attribute_terms(self, cls: Any, scope: dict[str, Any]) -> list[str]:
+        terms = []
+        for name in cls.attribute_fields:
+            parts = []
+            if name in self.forms:
+                scope[f"form_{name}"] = self.forms[name][0]
+                parts.append(f"a['{name}'].__class__ is form_{name}")
+            if name in self.enums:
+                scope[f"enum_{name}"] = self.enums[name]
+                parts.append(f"a['{name}'].value in enum_{name}")
+            if name in self.required:
+                terms += parts or [f"'{name}' in a"]
+            elif parts:
+                terms.append(f"('{name}' not in a or {' and '.join(parts)})")
+        if len(terms) > 1 and not self.required:
+            return [f"(not a or ({' and '.join(terms)}))"]
+        return terms
 
 
-_rules: dict[type, _Rules] = {}
+_rules: dict[type, _Rules | None] = {}
+
+
+def _rules_of(cls: Any) -> _Rules | None:
+    _rules[cls] = found = _Rules(cls) if issubclass(cls, Op) else None
+    return found
 
 
 class _Verifier:
@@ -121,30 +210,33 @@ class _Verifier:
         self.found: list[Failure] = []
         self.visible: set[Value] = set()
         self.tables: list[dict[str, Operation]] = []
+        self.uses = 0  # pairs of operation and value seen from the operation's side
+        self.entries = 0  # the same from the side of the values' use lists
+        self.repeated: set[tuple[Operation, Value]] = set()
 
     def fail(self, invariant: str, op: Operation, message: str) -> None:
         self.found.append(Failure(invariant, message, op))
 
-    # -- regions and blocks ---------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """The root, what is inside it, and whether the use lists hold more than was seen."""
+        root = self.root
+        rules = _rules.get(root.__class__) or _rules_of(root.__class__)
+        sound = rules is None or self.definition(root, rules)
+        if root.regions:
+            self.regions(root, rules)
+        if sound and rules is not None and rules.op_check is not None:
+            self.demands(root, rules)
+        surplus = sum(op.operands.count(v) - 1 for op, v in self.repeated)
+        if self.entries != self.uses - surplus and all(f.invariant != "V1" for f in self.found):
+            self.stale_uses()
 
-    def operation(self, op: Operation) -> None:
-        """An operation, then what is inside it."""
-        cls = op.__class__
-        rules = _rules.get(cls)
-        if rules is None and isinstance(op, Op):
-            rules = _rules[cls] = _Rules(cls)
-        before = len(self.found)
-        if rules is not None:
-            self.definition(op, rules)
-        self.uses(op)
-        if op.successors:
-            self.branch(op)
-        if op.regions:
-            self.regions(op, rules)
-        if rules is not None and rules.op_check is not None and len(self.found) == before:
-            # Only for operations whose fields hold: the check may rely on them.
-            for message in rules.op_check(op):
-                self.fail("V16", op, message)
+    def demands(self, op: Operation, rules: _Rules) -> None:
+        """V16; only for operations whose fields hold, since the check may rely on them."""
+        assert rules.op_check is not None
+        for message in rules.op_check(op):
+            self.fail("V16", op, message)
+
+    # -- regions and blocks ---------------------------------------------------------------------------------------
 
     def regions(self, op: Operation, rules: _Rules | None) -> None:
         outer = self.visible
@@ -163,8 +255,10 @@ class _Verifier:
         self.visible = outer
 
     def region(self, region: Region, owner: Operation) -> None:
-        if not all(self.links(block, region, owner) for block in region.blocks):
-            return
+        for block in region.blocks:
+            if block.parent is not region:
+                self.fail("V1", owner, "a block's parent is not the region it stands in")
+                return
         visible = self.visible
         if len(region.blocks) == 1:
             defined: list[Value] = []
@@ -200,61 +294,92 @@ class _Verifier:
                 self.block(block, owner, [])
             visible.difference_update(everything)
 
-    def links(self, block: Block, region: Region, owner: Operation) -> bool:
-        """V1 for a block; nothing else is checked in it where this fails."""
-        if block.parent is not region:
-            self.fail("V1", owner, "a block's parent is not the region it stands in")
-            return False
-        for i, arg in enumerate(block.args):
-            if arg.owner is not block or arg.index != i:
-                self.fail("V1", owner, f"block argument {i} has another owner or number")
-                return False
+    def block(self, block: Block, owner: Operation, defined: list[Value]) -> None:
+        """Everything in a block, in order. Sound operations pass here without a call but those generated for them."""
+        self.arguments(block, owner, defined)
+        add, visible, get_rules = self.visible.add, self.visible, _rules.get
         prev: Operation | None = None
         op = block.first
         while op is not None:
             if op.parent is not block or op.prev is not prev:
                 self.fail("V1", op, "the operation's parent or predecessor is not the one it is linked behind")
-                return False
-            prev, op = op, op.next
-        if block.last is not prev:
-            self.fail("V1", owner, "a block's last operation is not the end of its list")
-            return False
-        return True
-
-    def block(self, block: Block, owner: Operation, defined: list[Value]) -> None:
-        visible = self.visible
-        if block.args:
-            defined += block.args
-            visible.update(block.args)
-            for arg in block.args:
-                if arg.users:
-                    self.users(arg, owner)
-        op = block.first
-        while op is not None:
-            self.operation(op)
+                return
+            cls = op.__class__
+            rules = get_rules(cls) or _rules_of(cls)
+            operands = op.operands
+            for v in operands:
+                if v not in visible or v.users.get(op) != 1:
+                    self.operand(op, v)
+            self.uses += len(operands)
+            sound = True
+            if rules is not None:
+                try:
+                    sound = rules.check(op) or self.definition(op, rules)
+                except (KeyError, IndexError, AttributeError):
+                    sound = self.definition(op, rules)
+            if op.successors:
+                self.branch(op)
+            if op.regions:
+                self.regions(op, rules)
+            if rules is not None:
+                if sound and rules.op_check is not None:
+                    messages = rules.op_check(op)
+                    if messages:
+                        self.demands(op, rules)
+                if rules.terminator and op.next is not None:
+                    self.fail("V4", op, "a terminator stands before the end of its block")
             for r in op.results:
-                visible.add(r)
+                add(r)
                 defined.append(r)
-                if r.users:
-                    self.users(r, op)
-            if op.traits & TERMINATOR and op.next is not None:
-                self.fail("V4", op, "a terminator stands before the end of its block")
+                self.entries += len(r.users)
+                if r.owner is not op:
+                    self.fail("V1", op, "a result belongs to another operation")
+            prev = op
             op = op.next
-        last = block.last
-        if (last is None or not last.traits & TERMINATOR) and not owner.traits & NO_TERMINATOR:
-            if last is None or isinstance(last, Op):
+        self.ending(block, prev, owner)
+
+    def arguments(self, block: Block, owner: Operation, defined: list[Value]) -> None:
+        for i, arg in enumerate(block.args):
+            if arg.owner is not block or arg.index != i:
+                self.fail("V1", owner, f"block argument {i} has another owner or number")
+            defined.append(arg)
+            self.visible.add(arg)
+            self.entries += len(arg.users)
+
+    def ending(self, block: Block, last: Operation | None, owner: Operation) -> None:
+        """The end of the list, and V4."""
+        if block.last is not last:
+            self.fail("V1", owner, "a block's last operation is not the end of its list")
+        elif last is None or not last.traits & TERMINATOR:
+            if not owner.traits & NO_TERMINATOR and isinstance(last or owner, Op):
                 self.fail("V4", last or owner, "a block does not end in a terminator")
 
     # -- values ---------------------------------------------------------------------------------------------------
 
-    def uses(self, op: Operation) -> None:
-        """V3, V13 and the operands' side of V2."""
-        visible = self.visible
-        for v in op.operands:
-            if op not in v.users:
-                self.fail("V2", op, f"the users of operand {op.operands.index(v)} do not name this operation")
-            if v not in visible and op is not self.root:
-                self.invisible(op, v)
+    def operand(self, op: Operation, value: Value) -> None:
+        """V2, V3 and V13 for an operand that is not plainly right."""
+        count = op.operands.count(value)
+        recorded = value.users.get(op, 0)
+        if (op, value) in self.repeated:
+            return
+        if recorded != count:
+            self.fail("V2", op, f"operand {op.operands.index(value)} is taken {count} times, {recorded} are recorded")
+        if count > 1:
+            self.repeated.add((op, value))
+        if value in self.visible:
+            return
+        if self.is_outside(value) and value_dominates(value, op):
+            self.uses -= count
+            self.repeated.discard((op, value))
+            return
+        self.invisible(op, value)
+
+    def is_outside(self, value: Value) -> bool:
+        """True for values around the root, where the root may use them."""
+        block = value.block
+        if self.root.traits & ISOLATED or block is None:
+            return False
+        return not self.root.is_ancestor_of(block.parent_op)
 
     def invisible(self, op: Operation, value: Value) -> None:
         number = op.operands.index(value)
@@ -272,27 +397,25 @@ class _Verifier:
         else:
             self.fail("V3", op, f"operand {number} is not defined before its use on every way")
 
-    def users(self, value: Value, op: Operation) -> None:
-        """The value's side of V2."""
-        for user, count in value.users.items():
-            if user.operands.count(value) != count:
-                self.fail(
-                    "V2", op, f"{user.name} takes a value {user.operands.count(value)} times, recorded are {count}"
-                )
-            elif user.parent is None and user is not self.root:
-                self.fail("V2", op, f"{user.name}, which stands in no block, still uses a value")
+    def stale_uses(self) -> None:
+        """The values' side of V2: entries of use lists that are no operands."""
+        for op in self.root.walk():
+            values: list[Value] = list(op.results) if op is not self.root else []
+            values += [arg for region in op.regions for block in region.blocks for arg in block.args]
+            for value in values:
+                for user, count in value.users.items():
+                    if user.operands.count(value) != count:
+                        taken = user.operands.count(value)
+                        self.fail("V2", op, f"{user.name} takes a value {taken} times, {count} are recorded")
+                    elif not self.root.is_ancestor_of(user):
+                        self.fail("V2", op, f"{user.name}, which stands outside, still uses a value")
 
     # -- one operation --------------------------------------------------------------------------------------------
 
-    def definition(self, op: Operation, rules: _Rules) -> None:
-        """V7 to V11 and V15."""
-        if rules.exact:
-            if len(op.operands) != rules.n_operands or len(op.results) != rules.n_results:
-                self.counts(op, rules)
-            if len(op.regions) != rules.n_regions or len(op.successors) != rules.n_successors:
-                self.counts(op, rules)
-        else:
-            self.counts(op, rules)
+    def definition(self, op: Operation, rules: _Rules) -> bool:
+        """V7 to V11 and V15, one by one; whether all hold."""
+        before = len(self.found)
+        self.counts(op, rules)
         attributes = op.attributes
         if rules.required and not rules.required <= attributes.keys():
             missing = ", ".join(sorted(rules.required - attributes.keys()))
@@ -303,6 +426,7 @@ class _Verifier:
             self.same_type(op)
         elif rules.same_shape:
             self.same_shape(op, rules)
+        return len(self.found) == before
 
     def counts(self, op: Operation, rules: _Rules) -> None:
         cls: Any = op.__class__
@@ -329,14 +453,10 @@ class _Verifier:
 
     def segments(self, op: Operation) -> None:
         cls: Any = op.__class__
-        sizes = getattr(op.attributes.get("operandSegmentSizes"), "values", None)
-        if sizes is None or len(sizes) != len(cls.operand_fields) or sum(sizes) != len(op.operands):
-            self.fail("V7", op, f"operandSegmentSizes is {sizes} for {len(op.operands)} operands")
-        elif any(
-            n < 0 or (f.arity != "*" and n > 1) or (f.arity == "1" and n != 1)
-            for n, f in zip(sizes, cls.operand_fields)
-        ):
-            self.fail("V7", op, f"operandSegmentSizes is {sizes}, which the definition does not allow")
+        attr = op.attributes.get("operandSegmentSizes")
+        if _SegmentTotals(cls.operand_fields)[attr] != len(op.operands):
+            names = ", ".join(f.name for f in cls.operand_fields)
+            self.fail("V7", op, f"operandSegmentSizes is {attr} for {len(op.operands)} operands of ({names})")
 
     def attributes(self, op: Operation, rules: _Rules) -> None:
         forms = rules.forms
@@ -417,7 +537,7 @@ def _list(types: list[Any]) -> str:
 def failures(op: Operation) -> list[Failure]:
     """All broken invariants in `op` and everything nested in it, in order; empty when the IR is good."""
     verifier = _Verifier(op)
-    verifier.operation(op)
+    verifier.run()
     return verifier.found
 
 
