@@ -14,6 +14,7 @@ from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..frontend.callee import SourceFunction
 from ..support import settings
 from .arrays import MockTensor, TensorWrapper, reinterpret
+from .async_compile import FutureKernel, active_mode
 from .binder import MISS, MISSING, make_binder
 from .driver import driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
@@ -53,8 +54,8 @@ class _Specialization:
 
     __slots__ = ("generation", "kernel", "quick")
 
-    def __init__(self, kernel: CompiledKernel) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel  # compiled, or a FutureKernel
         self.quick: dict[tuple[type, ...], Callable[..., Any] | None] = {}
         self.generation = -1
 
@@ -195,10 +196,16 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             with self._lock:
                 found = kernels.get(key)
                 if found is None:
-                    kernel = self._compile(args, pairs, options, str(key), warmup)
+                    mode = active_mode.get() if warmup else None
+                    if mode is not None:
+                        kernel: Any = mode.submit(lambda: self._compile(args, pairs, options, str(key), warmup))
+                    else:
+                        kernel = self._compile(args, pairs, options, str(key), warmup)
                     if kernel is None:
                         return None
                     found = kernels[key] = _Specialization(kernel)
+        if not warmup and isinstance(found.kernel, FutureKernel):
+            found.kernel = found.kernel.result()
         return found
 
     def _run(

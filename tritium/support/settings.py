@@ -307,8 +307,8 @@ class AutotuningSettings(Group):
 
     cache = Flag(False, "TRITON_CACHE_AUTOTUNING", doc="keep tuning results on disk")
     print = Flag(False, "TRITON_PRINT_AUTOTUNING", doc="say what was tuned, and what won")
-    warmup = Integer(25, "TRITON_BENCH_WARMUP", doc="milliseconds of running before timing")
-    rep = Integer(100, "TRITON_BENCH_REP", doc="milliseconds of timing")
+    warmup = Integer(5, "TRITON_BENCH_WARMUP", doc="milliseconds of running before timing")
+    rep = Integer(25, "TRITON_BENCH_REP", doc="milliseconds of timing")
     listener = Hook("called as listener(fn=, key=, best_config=, configs_timings=, duration=, cache_hit=)")
 
 

@@ -1,0 +1,111 @@
+"""`import triton`, answered by this package."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def python(*arguments: str, **kwargs) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=ROOT, **kwargs)
+
+
+SCRIPT = """
+import sys
+import triton
+import triton.runtime.driver
+import triton.testing as testing
+from triton import Config, cdiv, jit
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, CompiledKernel
+from triton.compiler.compiler import make_backend, triton_key
+from triton.runtime import driver
+from triton.runtime.autotuner import Autotuner, OutOfResources
+from triton.runtime.cache import KernelCache
+from triton.runtime.jit import JITFunction, KernelInterface
+from triton.tools.tensor_descriptor import TensorDescriptor
+import tritium
+
+assert triton.__version__ == "3.9.0" and tritium.__version__ != "3.9.0"
+assert triton.jit is tritium.jit is jit and testing is tritium.testing
+assert triton.runtime.driver.active is driver.active is tritium.driver.active
+assert driver.active.get_current_target().backend == "cpu"
+assert JITFunction is tritium.JITFunction and triton.knobs is tritium.knobs
+assert tritium.__spec__.name == "tritium" and tritium.runtime.__spec__.name == "tritium.runtime"
+assert tritium.runtime.__name__ == "tritium.runtime"
+try:
+    import triton.nonsense
+except ModuleNotFoundError as error:
+    assert "triton.nonsense" in str(error)
+else:
+    raise SystemExit("triton.nonsense was found")
+try:
+    triton.nonsense
+except AttributeError as error:
+    assert "provided by tritium" in str(error)
+print(__name__, sys.argv[1:], sys.path[0])
+"""
+
+
+def test_run(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = python("-m", "tritium", "run", str(script), "--size", "3", "-m", "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == f"__main__ ['--size', '3', '-m', '--help'] {tmp_path}"
+
+
+def test_run_passes_on_what_scripts_do(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys, triton; sys.exit(7)")
+    assert python("-m", "tritium", "run", str(script)).returncode == 7
+    script.write_text("def f():\n    raise ValueError('mine')\nf()")
+    done = python("-m", "tritium", "run", str(script))
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith("ValueError: mine") and "line 2, in f" in done.stderr
+
+
+def test_run_a_module(tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__main__.py").write_text("import sys, triton; print(triton.__version__, sys.argv[1:])")
+    env = {"PYTHONPATH": f"{ROOT}:{tmp_path}", "PATH": ""}
+    done = python("-m", "tritium", "run", "-m", "package", "x", env=env)
+    assert done.stdout.strip() == "3.9.0 ['x']", done.stderr
+
+
+def test_run_without_a_script() -> None:
+    done = python("-m", "tritium", "run", "/no/such/script.py")
+    assert done.returncode == 2 and "there is no script '/no/such/script.py'" in done.stderr
+
+
+def test_another_triton_is_not_pushed_aside() -> None:
+    text = (
+        "import sys, types; sys.modules['triton'] = types.ModuleType('triton')\n"
+        "import tritium\n"
+        "try: tritium.install()\n"
+        "except tritium.TritiumError as error: print(error)"
+    )
+    assert "hint: call tritium.install() before anything imports triton" in python("-c", text).stdout
+
+
+def test_install_and_uninstall() -> None:
+    text = (
+        "import tritium, sys, importlib.util\n"
+        "from tritium import alias\n"
+        "tritium.install(); tritium.install()\n"
+        "import triton\n"
+        "assert triton.cdiv(5, 2) == 3 and dir(triton)\n"
+        "alias.uninstall()\n"
+        "assert 'triton' not in sys.modules\n"
+        "print('ok')"
+    )
+    done = python("-c", text)
+    assert done.stdout.strip() == "ok", done.stderr
+
+
+def test_importing_needs_neither_torch_nor_numpy_nor_llvm() -> None:
+    text = "import sys, tritium; print([m for m in ('torch', 'numpy', 'llvmlite', 'triton') if m in sys.modules])"
+    assert python("-c", text).stdout.strip() == "[]"

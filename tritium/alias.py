@@ -1,0 +1,113 @@
+"""`import triton`, answered by this package: for scripts that cannot be changed.
+
+    import tritium
+    tritium.install()
+    import triton, triton.language as tl     # ours
+
+Every `triton.x` is the module `tritium.x` (a few have other names, see `_PLACES`). `triton` is a module of its own that
+looks like `tritium`, but for its `__version__`: that of the Triton whose language we speak.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from .support import TritiumError
+
+__all__ = ["TRITON_VERSION", "install", "uninstall"]
+
+TRITON_VERSION = "3.9.0"
+
+# where modules of Triton's are that have another name here
+_PLACES = {
+    "triton.compiler.compiler": "tritium.compiler",
+    "triton.compiler.errors": "tritium.frontend.errors",
+    "triton.compiler.code_generator": "tritium.frontend.visitor",
+    "triton.runtime.cache": "tritium.compiler.cache",
+    "triton.runtime._allocation": "tritium.runtime.allocation",
+    "triton.language.core": "tritium.language",
+    "triton.language.standard": "tritium.language",
+    "triton.language.semantic": "tritium.frontend.semantics",
+    "triton.errors": "tritium.support.errors",
+}
+
+
+class _Triton(ModuleType):
+    """Looks like `tritium`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module 'triton' has no attribute {name!r}")
+        try:
+            return getattr(sys.modules[__package__ or "tritium"], name)
+        except AttributeError:
+            raise AttributeError(f"module 'triton' (provided by tritium) has no attribute {name!r}") from None
+
+    def __dir__(self) -> list[str]:
+        return dir(sys.modules[__package__ or "tritium"])
+
+
+class _Loader(importlib.abc.Loader):
+    """Gives a module that exists already."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.spec = module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # the import system has just put the alias's there
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds `triton` and everything below it."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name == "triton":
+            module: ModuleType = _Triton("triton", "Tritium under Triton's name.")
+            module.__dict__.update(__version__=TRITON_VERSION, __path__=[], __file__=__file__)
+            return ModuleSpec(name, _Loader(module), is_package=True)
+        if not name.startswith("triton."):
+            return None
+        real = _PLACES.get(name, "tritium" + name.removeprefix("triton"))
+        try:
+            module = importlib.import_module(real)
+        except ModuleNotFoundError as error:
+            if error.name is None or not real.startswith(error.name):
+                raise
+            return None
+        return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
+
+
+_finder = _Finder()
+
+
+def install() -> None:
+    """Answer `import triton` from now on; TritiumError if another Triton has been imported already."""
+    there = sys.modules.get("triton")
+    if there is not None and not isinstance(there, _Triton):
+        raise TritiumError(
+            f"triton was imported already, from {getattr(there, '__file__', 'elsewhere')}\n"
+            "hint: call tritium.install() before anything imports triton"
+        )
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+def uninstall() -> None:
+    """Undo `install`: the next `import triton` looks for Triton itself."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+    for name in [n for n in sys.modules if n == "triton" or n.startswith("triton.")]:
+        del sys.modules[name]

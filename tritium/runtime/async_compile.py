@@ -1,0 +1,64 @@
+"""Compiling in the background: `AsyncCompileMode` and the kernels it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, as_completed
+from contextvars import ContextVar, Token
+from typing import Any
+
+__all__ = ["AsyncCompileMode", "FutureKernel", "active_mode"]
+
+active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("tritium async compile", default=None)
+
+
+class FutureKernel:
+    """A kernel that is being compiled; `result()` waits for it. Attributes are those of the kernel."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self.future = future
+
+    def result(self, ignore_errors: bool = False) -> Any:
+        """The compiled kernel; None instead of an error with `ignore_errors`."""
+        try:
+            return self.future.result()
+        except Exception:
+            if ignore_errors:
+                return None
+            raise
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.result(), name)
+
+
+class AsyncCompileMode:
+    """Inside `with AsyncCompileMode(executor):`, `warmup` returns at once and compiles in the executor.
+
+    Leaving waits for all of it; the first error is raised then, unless `ignore_errors`.
+    """
+
+    def __init__(self, executor: Executor, *, ignore_errors: bool = False) -> None:
+        self.executor = executor
+        self.ignore_errors = ignore_errors
+        self.kernels: list[FutureKernel] = []
+        self._token: Token[AsyncCompileMode | None] | None = None
+
+    def submit(self, compile_it: Callable[[], Any]) -> FutureKernel:
+        """Compile in the background."""
+        kernel = FutureKernel(self.executor.submit(compile_it))
+        self.kernels.append(kernel)
+        return kernel
+
+    def __enter__(self) -> AsyncCompileMode:
+        self._token = active_mode.set(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._token is not None
+        active_mode.reset(self._token)
+        for _ in as_completed([k.future for k in self.kernels]):
+            pass
+        for kernel in self.kernels:
+            kernel.result(self.ignore_errors)

@@ -1,0 +1,394 @@
+"""Choosing among configurations by running them: `autotune`, and meta-parameters from arguments: `heuristics`."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any
+
+from ..backends.cpu.errors import BackendError
+from ..compiler import Entry, KernelCache, make_backend, package_key
+from ..frontend.errors import CompileTimeAssertionFailure
+from ..support import settings
+from ..testing import do_bench as default_bench
+from .arrays import is_array
+from .driver import driver
+from .errors import AutotunerError, OutOfResources
+from .jit import JITFunction, KernelInterface
+
+__all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics"]
+
+# what makes a configuration unfit instead of the kernel wrong
+_UNFIT = (OutOfResources, CompileTimeAssertionFailure, BackendError)
+
+
+class Config:
+    """One way to compile a kernel: values of meta-parameters, and options.
+
+    `pre_hook(args)` is called with the dict of all arguments before each launch with this configuration.
+    """
+
+    def __init__(
+        self,
+        kwargs: dict[str, Any],
+        num_warps: int = 4,
+        num_stages: int = 3,
+        num_ctas: int = 1,
+        maxnreg: int | None = None,
+        pre_hook: Callable[[dict[str, Any]], Any] | None = None,
+        ir_override: str | None = None,
+    ) -> None:
+        self.kwargs = kwargs
+        self.num_warps = num_warps
+        self.num_stages = num_stages
+        self.num_ctas = num_ctas
+        self.maxnreg = maxnreg
+        self.pre_hook = pre_hook
+        self.ir_override = ir_override
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        defaults = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "pre_hook": None}
+        self.__dict__.update({"kwargs": {}, "ir_override": None, **defaults, **state})
+
+    def options(self) -> dict[str, Any]:
+        """The options that are set."""
+        names = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
+        return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
+
+    def all_kwargs(self) -> dict[str, Any]:
+        """Meta-parameters and options: the keywords of a launch."""
+        return {**self.kwargs, **self.options()}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{k}: {v}" for k, v in self.all_kwargs().items())
+
+    def __repr__(self) -> str:
+        return f"Config({self})"
+
+    def _key(self) -> tuple[Any, ...]:
+        return (*self.all_kwargs().items(), self.pre_hook)
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Config) and self._key() == other._key()
+
+
+# ---- arrays of any library ------------------------------------------------------------------------------------------
+
+
+def _clone(x: Any) -> Any:
+    return x.clone() if hasattr(x, "clone") else x.copy()
+
+
+def _assign(x: Any, value: Any) -> None:
+    if hasattr(x, "copy_"):
+        x.copy_(value)
+    else:
+        x[...] = value
+
+
+def _clear(x: Any) -> None:
+    if hasattr(x, "zero_"):
+        x.zero_()
+    else:
+        x[...] = 0
+
+
+class _Pruner:
+    """`prune_configs_by`: which configurations are worth timing."""
+
+    def __init__(self, rules: dict[str, Any] | None) -> None:
+        rules = rules or {}
+        self.model = rules.get("perf_model")
+        self.top = rules.get("top_k", 1.0)
+        self.early = rules.get("early_config_prune")
+
+    def __call__(self, configs: list[Config], named: dict[str, Any], kwargs: dict[str, Any]) -> list[Config]:
+        if self.early is not None:
+            configs = list(self.early(configs, named, **kwargs))
+            if not configs:
+                raise AutotunerError("no configuration is left after early_config_prune")
+        if self.model is not None:
+            top = int(len(configs) * self.top) if isinstance(self.top, float) and self.top <= 1.0 else self.top
+            if not isinstance(top, int):
+                raise TypeError("top_k is an integer, or a float up to 1")
+            if len(configs) > top:
+                times = {c: self.model(**named, **kwargs, **c.all_kwargs()) for c in configs}
+                configs = sorted(configs, key=lambda c: times[c])[: max(top, 1)]
+        return configs
+
+
+class Autotuner(KernelInterface[Any]):
+    """A kernel that tries its configurations when a new key comes, and launches with the best from then on.
+
+    The key is the values of the arguments named in `key` and the element types of all arrays. Attributes: `cache` (key
+    -> best), `best_config`, `configs_timings` (of the last tuning: milliseconds, a list of median, 20 % and 80 %
+    quantile), `bench_time` (seconds it took), `fn`, `base_fn`, `arg_names`, `configs`, `keys`.
+    """
+
+    def __init__(
+        self,
+        fn: Any,
+        arg_names: Sequence[str],
+        configs: Sequence[Config] | None,
+        key: Sequence[str],
+        reset_to_zero: Sequence[str] | None,
+        restore_value: Sequence[str] | None,
+        pre_hook: Callable[..., Any] | None = None,
+        post_hook: Callable[..., Any] | None = None,
+        prune_configs_by: dict[str, Any] | None = None,
+        warmup: float | None = None,
+        rep: float | None = None,
+        use_cuda_graph: bool = False,
+        do_bench: Callable[..., Any] | None = None,
+        cache_results: bool = False,
+    ) -> None:
+        self.configs = list(configs) if configs else [Config({})]
+        self.keys = list(key)
+        self.cache: dict[tuple[Any, ...], Config] = {}
+        self.arg_names = list(arg_names)
+        self.reset_to_zero = list(reset_to_zero or ())
+        self.restore_value = list(restore_value or ())
+        self.fn = fn
+        self.base_fn = fn
+        while not inspect.isfunction(self.base_fn):
+            self.base_fn = self.base_fn.fn
+        self._check_names()
+        self._hooks(pre_hook, post_hook)
+        self._pruner = _Pruner(prune_configs_by)
+        self.num_warmups, self.num_reps = warmup, rep
+        self.use_cuda_graph = use_cuda_graph
+        self.do_bench = do_bench or self._default_bench
+        self.cache_results = cache_results or settings.autotuning.cache
+        self.best_config: Config | None = None
+        self.configs_timings: dict[Config, Any] = {}
+        self.bench_time: float | None = None
+        self.nargs: dict[str, Any] | None = None
+        self.__name__ = self.base_fn.__name__
+        self.__doc__ = self.base_fn.__doc__
+
+    def _check_names(self) -> None:
+        name = self.base_fn.__name__
+        for label, listed in (("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
+            for n in listed:
+                if n not in self.arg_names:
+                    raise ValueError(f"{label}: {name} has no argument {n!r}; it has: {', '.join(self.arg_names)}")
+        for n in self.keys:
+            if n not in self.arg_names:  # an error in recent Triton; published kernels have such keys
+                warnings.warn(f"autotune: {name} has no argument {n!r}, named in its key", stacklevel=5)
+
+    def _hooks(self, pre_hook: Callable[..., Any] | None, post_hook: Callable[..., Any] | None) -> None:
+        self.user_defined_pre_hook = pre_hook is not None
+        self.user_defined_post_hook = post_hook is not None
+        self._saved: dict[str, Any] = {}
+        self.pre_hook = pre_hook or self._prepare_arguments
+        self.post_hook = post_hook or self._restore_arguments
+
+    def _prepare_arguments(self, args: dict[str, Any], reset_only: bool = False) -> None:
+        for name in self.reset_to_zero:
+            _clear(args[name])
+        if not reset_only:
+            self._saved = {name: _clone(args[name]) for name in self.restore_value}
+
+    def _restore_arguments(self, args: dict[str, Any], exception: Exception | None = None) -> None:
+        for name, value in self._saved.items():
+            _assign(args[name], value)
+        self._saved = {}
+
+    def _default_bench(self, call: Callable[[], Any], quantiles: Sequence[float]) -> Any:
+        warmup = settings.autotuning.warmup if self.num_warmups is None else self.num_warmups
+        rep = settings.autotuning.rep if self.num_reps is None else self.num_reps
+        return default_bench(call, warmup or 0, rep or 0, quantiles=quantiles)
+
+    # -- tuning -------------------------------------------------------------------------------------------------------
+
+    def _bench(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> list[float]:
+        """Milliseconds of one configuration; infinite if it does not fit."""
+        conflicts = kwargs.keys() & config.kwargs.keys()
+        if conflicts:
+            raise ValueError(
+                f"conflicting meta-parameters: {', '.join(sorted(conflicts))}; "
+                "a launch cannot set what the configurations of autotune set"
+            )
+        current = {**kwargs, **config.all_kwargs()}
+        named = {**(self.nargs or {}), **current}
+
+        def call() -> None:
+            if config.pre_hook:
+                config.pre_hook(named)
+            self.pre_hook(named)
+            try:
+                self.fn.run(*args, **current)
+            except Exception as error:
+                self.post_hook(named, exception=error)
+                raise
+            self.post_hook(named, exception=None)
+
+        try:
+            found = self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
+        except _UNFIT as error:
+            self._unfit = error
+            if settings.autotuning.print:
+                print(f"autotuning {self.base_fn.__name__}: {config} does not fit: {error}")
+            return [float("inf")] * 3
+        return found if isinstance(found, list) else [float(found)] * 3
+
+    def _tune(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Fill `cache[key]`; whether the answer was on disk."""
+        configs = self.prune_configs(kwargs)
+        stored = self._stored_timings(key, configs)
+        start = time.perf_counter()
+        timings = stored or {c: self._bench(args, c, kwargs) for c in configs}
+        self.bench_time = time.perf_counter() - start
+        best = min(timings, key=lambda c: timings[c][0])
+        if timings[best][0] == float("inf"):
+            raise AutotunerError(
+                f"{self.base_fn.__name__}: none of {len(configs)} configurations works; the last: {self._unfit}"
+            ) from self._unfit
+        self.cache[key] = best
+        self.configs_timings = timings
+        if stored is None:
+            self._store_timings(key, timings)
+            full = {**(self.nargs or {}), **kwargs, **best.all_kwargs()}
+            if self.user_defined_pre_hook:
+                self.pre_hook(full, reset_only=True)
+            else:
+                self._prepare_arguments(full, reset_only=True)
+        return stored is not None
+
+    def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
+        """The configurations that `prune_configs_by` leaves for these arguments."""
+        return self._pruner(self.configs, self.nargs or {}, {k: v for k, v in kwargs.items() if k != "warmup"})
+
+    def _storage_key(self, key: tuple[Any, ...], configs: Sequence[Config]) -> str | None:
+        if not self.cache_results or any(c.pre_hook for c in configs):
+            return None
+        fn = self.fn
+        while not isinstance(fn, JITFunction):
+            fn = fn.fn
+        target = make_backend(driver.active.get_current_target()).hash()
+        environment = sorted(settings.invalidating_environment().items())
+        parts = (fn.cache_key, target, package_key(), environment, [repr(k) for k in key], list(map(str, configs)))
+        return sha256(repr(parts).encode()).hexdigest()
+
+    def _stored_timings(self, key: tuple[Any, ...], configs: list[Config]) -> dict[Config, Any] | None:
+        name = self._storage_key(key, configs)
+        entry = KernelCache().read(name) if name else None
+        if entry is None:
+            return None
+        return dict(zip(configs, entry.metadata["timings"]))
+
+    def _store_timings(self, key: tuple[Any, ...], timings: dict[Config, Any]) -> None:
+        name = self._storage_key(key, list(timings))
+        if name:
+            readable = [str(c) for c in timings]
+            values = list(timings.values())
+            KernelCache().write(name, Entry({"name": self.base_fn.__name__, "configs": readable, "timings": values}))
+
+    # -- launching ----------------------------------------------------------------------------------------------------
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        named = {**(self.nargs or {}), **{k: v for k, v in kwargs.items() if k in self.arg_names}}
+        values: list[Any] = [named[name] for name in self.keys if name in named]
+        values += [str(v.dtype) for v in named.values() if is_array(v) and hasattr(v, "dtype")]
+        return tuple(values)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch with the best configuration for these arguments, which is found now if the key is new."""
+        self.nargs = dict(zip(self.arg_names, args))
+        started, on_disk = time.perf_counter(), True
+        key = self._key(args, kwargs) if len(self.configs) > 1 else ()
+        if len(self.configs) > 1:
+            new = key not in self.cache
+            if new:
+                on_disk = self._tune(key, args, kwargs)
+            config = self.cache[key]
+            if new:
+                self._tell(key, config, time.perf_counter() - started, on_disk)
+        else:
+            config = self.configs[0]
+        self.best_config = config
+        if config.pre_hook is not None:
+            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+        result = self.fn.run(*args, **kwargs, **config.all_kwargs())
+        self.nargs = None
+        return result
+
+    def _tell(self, key: tuple[Any, ...], config: Config, seconds: float, on_disk: bool) -> None:
+        if settings.autotuning.print:
+            print(f"autotuning {self.base_fn.__name__} for {key}: {config} is the best; took {seconds:.2f} s")
+        listener = settings.autotuning.listener
+        if listener is not None:
+            listener(
+                fn=self.fn,
+                key=key,
+                best_config=config,
+                configs_timings=self.configs_timings,
+                duration=seconds,
+                cache_hit=on_disk,
+            )
+
+    def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """Compile every configuration for these arguments, without running any; the kernels."""
+        self.nargs = dict(zip(self.arg_names, args))
+        found = [self.fn.warmup(*args, **kwargs, **c.all_kwargs()) for c in self.prune_configs(kwargs)]
+        self.nargs = None
+        return found
+
+
+def autotune(
+    configs: Sequence[Config],
+    key: Sequence[str],
+    prune_configs_by: dict[str, Any] | None = None,
+    reset_to_zero: Sequence[str] | None = None,
+    restore_value: Sequence[str] | None = None,
+    pre_hook: Callable[..., Any] | None = None,
+    post_hook: Callable[..., Any] | None = None,
+    warmup: float | None = None,
+    rep: float | None = None,
+    use_cuda_graph: bool = False,
+    do_bench: Callable[..., Any] | None = None,
+    cache_results: bool = False,
+) -> Callable[[Any], Autotuner]:
+    """Decorator: choose among `configs` whenever the values of the arguments named in `key` are new.
+
+    `prune_configs_by` may have `early_config_prune(configs, named_args, **kwargs)`, `perf_model(**args)` with `top_k`.
+    Arguments in `reset_to_zero` are zeroed before each timed run, those in `restore_value` restored after
+    it. `pre_hook(args, reset_only=False)` and `post_hook(args, exception)` replace these two. `warmup` and `rep` are
+    milliseconds. `do_bench(call, quantiles)` times instead of ours. `cache_results` keeps timings on disk.
+    """
+
+    def decorate(fn: Any) -> Autotuner:
+        return Autotuner(
+            fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by,
+            warmup, rep, use_cuda_graph, do_bench, cache_results,
+        )  # fmt: skip
+
+    return decorate
+
+
+class Heuristics(KernelInterface[Any]):
+    """A kernel some of whose meta-parameters are computed from the other arguments."""
+
+    def __init__(self, fn: Any, arg_names: Sequence[str], values: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
+        self.fn = fn
+        self.values = values
+        self.arg_names = list(arg_names)
+        self.__name__ = getattr(fn, "__name__", "kernel")
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch, with `values[name](args)` for each name."""
+        named = dict(zip(self.arg_names, args))
+        for name, compute in self.values.items():
+            kwargs[name] = compute({**named, **kwargs})
+        return self.fn.run(*args, **kwargs)
+
+
+def heuristics(values: dict[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
+    """Decorator: meta-parameters (and options) from functions of the dict of all arguments."""
+    return lambda fn: Heuristics(fn, fn.arg_names, values)

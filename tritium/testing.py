@@ -1,0 +1,293 @@
+"""Timing kernels, comparing results, and tables of benchmarks: Triton's `triton.testing`, for the CPU."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from .compiler import default_target
+from .support.lazy import LazyModule
+
+__all__ = [
+    "Benchmark",
+    "Mark",
+    "assert_close",
+    "cuda_memcheck",
+    "do_bench",
+    "do_bench_cudagraph",
+    "get_dram_gbps",
+    "get_max_simd_tflops",
+    "get_max_tensorcore_tflops",
+    "nvsmi",
+    "perf_report",
+    "set_gpu_clock",
+]
+
+_numpy = LazyModule("numpy")
+_pandas = LazyModule("pandas")
+_pyplot = LazyModule("matplotlib.pyplot")
+
+
+def _quantile(values: Sequence[float], q: float) -> float:
+    """Linear interpolation between the sorted values."""
+    if not 0 <= q <= 1:
+        raise ValueError(f"quantiles are between 0 and 1, not {q}")
+    values = sorted(values)
+    at = q * (len(values) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (at - low)
+
+
+def _summarize(times: list[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
+    if quantiles is not None:
+        found = [_quantile(times, q) for q in quantiles]
+        return found[0] if len(found) == 1 else found
+    if return_mode == "all":
+        return times
+    ways = {"min": min, "max": max, "mean": lambda t: sum(t) / len(t), "median": lambda t: _quantile(t, 0.5)}
+    return ways[return_mode](times)
+
+
+def do_bench(
+    fn: Callable[[], Any],
+    warmup: float = 25,
+    rep: float = 100,
+    grad_to_none: Sequence[Any] | None = None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+) -> Any:
+    """Milliseconds of `fn()`: warmed up for about `warmup` ms, then timed for about `rep` ms (one run at least).
+
+    `grad_to_none` lists tensors whose `.grad` is dropped before each run. The result is a list for several `quantiles`,
+    one figure for one; without quantiles what `return_mode` says: min, max, mean, median, or all times in a list. The
+    processor's caches are as `fn` leaves them.
+    """
+    if return_mode not in ("min", "max", "mean", "median", "all"):
+        raise ValueError(f"return_mode is min, max, mean, median or all, not {return_mode!r}")
+    fn()
+    start = time.perf_counter()
+    for _ in range(5):
+        fn()
+    once = max((time.perf_counter() - start) / 5 * 1e3, 1e-6)
+    for _ in range(max(1, int(warmup / once))):
+        fn()
+    times = []
+    for _ in range(max(1, int(rep / once))):
+        for x in grad_to_none or ():
+            x.grad = None
+        start = time.perf_counter()
+        fn()
+        times.append((time.perf_counter() - start) * 1e3)
+    return _summarize(times, quantiles, return_mode)
+
+
+def do_bench_cudagraph(
+    fn: Callable[[], Any],
+    rep: float = 20,
+    grad_to_none: Sequence[Any] | None = None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+) -> Any:
+    """`do_bench`: there are no graphs to record on a CPU."""
+    return do_bench(fn, rep / 4, rep, grad_to_none, quantiles, return_mode)
+
+
+def _as_numpy(value: Any) -> Any:
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        if value.dtype.is_floating_point:
+            value = value.double()  # NumPy has no bfloat16
+        return value.numpy()
+    return _numpy.asarray(value)
+
+
+def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
+    """AssertionError unless |x - y| <= atol + rtol * |y| everywhere; NaNs are equal. Tensors, arrays or numbers.
+
+    The defaults are 1e-2 and 0, as in Triton.
+    """
+    x, y = _as_numpy(x), _as_numpy(y)
+    atol, rtol = 1e-2 if atol is None else float(atol), 0.0 if rtol is None else float(rtol)
+    if x.size <= 1 and y.size <= 1 and x.size == y.size:
+        x, y = x.reshape(()), y.reshape(())
+    _numpy.testing.assert_allclose(x, y, atol=atol, rtol=rtol, equal_nan=True, err_msg=err_msg)
+
+
+class Benchmark:
+    """What a benchmark measures: `x_names` take the values `x_vals` along the table's rows, `line_arg` those of
+    `line_vals` along its columns (called `line_names`); `args` are given to every run.
+    """
+
+    def __init__(
+        self,
+        x_names: Sequence[str],
+        x_vals: Sequence[Any],
+        line_arg: str,
+        line_vals: Sequence[Any],
+        line_names: Sequence[str],
+        plot_name: str,
+        args: dict[str, Any],
+        xlabel: str = "",
+        ylabel: str = "",
+        x_log: bool = False,
+        y_log: bool = False,
+        styles: Sequence[tuple[str, str]] | None = None,
+    ) -> None:
+        self.x_names = list(x_names)
+        self.x_vals = list(x_vals)
+        self.line_arg = line_arg
+        self.line_vals = list(line_vals)
+        self.line_names = list(line_names)
+        self.plot_name = plot_name
+        self.args = args
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+        self.x_log = x_log
+        self.y_log = y_log
+        self.styles = styles
+
+    def points(self) -> Iterator[dict[str, Any]]:
+        """The arguments of each row."""
+        for x in self.x_vals:
+            values = x if isinstance(x, (list, tuple)) else [x] * len(self.x_names)
+            if len(values) != len(self.x_names):
+                raise ValueError(f"{self.plot_name}: {len(self.x_names)} names, but the values {values}")
+            yield dict(zip(self.x_names, values))
+
+
+class Mark:
+    """A function with the benchmarks to run it under; `run()` prints their tables."""
+
+    def __init__(self, fn: Callable[..., Any], benchmarks: Benchmark | Sequence[Benchmark]) -> None:
+        self.fn = fn
+        self.benchmarks = benchmarks
+
+    def run(
+        self,
+        show_plots: bool = False,
+        print_data: bool = False,
+        save_path: str = "",
+        return_df: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Measure everything. With `save_path`, a table (`.csv`) and, if matplotlib is installed, a picture are written
+        there. `return_df` returns pandas frames (one for one benchmark, else a list)."""
+        several = not isinstance(self.benchmarks, Benchmark)
+        benches: Sequence[Benchmark] = self.benchmarks if several else [self.benchmarks]  # type: ignore[assignment, list-item]
+        frames = []
+        for bench in benches:
+            rows = self._measure(bench, **kwargs)
+            columns = [*bench.x_names, *(f"{n} ({bench.ylabel})" if bench.ylabel else n for n in bench.line_names)]
+            if print_data:
+                print(f"{bench.plot_name}:\n{_table(columns, rows)}")
+            if save_path:
+                _save(bench, columns, rows, save_path)
+            if show_plots:
+                _plot(bench, rows).show()
+            frames.append((columns, rows))
+        if not return_df:
+            return None
+        made = [_pandas.DataFrame(rows, columns=columns) for columns, rows in frames]
+        return made if several else made[0]
+
+    def _measure(self, bench: Benchmark, **kwargs: Any) -> list[list[Any]]:
+        rows = []
+        for point in bench.points():
+            row: list[Any] = list(point.values())
+            for value in bench.line_vals:
+                result = self.fn(**point, **{bench.line_arg: value}, **bench.args, **kwargs)
+                row.append(result[0] if isinstance(result, (tuple, list)) else result)
+            rows.append(row)
+        return rows
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    cells = [list(columns)] + [[f"{v:.6g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths)) for row in cells)
+
+
+def _save(bench: Benchmark, columns: Sequence[str], rows: Sequence[Sequence[Any]], folder: str) -> None:
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, f"{bench.plot_name}.csv"), "w") as f:
+        for row in [columns, *rows]:
+            f.write(",".join(map(str, row)) + "\n")
+    with suppress(ImportError):  # no matplotlib, no picture
+        _plot(bench, rows).savefig(os.path.join(folder, f"{bench.plot_name}.png"))
+
+
+def _plot(bench: Benchmark, rows: Sequence[Sequence[Any]]) -> Any:
+    _pyplot.figure()
+    axes = _pyplot.subplot()
+    for i, name in enumerate(bench.line_names):
+        color, style = bench.styles[i] if bench.styles else (None, None)
+        y = [row[len(bench.x_names) + i] for row in rows]
+        axes.plot([row[0] for row in rows], y, label=name, color=color, ls=style)
+    axes.legend()
+    axes.set_xlabel(bench.xlabel or bench.x_names[0])
+    axes.set_ylabel(bench.ylabel)
+    axes.set_xscale("log" if bench.x_log else "linear")
+    axes.set_yscale("log" if bench.y_log else "linear")
+    return _pyplot
+
+
+def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., Any]], Mark]:
+    """Decorator: measure a function under these benchmarks (`.run(print_data=True)`)."""
+    return lambda fn: functools.wraps(fn, updated=())(Mark(fn, benchmarks))
+
+
+# ---- what the machine could do --------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=1)
+def get_dram_gbps(device: Any = None) -> float:
+    """Gigabytes a second that one core copies (read and write), measured now over 64 MiB."""
+    source, target = bytes(32 << 20), bytearray(32 << 20)
+    best = min(_seconds_of_copy(source, target) for _ in range(5))
+    return 2 * len(source) / best / 1e9
+
+
+def _seconds_of_copy(source: bytes, target: bytearray) -> float:
+    start = time.perf_counter()
+    target[:] = source
+    return time.perf_counter() - start
+
+
+def get_max_simd_tflops(dtype: Any = None, clock_rate: float | None = None, device: Any = None) -> float:
+    """The f32 peak of all cores: two fused multiply-adds a cycle at `clock_rate` (kHz; by default what Linux says)."""
+    return default_target().lanes(32) * 4 * (os.cpu_count() or 1) * (clock_rate or _clock_khz()) * 1e-9
+
+
+def get_max_tensorcore_tflops(dtype: Any = None, clock_rate: float | None = None, device: Any = None) -> float:
+    """The same figure: dots are fused multiply-adds here."""
+    return get_max_simd_tflops(dtype, clock_rate, device)
+
+
+def _clock_khz() -> float:
+    try:
+        with open("/proc/cpuinfo") as f:
+            return max(float(line.split(":")[1]) * 1e3 for line in f if line.startswith("cpu MHz"))
+    except (OSError, ValueError):
+        return 2.5e6
+
+
+def nvsmi(attributes: Sequence[str]) -> list[int]:
+    """Zeros: there is no GPU to ask."""
+    return [0] * len(attributes)
+
+
+def cuda_memcheck(**target_kwargs: Any) -> Callable[[Any], Any]:
+    """Decorator that does nothing: use the option `sanitize` of a launch."""
+    return lambda fn: fn
+
+
+@contextmanager
+def set_gpu_clock(ref_sm_clock: int = 1350, ref_mem_clock: int = 1215) -> Iterator[tuple[float, float]]:
+    """There is no GPU clock; the two figures Triton would give."""
+    yield 0.0, 0.0

@@ -1,0 +1,36 @@
+"""`python -m tritium run script.py`: a script that says `import triton`, on this compiler, unchanged."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+
+from ..alias import install
+from ..support import TritiumError
+
+__all__ = ["run_module", "run_script"]
+
+
+def run_script(path: str, arguments: Sequence[str] = ()) -> None:
+    """Run the script at `path` as `__main__`, with `import triton` answered by this package.
+
+    `sys.argv` and `sys.path[0]` are as if Python had been started with the script. TritiumError if there is no such
+    file; whatever the script raises is raised.
+    """
+    if not os.path.isfile(path):
+        raise TritiumError(f"there is no script {path!r}")
+    install()
+    sys.argv = [path, *arguments]
+    sys.path[0:1] = [os.path.dirname(os.path.abspath(path))]
+    runpy.run_path(path, run_name="__main__")
+
+
+def run_module(name: str, arguments: Sequence[str] = ()) -> None:
+    """The same for `python -m name`."""
+    install()
+    sys.argv = [name, *arguments]
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
