@@ -288,7 +288,7 @@ print("done", len(COMPILED))
 
 
 def test_two_processes_compile_the_same_kernels(cache_dir: Path, tmp_path: Path) -> None:
-    script = tmp_path / "concurrent.py"  # a kernel needs a file that holds its source
+    script = tmp_path / "racing.py"  # a kernel needs a file that holds its source
     script.write_text(CONCURRENT)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error::UserWarning"}
 

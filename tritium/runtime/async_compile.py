@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, as_completed
 from contextvars import ContextVar, Token
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ..support.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 __all__ = ["AsyncCompileMode", "FutureKernel", "active_mode"]
+
+_futures = LazyModule("concurrent.futures")
 
 active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("tritium async compile", default=None)
 
@@ -58,7 +64,7 @@ class AsyncCompileMode:
     def __exit__(self, *error: object) -> None:
         assert self._token is not None
         active_mode.reset(self._token)
-        for _ in as_completed([k.future for k in self.kernels]):
+        for _ in _futures.as_completed([k.future for k in self.kernels]):
             pass
         for kernel in self.kernels:
             kernel.result(self.ignore_errors)
