@@ -14,7 +14,8 @@ def test_host_is_what_llvm_says():
     host = host_target()
     assert host.cpu == llvm.get_host_cpu_name()
     assert host.triple == llvm.get_process_triple()
-    assert host.features == llvm.get_host_cpu_features().flatten()
+    told = llvm.get_host_cpu_features().flatten()
+    assert host.features in (told, told.replace("+amx", "-amx"))  # the system may refuse tiles
     assert named_target("host") is host
 
 

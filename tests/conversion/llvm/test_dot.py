@@ -8,7 +8,7 @@ from tritium.backends.cpu import compile_llvm, host_target, load_object, named_t
 from tritium.backends.cpu.target import describe
 from tritium.conversion.llvm.dot import plan_dot
 
-TYPES = {"f32": np.float32, "f64": np.float64, "bf16": np.uint16, "i16": np.int16, "i32": np.int32}
+TYPES = {"f32": np.float32, "f64": np.float64, "bf16": np.uint16, "i8": np.int8, "i16": np.int16, "i32": np.int32}
 
 
 def _module(plan):
@@ -66,12 +66,15 @@ def _check(target, m, n, k, kind, rng, **options):
     }[kind]
     plan = plan_dot(target, m, n, k, a_type, b_type, acc_type, **options)
     if acc_type == "i32":
-        low, high = (-(2**31), 2**31) if kind == "i32" else (-128, 256)
-        a, b = rng.integers(low, high, (m, k)), rng.integers(low, high, (k, n))
+        ranges = [(-(2**31), 2**31)] * 2 if kind == "i32" else [(-128, 128), (0, 256)]
+        a, b = (rng.integers(*r, size) for r, size in zip(ranges, ((m, k), (k, n)), strict=True))
         acc = rng.integers(-(2**31), 2**31, (m, n))
         expected = (acc + a @ b).astype(np.uint64).astype(np.uint32).view(np.int32)
         dtype = TYPES[plan.compute_type]
-        assert np.array_equal(_run(plan, a.astype(dtype), b.astype(dtype), acc.astype(np.int32), target), expected)
+        got = _run(
+            plan, a.astype(dtype), b.astype(dtype), acc.astype(np.int32), target
+        )  # unsigned bytes keep their bits
+        assert np.array_equal(got, expected)
         return plan
     a, b, acc = (rng.standard_normal(s).astype(TYPES[acc_type]) for s in ((m, k), (k, n), (m, n)))
     exact_a, exact_b = a, b
@@ -125,8 +128,38 @@ def test_bf16_pairs(rng):
         assert plan.compute_type == "bf16" and plan.kpack == 2
 
 
+@pytest.mark.skipif(not host_target().has_amx, reason="no AMX here")
+@pytest.mark.parametrize("shape", [(16, 16, 1), (16, 16, 64), (48, 80, 70), (32, 32, 40), (128, 128, 128), (64, 16, 7)])
+def test_amx(shape, rng):
+    assert _check(host_target(), *shape, "i8", rng).step.is_amx
+    assert _check(host_target(), *shape, "bf16", rng, allow_bf16_pairs=True).step.is_amx
+    for types in (("i8", "i8"), ("u8", "i8"), ("u8", "u8")):
+        plan = plan_dot(host_target(), *shape, *types, "i32")
+        m, n, k = shape
+        a, b = (rng.integers(0, 256, s).astype(np.uint8).view(np.int8) for s in ((m, k), (k, n)))
+        signed = [x if t == "i8" else x.view(np.uint8) for x, t in zip((a, b), types, strict=True)]
+        got = _run(plan, a, b, np.zeros((m, n), np.int32), host_target())
+        assert np.array_equal(got, signed[0].astype(np.int32) @ signed[1].astype(np.int32))
+
+
+@pytest.mark.parametrize(
+    ("types", "instruction"),
+    [("i8 i8 i32", "tdpbssd"), ("u8 i8 i32", "tdpbusd"), ("i8 u8 i32", "tdpbsud"), ("bf16 bf16 f32", "tdpbf16ps")],
+)
+def test_amx_code(types, instruction):
+    target = named_target("sapphirerapids")
+    plan = plan_dot(target, 64, 48, 100, *types.split(), allow_bf16_pairs=True)
+    assert (plan.mr, plan.nr, plan.kpack) == (32, 32, 2 if "bf16" in types else 4)
+    assert plan.k_padded == 128
+    asm = compile_llvm(_module(plan), target).asm
+    # 2 x 2 tiles for the first 32 columns, 2 x 1 for the rest
+    assert len(re.findall(rf"\t{instruction}\t", asm)) == 6 and "ldtilecfg" in asm and "tilerelease" in asm
+    assert not plan_dot(target, 8, 16, 64, *types.split(), allow_bf16_pairs=True).step.is_amx
+
+
 def test_without_permission_bf16_is_multiplied_as_f32(rng):
     assert plan_dot(host_target(), 16, 16, 16, "bf16", "bf16", "f32").compute_type == "f32"
+    assert plan_dot(named_target("sapphirerapids"), 16, 16, 16, "bf16", "bf16", "f32").compute_type == "f32"
 
 
 def test_any_register_tile(rng):

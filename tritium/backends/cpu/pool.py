@@ -14,6 +14,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from ...support.settings import runtime
+from .amx import enable_amx
 from .errors import BackendError
 from .llvm import compile_llvm
 from .loader import LoadedObject, load_object
@@ -38,6 +39,7 @@ class Pool:
         self.method_address = loaded.functions.get("tt.method", 0)
         self._limit = ctypes.c_int32.from_address(loaded.address("tt.pool") + LIMIT_OFFSET)
         self.set_threads(_default_threads())
+        enable_amx()  # before any kernel that uses it runs, also one compiled elsewhere
         call(loaded.address("tt.init"))()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._reset)

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from .amx import enable_amx
 from .errors import BackendError
 from .store import read_record, write_record
 
@@ -158,11 +159,17 @@ def host_target() -> CPUTarget:
         key = "host-" + sha256(fingerprint).hexdigest()[:24]
         stored = read_record(key)
         if stored is not None:
-            triple, cpu, features = stored.decode().split("\n")
-            return describe(triple, cpu, features)
+            return _granted(*stored.decode().split("\n"))
     triple, cpu, features = _ask_llvm()
     if key is not None:
         write_record(key, f"{triple}\n{cpu}\n{features}".encode())
+    return _granted(triple, cpu, features)
+
+
+def _granted(triple: str, cpu: str, features: str) -> CPUTarget:
+    """The target without AMX if the system does not let this process use it."""
+    if "+amx-tile" in features and not enable_amx():
+        features = features.replace("+amx", "-amx")
     return describe(triple, cpu, features)
 
 

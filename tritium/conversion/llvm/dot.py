@@ -15,7 +15,8 @@ Matrix Multiplication", 2008). What it reads must be laid out for it:
 K is padded to a multiple of it with zeros (`k_padded`), by whoever fills the buffers.
 
 Operands are converted to `compute_type` while they are packed: f16, bf16 and tf32 are multiplied as f32 (exact
-products, f32 sums), 8-bit integers as 16-bit pairs, summed exactly in 32 bits, wrapping.
+products, f32 sums), 8-bit integers as 16-bit pairs, summed exactly in 32 bits, wrapping. Machines with AMX multiply
+8-bit integers as they are, where M and N are multiples of 16.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from .dot_amx import TILE_K_BYTES, TILE_ROWS, amx_declares, amx_function_text, amx_instruction
 from .dot_kernel import Panel, Step, function_text
 
 __all__ = ["DotPlan", "DotTarget", "plan_dot"]
@@ -46,6 +48,8 @@ class DotTarget(Protocol):
     def has_avx512(self) -> bool: ...
     @property
     def has_bf16(self) -> bool: ...
+    @property
+    def has_amx(self) -> bool: ...
 
 
 _BITS = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16, "tf32": 32, "i8": 8, "u8": 8, "i16": 16, "i32": 32}
@@ -59,7 +63,7 @@ class DotPlan:
     m: int
     n: int
     k: int
-    compute_type: str  # of the elements of the packed A and B: f32, f64, bf16, i16, i32
+    compute_type: str  # of the elements of the packed A and B: f32, f64, bf16, i8 (of either sign), i16, i32
     acc_type: str  # f32, f64, i32
     kpack: int
     nr: int
@@ -114,19 +118,26 @@ class DotPlan:
     def function_text(self) -> str:
         """`define internal void @tt.dot...(ptr noalias %acc, ptr noalias %a, ptr noalias %b)`."""
         a_row = None if self.a_in_place else self.a_row_stride
+        if self.step.is_amx:
+            args = (self.step.instruction, self.step.element_bytes, self._panels(), self.k_padded)
+            return amx_function_text(self.symbol, *args, a_row, self.acc_row_stride)
         return function_text(self.symbol, self.step, self._panels(), self.k_padded, a_row, self.acc_row_stride)
 
     @property
     def declares(self) -> frozenset[str]:
         """`declare` lines the function needs."""
+        if self.step.is_amx:
+            return amx_declares(self.step.instruction)
         widths = {w for panel in self._panels() for w in panel.vectors}
         return frozenset(d for w in widths for d in self.step.declares(w))
 
     def _panels(self) -> list[Panel]:
         full, rest = divmod(self.n, self.nr)
-        panels = [Panel(0, full, _chunks(self.nr, self.lanes), _row_blocks(self.m, self.mr))] if full else []
+        unit = TILE_ROWS if self.step.is_amx else 1
+        rows = _row_blocks(self.m // unit, self.mr // unit)
+        panels = [Panel(0, full, _chunks(self.nr, self.lanes), rows)] if full else []
         if rest:
-            panels.append(Panel(full * self.nr, 1, _chunks(rest, self.lanes), _row_blocks(self.m, self.mr)))
+            panels.append(Panel(full * self.nr, 1, _chunks(rest, self.lanes), rows))
         return panels
 
 
@@ -171,13 +182,18 @@ def plan_dot(
     """
     if min(m, n, k) < 1:
         raise ValueError(f"a dot of shape {m}x{n}x{k} has nothing to multiply")
-    step, kpack = _choose_step(target, a_type, b_type, acc_type, allow_bf16_pairs)
+    step = _choose_step(target, (m, n), a_type, b_type, acc_type, allow_bf16_pairs)
+    kpack = step.kpack
     lanes = max(1, target.vector_bits // step.acc_bits)
     lanes = min(lanes, 1 << (n.bit_length() - 1))
     mr, nr = tile or _choose_tile(target, m, n, lanes)
     k_padded = -(-k // kpack) * kpack
+    if step.is_amx:
+        mr, nr, lanes = min(m, 2 * TILE_ROWS), min(n, 2 * TILE_ROWS), TILE_ROWS
+        whole = TILE_K_BYTES // step.element_bytes
+        k_padded = k_padded if k_padded <= whole else -(-k // whole) * whole
     if a_in_place and k_padded != k:
-        raise ValueError(f"A cannot be read in place: K = {k} must be padded to a multiple of {kpack}")
+        raise ValueError(f"A cannot be read in place: K = {k} must be padded to {k_padded}")
     return DotPlan(
         m,
         n,
@@ -196,23 +212,26 @@ def plan_dot(
     )
 
 
-def _choose_step(target: DotTarget, a_type: str, b_type: str, acc_type: str, pairs: bool) -> tuple[Step, int]:
+def _choose_step(
+    target: DotTarget, size: tuple[int, int], a_type: str, b_type: str, acc_type: str, pairs: bool
+) -> Step:
     for name in (a_type, b_type):
         if name not in _BITS:
             raise ValueError(f"dot cannot multiply {name}")
     kinds = {a_type, b_type}
+    tiles = target.has_amx and size[0] % TILE_ROWS == 0 and size[1] % TILE_ROWS == 0
     if acc_type == "f64" and kinds <= {"f64", "f32"}:
-        return Step("f64", "f64", "fma" if target.has_fma else "muladd"), 1
+        return Step("f64", "f64", "fma" if target.has_fma else "muladd")
     if acc_type == "f32" and kinds <= set(_SHORT_FLOATS):
         if pairs and kinds == {"bf16"} and target.has_bf16 and target.arch == "x86_64":
-            return Step("bf16", "f32", "dpbf16ps"), 2
-        return Step("f32", "f32", "fma" if target.has_fma else "muladd"), 1
+            return Step("bf16", "f32", amx_instruction(a_type, b_type) if tiles else "dpbf16ps")
+        return Step("f32", "f32", "fma" if target.has_fma else "muladd")
+    if acc_type == "i32" and kinds <= {"i8", "u8"} and tiles:
+        return Step("i8", "i32", amx_instruction(a_type, b_type))
     if acc_type == "i32" and kinds <= {"i8", "u8", "i16"}:
-        if target.arch == "x86_64":
-            return Step("i16", "i32", "pmaddwd"), 2
-        return Step("i16", "i32", "widen"), 1
+        return Step("i16", "i32", "pmaddwd" if target.arch == "x86_64" else "widen")
     if acc_type == "i32" and kinds <= {"i8", "u8", "i16", "i32"}:
-        return Step("i32", "i32", "imul"), 1
+        return Step("i32", "i32", "imul")
     raise ValueError(f"dot cannot multiply {a_type} by {b_type} into {acc_type}")
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from .emitter import Emitter
 
-__all__ = ["Panel", "Step", "function_text"]
+__all__ = ["Loop", "Panel", "Step", "function_text", "offset"]
 
-_LLVM = {"f64": "double", "f32": "float", "bf16": "bfloat", "i16": "i16", "i32": "i32"}
-_BYTES = {"f64": 8, "f32": 4, "bf16": 2, "i16": 2, "i32": 4}
+_LLVM = {"f64": "double", "f32": "float", "bf16": "bfloat", "i8": "i8", "i16": "i16", "i32": "i32"}
+_BYTES = {"f64": 8, "f32": 4, "bf16": 2, "i8": 1, "i16": 2, "i32": 4}
 _UNROLL = 2  # steps of K in one turn of the loop: 3 % faster than 1 in a whole product, as fast as 4, half the text
 
 
@@ -19,7 +19,7 @@ class Step:
 
     compute_type: str
     acc_type: str
-    instruction: str  # fma, muladd, dpbf16ps, pmaddwd, widen, imul
+    instruction: str  # fma, muladd, dpbf16ps, pmaddwd, widen, imul; tdp... for AMX
 
     @property
     def name(self) -> str:
@@ -27,7 +27,14 @@ class Step:
 
     @property
     def kpack(self) -> int:
+        if self.is_amx:
+            return 4 // self.element_bytes
         return 2 if self.instruction in ("dpbf16ps", "pmaddwd") else 1
+
+    @property
+    def is_amx(self) -> bool:
+        """Is this an instruction on tiles (see `dot_amx`)?"""
+        return self.instruction.startswith("tdp")
 
     @property
     def acc_bits(self) -> int:
@@ -179,21 +186,21 @@ def function_text(symbol: str, step: Step, panels: list[Panel], k: int, a_row: i
 
 def _panel(e: Emitter, step: Step, panel: Panel, k: int, a_row: int | None, acc_row: int) -> None:
     """All panels of one width: loop over them, and in each over the row blocks."""
-    b = _offset(e, "%b", panel.first * k * step.element_bytes)
-    acc = _offset(e, "%acc", panel.first * step.acc_bytes)
+    b = offset(e, "%b", panel.first * k * step.element_bytes)
+    acc = offset(e, "%acc", panel.first * step.acc_bytes)
     strides = (panel.columns * k * step.element_bytes, panel.columns * step.acc_bytes)
-    panels = _Loop(e, panel.count, [(b, strides[0]), (acc, strides[1])])
+    panels = Loop(e, panel.count, [(b, strides[0]), (acc, strides[1])])
     a, (b, acc) = "%a", panels.pointers
     a_bytes = "%a_row" if a_row is None else a_row * step.element_bytes
     for rows, count in panel.row_blocks:
         block = _Block(step, panel.vectors, rows, k // step.kpack, a_bytes, acc_row * step.acc_bytes)
-        blocks = _Loop(e, count, [(a, _times(e, rows, a_bytes)), (acc, rows * block.acc_row)])
+        blocks = Loop(e, count, [(a, _times(e, rows, a_bytes)), (acc, rows * block.acc_row)])
         _tile(e, block, blocks.pointers[1], blocks.pointers[0], b)
         a, acc = blocks.close([])[0]
     panels.close([])
 
 
-class _Loop:
+class Loop:
     """`count` turns which advance `pointers` by their strides and carry `values`; one turn is no loop at all."""
 
     def __init__(
@@ -219,7 +226,7 @@ class _Loop:
     def close(self, values: list[str]) -> tuple[list[str], list[str]]:
         """End the loop; the pointers and the values after its last turn."""
         e = self.e
-        after = [_offset(e, p, stride) for p, stride in zip(self.pointers, self.strides, strict=True)]
+        after = [offset(e, p, stride) for p, stride in zip(self.pointers, self.strides, strict=True)]
         if self.count > 1:
             left = e.op(f"add nsw i32 {self.counter}, -1")
             done = e.op(f"icmp eq i32 {left}, 0")
@@ -237,7 +244,8 @@ def _times(e: Emitter, count: int, size: int | str) -> int | str:
     return e.op(f"mul i64 {size}, {count}")
 
 
-def _offset(e: Emitter, pointer: str, size: int | str) -> str:
+def offset(e: Emitter, pointer: str, size: int | str) -> str:
+    """`pointer` advanced by `size` bytes, a number or a value."""
     return e.op(f"getelementptr inbounds i8, ptr {pointer}, i64 {size}") if size else pointer
 
 
@@ -248,7 +256,7 @@ def _tile(e: Emitter, block: _Block, acc: str, a: str, b: str) -> None:
     for row in range(block.rows):
         at = row * block.acc_row
         for lanes in block.vectors:
-            spots.append((_offset(e, acc, at), step.vector(lanes)))
+            spots.append((offset(e, acc, at), step.vector(lanes)))
             at += lanes * step.acc_bytes
     sums = [e.op(f"load {ty}, ptr {p}, align {step.acc_bytes}") for p, ty in spots]
     rows = _row_pointers(e, block, a)
@@ -258,7 +266,7 @@ def _tile(e: Emitter, block: _Block, acc: str, a: str, b: str) -> None:
             (b, _UNROLL * block.b_step),
             *((p, _UNROLL * block.a_step) for p in rows),
         ]
-        loop = _Loop(e, turns, advance, [(ty, value) for (_, ty), value in zip(spots, sums, strict=True)])
+        loop = Loop(e, turns, advance, [(ty, value) for (_, ty), value in zip(spots, sums, strict=True)])
         sums = loop.values
         for i in range(_UNROLL):
             sums = _step(e, block, sums, loop.pointers[1:], loop.pointers[0], i)
@@ -273,7 +281,7 @@ def _row_pointers(e: Emitter, block: _Block, a: str) -> list[str]:
     """The pointers that walk along K: one for all rows if their distance is a constant, else one for each row."""
     if isinstance(block.a_row, int):
         return [a]
-    return [_offset(e, a, _times(e, row, block.a_row)) if row else a for row in range(block.rows)]
+    return [offset(e, a, _times(e, row, block.a_row)) if row else a for row in range(block.rows)]
 
 
 def _step(e: Emitter, block: _Block, sums: list[str], rows: list[str], b: str, index: int) -> list[str]:
@@ -281,13 +289,13 @@ def _step(e: Emitter, block: _Block, sums: list[str], rows: list[str], b: str, i
     step, at = block.step, index * block.b_step
     registers = []
     for lanes in block.vectors:
-        registers.append(step.load_b(e, _offset(e, b, at), lanes))
+        registers.append(step.load_b(e, offset(e, b, at), lanes))
         at += lanes * block.a_step
     result = []
     old = iter(sums)
     for row in range(block.rows):
         pointer, at = (rows[0], row * block.a_row) if isinstance(block.a_row, int) else (rows[row], 0)
-        scalar = step.load_a(e, _offset(e, pointer, at + index * block.a_step))
+        scalar = step.load_a(e, offset(e, pointer, at + index * block.a_step))
         by_width = {lanes: step.broadcast(e, scalar, lanes) for lanes in block.vectors}
         for lanes, register in zip(block.vectors, registers, strict=True):
             result.append(step.accumulate(e, next(old), by_width[lanes], register, lanes))
