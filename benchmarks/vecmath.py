@@ -1,6 +1,7 @@
 """Vector math functions: nanoseconds an element against NumPy and torch, one thread, arrays that fit the cache.
 
-    python benchmarks/vecmath.py
+    python benchmarks/vecmath.py [function …]
+    TRITIUM_BENCH_TARGET=x86-64-v3 python benchmarks/vecmath.py     # as for a machine without AVX-512
 
 A table for reading; the promises are in `MATH_FUNCTIONS` (accuracy) and in the rows of `elementwise.py` (speed).
 """
@@ -8,6 +9,7 @@ A table for reading; the promises are in `MATH_FUNCTIONS` (accuracy) and in the 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,11 +21,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.conversion.llvm.vecmath_harness import DTYPE, loop_text
 from tritium.backends.cpu.llvm import compile_llvm
 from tritium.backends.cpu.loader import load_object
-from tritium.backends.cpu.target import host_target
+from tritium.backends.cpu.target import host_target, named_target
 from tritium.conversion.llvm.vecmath import MATH_FUNCTIONS, vector_math_function
 from tritium.tools.timing import by_turns
 
 COUNT = 1 << 14
+TARGET = named_target(os.environ["TRITIUM_BENCH_TARGET"]) if "TRITIUM_BENCH_TARGET" in os.environ else host_target()
 # Arguments every peer finds ordinary; for sin and cos also large ones.
 RANGES = {
     "exp": (-20, 20), "exp2": (-20, 20), "exp10": (-20, 20), "expm1": (-5, 5), "log": (0.01, 100), "log2": (0.01, 100),
@@ -38,7 +41,7 @@ TORCH_NAMES = {"exp10": None, "cbrt": None, "tgamma": None}
 
 def ours(name: str, element: str, lanes: int, out: np.ndarray, inputs: list[np.ndarray]) -> Callable[[], object]:
     """A call of the compiled loop over the arrays."""
-    module = compile_llvm(loop_text(vector_math_function(name, element, lanes), len(inputs)), host_target())
+    module = compile_llvm(loop_text(vector_math_function(name, element, lanes), len(inputs)), TARGET)
     loaded = load_object(module.object)
     types = [ctypes.c_void_p] * (len(inputs) + 1) + [ctypes.c_int64]
     function = ctypes.CFUNCTYPE(None, *types)(loaded.address("loop"))
@@ -72,7 +75,7 @@ def row(name: str, element: str) -> str:
     rng = np.random.default_rng(1)
     inputs = [rng.uniform(low, high, COUNT).astype(DTYPE[element]) for _ in range(MATH_FUNCTIONS[name].arity)]
     out = np.empty_like(inputs[0])
-    lanes = host_target().lanes(int(element[1:]))
+    lanes = TARGET.lanes(int(element[1:]))
     functions = {"ours": ours(name, element, lanes, out, inputs), **peers(name, inputs, out)}
     times = {key: t / COUNT * 1e9 for key, t in by_turns(functions, slice_s=0.01).items()}
     cells = [f"{times[key]:8.3f}" if key in times else "       -" for key in ("ours", "numpy", "torch")]

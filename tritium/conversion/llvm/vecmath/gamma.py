@@ -171,6 +171,22 @@ def _power_of_two(b: FunctionBuilder, exponent: Pair) -> Value:
     return b.fma(r, b.polynomial(r, EXP2["wide"]), 1.0) * two_to(b, n_bits)
 
 
+def _rising_product(b: FunctionBuilder, z: Value) -> Value:
+    """z (z + 1) … (z + 7) for 0 <= z < 8, as q (q + 6) (q + 10) (q + 12) with q = z (z + 7)."""
+    if b.format is WIDE:
+        q = z * (z + 7.0)
+        return q * (q + 6.0) * ((q + 10.0) * (q + 12.0))
+    seven, zero = fast_two_sum(b.constant(7.0), z), b.constant(0.0)
+    q = pair_times(b, seven, (z, zero))
+    outer, inner = pair_times(b, q, _plus(b, q, 6.0)), pair_times(b, _plus(b, q, 10.0), _plus(b, q, 12.0))
+    return pair_times(b, outer, inner)[0]
+
+
+def _plus(b: FunctionBuilder, x: Pair, number: float) -> Pair:
+    high, low = two_sum(x[0], b.constant(number))
+    return fast_two_sum(high, low + x[1])
+
+
 def tgamma(b: FunctionBuilder, x: Value) -> Value:
     """Gamma(x); NaN at negative integers, inf of its sign at 0."""
     w = b.view(WIDE) if b.format is F32 else b
@@ -180,9 +196,7 @@ def tgamma(b: FunctionBuilder, x: Value) -> Value:
     negative = inside < 0.0
     positive = w.abs(inside)
     shifted = positive < 8.0
-    # z (z + 7) = q, (z + 1) (z + 6) = q + 6, …
-    q = positive * (positive + 7.0)
-    product = w.select(shifted, q * (q + 6.0) * ((q + 10.0) * (q + 12.0)), 1.0)
+    rising = w.select(shifted, _rising_product(w, positive), 1.0)
     z, z_low = fast_two_sum(w.select(shifted, w.constant(8.0), positive), w.select(shifted, positive, 0.0))
     high, low = _stirling_log2(w, z, z_low)
     sign = w.select(negative, w.constant(-1.0), 1.0)
@@ -191,8 +205,8 @@ def tgamma(b: FunctionBuilder, x: Value) -> Value:
     power = _power_of_two(w, (high, w.fma(low, sign, lost)))
     # The sign of a result too small for any but 0 is still that of the sine.
     sine = w.select(negative, _sine_of_pi(w, wide), 1.0)
-    reflected = power * (product * (math.pi / (sine * positive))) * 2.0**-64
-    result = w.select(negative, reflected, power / product * 2.0**64)
+    reflected = power * (rising * (math.pi / (sine * positive))) * 2.0**-64
+    result = w.select(negative, reflected, power / rising * 2.0**64)
     return _tgamma_ends(w, wide, result).cast("fptrunc", b.format.element)
 
 

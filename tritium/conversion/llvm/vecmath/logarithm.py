@@ -86,10 +86,16 @@ def reduced_normal(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:
     """(k as a float, m): x = 2^k m with sqrt(1/2) <= m < sqrt(2), for normal x > 0; nonsense for others."""
     form = b.format
     root = form.bits_of(math.sqrt(0.5))
-    offset = x.bits() - root
-    k = offset >> form.mantissa
+    if form is F32:
+        offset = x.bits() - root
+        k = (offset >> form.mantissa).cast("sitofp", form.element)
+    else:
+        # 64-bit integers have neither an arithmetic shift nor a conversion below AVX-512: k + bias becomes the last
+        # bits of 2^52 + k + bias.
+        offset = x.bits() - (root - (form.bias << form.mantissa))
+        k = (offset.logical_shift_right(form.mantissa) | form.bits_of(2.0**52)).as_float() - (2.0**52 + form.bias)
     m = ((offset & ((1 << form.mantissa) - 1)) + root).as_float()
-    return k.cast("sitofp", form.element), m
+    return k, m
 
 
 def reduced(b: FunctionBuilder, x: Value) -> tuple[Value, Value]:

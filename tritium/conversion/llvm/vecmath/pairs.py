@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .builder import FunctionBuilder, Number, Value
 
-__all__ = ["Pair", "divide", "fast_two_sum", "pair_over", "pair_plus", "pair_times", "two_product", "two_sum"]
+__all__ = ["Pair", "divide", "fast_two_sum", "pair_over", "pair_plus", "pair_times"]
+__all__ += ["product", "two_product", "two_sum"]
 
 # (high, low): their exact sum is meant, and low is at most about an ulp of high.
 Pair = tuple[Value, Value]
@@ -35,10 +36,15 @@ def pair_plus(x: Pair, y: Pair) -> Pair:
     return fast_two_sum(s, e + (x[1] + y[1]))
 
 
+def product(b: FunctionBuilder, x: Pair, y: Pair) -> Pair:
+    """x y, not normalized: the second float may be some ulp of the first. For use as a factor or an addend."""
+    p, e = two_product(b, x[0], y[0])
+    return p, b.fma(x[0], y[1], b.fma(x[1], y[0], e))
+
+
 def pair_times(b: FunctionBuilder, x: Pair, y: Pair) -> Pair:
     """x y; relative error about 2^-104 in f64."""
-    p, e = two_product(b, x[0], y[0])
-    return fast_two_sum(p, b.fma(x[0], y[1], b.fma(x[1], y[0], e)))
+    return fast_two_sum(*product(b, x, y))
 
 
 def _quotient(b: FunctionBuilder, above: Value, above_low: Value | Number, below: Pair) -> Pair:
@@ -51,7 +57,7 @@ def _quotient(b: FunctionBuilder, above: Value, above_low: Value | Number, below
     return q, b.fma(-q, below[1], rest) * inverse
 
 
-def pair_over(b: FunctionBuilder, above: Pair, below: Pair) -> Pair:
+def pair_over(b: FunctionBuilder, above: tuple[Value, Value | Number], below: Pair) -> Pair:
     """above / below; relative error about 2^-104 in f64."""
     return fast_two_sum(*_quotient(b, above[0], above[1], below))
 

@@ -13,7 +13,7 @@ import math
 from .builder import F32, F64, WIDE, FunctionBuilder, Value
 from .exponential import EXP2, exp2_pair, nearest, two_to
 from .logarithm import BINARY, combine, reduced
-from .pairs import Pair, fast_two_sum, pair_over, pair_plus, pair_times, two_product, two_sum
+from .pairs import Pair, fast_two_sum, pair_over, product, two_product
 
 __all__ = ["cbrt", "fmod", "hypot", "log2_pair", "pow"]
 
@@ -38,14 +38,15 @@ CBRT = (0.999976642070741, -0.33290115750104116, 0.2243596155090074, -0.18891472
 def log2_pair(b: FunctionBuilder, x: Value) -> Pair:
     """log2 x to about 65 bits, for finite x > 0."""
     k, m = reduced(b, x)
-    f, zero = m - 1.0, b.constant(0.0)
-    s = pair_over(b, (f, zero), two_sum(m, b.constant(1.0)))
-    z = pair_times(b, s, s)
-    inner = fast_two_sum(b.constant(THIRD[0]), b.fma(z[0], b.split_polynomial(z[0], LOG_PAIR), THIRD[1]))
-    scaled = pair_times(b, s, (b.constant(TWO_LOG2_E[0]), b.constant(TWO_LOG2_E[1])))
-    rest = pair_times(b, scaled, pair_times(b, z, inner))
-    high, low = fast_two_sum(scaled[0], rest[0])
-    return pair_plus((k, zero), fast_two_sum(high, low + (scaled[1] + rest[1])))
+    # The exponents of 1 and m are those the fast two-sum asks for.
+    s, s_low = pair_over(b, (m - 1.0, 0.0), fast_two_sum(b.constant(1.0), m))
+    z, z_low = product(b, (s, s_low), (s, s_low))
+    third, third_low = fast_two_sum(b.constant(THIRD[0]), b.fma(z, b.split_polynomial(z, LOG_PAIR), THIRD[1]))
+    factor = product(b, (s, s_low), (b.constant(TWO_LOG2_E[0]), b.constant(TWO_LOG2_E[1])))
+    rest = product(b, factor, product(b, (z, z_low), (third, third_low)))
+    high, low = fast_two_sum(factor[0], rest[0])
+    whole, lost = fast_two_sum(k, high)  # |k| >= 1 > |high|, or k = 0
+    return fast_two_sum(whole, lost + (low + (factor[1] + rest[1])))
 
 
 def _power_f64(b: FunctionBuilder, size: Value, y: Value) -> Value:

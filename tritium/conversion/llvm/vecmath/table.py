@@ -69,7 +69,7 @@ _SPECS = (
     MathSpec("erfc", 1, 1.0, 4.0, "", errorfunction.erfc),
     MathSpec("erfinv", 1, 1.0, 3.0, "", errorfunction.erfinv),
     MathSpec("lgamma", 1, 1.0, 4.0, "for x < 0 in units of lgamma(-x), as it is a difference", gamma.lgamma),
-    MathSpec("tgamma", 1, 1.0, 12.0, "", gamma.tgamma),
+    MathSpec("tgamma", 1, 1.0, 7.0, "", gamma.tgamma),
     MathSpec("rsqrt", 1, 1.5, 1.5, "1 / sqrt(x), two roundings", native.rsqrt),
     *(MathSpec(name, arity, 0.5, 0.5, f"llvm.{llvm_name}") for name, (llvm_name, arity) in native.INTRINSICS.items()),
 )
