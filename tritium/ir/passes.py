@@ -96,13 +96,11 @@ def symbol_name(op: Operation) -> str:
 
 
 def check_order(pipeline: Sequence[Pass], order: Iterable[tuple[str, str, str]]) -> None:
-    """Hold a pipeline to (earlier, later, reason) constraints: every `earlier` stands before every `later`."""
+    """Hold a pipeline to (earlier, later, reason) constraints: the first `later` stands behind the first `earlier`."""
     names = [p.name for p in pipeline]
     for earlier, later, reason in order:
-        if earlier in names and later in names:
-            last = len(names) - 1 - names[::-1].index(earlier)
-            if last > names.index(later):
-                raise InternalError(f"pass {earlier} must come before {later}: {reason}")
+        if earlier in names and later in names and names.index(earlier) > names.index(later):
+            raise InternalError(f"pass {earlier} must come before {later}: {reason}")
 
 
 # -- statistics ---------------------------------------------------------------------------------------------------

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from ..ir import Pass, check_order
 from .canonicalize import canonicalize
+from .combine import combine
 from .cse import cse
 from .dce import dce
 from .inliner import inline
+from .licm import licm
+from .loop_unroll import loop_unroll
+from .reorder_broadcast import reorder_broadcast
+from .rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
+from .rewrite_tensor_pointer import rewrite_tensor_pointer
 from .symbol_dce import symbol_dce
 
 __all__ = ["ORDER", "TTIR_PIPELINE"]
@@ -14,13 +20,32 @@ __all__ = ["ORDER", "TTIR_PIPELINE"]
 TTIR_PIPELINE = [  # order matters: see ORDER
     Pass("inliner", inline, "one function a kernel: the passes below look no further than a function"),
     Pass("symbol-dce", symbol_dce, "functions that were inlined everywhere are not worth optimizing"),
+    Pass("rewrite-tensor-pointer", rewrite_tensor_pointer, "block pointers are pointers and masks on these targets"),
+    Pass(
+        "rewrite-tensor-descriptor-to-pointer",
+        rewrite_tensor_descriptor_to_pointer,
+        "descriptors too, where no hardware reads them",
+    ),
     Pass("canonicalize", canonicalize, "constants, shapes and control flow in normal form"),
+    Pass("combine", combine, "accumulate in the matrix product, offsets and masks in one operation"),
+    Pass("reorder-broadcast", reorder_broadcast, "arithmetic before it is repeated over a tile, not after"),
     Pass("cse", cse, "each value computed once"),
-    Pass("dce", dce, "what the merges left behind"),
+    Pass("licm", licm, "and once for all iterations of a loop"),
+    Pass("loop-unroll", loop_unroll, "as kernels ask for it"),
+    Pass("cse", cse, "what left its loop may stand there already"),
+    Pass("canonicalize", canonicalize, "what the passes above made, in normal form"),
+    Pass("dce", dce, "what nothing uses"),
 ]
 
 ORDER = [
     ("inliner", "symbol-dce", "only inlining makes functions dead"),
+    ("inliner", "rewrite-tensor-pointer", "a callee may take or return block pointers"),
+    ("rewrite-tensor-pointer", "combine", "masked loads are what it combines"),
+    ("rewrite-tensor-pointer", "reorder-broadcast", "it makes splats"),
+    ("rewrite-tensor-descriptor-to-pointer", "combine", "masked loads are what it combines"),
+    ("reorder-broadcast", "cse", "it makes equal scalar operations of equal tiles"),
+    ("cse", "licm", "what is merged moves once"),
+    ("licm", "loop-unroll", "copies of what is invariant would only be merged again"),
 ]
 
 check_order(TTIR_PIPELINE, ORDER)

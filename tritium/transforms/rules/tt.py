@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import cf, llvm, tt
+from ...dialects import arith, cf, llvm, tt
 from ...ir import CHANGED, IntegerType, Rule, TensorType, rule
+from .arith_compare import compare_integers
 from .constants import constant, constant_attr, is_zero, splat_of
 
 __all__ = ["TT_RULES"]
 
+_EQUALITIES = (arith.CmpIPredicate.eq, arith.CmpIPredicate.ne)
 _SHAPE_OPS = (tt.Broadcast, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Splat)
 
 
@@ -69,6 +71,21 @@ def unsplat_uniform(op: Any) -> Any:
 def range_of_one(op: Any) -> Any:
     """make_range(c, c + 1) = c"""
     return constant_attr(op.start, op.result.type) if op.end == op.start + 1 else None
+
+
+@rule(arith.CmpI)
+def compare_range(op: Any) -> Any:
+    """make_range(a, b) < c = true when b <= c, false when c <= a; so for every comparison that all elements agree on"""
+    steps, c = op.lhs.defining_op, splat_of(op.rhs)
+    if c is None or steps.__class__ is not tt.MakeRange:
+        return None
+    if op.predicate in _EQUALITIES:
+        return (
+            constant_attr(op.predicate == _EQUALITIES[1], op.result.type) if not steps.start <= c < steps.end else None
+        )
+    first = compare_integers(op.predicate, steps.start, c, 32)
+    last = compare_integers(op.predicate, steps.end - 1, c, 32)
+    return constant_attr(first, op.result.type) if first == last else None
 
 
 @rule(tt.Split)
@@ -197,6 +214,7 @@ TT_RULES: list[Rule] = [
     transpose_twice,
     unsplat_uniform,
     range_of_one,
+    compare_range,
     split_of_join,
     join_of_split,
     add_no_offset,

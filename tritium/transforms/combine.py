@@ -1,0 +1,145 @@
+"""combine: patterns across operations of the tt dialect that canonicalize leaves alone, because they change how
+something is computed, not only how it is written.
+
+The matrix product: adding to a product that starts from zero starts it from there, and a sum over a product of
+broadcasts is a matrix product. The first changes the order in which floats are added, as it does for Triton.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import arith, tt
+from ..ir import (
+    Operation,
+    RuleTable,
+    TensorType,
+    Value,
+    element_type,
+    f32,
+    functions_of,
+    i64,
+    pass_on,
+    rewrite_greedily,
+    rule,
+)
+from .rules.constants import constant, integer_width, splat_of
+
+__all__ = ["COMBINE_RULES", "combine"]
+
+
+@rule(arith.AddF, arith.AddI)
+def add_to_dot(op: Any) -> Any:
+    """dot(a, b, 0) + c = dot(a, b, c), when nothing else uses the product and it accumulates precisely"""
+    for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        dot = product.defining_op
+        if dot.__class__ is not tt.Dot or dot.maxNumImpreciseAcc != 0 or not product.has_one_use:
+            continue
+        if splat_of(dot.c) == 0 and addend.type is product.type and addend is not product:
+            return tt.Dot(dot.a, dot.b, addend, attributes=dict(dot.attributes))
+    return None
+
+
+@rule(tt.AddPtr)
+def add_offsets(op: Any) -> Any:
+    """addptr(addptr(p, x), y) = addptr(p, x + y), for i64, and for constants whose sum does not overflow"""
+    inner = op.ptr.defining_op
+    if inner.__class__ is not tt.AddPtr or inner.offset.type is not op.offset.type:
+        return None
+    ty = op.offset.type
+    x, y = splat_of(inner.offset), splat_of(op.offset)
+    if x is not None and y is not None:
+        if abs(x + y) >> (integer_width(ty) - 1):
+            return None
+        return tt.AddPtr(inner.ptr, constant(x + y, ty))
+    if element_type(ty) is not i64 or isinstance(ty, TensorType) or not op.ptr.has_one_use:
+        return None
+    return tt.AddPtr(inner.ptr, arith.AddI(inner.offset, op.offset).result)
+
+
+def _mask_of(condition: Value) -> Value:
+    """The scalar that a mask repeats, or the mask."""
+    op = condition.defining_op
+    return op.operands[0] if op.__class__ is tt.Splat else condition  # type: ignore[union-attr]
+
+
+def _available_at(value: Value, op: Operation) -> bool:
+    """True when `value` is defined before `op` in its block, or outside of it."""
+    if value.block is not op.parent:
+        return not op.is_ancestor_of(value.defining_op) and _encloses(value, op)
+    definer = value.defining_op
+    return definer is None or definer.is_before(op)
+
+
+def _encloses(value: Value, op: Operation) -> bool:
+    inner: Operation | None = op
+    while inner is not None:
+        if inner.parent is value.block:
+            definer = value.defining_op
+            return definer is None or definer.is_before(inner)
+        inner = inner.parent_op
+    return False
+
+
+@rule(arith.Select)
+def select_of_load(op: Any) -> Any:
+    """select(m, load(p, m, x), y) = load(p, m, y), when nothing else uses the load and y is known before it"""
+    load = op.true_value.defining_op
+    if load.__class__ is not tt.Load or load.mask is None or load.isVolatile or not op.true_value.has_one_use:
+        return None
+    if _mask_of(op.condition) is not _mask_of(load.mask) or not _available_at(op.false_value, load):
+        return None
+    new = tt.Load(load.ptr, load.mask, op.false_value, attributes=_plain(load), loc=load.loc)
+    load.parent.insert_before(new, load)
+    return new.result
+
+
+def _plain(op: Any) -> dict[str, Any]:
+    return {n: a for n, a in op.attributes.items() if n != "operandSegmentSizes"}
+
+
+def _source(value: Value, axis: int) -> Value | None:
+    """x where `value` is x with dimension `axis` put in, repeated along it."""
+    op = value.defining_op
+    if op.__class__ is tt.Broadcast:
+        op = op.operands[0].defining_op  # type: ignore[union-attr]
+    if op.__class__ is tt.ExpandDims and op.axis == axis:  # type: ignore[union-attr]
+        return op.operands[0]  # type: ignore[union-attr]
+    return None
+
+
+@rule(tt.Reduce)
+def sum_of_products(op: Any) -> Any:
+    """sum(a[:, :, None] * b[None, :, :], axis 1) = dot(a, b, 0), for f32 tiles of at least 16 by 16 by 16"""
+    if len(op.srcs) != 1 or op.axis != 1 or not _is_float_sum(op.combine.block):
+        return None
+    product = op.srcs[0].defining_op
+    ty = op.srcs[0].type
+    if product.__class__ is not arith.MulF or ty.rank != 3 or ty.element is not f32 or min(ty.shape) < 16:
+        return None
+    for x, y in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
+        a, b = _source(x, 2), _source(y, 0)
+        if a is not None and b is not None and op.srcs[0].has_one_use:
+            zero = constant(0.0, op.results[0].type)
+            return tt.Dot(a, b, zero, tt.InputPrecision.ieee, 0)
+    return None
+
+
+def _is_float_sum(block: Any) -> bool:
+    first, last = block.first, block.last
+    if first.__class__ is not arith.AddF or first.next is not last:
+        return False
+    return set(first.operands) == set(block.args) and list(last.operands) == [first.result]
+
+
+COMBINE_RULES = [add_to_dot, add_offsets, select_of_load, sum_of_products]
+_TABLE = RuleTable(COMBINE_RULES)
+
+
+@pass_on("function")
+def combine(op: Operation) -> bool:
+    """Combine operations in a function, or in all functions of a module."""
+    changed = False
+    for func in functions_of(op):
+        changed |= rewrite_greedily(func, _TABLE)
+    return changed

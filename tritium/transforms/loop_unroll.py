@@ -1,0 +1,110 @@
+"""loop-unroll: loops with `tt.loop_unroll_factor = k` do k iterations at a time.
+
+    scf.for %i = %lb to %ub step %s { body(%i) } {tt.loop_unroll_factor = 2 : i32}
+ =>
+    %middle = %lb + (trips - trips mod 2) * %s          trips = max(0, ceildiv(%ub - %lb, %s))
+    scf.for %i = %lb to %middle step 2 * %s { body(%i); body(%i + %s) }
+    scf.for %i = %middle to %ub step %s { body(%i) }    what is left over
+
+The second loop is left out when the number of iterations is a known multiple of k. It is not pipelined
+(`tt.num_stages = 1`), since it runs less than k times.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import arith, scf
+from ..ir import Block, Builder, IntegerAttr, Operation, Region, Value, count, functions_of, i32, pass_on
+from .rules.scf import trip_count
+
+__all__ = ["FACTOR", "loop_unroll"]
+
+FACTOR = "tt.loop_unroll_factor"
+
+
+@pass_on("function")
+def loop_unroll(op: Operation) -> bool:
+    """Unroll the loops of a function, or of all functions of a module, that ask for it."""
+    unrolled = 0
+    for func in functions_of(op):
+        for loop in [inner for inner in func.walk_post() if inner.__class__ is scf.For and FACTOR in inner.attributes]:
+            factor = loop.attributes.pop(FACTOR).value  # type: ignore[attr-defined]
+            if factor > 1:
+                _unroll(loop, factor)
+                unrolled += 1
+    count("loops unrolled", unrolled)
+    return unrolled > 0
+
+
+def _unroll(loop: Any, factor: int) -> None:
+    b = Builder(loop.parent, loop, loop.loc)
+    trips = trip_count(loop)
+    even = trips is not None and trips % factor == 0
+    middle = loop.ub if even else _middle(b, loop, factor)
+    ty = loop.lb.type
+    step = b.add(arith.MulI(loop.step, b.add(arith.Constant.of(factor, ty))))
+    main = scf.For.build(loop.lb, middle, step, list(loop.init_args))
+    main.attributes.update(loop.attributes)
+    main.loc = loop.loc
+    _fill(main, loop, factor)
+    b.insert(main)
+    if even:
+        loop.replace_with(main.results)
+        return
+    for i, value in enumerate(main.results):
+        loop.results[i].replace_all_uses_with(value)
+    rest = scf.For.create(
+        [middle, loop.ub, loop.step, *main.results],
+        [r.type for r in loop.results],
+        {**loop.attributes, "tt.num_stages": IntegerAttr(1, i32)},
+        _take(loop),
+        loc=loop.loc,
+    )
+    b.insert(rest)
+    for old, new in zip(list(main.results), rest.results):
+        _replace_after(old, new, rest)
+    loop.erase()
+
+
+def _take(loop: Any) -> list[Region]:
+    regions, loop.regions = loop.regions, []
+    return regions
+
+
+def _replace_after(old: Value, new: Value, rest: Operation) -> None:
+    """Uses of the main loop's results, but for the second loop's own, become uses of the second loop's results."""
+    for user in list(old.users):
+        if user is not rest:
+            for i, v in enumerate(user.operands):
+                if v is old:
+                    user.set_operand(i, new)
+
+
+def _middle(b: Builder, loop: Any, factor: int) -> Value:
+    """The first value of the induction variable that the unrolled loop does not reach."""
+    ty = loop.lb.type
+    zero, k = b.add(arith.Constant.of(0, ty)), b.add(arith.Constant.of(factor, ty))
+    span = b.add(arith.SubI(loop.ub, loop.lb))
+    trips = b.add(arith.MaxSI(b.add(arith.CeilDivSI(span, loop.step)), zero))
+    whole = b.add(arith.SubI(trips, b.add(arith.RemUI(trips, k))))
+    return b.add(arith.AddI(loop.lb, b.add(arith.MulI(whole, loop.step))))  # type: ignore[no-any-return]
+
+
+def _fill(main: Any, loop: Any, factor: int) -> None:
+    """`factor` copies of the body, each taking what the one before it yields."""
+    body: Block = main.body
+    b = Builder(body, loc=loop.loc)
+    carried: list[Value] = list(main.iter_args)
+    for new, old in zip(body.args, loop.body.args):
+        new.hint = old.hint
+    i = main.induction_variable
+    for k in range(factor):
+        if k:
+            i = b.add(arith.AddI(i, loop.step))
+        mapping: dict[Any, Any] = dict(zip(loop.body.args, [i, *carried]))
+        for op in loop.body:
+            if op is not loop.body.last:
+                body.append(op.clone(mapping))
+        carried = [mapping.get(v, v) for v in loop.body.last.operands]
+    b.insert(scf.Yield(carried))
