@@ -250,7 +250,9 @@ weigh:
   %skipping = icmp sgt i32 %skip, 0
   %brief = icmp ult i64 %expected, $patient_cost
   %soon = and i1 %brief, %telling
-  %lonely = and i1 %soon, %skipping
+  %asleep = xor i1 %somebody, true
+  %vain = and i1 %skipping, %asleep
+  %lonely = and i1 %soon, %vain
   br i1 %lonely, label %skip_one, label %share
 skip_one:
   %skip_next = add i32 %skip, -1

@@ -17,7 +17,7 @@ less than `ALONE_NS` is not worth calling anybody for: the caller runs it alone,
 after all if the clock says that the expectation was wrong. The limit is lower while workers are still awake. For the
 same reason a launch calls no more workers than one for each `SHARE_NS` of work. Where nobody came in time (the other
 cores are busy, or deep asleep), the next 1, 3, 7, ... 63 launches of that kernel do not call, if they are expected to
-take less than `PATIENT_NS`; nor where help made the launch no shorter than expected alone.
+take less than `PATIENT_NS` and all workers are asleep; nor where help made the launch no shorter than expected alone.
 
 The caller wakes two sleepers and each worker that joins wakes two more while the launch wants them, because waking
 takes the waker 2 to 5 us each.
