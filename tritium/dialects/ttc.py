@@ -6,8 +6,12 @@ What is left of a tile here is `vector<16xf32>` in registers or a `!ttc.buf<1024
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from ..ir import (
     ALLOC,
+    DIALECT_TYPES,
     I32,
     PURE,
     READ,
@@ -64,6 +68,22 @@ class BufferType(Type):
 
     def __str__(self) -> str:
         return f"!ttc.buf<{self.size}x{self.element}>"
+
+
+def _parse_buffer(parser: Any) -> BufferType:
+    """`<1024xf32>`"""
+    parser.expect("<")
+    match = _SIZE.match(parser.text, parser.pos)
+    if match is None:
+        raise parser.error("a buffer type has a size: !ttc.buf<1024xf32>")
+    parser.skip_to(match.end())
+    element = parser.type()
+    parser.expect(">")
+    return BufferType(int(match[1]), element)
+
+
+_SIZE = re.compile(r"\s*(\d+)\s*x")
+DIALECT_TYPES["ttc.buf"] = _parse_buffer
 
 
 class Alloc(Op, name="ttc.alloc", traits=ALLOC, assembly="attr-dict `:` type($result)"):

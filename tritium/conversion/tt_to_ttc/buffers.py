@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects import arith, ttc
+from ...dialects import arith, tt, ttc
 from ...ir import FloatType, IntegerType, TensorType, Type, Value, VectorType, element_type, i1, i8, with_element
 from .lanes import Index, Lane, Strided, Uniform, Vec
 from .writer import Writer
@@ -122,6 +122,9 @@ def convert_element(w: Writer, value: Value, ty: Type, level: int) -> Value:
         return value
     result = with_element(value.type, ty)
     if isinstance(source, FloatType) and isinstance(ty, FloatType):
+        if 8 in (source.width, ty.width):
+            rounding = tt.RoundingMode.rtne if ty.width < source.width else None
+            return w.place(tt.FpToFp(value, rounding, result=result), level)
         cls = arith.ExtF if ty.width > source.width else arith.TruncF
         return w.place(cls(value, out=result), level)
     assert isinstance(source, IntegerType) and isinstance(ty, IntegerType), f"{source} to {ty}"

@@ -30,7 +30,7 @@ from .lanes import Lane, Strided, Uniform, Vec
 
 __all__ = ["Writer"]
 
-NSW = OpaqueAttr("<nsw>")
+NSW = OpaqueAttr("#arith.overflow<nsw>")
 
 
 class _Level:

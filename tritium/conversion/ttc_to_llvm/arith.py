@@ -3,11 +3,13 @@ zero, oversized shifts and out-of-range conversions get a defined result instead
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...dialects import arith, tt, ub
-from ...ir import IntegerType, Type, Value, element_type, f32, i32, with_element
+from ...ir import IntegerType, Type, Value, bf16, element_type, f32, i32, with_element
 from .context import FunctionContext, lowers
+from .resize import resize, through_single
 from .types import bit_width, lanes_of, llvm_type, mangled
 
 __all__: list[str] = []
@@ -66,12 +68,22 @@ def _overflow_flags(op: Any) -> str:
 @lowers(*_FLOAT)
 def _float(e: FunctionContext, op: Any) -> None:
     fuse = " contract" if e.module.fusion and type(op) is not arith.DivF else ""
-    e.bind(op.result, e.op(f"{_FLOAT[type(op)]}{fuse} {e.typed(op.lhs)}, {e(op.rhs)}"))
+    _float_binary(e, op, lambda ty, a, b: e.op(f"{_FLOAT[type(op)]}{fuse} {llvm_type(ty)} {a}, {b}"))
+
+
+def _float_binary(e: FunctionContext, op: Any, write: Callable[[Type, str, str], str]) -> None:
+    """An operation on floats; on bf16 it is done in f32 and rounded."""
+    ty, (a, b) = op.results[0].type, op.operands
+    if element_type(ty) is not bf16:
+        e.bind(op.results[0], write(ty, e(a), e(b)))
+        return
+    wide, (x, y) = through_single(e, ty, [e(a), e(b)])
+    e.bind(op.results[0], resize(e, write(wide, x, y), wide, ty))
 
 
 @lowers(tt.PreciseDivF)
 def _precise_div(e: FunctionContext, op: tt.PreciseDivF) -> None:
-    e.bind(op.result, e.op(f"fdiv {e.typed(op.x)}, {e(op.y)}"))
+    _float_binary(e, op, lambda ty, a, b: e.op(f"fdiv {llvm_type(ty)} {a}, {b}"))
 
 
 @lowers(arith.NegF)
@@ -81,9 +93,11 @@ def _neg(e: FunctionContext, op: arith.NegF) -> None:
 
 @lowers(*_MINMAX)
 def _min_max(e: FunctionContext, op: Any) -> None:
-    ty = llvm_type(op.result.type)
-    name = f"{_MINMAX[type(op)]}.{mangled(op.result.type)}"
-    e.bind(op.result, e.call(op.result.type, name, (ty, e(op.lhs)), (ty, e(op.rhs))))
+    def write(ty: Type, a: str, b: str) -> str:
+        text = llvm_type(ty)
+        return e.call(ty, f"{_MINMAX[type(op)]}.{mangled(ty)}", (text, a), (text, b))
+
+    _float_binary(e, op, write)
 
 
 def _is_nonzero_constant(value: Value) -> bool:
@@ -179,7 +193,7 @@ def _rounded_division(e: FunctionContext, op: Any) -> None:
 
 @lowers(arith.RemF)
 def _remf(e: FunctionContext, op: arith.RemF) -> None:
-    e.bind(op.result, e.op(f"frem {e.typed(op.lhs)}, {e(op.rhs)}"))
+    _float_binary(e, op, lambda ty, a, b: e.op(f"frem {llvm_type(ty)} {a}, {b}"))
 
 
 _SHIFTS = {arith.ShLI: "shl", arith.ShRSI: "ashr", arith.ShRUI: "lshr"}
@@ -205,12 +219,13 @@ def _shift(e: FunctionContext, op: Any) -> None:
 
 @lowers(*_CASTS)
 def _cast(e: FunctionContext, op: Any) -> None:
-    e.bind(op.out, e.op(f"{_CASTS[type(op)]} {e.typed(op.in_)} to {llvm_type(op.out.type)}"))
-
-
-@lowers(arith.TruncF)
-def _truncf(e: FunctionContext, op: arith.TruncF) -> None:
-    e.bind(op.out, e.op(f"fptrunc {e.typed(op.in_)} to {llvm_type(op.out.type)}"))
+    ty = op.out.type
+    if type(op) is arith.ExtF:
+        e.bind(op.out, resize(e, e(op.in_), op.in_.type, ty))
+        return
+    result = with_element(ty, f32) if element_type(ty) is bf16 else ty
+    value = e.op(f"{_CASTS[type(op)]} {e.typed(op.in_)} to {llvm_type(result)}")
+    e.bind(op.out, resize(e, value, result, ty))
 
 
 @lowers(arith.FPToSI, arith.FPToUI)
@@ -220,7 +235,7 @@ def _float_to_int(e: FunctionContext, op: Any) -> None:
     operand = e(op.in_)
     if bit_width(source) < 32:
         wide = with_element(source, f32)
-        operand = e.op(f"fpext {e.typed(op.in_)} to {llvm_type(wide)}")
+        operand = resize(e, operand, source, wide)
         source = wide
     name = f"{name}.{mangled(op.out.type)}.{mangled(source)}"
     e.bind(op.out, e.call(op.out.type, name, (llvm_type(source), operand)))
@@ -303,8 +318,11 @@ def _add_extended(e: FunctionContext, op: arith.AddUIExtended) -> None:
 
 @lowers(tt.ClampF)
 def _clamp(e: FunctionContext, op: tt.ClampF) -> None:
-    ty, text = op.result.type, llvm_type(op.result.type)
+    original = op.result.type
+    ty, (x, least, most) = through_single(e, original, [e(op.x), e(op.min), e(op.max)])
+    text = llvm_type(ty)
     keep = op.propagateNan == tt.PropagateNan.all
     low, high = ("llvm.maximum", "llvm.minimum") if keep else ("llvm.maxnum", "llvm.minnum")
-    above = e.call(ty, f"{low}.{mangled(ty)}", (text, e(op.x)), (text, e(op.min)))
-    e.bind(op.result, e.call(ty, f"{high}.{mangled(ty)}", (text, above), (text, e(op.max))))
+    above = e.call(ty, f"{low}.{mangled(ty)}", (text, x), (text, least))
+    value = e.call(ty, f"{high}.{mangled(ty)}", (text, above), (text, most))
+    e.bind(op.result, resize(e, value, ty, original))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import math, tt
-from ...ir import Type, element_type, f16, f32, with_element
+from ...ir import element_type, f16
 from ..llvm.vecmath import MathFunction, vector_math_function
 from .context import FunctionContext, lowers
+from .resize import resize, through_single
 from .types import bit_width, lanes_of, llvm_type, mangled
 
 __all__: list[str] = []
@@ -54,18 +55,6 @@ _INTRINSICS = {
 }
 
 
-def _in_single(e: FunctionContext, ty: Type, operands: list[str]) -> tuple[Type, list[str]]:
-    """16-bit floats are computed in f32 and rounded once."""
-    if bit_width(ty) >= 32:
-        return ty, operands
-    wide = with_element(ty, f32)
-    return wide, [e.op(f"fpext {llvm_type(ty)} {v} to {llvm_type(wide)}") for v in operands]
-
-
-def _back(e: FunctionContext, value: str, wide: Type, ty: Type) -> str:
-    return value if wide is ty else e.op(f"fptrunc {llvm_type(wide)} {value} to {llvm_type(ty)}")
-
-
 def _require(e: FunctionContext, function: MathFunction) -> None:
     for needed in function.requires:
         _require(e, needed)
@@ -78,13 +67,13 @@ def _require(e: FunctionContext, function: MathFunction) -> None:
 @lowers(*_FUNCTIONS)
 def _library(e: FunctionContext, op: Any) -> None:
     ty = op.result.type
-    wide, operands = _in_single(e, ty, [e(v) for v in op.operands])
+    wide, operands = through_single(e, ty, [e(v) for v in op.operands])
     element = "f64" if bit_width(wide) == 64 else "f32"
     function = vector_math_function(_FUNCTIONS[type(op)], element, lanes_of(wide))
     _require(e, function)
     text = llvm_type(wide)
     value = e.op(f"call {text} @{function.symbol}({', '.join(f'{text} {v}' for v in operands)})")
-    e.bind(op.result, _back(e, value, wide, ty))
+    e.bind(op.result, resize(e, value, wide, ty))
 
 
 @lowers(*_INTRINSICS)
@@ -93,10 +82,10 @@ def _intrinsic(e: FunctionContext, op: Any) -> None:
     operands = [e(v) for v in op.operands]
     wide = ty
     if element_type(ty) is not f16 and type(op) is not math.Ctpop:
-        wide, operands = _in_single(e, ty, operands)
+        wide, operands = through_single(e, ty, operands)
     text = llvm_type(wide)
     value = e.call(wide, f"{_INTRINSICS[type(op)]}.{mangled(wide)}", *((text, v) for v in operands))
-    e.bind(op.results[0], _back(e, value, wide, ty))
+    e.bind(op.results[0], resize(e, value, wide, ty))
 
 
 @lowers(math.AbsI, math.Ctlz, math.Cttz)

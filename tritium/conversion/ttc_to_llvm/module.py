@@ -15,14 +15,14 @@ from ...dialects import builtin, tt
 from ...ir import Type
 from ...support import InternalError, TritiumError
 from ..llvm.abi import ARGUMENT_SLOT_BYTES, CONTEXT, ERROR_RECORD, RECORD_ERROR
-from . import arith, control, debug, math, memory
+from . import arith, control, debug, math, memory, narrow_floats
 from .context import FunctionContext, ModuleContext, Site, lowers
 from .control import lower_region
 from .types import llvm_type
 
 __all__ = ["LoweredModule", "Site", "ttc_to_llvm"]
 
-_ = (arith, math, memory, debug, control)  # imported for the lowerings they register
+_ = (arith, math, memory, narrow_floats, debug, control)  # imported for the lowerings they register
 
 STACK_LIMIT = 256 << 10
 """Scratch memory up to this many bytes lies on the stack (threads have 2 MiB or more); beyond, on the heap."""

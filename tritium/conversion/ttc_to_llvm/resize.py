@@ -1,0 +1,54 @@
+"""Between the float types LLVM knows, to nearest even.
+
+f32 to bf16 is written out in integers: AVX512_BF16's `vcvtneps2bf16`, which LLVM would choose, flushes denormals, and
+without it scalars become calls to a library that is not there. Arithmetic on bf16 is therefore done in f32.
+"""
+
+from __future__ import annotations
+
+from ...ir import IntegerType, Type, bf16, element_type, f32, f64, i16, i32, with_element
+from .context import FunctionContext
+from .types import bit_width, lanes_of, llvm_type
+
+__all__ = ["resize", "through_single"]
+
+
+def resize(e: FunctionContext, value: str, source: Type, target: Type) -> str:
+    """`value` of type `source` as `target`; both of one shape."""
+    if source is target:
+        return value
+    if element_type(target) is bf16 and element_type(source) is not bf16:
+        single = with_element(source, f32)
+        return _to_bfloat(e, resize(e, value, source, single), single)
+    if element_type(source) is bf16 and element_type(target) is f64:
+        return resize(e, resize(e, value, source, with_element(source, f32)), with_element(source, f32), target)
+    name = "fpext" if bit_width(target) > bit_width(source) else "fptrunc"
+    return e.op(f"{name} {llvm_type(source)} {value} to {llvm_type(target)}")
+
+
+def through_single(e: FunctionContext, ty: Type, operands: list[str]) -> tuple[Type, list[str]]:
+    """16-bit floats as f32; wider ones as they are."""
+    if bit_width(ty) >= 32:
+        return ty, operands
+    wide = with_element(ty, f32)
+    return wide, [resize(e, v, ty, wide) for v in operands]
+
+
+def _to_bfloat(e: FunctionContext, value: str, ty: Type) -> str:
+    int_type = llvm_type(with_element(ty, i32))
+    mask = llvm_type(with_element(ty, IntegerType(1)))
+
+    def number(n: int) -> str:
+        return str(n) if lanes_of(ty) == 1 and int_type == "i32" else f"splat (i32 {n})"
+
+    bits = e.op(f"bitcast {llvm_type(ty)} {value} to {int_type}")
+    odd = e.op(f"and {int_type} {e.op(f'lshr {int_type} {bits}, {number(16)}')}, {number(1)}")
+    half = e.op(f"add {int_type} {odd}, {number(0x7FFF)}")
+    rounded = e.op(f"add {int_type} {bits}, {half}")
+    quiet = e.op(f"or {int_type} {bits}, {number(0x400000)}")
+    is_nan = e.op(f"fcmp uno {llvm_type(ty)} {value}, {value}")
+    chosen = e.op(f"select {mask} {is_nan}, {int_type} {quiet}, {int_type} {rounded}")
+    top = e.op(f"lshr {int_type} {chosen}, {number(16)}")
+    short = llvm_type(with_element(ty, i16))
+    narrow = e.op(f"trunc {int_type} {top} to {short}")
+    return e.op(f"bitcast {short} {narrow} to {llvm_type(with_element(ty, bf16))}")
