@@ -344,6 +344,7 @@ class UnregisteredOp(Operation):
     """An operation of a dialect that is not loaded; prints and parses in generic form only."""
 
     __slots__ = ("op_name",)
+    is_registered = False
 
     def __init__(self, op_name: str) -> None:
         self.op_name = op_name

@@ -111,6 +111,7 @@ class Operation:
 
     name: str = ""
     traits: int = 0
+    is_registered: bool = True
 
     operands: list[Value]
     results: list[OpResult]
@@ -141,7 +142,9 @@ class Operation:
         for v in operands:
             users = v.users
             users[self] = users.get(self, 0) + 1
-        self.results = [OpResult(self, i, ty) for i, ty in enumerate(result_types)]
+        results = self.results = []
+        for ty in result_types:
+            results.append(OpResult(self, len(results), ty))
         for region in regions:
             region.parent = self
 
@@ -284,19 +287,19 @@ class Operation:
 
 def _clone(op: Operation, mapping: dict[Any, Any], get: Callable[[Any, Any], Any]) -> Operation:
     new = op.__class__.__new__(op.__class__)
-    if hasattr(op, "op_name"):
+    if not op.is_registered:
         new.op_name = op.op_name  # type: ignore[attr-defined]
-    new.setup(
-        [get(v, v) for v in op.operands],
-        [r.type for r in op.results],
-        dict(op.attributes),
-        [],
-        [get(b, b) for b in op.successors],
-        op.loc,
-    )
-    for old, r in zip(op.results, new.results):
+    operands = []
+    for v in op.operands:
+        operands.append(get(v, v))
+    successors = [get(b, b) for b in op.successors] if op.successors else []
+    new.setup(operands, (), op.attributes.copy(), [], successors, op.loc)
+    results = new.results
+    for old in op.results:
+        r = OpResult(new, old.index, old.type)
         r.hint = old.hint
         mapping[old] = r
+        results.append(r)
     for region in op.regions:
         copy = Region()
         copy.parent = new

@@ -1,0 +1,218 @@
+"""Microseconds an operation costs in each part of the IR core, and whether they keep within their budgets.
+
+    python benchmarks/ir_core.py            the table
+    python benchmarks/ir_core.py --gate     exit with 1 where a budget is broken
+
+The program measured on is an attention kernel in TTIR, eight functions of it. The budgets are those of ARCHITECTURE.md
+for a machine on which the calibration loop takes `CALIBRATION_US`; on a slower one (or under load) they grow with it.
+A machine that is faster gets no less. The best of several rounds counts: noise only ever adds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import itertools
+import sys
+import time
+from collections.abc import Callable
+
+from tritium.dialects import arith, builtin, tt
+from tritium.ir import Block, Builder, FunctionType, Region, TensorType, f32, i32, parse_module, print_op, verify
+from tritium.transforms.canonicalize import canonicalize
+from tritium.transforms.cse import cse
+
+#: us per operation at most.
+BUDGETS = {
+    "build": 3.0,
+    "verify": 2.0,
+    "print": 5.0,
+    "parse": 25.0,
+    "clone": 2.5,
+    "cse": 2.5,
+    "canonicalize": 8.0,
+}
+#: us of one calibration round on the machine the budgets were checked on: AMD EPYC (Zen 5), CPython 3.11, 2026-11-21.
+CALIBRATION_US = 290.0
+FUNCTIONS = 8
+
+KERNEL = """\
+  tt.func public @attention_{n}(%q: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %k: !tt.ptr<f16>, %v: !tt.ptr<f16>, \
+%out: !tt.ptr<f16>, %stride: i32, %n_ctx: i32) attributes {{noinline = false}} {{
+    %c64_i32 = arith.constant 64 : i32
+    %c0_i32 = arith.constant 0 : i32
+    %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+    %low = arith.constant dense<0xFF800000> : tensor<64xf32>
+    %sum = arith.constant dense<0.000000e+00> : tensor<64xf32>
+    %scale = arith.constant dense<1.250000e-01> : tensor<64x64xf32>
+    %pid = tt.get_program_id x : i32
+    %start = arith.muli %pid, %c64_i32 : i32
+    %range = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+    %first = tt.splat %start : i32 -> tensor<64xi32>
+    %rows = arith.addi %first, %range : tensor<64xi32>
+    %rows_e = tt.expand_dims %rows {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
+    %cols_e = tt.expand_dims %range {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
+    %stride_s = tt.splat %stride : i32 -> tensor<64x1xi32>
+    %row_off = arith.muli %rows_e, %stride_s : tensor<64x1xi32>
+    %row_b = tt.broadcast %row_off : tensor<64x1xi32> -> tensor<64x64xi32>
+    %col_b = tt.broadcast %cols_e : tensor<1x64xi32> -> tensor<64x64xi32>
+    %off = arith.addi %row_b, %col_b : tensor<64x64xi32>
+    %q_s = tt.splat %q : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+    %q_p = tt.addptr %q_s, %off : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+    %n_s = tt.splat %n_ctx : i32 -> tensor<64x1xi32>
+    %inside = arith.cmpi slt, %rows_e, %n_s : tensor<64x1xi32>
+    %mask = tt.broadcast %inside : tensor<64x1xi1> -> tensor<64x64xi1>
+    %q_v = tt.load %q_p, %mask : tensor<64x64x!tt.ptr<f16>>
+    %k_s = tt.splat %k : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+    %k_p = tt.addptr %k_s, %off : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+    %v_s = tt.splat %v : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+    %v_p = tt.addptr %v_s, %off : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+    %r:3 = scf.for %i = %c0_i32 to %n_ctx step %c64_i32 iter_args(%acc = %zero, %m = %low, %l = %sum) \
+-> (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>)  : i32 {{
+      %i_stride = arith.muli %i, %stride : i32
+      %i_s = tt.splat %i_stride : i32 -> tensor<64x64xi32>
+      %k_i = tt.addptr %k_p, %i_s : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+      %k_v = tt.load %k_i : tensor<64x64x!tt.ptr<f16>>
+      %k_t = tt.trans %k_v {{order = array<i32: 1, 0>}} : tensor<64x64xf16> -> tensor<64x64xf16>
+      %qk = tt.dot %q_v, %k_t, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      %qk_s = arith.mulf %qk, %scale : tensor<64x64xf32>
+      %top = "tt.reduce"(%qk_s) <{{axis = 1 : i32}}> ({{
+      ^bb0(%a: f32, %b: f32):
+        %max = arith.maxnumf %a, %b : f32
+        tt.reduce.return %max : f32
+      }}) : (tensor<64x64xf32>) -> tensor<64xf32>
+      %m_new = arith.maxnumf %m, %top : tensor<64xf32>
+      %m_e = tt.expand_dims %m_new {{axis = 1 : i32}} : tensor<64xf32> -> tensor<64x1xf32>
+      %m_b = tt.broadcast %m_e : tensor<64x1xf32> -> tensor<64x64xf32>
+      %diff = arith.subf %qk_s, %m_b : tensor<64x64xf32>
+      %p = math.exp %diff : tensor<64x64xf32>
+      %m_d = arith.subf %m, %m_new : tensor<64xf32>
+      %alpha = math.exp %m_d : tensor<64xf32>
+      %p_sum = "tt.reduce"(%p) <{{axis = 1 : i32}}> ({{
+      ^bb0(%a: f32, %b: f32):
+        %add = arith.addf %a, %b : f32
+        tt.reduce.return %add : f32
+      }}) : (tensor<64x64xf32>) -> tensor<64xf32>
+      %l_a = arith.mulf %l, %alpha : tensor<64xf32>
+      %l_new = arith.addf %l_a, %p_sum : tensor<64xf32>
+      %al_e = tt.expand_dims %alpha {{axis = 1 : i32}} : tensor<64xf32> -> tensor<64x1xf32>
+      %al_b = tt.broadcast %al_e : tensor<64x1xf32> -> tensor<64x64xf32>
+      %acc_s = arith.mulf %acc, %al_b : tensor<64x64xf32>
+      %v_i = tt.addptr %v_p, %i_s : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+      %v_v = tt.load %v_i : tensor<64x64x!tt.ptr<f16>>
+      %p_h = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+      %acc_n = tt.dot %p_h, %v_v, %acc_s : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      scf.yield %acc_n, %m_new, %l_new : tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>
+    }}
+    %l_e = tt.expand_dims %r#2 {{axis = 1 : i32}} : tensor<64xf32> -> tensor<64x1xf32>
+    %l_b = tt.broadcast %l_e : tensor<64x1xf32> -> tensor<64x64xf32>
+    %o = arith.divf %r#0, %l_b : tensor<64x64xf32>
+    %o_h = arith.truncf %o : tensor<64x64xf32> to tensor<64x64xf16>
+    %o_s = tt.splat %out : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+    %o_p = tt.addptr %o_s, %off : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+    tt.store %o_p, %o_h, %mask : tensor<64x64x!tt.ptr<f16>>
+    tt.return
+  }}
+"""
+
+
+def program() -> str:
+    """The text of the module measured on."""
+    return "module {\n" + "".join(KERNEL.format(n=n) for n in range(FUNCTIONS)) + "}\n"
+
+
+def build() -> int:
+    """Make operations by their constructors and a builder, as the frontend does; returns how many."""
+    tile, pointers = TensorType((64, 64), f32), TensorType((64, 64), tt.PointerType(f32))
+    func = tt.Func.build("f", FunctionType((tt.PointerType(f32), i32), ()))
+    module = builtin.Module(Region(Block()))
+    module.body.append(func)
+    pointer, size = func.entry.args
+    b = Builder(func.entry)
+    for _ in range(40):
+        start = b.add(arith.MulI(b.add(tt.GetProgramId(0)), size))
+        offsets = b.add(tt.Splat(start, result=TensorType((64, 64), i32)))
+        inside = b.add(arith.CmpI(arith.CmpIPredicate.slt, offsets, offsets))
+        address = b.add(tt.AddPtr(b.add(tt.Splat(pointer, result=pointers)), offsets))
+        x = b.add(tt.Load(address, inside, b.add(arith.Constant.of(0.0, tile))))
+        b.insert(tt.Store(address, b.add(arith.AddF(x, b.add(arith.MulF(x, x)))), inside))
+    b.insert(tt.Return([]))
+    return 40 * 11 + 3
+
+
+class _Node:
+    __slots__ = ("links", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.links: dict[_Node, int] = {}
+
+
+def calibration() -> float:
+    """What one round of objects, dictionaries and strings takes, in us: the same kind of work as the IR's."""
+    start = time.perf_counter()
+    nodes = [_Node(f"n{i}") for i in range(1000)]
+    for a, b in itertools.pairwise(nodes):
+        a.links[b] = a.links.get(b, 0) + 1
+    "".join([f"{n.name} {len(n.links)}" for n in nodes if isinstance(n, _Node)])
+    return (time.perf_counter() - start) * 1e6
+
+
+def best(work: Callable[[object], object], fresh: Callable[[], object], rounds: int) -> float:
+    """The shortest time of `work` on a fresh argument, in us; the collector is off, as it is during a compile."""
+    times = []
+    for _ in range(rounds):
+        argument = fresh()
+        gc.collect()
+        gc.disable()
+        start = time.perf_counter()
+        work(argument)
+        times.append(time.perf_counter() - start)
+        gc.enable()
+    return min(times) * 1e6
+
+
+def measure(rounds: int = 12) -> dict[str, tuple[float, float]]:
+    """us an operation for every budget, and the scale of the machine at that time."""
+    text = program()
+    module = parse_module(text)
+    count = sum(1 for _ in module.walk())
+    tasks: dict[str, tuple[Callable, Callable, int]] = {
+        "build": (lambda _: build(), lambda: None, build()),
+        "verify": (verify, lambda: module, count),
+        "print": (print_op, lambda: module, count),
+        "parse": (parse_module, lambda: text, count),
+        "clone": (lambda m: m.clone(), lambda: module, count),
+        "cse": (cse, module.clone, count),
+        "canonicalize": (canonicalize, module.clone, count),
+    }
+    out = {}
+    for name, (work, fresh, n) in tasks.items():
+        before = min(calibration() for _ in range(20))
+        cost = best(work, fresh, rounds) / n
+        scale = max(1.0, min(before, *(calibration() for _ in range(20))) / CALIBRATION_US)
+        out[name] = (cost, scale)
+    return out
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--gate", action="store_true", help="exit with 1 where a budget is broken")
+    gate = parser.parse_args().gate
+    measured = measure()
+    for name in [n for n, (cost, scale) in measured.items() if cost > BUDGETS[n] * scale]:
+        measured[name] = min(measured[name], measure(30)[name])  # once more, longer: a neighbour may have been busy
+    broken = []
+    print("| part | us/op | budget | scale |\n|---|---:|---:|---:|")
+    for name, (cost, scale) in measured.items():
+        good = cost <= BUDGETS[name] * scale
+        print(f"| {name} | {cost:.2f} | {BUDGETS[name]:g}{'' if good else ' **broken**'} | {scale:.2f} |")
+        if not good:
+            broken.append(name)
+    if broken:
+        print(f"over budget: {', '.join(broken)}")
+    return 1 if gate and broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
