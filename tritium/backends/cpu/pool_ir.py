@@ -42,7 +42,7 @@ STATE_BYTES = 40  # of a launcher: kernel, print callback, cost, user, skip and 
 
 # Measured 2026-11 on a VM with 2 vCPUs, 64 KiB of vector add in 64 programs (4.2 us alone): 3.5 us with a worker still
 # awake, 13 us with one to wake (which arrives 30 us later). 256 programs (30 us alone): 16 us and 35 us.
-ALONE_NS, ALONE_NS_AWAKE, SHARE_NS, PATIENT_NS = 20_000, 5_000, 2_500, 250_000
+ALONE_NS, ALONE_NS_AWAKE, SHARE_NS, PATIENT_NS = 20_000, 10_000, 2_500, 250_000
 _STACK_BYTES = 8 << 20  # musl and macOS give threads far less than a kernel's scratch may want
 
 # about 20 us: longer than the pause between back-to-back launches, too short to be seen as load
