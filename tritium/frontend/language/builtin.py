@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..callee import SourceFunction
-from ..constexpr import constexpr, unwrap
+from ..constexpr import unwrap
 from ..dtypes import dtype
 from ..errors import LanguageError
 from ..tensor import tensor
@@ -122,8 +122,3 @@ def check_dtype(ty: Any, what: str = "dtype") -> dtype:
     if not isinstance(ty, dtype):
         raise LanguageError(f"TypeError: {what} must be a dtype such as tl.float32, got {_kind(ty)}")
     return ty
-
-
-def as_constexpr(value: Any) -> constexpr:
-    """The value as a constexpr."""
-    return value if value.__class__ is constexpr else constexpr(value)

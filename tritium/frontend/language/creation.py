@@ -130,9 +130,7 @@ def trans(input: Any, *dims: Any, _semantic: Any = None) -> tensor:
     order = _dims(dims)
     if not order:
         if rank < 2:
-            raise LanguageError(
-                f"ValueError: tl.trans invoked with a {rank}-D tensor", "it takes two dimensions or more"
-            )
+            raise LanguageError(f"ValueError: tl.trans invoked with a {rank}-D tensor", "it takes 2-D or more")
         order = [*range(rank - 2), rank - 1, rank - 2]
     return _semantic.permute(x, order)
 

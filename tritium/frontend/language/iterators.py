@@ -39,8 +39,8 @@ class range(_Range):
     """`for i in tl.range(n, num_stages=3)`: a loop at run time with hints to the compiler.
 
     `num_stages`: depth of software pipelining. `loop_unroll_factor`: how often the body is repeated.
-    `disallow_acc_multi_buffer`, `flatten`, `warp_specialize`, `disable_licm`: hints with a meaning on GPUs, and no loop-
-    invariant code motion.
+    `disallow_acc_multi_buffer`, `flatten`, `warp_specialize`: hints with a meaning on GPUs. `disable_licm`: no
+    loop-invariant code motion.
     """
 
     __slots__ = (

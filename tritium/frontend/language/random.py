@@ -100,12 +100,12 @@ def randint4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 @language_function
 def uint_to_uniform_float(x):
     """A random integer as a float of [0, 1)."""
-    if x.dtype == uint32 or x.dtype == int32:
+    if x.dtype in (uint32, int32):
         # nearly 2^-31: the largest integer must still give less than 1
         x = x.to(int32, bitcast=True)
         scale = 4.6566127342e-10
     else:
-        static_assert(x.dtype == uint64 or x.dtype == int64, "32 or 64 bits expected")
+        static_assert(x.dtype in (uint64, int64), "32 or 64 bits expected")
         x = x.to(int64, bitcast=True)
         scale = 1.0842020432385337e-19
     x = where(x < 0, -x - 1, x)

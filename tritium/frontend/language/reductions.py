@@ -90,13 +90,7 @@ def dot_scaled(
 
 
 def _inputs(input: Any) -> list[Any]:
-    return (
-        list(input.values)
-        if isinstance(input, tl_tuple)
-        else list(input)
-        if isinstance(input, list | tuple)
-        else [input]
-    )
+    return list(input) if isinstance(input, (tl_tuple, list, tuple)) else [input]
 
 
 def _one_or_all(input: Any, results: list[tensor]) -> Any:
