@@ -14,8 +14,7 @@ from ..support.lazy import LazyModule
 __all__ = ["ASTSource", "IRSource", "SourceError"]
 
 _visitor = LazyModule("..frontend.visitor", __package__)
-_parser = LazyModule("..ir.parser", __package__)
-_verifier = LazyModule("..ir.verifier", __package__)
+_text = LazyModule(".text", __package__)
 
 Path_ = tuple[int, ...]
 
@@ -151,9 +150,7 @@ class IRSource:
         """The stage's module, or its text where it is no MLIR."""
         if self.ext not in ("ttir", "ttcir", "ttgir", "source"):
             return self.src
-        module = _parser.parse_module(self.src, str(self.path.name))
-        _verifier.verify(module)
-        return module
+        return _text.read_module(self.src, self.path.name)
 
     def parse_options(self) -> dict[str, Any]:
         """`num_warps`, where the text states it."""

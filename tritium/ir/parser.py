@@ -11,10 +11,11 @@ operation.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..support import UNKNOWN, InternalError, Location
+from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
 from .assembly_parser import compile_parser
 from .attributes import Attribute, OpaqueAttr
 from .definition import OPS, UnregisteredOp
@@ -77,8 +78,11 @@ def _parser_of(cls: Any) -> Callable[[Any], Operation] | None:
 class Parser(AttributeParser):
     """Reads operations; what hooks use are its public methods and those of the classes below it."""
 
-    def __init__(self, text: str, filename: str, allow_unregistered: bool = False) -> None:
+    def __init__(
+        self, text: str, filename: str, allow_unregistered: bool = False, *, text_locations: bool = False
+    ) -> None:
         super().__init__(text, filename, allow_unregistered)
+        self._newlines = [m.start() for m in re.finditer("\n", text)] if text_locations else None
         self._values: dict[str, Value] = {}
         self._forwards: dict[str, _Forward] = {}
         self._scope: list[str] = []
@@ -320,6 +324,10 @@ class Parser(AttributeParser):
         op = self._generic() if text[self.pos] == '"' else self._pretty()
         if text[self.pos] == "l" and text.startswith("loc(", self.pos):
             op.loc = self.location()
+        elif self._newlines is not None and op.loc is UNKNOWN:
+            line = bisect_left(self._newlines, start)
+            column = start - (self._newlines[line - 1] if line else -1)
+            op.loc = FileLineColLoc(self.filename, line + 1, column)
         results = op.results
         if name and len(results) == 1:
             self.define(name, results[0], start)
@@ -412,13 +420,16 @@ class Parser(AttributeParser):
         return out
 
 
-def parse_module(text: str, filename: str = "<text>", *, allow_unregistered: bool = False) -> Any:
+def parse_module(
+    text: str, filename: str = "<text>", *, allow_unregistered: bool = False, text_locations: bool = False
+) -> Any:
     """The module that `text` holds; operations without a module around them get one.
 
     The dialects used must have been imported. Raises `ParseError`. With `allow_unregistered`, operations, types and
-    attributes of unknown dialects are kept as `UnregisteredOp`, `OpaqueType` and `OpaqueAttr`.
+    attributes of unknown dialects are kept as `UnregisteredOp`, `OpaqueType` and `OpaqueAttr`. With `text_locations`,
+    an operation without a location gets its place in the text.
     """
-    parser = Parser(text, filename, allow_unregistered)
+    parser = Parser(text, filename, allow_unregistered, text_locations=text_locations)
     ops = parser.top_level()
     module_class = OPS["builtin.module"]
     if len(ops) == 1 and isinstance(ops[0], module_class):

@@ -58,13 +58,21 @@ def _told(
 ) -> tuple[str, str, Any, Any, Any, tuple[int, int, int]]:
     """The arguments of a kernel error: its text, and where it happened."""
     file, line, column = site.get("file") or None, site.get("line") or None, site.get("column") or None
-    source = getattr(getattr(kernel.src, "fn", None), "source", None)
-    lines: Sequence[str] = ()
-    if source is not None and file is not None and os.path.basename(source.file) == file:
-        file, lines = source.file, source.lines
+    path, lines = _text_of(kernel.src)
+    if file is not None and os.path.basename(path) == file:
+        file = path
+    else:
+        lines = ()
     message = f"{message}\nin kernel {kernel.name}, program {record.program}"
     text = Diagnostic(message, file or "", line or 0, column or 0, lines).render()
     return text, kernel.name, file, line, column, record.program
+
+
+def _text_of(source: Any) -> tuple[str, Sequence[str]]:
+    """The file that a kernel stands in, and its lines."""
+    if hasattr(source, "fn"):
+        return source.fn.source.file, source.fn.source.lines
+    return str(source.path), source.src.splitlines()
 
 
 def _element_bytes(kernel: CompiledKernel, argument: str | None) -> int:

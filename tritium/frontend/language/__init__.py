@@ -1,1 +1,0 @@
-"""The functions of the language: what kernels call as `tl.…`."""
