@@ -1,0 +1,1 @@
+"""The functions of the language: what kernels call as `tl.…`."""

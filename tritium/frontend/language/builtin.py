@@ -1,0 +1,124 @@
+"""How a function of the language is made: `@builtin`, `@member`, and the checks they share."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from ..callee import SourceFunction
+from ..constexpr import unwrap
+from ..dtypes import dtype
+from ..errors import LanguageError
+from ..tensor import tensor
+from ..tuples import tuple as tl_tuple
+
+__all__ = [
+    "builtin",
+    "check_dtype",
+    "flag",
+    "is_builtin",
+    "member",
+    "shape_of",
+    "static_int",
+    "text",
+    "unwrap_sequence",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+BUILTIN = "__tritium_builtin__"
+
+
+def builtin(fn: F) -> F:
+    """Mark a function that emits IR: the visitor calls it with `_semantic`; elsewhere it explains itself."""
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("_semantic") is None:
+            raise ValueError(
+                f"{fn.__name__} can only be called inside a kernel: did you forget to add @triton.jit?"
+                " (`_semantic` argument must be provided outside of JIT functions.)"
+            )
+        return fn(*args, **kwargs)
+
+    setattr(wrapper, BUILTIN, True)
+    return wrapper  # type: ignore[return-value]
+
+
+def is_builtin(fn: Any) -> bool:
+    """True for functions (and bound methods) made by `@builtin`."""
+    return getattr(fn, BUILTIN, False)
+
+
+def member(fn: Any) -> Any:
+    """Also make the function a method of tensors: `x.fn(…)`."""
+    name = fn.fn.__name__ if isinstance(fn, SourceFunction) else fn.__name__
+    setattr(tensor, name, fn)
+    return fn
+
+
+# -- checks of arguments ------------------------------------------------------------------------------------------
+
+
+def static_int(value: Any, what: str) -> int:
+    """A compile-time integer. Raises naming `what` otherwise."""
+    value = unwrap(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise LanguageError(
+            f"TypeError: {what} must be an integer known at compile time, got {_kind(value)}",
+            "use a literal or a tl.constexpr parameter",
+        )
+    return value
+
+
+def _kind(value: Any) -> str:
+    return f"a run-time value of type {value.type}" if value.__class__ is tensor else repr(value)
+
+
+def flag(value: Any) -> bool:
+    """A compile-time truth."""
+    value = unwrap(value)
+    if value.__class__ is tensor:
+        raise LanguageError("TypeError: an option must be known at compile time, got a run-time value")
+    return bool(value)
+
+
+def text(value: Any, what: str) -> str:
+    """A compile-time string."""
+    value = unwrap(value)
+    if not isinstance(value, str):
+        raise LanguageError(f"TypeError: {what} must be a string known at compile time, got {_kind(value)}")
+    return value
+
+
+def unwrap_sequence(values: Any) -> list[Any]:
+    """The elements of a tuple, list or constexpr sequence (a single value counts as one), constexpr unwrapped."""
+    values = unwrap(values)
+    if isinstance(values, (tl_tuple, list, builtins.tuple)):
+        return [unwrap(v) for v in values]
+    return [values]
+
+
+def shape_of(values: Sequence[Any], what: str = "shape") -> list[int]:
+    """Dimensions given as one sequence or as several arguments: compile-time powers of two."""
+    if len(values) == 1 and not isinstance(unwrap(values[0]), int):
+        values = unwrap_sequence(values[0])
+    dims = [static_int(d, f"{what} element {i}") for i, d in enumerate(values)]
+    for i, d in enumerate(dims):
+        if d < 1 or d & (d - 1):
+            raise LanguageError(
+                f"ValueError: Shape element {i} must be a power of 2, got {d}",
+                "round up with triton.next_power_of_2 and mask what is outside",
+            )
+    return dims
+
+
+def check_dtype(ty: Any, what: str = "dtype") -> dtype:
+    """A dtype given as such (constexpr or not)."""
+    ty = unwrap(ty)
+    if not isinstance(ty, dtype):
+        raise LanguageError(f"TypeError: {what} must be a dtype such as tl.float32, got {_kind(ty)}")
+    return ty

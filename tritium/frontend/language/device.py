@@ -1,0 +1,106 @@
+"""Functions that ask about the machine a kernel runs on, and those not supported yet, each with one clear error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..constexpr import constexpr
+from ..errors import LanguageError
+from .builtin import builtin
+
+__all__ = [
+    "current_target",
+    "cuda_capability_geq",
+    "gdc_launch_dependents",
+    "gdc_wait",
+    "is_cuda",
+    "is_hip",
+    "is_hip_cdna3",
+    "is_hip_cdna4",
+    "is_hip_gfx1250",
+    "num_threads",
+    "num_warps",
+    "unsupported",
+]
+
+
+def unsupported(name: str, hint: str | None = None) -> Any:
+    """A builtin that exists and says that it does not work yet."""
+
+    def function(*args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+        raise LanguageError(f"{name} is not supported yet", hint)
+
+    function.__name__ = function.__qualname__ = name.rsplit(".", 1)[-1]
+    function.__doc__ = "Not supported yet."
+    return builtin(function)
+
+
+def _backend(sem: Any) -> str:
+    return getattr(sem.options, "backend_name", "cpu")
+
+
+@builtin
+def current_target(_semantic: Any = None) -> constexpr:
+    """The name of the backend that compiles."""
+    return constexpr(_backend(_semantic))
+
+
+@builtin
+def is_cuda(_semantic: Any = None) -> constexpr:
+    """True when compiling for an NVIDIA GPU."""
+    return constexpr(_backend(_semantic) == "cuda")
+
+
+@builtin
+def is_hip(_semantic: Any = None) -> constexpr:
+    """True when compiling for an AMD GPU."""
+    return constexpr(_backend(_semantic) == "hip")
+
+
+def _is_arch(prefix: str) -> Any:
+    @builtin
+    def function(_semantic: Any = None) -> constexpr:
+        arch = str(getattr(_semantic.options, "arch", ""))
+        return constexpr(_backend(_semantic) == "hip" and arch.startswith(prefix))
+
+    return function
+
+
+is_hip_cdna3 = _is_arch("gfx942")
+is_hip_cdna4 = _is_arch("gfx950")
+is_hip_gfx1250 = _is_arch("gfx1250")
+
+
+@builtin
+def cuda_capability_geq(major: Any, minor: Any = 0, _semantic: Any = None) -> constexpr:
+    """True when compiling for an NVIDIA GPU of at least that compute capability."""
+    if _backend(_semantic) != "cuda":
+        return constexpr(False)
+    arch = int("".join(c for c in str(_semantic.options.arch) if c.isdigit()))
+    return constexpr(arch >= int(major) * 10 + int(minor))
+
+
+@builtin
+def num_warps(_semantic: Any = None) -> constexpr:
+    """The option num_warps of this compile."""
+    return constexpr(getattr(_semantic.options, "num_warps", 4))
+
+
+@builtin
+def num_threads(_semantic: Any = None) -> constexpr:
+    """Threads of a program: warps times their size."""
+    return constexpr(getattr(_semantic.options, "num_warps", 4) * getattr(_semantic.options, "warp_size", 32))
+
+
+@builtin
+def gdc_wait(_semantic: Any = None) -> None:
+    """Wait for the kernels before this one; launches on a CPU never overlap."""
+    if _backend(_semantic) != "cpu":
+        raise LanguageError("gdc_wait is not supported yet")
+
+
+@builtin
+def gdc_launch_dependents(_semantic: Any = None) -> None:
+    """Let the next kernel start; launches on a CPU never overlap."""
+    if _backend(_semantic) != "cpu":
+        raise LanguageError("gdc_launch_dependents is not supported yet")

@@ -1,0 +1,341 @@
+"""The device library: functions with the names of CUDA's libdevice, made of operations every target has.
+
+Where the library has several spellings of one function (`fast_expf`, `exp`), they are the same here. What has no exact
+form in these operations is a name that reports so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import arith, math
+from ..constexpr import unwrap
+from ..dtypes import dtype, float32, float64, int32, int64, uint32, uint64
+from ..errors import LanguageError
+from ..tensor import tensor
+from . import mathematics as base
+from .builtin import builtin
+from .device import unsupported
+
+__all__: list[str] = []  # filled below: every name of the library
+
+
+def _export(name: str, fn: Any) -> None:
+    globals()[name] = fn
+    __all__.append(name)
+
+
+def _floats(sem: Any, name: str, args: tuple[Any, ...]) -> list[tensor]:
+    """Arguments as floats of one type and shape, fp32 or fp64."""
+    values = [unwrap(a) for a in args]
+    if not any(v.__class__ is tensor for v in values):
+        values = [sem.to_tensor(v) for v in values]
+    out = values
+    for i in range(1, len(out)):
+        out[0], out[i] = sem.binary_operands(out[0], out[i])
+    for i in range(1, len(out) - 1):
+        out[0], out[i] = sem.binary_operands(out[0], out[i])
+    for v in out:
+        if v.dtype not in (float32, float64):
+            raise LanguageError(
+                f"ValueError: libdevice.{name} takes fp32 or fp64, got {v.dtype}", "cast the argument: x.to(tl.float32)"
+            )
+    return out
+
+
+def _operation(name: str, op: Any, count: int = 1) -> Any:
+    def function(*args: Any, _semantic: Any = None) -> tensor:
+        if len(args) != count:
+            raise LanguageError(f"TypeError: libdevice.{name} takes {count} arguments, got {len(args)}")
+        values = _floats(_semantic, name, args)
+        return tensor(_semantic.builder.add(op(*(v.handle for v in values))), values[0].type)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{op.name}` per element, of fp32 or fp64."
+    return builtin(function)
+
+
+ONE = {
+    math.Exp: "exp fast_expf",
+    math.Exp2: "exp2",
+    math.ExpM1: "expm1",
+    math.Log: "log fast_logf",
+    math.Log2: "log2 fast_log2f",
+    math.Log10: "log10 fast_log10f",
+    math.Log1p: "log1p",
+    math.Sin: "sin fast_sinf",
+    math.Cos: "cos fast_cosf",
+    math.Tan: "tan fast_tanf",
+    math.Asin: "asin",
+    math.Acos: "acos",
+    math.Atan: "atan",
+    math.Sinh: "sinh",
+    math.Cosh: "cosh",
+    math.Tanh: "tanh fast_tanhf",
+    math.Asinh: "asinh",
+    math.Acosh: "acosh",
+    math.Atanh: "atanh",
+    math.Sqrt: "sqrt sqrt_rn",
+    math.Rsqrt: "rsqrt rsqrt_rn",
+    math.Cbrt: "cbrt",
+    math.Erf: "erf",
+    math.Erfc: "erfc",
+    math.AbsF: "fabs",
+    math.Ceil: "ceil",
+    math.Floor: "floor",
+    math.Trunc: "trunc",
+    math.Round: "round",
+    math.RoundEven: "rint nearbyint",
+}
+TWO = {
+    math.Atan2: "atan2",
+    math.PowF: "pow fast_powf",
+    math.CopySign: "copysign",
+    arith.RemF: "fmod",
+    arith.MaxNumF: "fmax",
+    arith.MinNumF: "fmin",
+    arith.AddF: "add_rn",
+    arith.SubF: "sub_rn",
+    arith.MulF: "mul_rn",
+    arith.DivF: "div_rn fast_dividef",
+}
+for _table, _count in ((ONE, 1), (TWO, 2), ({math.Fma: "fma fma_rn"}, 3)):
+    for _op, _names in _table.items():
+        for _name in _names.split():
+            _export(_name, _operation(_name, _op, _count))
+
+
+# -- compositions -------------------------------------------------------------------------------------------------
+
+
+def _composed(fn: Any) -> Any:
+    made = builtin(fn)
+    _export(fn.__name__, made)
+    return made
+
+
+@_composed
+def abs(x: Any, _semantic: Any = None) -> tensor:
+    """|x|, of integers and floats."""
+    return base.abs(x, _semantic=_semantic)
+
+
+@_composed
+def max(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """The greater of two numbers."""
+    return base.maximum(x, y, _semantic=_semantic)
+
+
+@_composed
+def min(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """The lesser of two numbers."""
+    return base.minimum(x, y, _semantic=_semantic)
+
+
+@_composed
+def exp10(x: Any, _semantic: Any = None) -> tensor:
+    """10 ** x"""
+    (x,) = _floats(_semantic, "exp10", (x,))
+    ten = _semantic.full(x.type.shape, 10.0, x.dtype)
+    return tensor(_semantic.builder.add(math.PowF(ten.handle, x.handle)), x.type)
+
+
+@_composed
+def fast_exp10f(x: Any, _semantic: Any = None) -> tensor:
+    """10 ** x"""
+    return exp10(x, _semantic=_semantic)
+
+
+@_composed
+def rcp_rn(x: Any, _semantic: Any = None) -> tensor:
+    """1 / x"""
+    (x,) = _floats(_semantic, "rcp_rn", (x,))
+    return _semantic.truediv(1.0, x)
+
+
+@_composed
+def fdim(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """x - y where x > y, 0 elsewhere; NaN where one is NaN."""
+    x, y = _floats(_semantic, "fdim", (x, y))
+    return _semantic.where(_semantic.le(x, y), 0.0, _semantic.sub(x, y))
+
+
+@_composed
+def saturatef(x: Any, _semantic: Any = None) -> tensor:
+    """x held between 0 and 1; 0 for NaN."""
+    (x,) = _floats(_semantic, "saturatef", (x,))
+    return _semantic.minimum(_semantic.maximum(x, 0.0), 1.0)
+
+
+def _bool_to_int(sem: Any, x: tensor) -> tensor:
+    return sem.cast(x, int32)
+
+
+@_composed
+def isnan(x: Any, _semantic: Any = None) -> tensor:
+    """1 where x is NaN, int32."""
+    (x,) = _floats(_semantic, "isnan", (x,))
+    return _bool_to_int(_semantic, _semantic.ne(x, x))
+
+
+@_composed
+def isinf(x: Any, _semantic: Any = None) -> tensor:
+    """1 where x is infinite, int32."""
+    (x,) = _floats(_semantic, "isinf", (x,))
+    return _bool_to_int(_semantic, _semantic.eq(base.abs(x, _semantic=_semantic), float("inf")))
+
+
+def _finite(x: Any, _semantic: Any = None) -> tensor:
+    """1 where x is neither NaN nor infinite, int32."""
+    (x,) = _floats(_semantic, "finitef", (x,))
+    return _bool_to_int(_semantic, _semantic.lt(base.abs(x, _semantic=_semantic), float("inf")))
+
+
+for _name in ("finitef", "isfinited"):
+    _export(_name, builtin(_finite))
+
+
+@_composed
+def signbit(x: Any, _semantic: Any = None) -> tensor:
+    """1 where the sign bit is set, int32."""
+    (x,) = _floats(_semantic, "signbit", (x,))
+    bits = _semantic.bitcast(x, int32 if x.dtype is float32 else int64)
+    return _bool_to_int(_semantic, _semantic.lt(bits, 0))
+
+
+# -- integers -----------------------------------------------------------------------------------------------------
+
+
+def _integers(sem: Any, name: str, *args: Any) -> list[tensor]:
+    values = [sem.to_tensor(a) for a in args]
+    for v in values:
+        if v.dtype not in (int32, int64, uint32, uint64):
+            raise LanguageError(f"ValueError: libdevice.{name} takes 32- or 64-bit integers, got {v.dtype}")
+    return values
+
+
+def _bit_count(name: str, op: Any) -> Any:
+    def function(x: Any, _semantic: Any = None) -> tensor:
+        (x,) = _integers(_semantic, name, x)
+        return _semantic.cast(tensor(_semantic.builder.add(op(x.handle)), x.type), int32)
+
+    function.__name__ = name
+    function.__doc__ = f"`{op.name}` per element, int32."
+    return builtin(function)
+
+
+_export("popc", _bit_count("popc", math.Ctpop))
+_export("clz", _bit_count("clz", math.Ctlz))
+
+
+@_composed
+def ffs(x: Any, _semantic: Any = None) -> tensor:
+    """The position of the lowest one bit, from 1; 0 without one. int32."""
+    (x,) = _integers(_semantic, "ffs", x)
+    count = _semantic.cast(tensor(_semantic.builder.add(math.Cttz(x.handle)), x.type), int32)
+    return _semantic.where(_semantic.eq(x, 0), 0, _semantic.add(count, 1, False))
+
+
+@_composed
+def umulhi(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """The high half of the unsigned product."""
+    return base.umulhi(x, y, _semantic=_semantic)
+
+
+@_composed
+def mulhi(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """The high half of the product of 32-bit integers."""
+    x, y = _semantic.binary_operands(*_integers(_semantic, "mulhi", x, y))
+    if x.dtype.is_int_unsigned():
+        return base.umulhi(x, y, _semantic=_semantic)
+    _, high = _semantic.builder.add(arith.MulSIExtended(x.handle, y.handle))
+    return tensor(high, x.type)
+
+
+@_composed
+def hadd(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """(x + y) >> 1 without overflow, of 32-bit integers."""
+    return _average(_semantic, "hadd", x, y, 0)
+
+
+@_composed
+def rhadd(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """(x + y + 1) >> 1 without overflow, of 32-bit integers."""
+    return _average(_semantic, "rhadd", x, y, 1)
+
+
+def _average(sem: Any, name: str, x: Any, y: Any, plus: int) -> tensor:
+    x, y = sem.binary_operands(*_integers(sem, name, x, y))
+    wide = sem.add(sem.add(sem.cast(x, int64), sem.cast(y, int64), False), plus, False)
+    return sem.cast(sem.rshift(wide, 1), x.dtype)
+
+
+# -- conversions --------------------------------------------------------------------------------------------------
+
+_NAMES = {"int": int32, "uint": uint32, "ll": int64, "ull": uint64, "float": float32, "double": float64}
+
+
+def _conversion(name: str, source: dtype, target: dtype, rounding: Any) -> Any:
+    def function(x: Any, _semantic: Any = None) -> tensor:
+        x = _semantic.to_tensor(x)
+        if x.dtype is not source:
+            raise LanguageError(f"ValueError: libdevice.{name} takes {source}, got {x.dtype}")
+        if rounding is not None:
+            x = tensor(_semantic.builder.add(rounding(x.handle)), x.type)
+        return _semantic.cast(x, target)
+
+    function.__name__ = name
+    function.__doc__ = f"{source} as {target}, rounded as the name says."
+    return builtin(function)
+
+
+_TO_INTEGER = {"rn": math.RoundEven, "rz": None, "rd": math.Floor, "ru": math.Ceil}
+for _from in ("float", "double"):
+    for _to in ("int", "uint", "ll", "ull"):
+        for _mode, _op in _TO_INTEGER.items():
+            _name = f"{_from}2{_to}_{_mode}"
+            _export(_name, _conversion(_name, _NAMES[_from], _NAMES[_to], _op))
+for _from in ("int", "uint", "ll", "ull"):
+    for _to in ("float", "double"):
+        _name = f"{_from}2{_to}_rn"
+        _export(_name, _conversion(_name, _NAMES[_from], _NAMES[_to], None))
+_export("double2float_rn", _conversion("double2float_rn", float64, float32, None))
+for _name, _target, _op in (("llrint", int64, math.RoundEven), ("llround", int64, math.Round)):
+
+    def _rounded(x: Any, _semantic: Any = None, _name: str = _name, _target: Any = _target, _op: Any = _op) -> tensor:
+        (x,) = _floats(_semantic, _name, (x,))
+        return _semantic.cast(tensor(_semantic.builder.add(_op(x.handle)), x.type), _target)
+
+    _rounded.__name__ = _name
+    _export(_name, builtin(_rounded))
+
+
+def _reinterpretation(name: str, source: dtype, target: dtype) -> Any:
+    def function(x: Any, _semantic: Any = None) -> tensor:
+        x = _semantic.to_tensor(x)
+        if x.dtype is not source:
+            raise LanguageError(f"ValueError: libdevice.{name} takes {source}, got {x.dtype}")
+        return _semantic.bitcast(x, target)
+
+    function.__name__ = name
+    function.__doc__ = f"The bits of {source} as {target}."
+    return builtin(function)
+
+
+for _a, _b in (("float", "int"), ("float", "uint"), ("double", "ll"), ("double", "longlong")):
+    _wide = _NAMES.get(_b, int64)
+    _export(f"{_a}_as_{_b}", _reinterpretation(f"{_a}_as_{_b}", _NAMES[_a], _wide))
+    _export(f"{_b}_as_{_a}", _reinterpretation(f"{_b}_as_{_a}", _wide, _NAMES[_a]))
+
+NOT_YET = """
+    acos brev byte_perm cospi sinpi mul24 sad rhypot hypot rcbrt norm3d norm4d rnorm3d rnorm4d erfcinv erfcx erfinv
+    normcdf normcdfinv lgamma tgamma j0 j1 jn y0 y1 yn cyl_bessel_i0 cyl_bessel_i1 remainder nextafter ldexp scalbn
+    ilogb logb hiloint2double double2loint double2hiint lrint lround
+"""
+for _name in NOT_YET.split():
+    if _name not in globals():
+        _export(_name, unsupported(f"libdevice.{_name}"))
+for _name in ("add", "sub", "mul", "div", "rcp", "sqrt", "fma"):
+    for _mode in ("rn", "rz", "rd", "ru"):
+        if f"{_name}_{_mode}" not in globals():
+            _export(f"{_name}_{_mode}", unsupported(f"libdevice.{_name}_{_mode}", "only _rn, to nearest, is there"))

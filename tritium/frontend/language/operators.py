@@ -1,0 +1,58 @@
+"""Operators as methods of tensors, and as functions that say whether overflow is checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor import tensor
+from .builtin import builtin, flag
+
+__all__ = ["add", "mul", "sub"]
+
+
+@builtin
+def add(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
+    """x + y"""
+    return _semantic.add(x, y, flag(sanitize_overflow))
+
+
+@builtin
+def sub(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
+    """x - y"""
+    return _semantic.sub(x, y, flag(sanitize_overflow))
+
+
+@builtin
+def mul(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
+    """x * y"""
+    return _semantic.mul(x, y, flag(sanitize_overflow))
+
+
+def _binary(name: str, reflected: bool) -> Any:
+    def operator(self: Any, other: Any, _semantic: Any = None) -> tensor:
+        return _semantic.binary(name, other, self) if reflected else _semantic.binary(name, self, other)
+
+    operator.__name__ = f"__{'r' if reflected else ''}{name.rstrip('_')}__"
+    return builtin(operator)
+
+
+def _unary(name: str) -> Any:
+    def operator(self: Any, _semantic: Any = None) -> tensor:
+        return getattr(_semantic, name)(self)
+
+    operator.__name__ = name
+    return builtin(operator)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lshift", "rshift", "and_", "or_", "xor_"):
+    for _reflected in (False, True):
+        _fn = _binary(_name, _reflected)
+        setattr(tensor, _fn.__name__, _fn)
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(tensor, f"__{_name}__", _binary(_name, False))
+# == and != stay those of Python objects: the visitor compiles the operators, the compiler itself compares identities
+tensor.logical_and = _binary("logical_and", False)  # type: ignore[attr-defined]
+tensor.logical_or = _binary("logical_or", False)  # type: ignore[attr-defined]
+tensor.__neg__ = _unary("neg")  # type: ignore[attr-defined]
+tensor.__invert__ = _unary("invert")  # type: ignore[attr-defined]
+tensor.__not__ = _unary("not_")  # type: ignore[attr-defined]

@@ -1,0 +1,194 @@
+"""Matrix products, selection, reductions, scans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..constexpr import unwrap
+from ..dtypes import float32, int32, uint32
+from ..errors import LanguageError
+from ..tensor import tensor
+from ..tuples import tuple as tl_tuple
+from .builtin import builtin, flag, member, static_int
+from .creation import arange, broadcast_to, expand_dims
+
+__all__ = [
+    "associative_scan",
+    "dot",
+    "dot_scaled",
+    "expect_zero",
+    "histogram",
+    "map_elementwise",
+    "promote_bfloat16",
+    "reduce",
+    "reduce_with_indices",
+    "where",
+]
+
+
+@builtin
+def where(condition: Any, x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """x where `condition` holds, y elsewhere. Both are computed everywhere: guard memory with masks."""
+    return _semantic.where(condition, x, y)
+
+
+@builtin
+def expect_zero(x: Any, mask: Any, _semantic: Any = None) -> tensor:
+    """`x`, which the caller promises to be zero where `mask` is false."""
+    return _semantic.where(mask, x, 0)
+
+
+@builtin
+def dot(
+    input: Any,
+    other: Any,
+    acc: Any = None,
+    input_precision: Any = None,
+    allow_tf32: Any = None,
+    max_num_imprecise_acc: Any = None,
+    out_dtype: Any = None,
+    _semantic: Any = None,
+) -> tensor:
+    """input @ other + acc for blocks (M, K) and (K, N), or with batch dimensions in front.
+
+    The operands have one dtype: int8, fp8, fp16, bf16, fp32 or fp64 (two fp8 may differ). The result is fp32; int32 for
+    int8, fp64 for fp64, fp16 for fp16 and fp8 when `out_dtype` or `acc` say so. `input_precision` of fp32 operands:
+    "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"; `allow_tf32` is the older spelling of "tf32" or "ieee".
+    """
+    precision, tf32 = unwrap(input_precision), unwrap(allow_tf32)
+    if tf32 is not None:
+        if precision is not None:
+            raise LanguageError("ValueError: Only one of input_precision and allow_tf32 can be specified")
+        precision = "tf32" if tf32 else "ieee"
+    acc = unwrap(acc)
+    return _semantic.dot(input, other, acc, precision, max_num_imprecise_acc, out_dtype)
+
+
+@builtin
+def dot_scaled(
+    lhs: Any,
+    lhs_scale: Any,
+    lhs_format: Any,
+    rhs: Any,
+    rhs_scale: Any,
+    rhs_format: Any,
+    acc: Any = None,
+    fast_math: Any = False,
+    lhs_k_pack: Any = True,
+    rhs_k_pack: Any = True,
+    out_dtype: Any = float32,
+    _semantic: Any = None,
+) -> tensor:
+    """A matrix product of block-scaled low-precision formats. Not supported yet."""
+    raise LanguageError(
+        f"tl.dot_scaled is not supported yet (formats {unwrap(lhs_format)} and {unwrap(rhs_format)})",
+        "scale the operands by hand and use tl.dot",
+    )
+
+
+# -- reductions and scans -----------------------------------------------------------------------------------------
+
+
+def _inputs(input: Any) -> list[Any]:
+    return list(input) if isinstance(input, (tl_tuple, list, tuple)) else [input]
+
+
+def _one_or_all(input: Any, results: list[tensor]) -> Any:
+    return results[0] if input.__class__ is tensor else tl_tuple(results)
+
+
+@builtin
+def reduce(
+    input: Any,
+    axis: Any,
+    combine_fn: Any,
+    keep_dims: Any = False,
+    _semantic: Any = None,
+    _generator: Any = None,
+) -> Any:
+    """The elements along `axis` (all for None) combined by the jit function `combine_fn`, taken to be associative.
+
+    For a tuple of inputs `combine_fn(a0, a1, …, b0, b1, …)` returns as many values; the result is a tuple.
+    """
+    results = _semantic.reduce(_inputs(input), axis, unwrap(combine_fn), _generator, flag(keep_dims))
+    return _one_or_all(input, results)
+
+
+tensor.reduce = reduce  # type: ignore[attr-defined]
+
+
+@builtin
+def associative_scan(
+    input: Any,
+    axis: Any,
+    combine_fn: Any,
+    reverse: Any = False,
+    _semantic: Any = None,
+    _generator: Any = None,
+) -> Any:
+    """Element i is the elements up to i along `axis` combined (from the end with `reverse`)."""
+    results = _semantic.scan(_inputs(input), axis, unwrap(combine_fn), _generator, flag(reverse))
+    return _one_or_all(input, results)
+
+
+tensor.associative_scan = associative_scan  # type: ignore[attr-defined]
+
+
+@builtin
+def promote_bfloat16(x: Any, _semantic: Any = None) -> Any:
+    """bf16 as fp32; other types unchanged."""
+    return _semantic.cast(x, float32) if x.__class__ is tensor and x.dtype.is_bf16() else x
+
+
+@builtin
+def widen_integers(x: Any, _semantic: Any = None) -> Any:
+    """Integers of less than 32 bits as int32, or uint32 for unsigned ones; int1 counts as unsigned."""
+    kind = x.dtype
+    if not kind.is_int() or kind.int_bitwidth >= 32:
+        return x
+    return _semantic.cast(x, int32 if kind.is_int_signed() else uint32)
+
+
+@builtin
+def reduce_with_indices(
+    input: Any,
+    axis: Any,
+    combine_fn: Any,
+    keep_dims: Any = False,
+    _semantic: Any = None,
+    _generator: Any = None,
+) -> Any:
+    """Reduce pairs of (element, its index along `axis`); without an axis the index counts in row-major order."""
+    rank = len(input.type.shape)
+    if not rank:
+        raise LanguageError(f"TypeError: a reduction takes blocks, got {input.type}")
+    at = unwrap(axis)
+    source = input
+    if at is None and rank > 1:
+        source, at = _semantic.reshape(input, [input.type.numel]), 0
+    at = static_int(0 if at is None else at, "axis")
+    size = len(source.type.shape)
+    if not -size <= at < size:
+        raise LanguageError(f"ValueError: reduction axis {at} must be < inputs rank ({size})")
+    at = at + size if at < 0 else at
+    index = arange(0, source.type.shape[at], _semantic=_semantic)
+    if size > 1:
+        index = expand_dims(index, [d for d in range(size) if d != at], _semantic=_semantic)
+        index = broadcast_to(index, source.type.shape, _semantic=_semantic)
+    value, where_ = _semantic.reduce([source, index], at, combine_fn, _generator, flag(keep_dims))
+    if flag(keep_dims) and unwrap(axis) is None and rank > 1:
+        value, where_ = (_semantic.reshape(x, (1,) * rank) for x in (value, where_))
+    return tl_tuple([value, where_])
+
+
+@member
+@builtin
+def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None) -> tensor:
+    """How many elements (where `mask`) equal 0, 1, …, num_bins - 1."""
+    return _semantic.histogram(input, num_bins, unwrap(mask))
+
+
+@builtin
+def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = None, _generator: Any = None) -> Any:
+    """A scalar function applied to each element. Not supported yet."""
+    raise LanguageError("tl.map_elementwise is not supported yet", "write the function for whole blocks")

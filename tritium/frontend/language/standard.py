@@ -1,0 +1,396 @@
+"""The part of the library that is written in the language itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..callee import constexpr_function, language_function
+from ..constexpr import constexpr
+from ..dtypes import float32, get_int_dtype, int32
+from . import mathematics as math
+from .builtin import builtin, member
+from .creation import arange, full, join, reshape
+from .hints import static_assert
+from .iterators import static_range
+from .mathematics import exp, maximum, minimum
+from .reductions import (
+    associative_scan,
+    promote_bfloat16,
+    reduce,
+    reduce_with_indices,
+    where,
+    widen_integers,
+)
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "bitonic_merge",
+    "cdiv",
+    "cumprod",
+    "cumsum",
+    "flip",
+    "interleave",
+    "max",
+    "min",
+    "ravel",
+    "reduce_or",
+    "sigmoid",
+    "softmax",
+    "sort",
+    "sum",
+    "swizzle2d",
+    "topk",
+    "xor_sum",
+    "zeros",
+    "zeros_like",
+]
+
+
+@constexpr_function
+def _log2(n: int) -> int:
+    """The logarithm of a power of two."""
+    return n.bit_length() - 1
+
+
+@constexpr_function
+def _is_power_of_two(n: int) -> bool:
+    return n > 0 and n & (n - 1) == 0
+
+
+@member
+@language_function
+def cdiv(x, div):
+    """x / div rounded up, of integers that are not negative."""
+    return (x + div - 1) // div
+
+
+@member
+@language_function
+def sigmoid(x):
+    """1 / (1 + e^-x)"""
+    return 1 / (1 + exp(-x))
+
+
+@member
+@language_function
+def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
+    """e^x normalized along `dim` (the first without one); the maximum is taken off before."""
+    axis: constexpr = 0 if dim is None else dim
+    keep: constexpr = len(x.shape) > 1
+    z = x - max(x, axis, keep_dims=keep)
+    numerator = exp(z)
+    return math.fdiv(numerator, sum(numerator, axis, keep_dims=keep), ieee_rounding)
+
+
+@member
+@language_function
+def ravel(x, can_reorder=False):
+    """The elements in one dimension, in row-major order."""
+    return reshape(x, [x.numel], can_reorder=can_reorder)
+
+
+@language_function
+def swizzle2d(i, j, size_i, size_j, size_g):
+    """Indices of a row-major size_i x size_j matrix turned into ones that walk columns within groups of size_g rows."""
+    # the linear index, and how many of them make a group of size_g rows
+    ij = i * size_j + j
+    size_gj = size_g * size_j
+    group = ij // size_gj
+    first = group * size_g
+    # the last group may have fewer rows
+    size_g = minimum(size_i - first, size_g)
+    ij = ij % size_gj
+    return first + ij % size_g, ij // size_g
+
+
+@language_function
+def zeros(shape, dtype):
+    """A block filled with zeros."""
+    return full(shape, 0, dtype)
+
+
+@language_function
+def zeros_like(input):
+    """Zeros in the shape and dtype of `input`."""
+    return zeros(input.shape, input.dtype)
+
+
+@language_function
+def interleave(a, b):
+    """The elements of `a` and `b` by turns along the last dimension."""
+    c = join(a, b)
+    if len(c.shape) == 1:
+        return c
+    return reshape(c, c.shape[:-2] + [2 * c.shape[-2]])
+
+
+# -- maximum, minimum and where they are --------------------------------------------------------------------------
+
+
+@language_function
+def _max_combine(a, b):
+    return maximum(a, b)
+
+
+@language_function
+def _min_combine(a, b):
+    return minimum(a, b)
+
+
+@language_function
+def _argmax_left(value1, index1, value2, index2):
+    first = value1 > value2 or (value1 == value2 and index1 < index2)
+    return where(first, value1, value2), where(first, index1, index2)
+
+
+@language_function
+def _argmax_fast(value1, index1, value2, index2):
+    first = value1 > value2
+    return where(first, value1, value2), where(first, index1, index2)
+
+
+@language_function
+def _argmin_left(value1, index1, value2, index2):
+    first = value1 < value2 or (value1 == value2 and index1 < index2)
+    return where(first, value1, value2), where(first, index1, index2)
+
+
+@language_function
+def _argmin_fast(value1, index1, value2, index2):
+    first = value1 < value2
+    return where(first, value1, value2), where(first, index1, index2)
+
+
+@language_function
+def _widened(x):
+    """Elements of less than 32 bits as fp32 or int32, in which the reduction is computed."""
+    if x.dtype.primitive_bitwidth < 32:
+        if x.dtype.is_floating():
+            return x.to(float32)
+        return x.to(int32)
+    return x
+
+
+@member
+@language_function
+def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    """The maximum along `axis` (of all elements for None); with `return_indices` also where it is."""
+    input = promote_bfloat16(input)
+    if return_indices:
+        if return_indices_tie_break_left:
+            return reduce_with_indices(input, axis, _argmax_left, keep_dims=keep_dims)
+        return reduce_with_indices(input, axis, _argmax_fast, keep_dims=keep_dims)
+    return reduce(_widened(input), axis, _max_combine, keep_dims=keep_dims)
+
+
+@member
+@language_function
+def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    """The minimum along `axis` (of all elements for None); with `return_indices` also where it is."""
+    input = promote_bfloat16(input)
+    if return_indices:
+        if return_indices_tie_break_left:
+            return reduce_with_indices(input, axis, _argmin_left, keep_dims=keep_dims)
+        return reduce_with_indices(input, axis, _argmin_fast, keep_dims=keep_dims)
+    return reduce(_widened(input), axis, _min_combine, keep_dims=keep_dims)
+
+
+@member
+@language_function
+def argmax(input, axis, tie_break_left=True, keep_dims=False):
+    """The index of the maximum along `axis`; of equal ones the first, unless `tie_break_left` is False."""
+    _, index = max(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+@member
+@language_function
+def argmin(input, axis, tie_break_left=True, keep_dims=False):
+    """The index of the minimum along `axis`; of equal ones the first, unless `tie_break_left` is False."""
+    _, index = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+# -- sums ---------------------------------------------------------------------------------------------------------
+
+
+@language_function
+def _sum_combine(a, b):
+    return a + b
+
+
+@language_function
+def _xor_combine(a, b):
+    return a ^ b
+
+
+@language_function
+def _or_combine(a, b):
+    return a | b
+
+
+@language_function
+def _product_combine(a, b):
+    return a * b
+
+
+@language_function
+def _summand(x, dtype: constexpr):
+    """In `dtype`, by default: small integers widened to 32 bits, bf16 to fp32."""
+    if dtype is not None:
+        return x.to(dtype)
+    return widen_integers(promote_bfloat16(x))
+
+
+@member
+@language_function
+def sum(input, axis=None, keep_dims=False, dtype: constexpr = None):
+    """The sum along `axis` (of all elements for None), in `dtype`."""
+    return reduce(_summand(input, dtype), axis, _sum_combine, keep_dims=keep_dims)
+
+
+@builtin
+def _check_integer(name: Any, x: Any, _semantic: Any = None) -> None:
+    if not x.dtype.is_int():
+        raise ValueError(f"{name.value} only supported for integers, got {x.dtype}")
+
+
+@member
+@language_function
+def xor_sum(input, axis=None, keep_dims=False):
+    """The exclusive or of the integers along `axis`."""
+    _check_integer("xor_sum", input)
+    return reduce(input, axis, _xor_combine, keep_dims=keep_dims)
+
+
+@member
+@language_function
+def reduce_or(input, axis, keep_dims=False):
+    """The bitwise or of the integers along `axis`."""
+    _check_integer("reduce_or", input)
+    return reduce(input, axis, _or_combine, keep_dims=keep_dims)
+
+
+@member
+@language_function
+def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):
+    """The sums of the elements up to each one along `axis` (from the end with `reverse`)."""
+    return associative_scan(_summand(input, dtype), axis, _sum_combine, reverse)
+
+
+@member
+@language_function
+def cumprod(input, axis=0, reverse=False):
+    """The products of the elements up to each one along `axis` (from the end with `reverse`)."""
+    return associative_scan(promote_bfloat16(input), axis, _product_combine, reverse)
+
+
+# -- sorting ------------------------------------------------------------------------------------------------------
+# A block of 2^n elements is seen as n dimensions of size 2. Exchanging with the neighbour along one of them is an xor
+# with the xor of the pair, so a bitonic network is reductions and selections only.
+
+
+@constexpr_function
+def _pair_shape(n: int, dim: int) -> list[int]:
+    """The shape of n dimensions that is 2 at `dim`, 1 elsewhere."""
+    return [2 if d == dim else 1 for d in range(n)]
+
+
+@constexpr_function
+def _twos(n: int) -> list[int]:
+    return [2] * n
+
+
+@language_function
+def _bit(n: constexpr, dim: constexpr):
+    """0 and 1 along dimension `dim` of n."""
+    return reshape(arange(0, 2), _pair_shape(n, dim))
+
+
+@language_function
+def _exchange(x, n: constexpr, dim: constexpr):
+    """Each element replaced by its neighbour along `dim`."""
+    kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
+    bits = x.to(kind, bitcast=True)
+    return (bits ^ xor_sum(bits, dim, True)).to(x.dtype, bitcast=True)
+
+
+@language_function
+def _compare_exchange(x, flip, n: constexpr, dim: constexpr):
+    """The smaller of each pair along `dim` first, or last where `flip` is 1."""
+    y = _exchange(x, n, dim)
+    is_right = _bit(n, dim)
+    return where((x > y) != ((flip ^ is_right) != 0), y, x)
+
+
+@language_function
+def _merge_stage(x, stage: constexpr, order: constexpr, n: constexpr):
+    """Bitonic runs of 2^stage elements become sorted: `order` 0 up, 1 down, 2 by turns."""
+    if order == 2:
+        flip = _bit(n, n - 1 - stage)
+    else:
+        flip = order
+    for i in static_range(stage):
+        x = _compare_exchange(x, flip, n, n - stage + i)
+    return x
+
+
+@constexpr_function
+def _last_dim(dim, rank: int) -> int:
+    dim = rank - 1 if dim is None else dim
+    dim = dim + rank if dim < 0 else dim
+    if dim != rank - 1:
+        raise ValueError("only the last dimension can be sorted, flipped or searched")
+    return dim
+
+
+@member
+@language_function
+def sort(x, dim: constexpr = None, descending: constexpr = False):
+    """The elements in order along the last dimension."""
+    last: constexpr = _last_dim(dim, len(x.shape))
+    steps: constexpr = _log2(x.shape[last])
+    n: constexpr = _log2(x.numel)
+    y = reshape(x, _twos(n))
+    for i in static_range(1, steps + 1):
+        y = _merge_stage(y, i, (1 if descending else 0) if i == steps else 2, n)
+    return reshape(y, x.shape)
+
+
+@language_function
+def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
+    """Sort along the last dimension what already is bitonic: rising, then falling."""
+    last: constexpr = _last_dim(dim, len(x.shape))
+    n: constexpr = _log2(x.numel)
+    y = _merge_stage(reshape(x, _twos(n)), _log2(x.shape[last]), 1 if descending else 0, n)
+    return reshape(y, x.shape)
+
+
+@member
+@language_function
+def topk(x, k: constexpr, dim: constexpr = None):
+    """The k (a power of two) greatest elements along the last dimension, in falling order."""
+    last: constexpr = _last_dim(dim, len(x.shape))
+    size: constexpr = x.shape[last]
+    static_assert(_is_power_of_two(k), "k must be a power of two")
+    static_assert(k <= size, "k must not exceed the size of the dimension")
+    y = sort(x, dim, True)
+    y = reshape(y, x.shape[:-1] + [size // k, k])
+    first = reshape(arange(0, size // k), [1] * last + [size // k, 1]) == 0
+    kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
+    bits = where(first, y.to(kind, bitcast=True), 0)
+    return reduce(bits, last, _or_combine).to(x.dtype, bitcast=True)
+
+
+@member
+@language_function
+def flip(x, dim: constexpr = None):
+    """The elements in reverse order along the last dimension."""
+    last: constexpr = _last_dim(dim, len(x.shape))
+    steps: constexpr = _log2(x.shape[last])
+    n: constexpr = _log2(x.numel)
+    y = reshape(x, _twos(n))
+    for i in static_range(n - steps, n):
+        y = _exchange(y, n, i)
+    return reshape(y, x.shape)

@@ -1,0 +1,330 @@
+"""Arithmetic, bitwise and logical operators, comparisons, minimum, maximum, clamp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import arith, tt
+from ...dialects.arith import CmpFPredicate, CmpIPredicate
+from ..constexpr import unwrap
+from ..dtypes import block_type, float32, int1, int64
+from ..tensor import tensor
+from .errors import type_error, value_error
+from .promotion import binary_operands, scalar_constant, to_tensor
+
+if TYPE_CHECKING:
+    from .semantic import Semantic
+
+__all__ = [
+    "add",
+    "and_",
+    "ashr",
+    "clamp",
+    "eq",
+    "fdiv",
+    "floordiv",
+    "ge",
+    "gt",
+    "invert",
+    "le",
+    "logical_and",
+    "logical_or",
+    "lshift",
+    "lshr",
+    "lt",
+    "maximum",
+    "minimum",
+    "mod",
+    "mul",
+    "ne",
+    "neg",
+    "not_",
+    "or_",
+    "pos",
+    "rshift",
+    "sub",
+    "truediv",
+    "xor_",
+]
+
+
+def add(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    """lhs + rhs; a pointer and an integer make a pointer that many elements further."""
+    lhs, rhs = binary_operands(sem, lhs, rhs, True, True)
+    kind = lhs.dtype
+    if kind.is_floating():
+        return tensor(sem.builder.add(arith.AddF(lhs.handle, rhs.handle)), lhs.type)
+    if kind.is_int() and not rhs.dtype.is_ptr():
+        if sanitize_overflow and sem.sanitize_overflow:
+            _check_overflow(sem, "add", arith.AddI, lhs, rhs)
+        return tensor(sem.builder.add(arith.AddI(lhs.handle, rhs.handle)), lhs.type)
+    if kind.is_ptr() and rhs.dtype.is_ptr():
+        raise type_error("cannot add pointers together")
+    if rhs.dtype.is_ptr():
+        lhs, rhs = rhs, lhs
+    if not lhs.dtype.is_ptr() or not rhs.dtype.is_int():
+        raise type_error(f"unexpected type {lhs.dtype} and {rhs.dtype}")
+    if lhs.dtype.element_ty.is_block():
+        raise type_error("a block pointer takes no offset by +", "use tl.advance(ptr, offsets)")
+    offset = rhs.handle
+    if rhs.dtype.is_int_unsigned() and rhs.dtype.int_bitwidth < 64:
+        # tt.addptr reads its offset as signed
+        offset = sem.builder.add(arith.ExtUI(offset, out=rhs.type.with_element_ty(int64).ir))
+    return tensor(sem.builder.add(tt.AddPtr(lhs.handle, offset)), lhs.type)
+
+
+def sub(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    """lhs - rhs; a pointer minus an integer is a pointer."""
+    lhs, rhs = binary_operands(sem, lhs, rhs, True, False)
+    kind = lhs.dtype
+    if kind.is_floating():
+        return tensor(sem.builder.add(arith.SubF(lhs.handle, rhs.handle)), lhs.type)
+    if kind.is_int():
+        if sanitize_overflow and sem.sanitize_overflow:
+            _check_overflow(sem, "sub", arith.SubI, lhs, rhs)
+        return tensor(sem.builder.add(arith.SubI(lhs.handle, rhs.handle)), lhs.type)
+    if kind.is_ptr():
+        if rhs.dtype.is_ptr():
+            raise type_error(
+                "pointers cannot be subtracted", "subtract addresses: (a.to(tl.int64) - b.to(tl.int64)) // size"
+            )
+        return add(sem, lhs, neg(sem, rhs), False)
+    raise type_error(f"unexpected type {kind}")
+
+
+def mul(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    """lhs * rhs"""
+    lhs, rhs = binary_operands(sem, lhs, rhs)
+    if lhs.dtype.is_floating():
+        return tensor(sem.builder.add(arith.MulF(lhs.handle, rhs.handle)), lhs.type)
+    if sanitize_overflow and sem.sanitize_overflow:
+        _check_overflow(sem, "mul", arith.MulI, lhs, rhs)
+    return tensor(sem.builder.add(arith.MulI(lhs.handle, rhs.handle)), lhs.type)
+
+
+def _check_overflow(sem: Semantic, name: str, op: Any, lhs: tensor, rhs: tensor) -> None:
+    """In debug mode, assert that the operation in 64 bits stays in the range of its type."""
+    kind = lhs.dtype
+    if kind.int_bitwidth >= 64 or kind.int_bitwidth == 1:
+        return
+    x, y = sem.cast(lhs, int64), sem.cast(rhs, int64)
+    wide = tensor(sem.builder.add(op(x.handle, y.handle)), x.type)
+    high = scalar_constant(sem, kind.get_int_max_value(), int64)
+    low = scalar_constant(sem, kind.get_int_min_value(), int64)
+    inside = and_(sem, le(sem, wide, high), ge(sem, wide, low))
+    sem.device_assert(inside, f"int{kind.int_bitwidth} overflow detected for operation {name}", None)
+
+
+def truediv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs / rhs; of integers in fp32."""
+    lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
+    if lhs.dtype.is_int():
+        lhs, rhs = sem.cast(lhs, float32), sem.cast(rhs, float32)
+    return tensor(sem.builder.add(arith.DivF(lhs.handle, rhs.handle)), lhs.type)
+
+
+def floordiv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs // rhs of integers, rounded towards zero as in C."""
+    lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
+    if not lhs.dtype.is_int():
+        raise type_error(f"unexpected type {lhs.dtype}: // takes integers", "use tl.floor(x / y)")
+    op = arith.DivSI if lhs.dtype.is_int_signed() else arith.DivUI
+    return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
+
+
+def mod(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs % rhs with the sign of lhs, as in C."""
+    lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
+    if lhs.dtype.is_floating():
+        return tensor(sem.builder.add(arith.RemF(lhs.handle, rhs.handle)), lhs.type)
+    op = arith.RemSI if lhs.dtype.is_int_signed() else arith.RemUI
+    return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
+
+
+def fdiv(sem: Semantic, lhs: Any, rhs: Any, ieee_rounding: bool = False) -> tensor:
+    """lhs / rhs of floats."""
+    lhs, rhs = to_tensor(sem, lhs), to_tensor(sem, rhs)
+    if not lhs.dtype.is_floating() or not rhs.dtype.is_floating():
+        raise type_error("both operands of fdiv must have floating scalar type", "use / for integers")
+    lhs, rhs = binary_operands(sem, lhs, rhs)
+    return tensor(sem.builder.add(arith.DivF(lhs.handle, rhs.handle)), lhs.type)
+
+
+# -- minimum, maximum ---------------------------------------------------------------------------------------------
+
+
+def _propagates(propagate_nan: Any) -> bool:
+    propagate_nan = unwrap(propagate_nan)
+    if propagate_nan not in (tt.PropagateNan.none, tt.PropagateNan.all):
+        raise value_error(f"Unexpected propagate_nan {propagate_nan!r}", "tl.PropagateNan.NONE or tl.PropagateNan.ALL")
+    return propagate_nan == tt.PropagateNan.all
+
+
+_EXTREMA = {
+    "minimum": (arith.MinNumF, arith.MinimumF, arith.MinSI, arith.MinUI),
+    "maximum": (arith.MaxNumF, arith.MaximumF, arith.MaxSI, arith.MaxUI),
+}
+
+
+def _extremum(sem: Semantic, name: str, x: Any, y: Any, propagate_nan: Any) -> tensor:
+    x, y = binary_operands(sem, x, y)
+    numbers, nans, signed, unsigned = _EXTREMA[name]
+    if x.dtype.is_floating():
+        op: Any = nans if _propagates(propagate_nan) else numbers
+    else:
+        op = signed if x.dtype.is_int_signed() else unsigned
+    return tensor(sem.builder.add(op(x.handle, y.handle)), x.type)
+
+
+def minimum(sem: Semantic, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+    """min(x, y) per element."""
+    return _extremum(sem, "minimum", x, y, propagate_nan)
+
+
+def maximum(sem: Semantic, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+    """max(x, y) per element."""
+    return _extremum(sem, "maximum", x, y, propagate_nan)
+
+
+def clamp(sem: Semantic, x: Any, low: Any, high: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+    """min(max(x, low), high) per element, of floats."""
+    low, high = binary_operands(sem, to_tensor(sem, low), to_tensor(sem, high))
+    x, low = binary_operands(sem, x, low)
+    x, high = binary_operands(sem, x, high)
+    if low.type is not x.type:  # the last step may have widened or broadcast x
+        low = binary_operands(sem, low, x)[0]
+    if not x.dtype.is_floating():
+        raise type_error(
+            f"Unexpected dtype {x.dtype}. Only floating point clamp is supported",
+            "use tl.minimum(tl.maximum(x, low), high)",
+        )
+    nans = tt.PropagateNan.all if _propagates(propagate_nan) else tt.PropagateNan.none
+    return tensor(sem.builder.add(tt.ClampF(x.handle, low.handle, high.handle, nans)), x.type)
+
+
+# -- bits ---------------------------------------------------------------------------------------------------------
+
+
+def _bitwise(sem: Semantic, op: Any, lhs: Any, rhs: Any) -> tensor:
+    lhs, rhs = binary_operands(sem, lhs, rhs)
+    if not lhs.dtype.is_int():
+        raise type_error(f"invalid operands of type {lhs.dtype} and {rhs.dtype}", "bitwise operators take integers")
+    return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
+
+
+def and_(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs & rhs"""
+    return _bitwise(sem, arith.AndI, lhs, rhs)
+
+
+def or_(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs | rhs"""
+    return _bitwise(sem, arith.OrI, lhs, rhs)
+
+
+def xor_(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs ^ rhs"""
+    return _bitwise(sem, arith.XOrI, lhs, rhs)
+
+
+def lshift(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs << rhs"""
+    _check_shift(lhs, rhs)
+    return _bitwise(sem, arith.ShLI, lhs, rhs)
+
+
+def rshift(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs >> rhs: with the sign of signed integers, with zeros for unsigned ones."""
+    _check_shift(lhs, rhs)
+    signed = to_tensor(sem, lhs).dtype.is_int_signed() if lhs.__class__ is not tensor else lhs.dtype.is_int_signed()
+    return _bitwise(sem, arith.ShRSI if signed else arith.ShRUI, lhs, rhs)
+
+
+def lshr(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs >> rhs with zeros shifted in."""
+    return _bitwise(sem, arith.ShRUI, lhs, rhs)
+
+
+def ashr(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """lhs >> rhs with the sign shifted in."""
+    return _bitwise(sem, arith.ShRSI, lhs, rhs)
+
+
+def _check_shift(lhs: Any, rhs: Any) -> None:
+    count = unwrap(rhs)
+    if count.__class__ is int and lhs.__class__ is tensor and lhs.dtype.is_int():
+        if not 0 <= count < lhs.dtype.int_bitwidth:
+            raise value_error(
+                f"a shift by {count} bits is outside {lhs.dtype}", "shift by 0 to width - 1, or cast to a wider type"
+            )
+
+
+def _as_bool(sem: Semantic, x: Any) -> tensor:
+    x = to_tensor(sem, x)
+    return x if x.dtype is int1 else sem.cast(x, int1)
+
+
+def logical_and(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """Per element, whether both are true."""
+    return and_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
+
+
+def logical_or(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    """Per element, whether one is true."""
+    return or_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
+
+
+def not_(sem: Semantic, x: Any) -> tensor:
+    """Per element, whether it is false."""
+    return invert(sem, _as_bool(sem, x))
+
+
+def pos(sem: Semantic, x: Any) -> tensor:
+    """x"""
+    return to_tensor(sem, x)
+
+
+def neg(sem: Semantic, x: Any) -> tensor:
+    """-x: 0 - x for integers, with the sign bit kept apart for floats as Triton computes them (0.0 - x)."""
+    x = to_tensor(sem, x)
+    kind = x.dtype
+    if kind.is_ptr():
+        raise value_error(f"wrong type argument to unary minus ({kind})")
+    zero = scalar_constant(sem, 0, kind)
+    return sub(sem, zero, x, False)
+
+
+def invert(sem: Semantic, x: Any) -> tensor:
+    """~x"""
+    x = to_tensor(sem, x)
+    kind = x.dtype
+    if kind.is_ptr() or kind.is_floating():
+        raise value_error(f"wrong type argument to unary invert ({kind})")
+    return xor_(sem, x, scalar_constant(sem, 1 if kind is int1 else -1, kind))
+
+
+# -- comparison ---------------------------------------------------------------------------------------------------
+
+
+def _comparison(name: str, floats: CmpFPredicate, signed: CmpIPredicate, unsigned: CmpIPredicate) -> Callable[..., Any]:
+    def compare(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+        lhs, rhs = binary_operands(sem, lhs, rhs)
+        kind = lhs.dtype
+        if kind.is_floating():
+            op: Any = arith.CmpF(floats, lhs.handle, rhs.handle)
+        else:
+            op = arith.CmpI(signed if kind.is_int_signed() else unsigned, lhs.handle, rhs.handle)
+        return tensor(sem.builder.add(op), block_type(int1, lhs.type.shape) if lhs.type.is_block() else int1)
+
+    compare.__name__ = name
+    compare.__doc__ = f"lhs {name} rhs per element, as int1; false for NaN except `ne`."
+    return compare
+
+
+eq = _comparison("eq", CmpFPredicate.oeq, CmpIPredicate.eq, CmpIPredicate.eq)
+ne = _comparison("ne", CmpFPredicate.une, CmpIPredicate.ne, CmpIPredicate.ne)
+lt = _comparison("lt", CmpFPredicate.olt, CmpIPredicate.slt, CmpIPredicate.ult)
+le = _comparison("le", CmpFPredicate.ole, CmpIPredicate.sle, CmpIPredicate.ule)
+gt = _comparison("gt", CmpFPredicate.ogt, CmpIPredicate.sgt, CmpIPredicate.ugt)
+ge = _comparison("ge", CmpFPredicate.oge, CmpIPredicate.sge, CmpIPredicate.uge)

@@ -1,0 +1,158 @@
+"""Conversions between types: `x.to(dtype)`, with rounding and as bits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import arith, tt
+from ..dtypes import dtype, float8e4b15, float16, float32, int1, int8, int32, int64, uint8, uint16
+from ..tensor import tensor
+from .errors import type_error, value_error
+
+if TYPE_CHECKING:
+    from .semantic import Semantic
+
+__all__ = ["bitcast", "cast"]
+
+ROUNDING = {"rtne": tt.RoundingMode.rtne, "rtz": tt.RoundingMode.rtz}
+
+
+def bitcast(sem: Semantic, x: tensor, to: dtype) -> tensor:
+    """The bits of `x` as another type of the same width."""
+    target = x.type.with_element_ty(to.scalar)
+    if x.type is target:
+        return x
+    a, b = x.dtype, target.scalar
+    if a.is_ptr() or b.is_ptr():
+        return cast(sem, x, target)
+    if a.primitive_bitwidth != b.primitive_bitwidth:
+        raise value_error(
+            f"Cannot bitcast data-type of size {a.primitive_bitwidth} to data-type of size {b.primitive_bitwidth}",
+            "cast without bitcast=True to convert the value",
+        )
+    if a.ir is b.ir:  # signedness is in our types only
+        return tensor(x.handle, target)
+    return tensor(sem.builder.add(tt.Bitcast(x.handle, result=target.ir)), target)
+
+
+def cast(sem: Semantic, x: tensor, to: dtype, fp_downcast_rounding: str | None = None) -> tensor:
+    """The value of `x` in the scalar type `to`, to nearest even when float bits are lost (or `rtz`: towards zero)."""
+    a, b = x.dtype, to.scalar
+    if a is b:
+        return x
+    target = x.type.with_element_ty(b)
+    if fp_downcast_rounding is not None:
+        _check_rounding(a, b, fp_downcast_rounding)
+    if a is float8e4b15 or b is float8e4b15:
+        return _cast_fp8e4b15(sem, x, b, fp_downcast_rounding)
+    if a.is_floating():
+        if b.is_floating():
+            return _float_to_float(sem, x, target, fp_downcast_rounding)
+        if b.is_int():
+            return _float_to_int(sem, x, target)
+    elif a.is_int():
+        if b.is_int():
+            return _int_to_int(sem, x, target)
+        if b.is_floating():
+            return _int_to_float(sem, x, target)
+        if b.is_ptr():
+            return tensor(sem.builder.add(tt.IntToPtr(x.handle, result=target.ir)), target)
+    elif a.is_ptr():
+        if b.is_ptr():
+            return tensor(sem.builder.add(tt.Bitcast(x.handle, result=target.ir)), target)
+        if b.is_int() and b.int_bitwidth == 64:
+            return tensor(sem.builder.add(tt.PtrToInt(x.handle, result=target.ir)), target)
+        if b is int1:
+            return sem.ne(cast(sem, x, int64), 0)
+    raise type_error(f"cannot cast {x.type} to {target}", _HINTS.get((a.is_ptr(), b.is_ptr())))
+
+
+_HINTS = {
+    (True, False): "a pointer becomes an integer by .to(tl.int64)",
+    (False, True): "an integer address becomes a pointer by .to(tl.pointer_type(dtype))",
+}
+
+
+def _check_rounding(a: dtype, b: dtype, rounding: str) -> None:
+    if rounding not in ROUNDING:
+        raise value_error(f"Invalid rounding mode: {rounding}. Supported rounding modes are 'rtne' and 'rtz'.")
+    if not (a.is_floating() and b.is_floating() and b.primitive_bitwidth < a.primitive_bitwidth):
+        raise value_error(
+            "fp_downcast_rounding should be set only for truncating fp conversions. Source scalar type is"
+            f" {a} and destination type is {b}"
+        )
+
+
+def _float_to_float(sem: Semantic, x: tensor, target: Any, rounding: str | None) -> tensor:
+    a, b = x.dtype, target.scalar
+    narrows = b.primitive_bitwidth < a.primitive_bitwidth
+    if a.is_fp8() or b.is_fp8() or (rounding is not None and rounding != "rtne"):
+        mode = ROUNDING[rounding or "rtne"] if narrows else None
+        return tensor(sem.builder.add(tt.FpToFp(x.handle, mode, result=target.ir)), target)
+    if a.primitive_bitwidth == 16 and b is not float32:  # fp16 and bf16 meet in fp32
+        return cast(sem, cast(sem, x, float32), b)
+    op = arith.TruncF if narrows else arith.ExtF
+    return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
+
+
+def _float_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
+    a, b = x.dtype, target.scalar
+    if a.is_fp8():
+        return cast(sem, cast(sem, x, float16), b)
+    if b is int1:
+        return sem.ne(x, sem.scalar_constant(0, a))
+    if not a.is_fp32() and a.primitive_bitwidth == 16:
+        x = cast(sem, x, float32)
+    op = arith.FPToSI if b.is_int_signed() else arith.FPToUI
+    return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
+
+
+def _int_to_float(sem: Semantic, x: tensor, target: Any) -> tensor:
+    b = target.scalar
+    if b.is_fp8():
+        return cast(sem, _int_to_float(sem, x, x.type.with_element_ty(float32)), b)
+    op = arith.SIToFP if x.dtype.is_int_signed() else arith.UIToFP
+    return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
+
+
+def _int_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
+    a, b = x.dtype, target.scalar
+    if b is int1:
+        return sem.ne(x, sem.scalar_constant(0, a))
+    if a.int_bitwidth == b.int_bitwidth:
+        return tensor(x.handle, target)
+    if a.int_bitwidth > b.int_bitwidth:
+        op: Any = arith.TruncI
+    else:
+        op = arith.ExtSI if a.is_int_signed() else arith.ExtUI
+    return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
+
+
+# -- fp8e4b15 -----------------------------------------------------------------------------------------------------
+# Its exponent has the bias of fp16 and one bit less, so the bits of a value are those of fp16 without the top exponent
+# bit and the low mantissa bits; there is no NaN or infinity, the largest value is 1.875 (fp16 bits 0x3F80).
+
+
+def _cast_fp8e4b15(sem: Semantic, x: tensor, to: dtype, rounding: str | None) -> tensor:
+    if x.dtype is float8e4b15:
+        half = _decode_fp8e4b15(sem, x)
+        return half if to is float16 else cast(sem, half, to)
+    if x.dtype is not float16:
+        x = cast(sem, x, float16)
+    return _encode_fp8e4b15(sem, x, rounding == "rtz")
+
+
+def _decode_fp8e4b15(sem: Semantic, x: tensor) -> tensor:
+    bits = cast(sem, tensor(x.handle, x.type.with_element_ty(uint8)), uint16)
+    sign = sem.lshift(sem.and_(bits, 0x80), 8)
+    return bitcast(sem, sem.or_(sign, sem.lshift(sem.and_(bits, 0x7F), 7)), float16)
+
+
+def _encode_fp8e4b15(sem: Semantic, x: tensor, towards_zero: bool) -> tensor:
+    bits = cast(sem, bitcast(sem, x, uint16), int32)
+    size = sem.minimum(sem.and_(bits, 0x7FFF), 0x3F80)
+    if not towards_zero:
+        size = sem.add(size, sem.add(sem.and_(sem.rshift(size, 7), 1), 0x3F, False), False)
+    byte = sem.or_(sem.rshift(size, 7), sem.and_(sem.rshift(bits, 8), 0x80))
+    narrow = cast(sem, byte, int8)
+    return tensor(narrow.handle, narrow.type.with_element_ty(float8e4b15))

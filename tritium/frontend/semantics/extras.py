@@ -1,0 +1,113 @@
+"""Programs, hints to the compiler, prints, assertions, inline assembly, library functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import llvm, tt
+from ...ir import DenseElementsAttr, TensorType, i32
+from ..constexpr import unwrap
+from ..dtypes import dtype, int32
+from ..tensor import tensor
+from .errors import type_error, value_error
+
+if TYPE_CHECKING:
+    from .semantic import Semantic
+
+__all__ = [
+    "assume",
+    "device_assert",
+    "device_print",
+    "extern_elementwise",
+    "hint",
+    "inline_asm",
+    "num_programs",
+    "program_id",
+]
+
+
+def _axis(axis: Any, name: str) -> int:
+    axis = unwrap(axis)
+    if not isinstance(axis, int) or isinstance(axis, bool) or axis not in (0, 1, 2):
+        raise value_error(f"{name} axis must be 0, 1, or 2 but got {axis}")
+    return axis
+
+
+def program_id(sem: Semantic, axis: Any) -> tensor:
+    """The position of this program along `axis` of the grid."""
+    return tensor(sem.builder.add(tt.GetProgramId(_axis(axis, "program_id"))), int32)
+
+
+def num_programs(sem: Semantic, axis: Any) -> tensor:
+    """The size of the grid along `axis`."""
+    return tensor(sem.builder.add(tt.GetNumPrograms(_axis(axis, "num_programs"))), int32)
+
+
+def hint(sem: Semantic, name: str, function: str, x: Any, values: Sequence[Any]) -> tensor:
+    """A promise about `x` (one number a dimension) as attribute `name` on the operation that made it."""
+    numbers = [unwrap(v) for v in values]
+    for v in numbers:
+        if not isinstance(v, int) or isinstance(v, bool):
+            raise type_error(f"values of {function} must be compile-time integers, got {v!r}")
+    if x.__class__ is not tensor:
+        return x  # a promise about a constant says nothing new
+    if max(1, len(x.type.shape)) != len(numbers):
+        raise value_error(f"Shape of input to {function} does not match the length of values")
+    op = x.handle.defining_op
+    if op is not None:
+        op.attributes[name] = DenseElementsAttr(tuple(numbers), TensorType((len(numbers),), i32))
+    return x
+
+
+def assume(sem: Semantic, condition: Any) -> None:
+    """The compiler may take the scalar `condition` to hold."""
+    condition = sem.to_condition(condition)
+    sem.builder.insert(llvm.Assume(condition.handle))
+
+
+def device_print(sem: Semantic, prefix: str, args: Sequence[tensor], hexadecimal: bool) -> None:
+    """Print `prefix` and every element of `args` with the program's id."""
+    if args and not prefix.endswith(" "):
+        prefix += " "
+    if args and not prefix.endswith(": "):
+        prefix = prefix[:-1] + ": "
+    if len(prefix) > 2 and not prefix.startswith(" "):
+        prefix = " " + prefix
+    signed = [int(a.dtype.is_int_signed()) for a in args]
+    sem.builder.insert(tt.Print(prefix, hexadecimal, [a.handle for a in args], signed))
+
+
+def device_assert(sem: Semantic, condition: Any, message: str, mask: Any = None) -> None:
+    """Stop the launch unless every element of `condition` (where `mask`) holds; nothing unless debugging."""
+    if not sem.debug:
+        return
+    condition = sem.to_tensor(condition)
+    if not condition.dtype.is_bool():
+        condition = sem.ne(condition, 0)
+    if mask is not None:
+        condition = sem.or_(condition, sem.not_(mask))
+    sem.builder.insert(tt.Assert(condition.handle, message))
+
+
+def inline_asm(
+    sem: Semantic, asm: str, constraints: str, args: Sequence[Any], types: Sequence[dtype], pure: bool, pack: int
+) -> list[tensor]:
+    """Assembly applied to `pack` elements at a time; the results have the shape of the broadcast arguments."""
+    values = [sem.to_tensor(a) for a in args]
+    if values:
+        values = list(sem.broadcast_tensors(*values))
+    shape = values[0].type if values else None
+    results = [ty if shape is None else shape.with_element_ty(ty) for ty in types]
+    op = tt.InlineAsm(asm, [v.handle for v in values], constraints, pure, pack, results_=[ty.to_ir() for ty in results])
+    sem.builder.insert(op)
+    return [tensor(v, ty) for v, ty in zip(op.results, results)]
+
+
+def extern_elementwise(
+    sem: Semantic, library: str, path: str, symbol: str, args: Sequence[tensor], result: dtype, pure: bool
+) -> tensor:
+    """The function `symbol` of a bitcode library, per element."""
+    ty = args[0].type.with_element_ty(result)
+    op = tt.ExternElementwise([a.handle for a in args], library, path, symbol, pure, result=ty.to_ir())
+    return tensor(sem.builder.add(op), ty)

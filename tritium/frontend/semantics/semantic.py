@@ -1,0 +1,115 @@
+"""`Semantic`: the typing rules bound to a builder and the options of one compile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir import Builder
+from . import arithmetic, atomics, casts, descriptors, extras, memory, promotion, shape, tiles
+
+__all__ = ["Semantic"]
+
+
+class Semantic:
+    """What each operation of the language means: checks its operands, promotes and broadcasts them, emits IR.
+
+    The methods are the functions of this package's files, one family a file. `options` may lack any of the fields
+    read here; `debug` turns assertions on, `sanitize_overflow` (with `debug`) checks integer arithmetic.
+    """
+
+    def __init__(self, builder: Builder, options: Any = None) -> None:
+        self.builder = builder
+        self.options = options
+        self.debug = bool(getattr(options, "debug", False))
+        self.sanitize_overflow = self.debug and bool(getattr(options, "sanitize_overflow", True))
+        self.default_dot_input_precision = getattr(options, "default_dot_input_precision", "ieee")
+        self.allowed_dot_input_precisions = getattr(
+            options, "allowed_dot_input_precisions", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
+        )
+        self.max_num_imprecise_acc = getattr(options, "max_num_imprecise_acc_default", 0)
+        self.min_dot_size = getattr(options, "min_dot_size", (1, 1, 1))
+
+    def binary(self, name: str, lhs: Any, rhs: Any) -> Any:
+        """The operator `name` (a method of this class: add, sub, eq, …) on two operands."""
+        return getattr(self, name)(lhs, rhs)
+
+    integer_promote = promotion.integer_promote
+    computation_type = promotion.computation_type
+    scalar_constant = promotion.scalar_constant
+    to_tensor = promotion.to_tensor
+    to_condition = promotion.to_condition
+    binary_operands = promotion.binary_operands
+    full = promotion.full
+
+    add = arithmetic.add
+    sub = arithmetic.sub
+    mul = arithmetic.mul
+    truediv = arithmetic.truediv
+    floordiv = arithmetic.floordiv
+    mod = arithmetic.mod
+    fdiv = arithmetic.fdiv
+    minimum = arithmetic.minimum
+    maximum = arithmetic.maximum
+    clamp = arithmetic.clamp
+    and_ = arithmetic.and_
+    or_ = arithmetic.or_
+    xor_ = arithmetic.xor_
+    lshift = arithmetic.lshift
+    rshift = arithmetic.rshift
+    lshr = arithmetic.lshr
+    ashr = arithmetic.ashr
+    logical_and = arithmetic.logical_and
+    logical_or = arithmetic.logical_or
+    not_ = arithmetic.not_
+    pos = arithmetic.pos
+    neg = arithmetic.neg
+    invert = arithmetic.invert
+    eq = arithmetic.eq
+    ne = arithmetic.ne
+    lt = arithmetic.lt
+    le = arithmetic.le
+    gt = arithmetic.gt
+    ge = arithmetic.ge
+
+    cast = casts.cast
+    bitcast = casts.bitcast
+
+    arange = shape.arange
+    splat = shape.splat
+    unsplat = shape.unsplat
+    reshape = shape.reshape
+    expand_dims = shape.expand_dims
+    permute = shape.permute
+    broadcast_to = shape.broadcast_to
+    broadcast_value = shape.broadcast_value
+    broadcast_tensors = shape.broadcast_tensors
+    cat = shape.cat
+    join = shape.join
+    split = shape.split
+    gather = shape.gather
+    index = shape.index
+
+    load = memory.load
+    store = memory.store
+    make_block_ptr = memory.make_block_ptr
+    advance = memory.advance
+    atomic_cas = atomics.atomic_cas
+    atomic_rmw = atomics.atomic_rmw
+    make_tensor_descriptor = descriptors.make_tensor_descriptor
+    descriptor_load = descriptors.descriptor_load
+    descriptor_store = descriptors.descriptor_store
+
+    where = tiles.where
+    dot = tiles.dot
+    reduce = tiles.reduce
+    scan = tiles.scan
+    histogram = tiles.histogram
+
+    program_id = extras.program_id
+    num_programs = extras.num_programs
+    hint = extras.hint
+    assume = extras.assume
+    device_print = extras.device_print
+    device_assert = extras.device_assert
+    inline_asm = extras.inline_asm
+    extern_elementwise = extras.extern_elementwise

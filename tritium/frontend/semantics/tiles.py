@@ -1,0 +1,289 @@
+"""Operations on whole blocks: dot, reductions, scans, histograms, selection."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import arith, tt
+from ...ir import Block, Region
+from ..constexpr import unwrap
+from ..dtypes import (
+    bfloat16,
+    block_type,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int1,
+    int8,
+    int32,
+    uint8,
+)
+from ..tensor import tensor
+from ..tuples import tuple as tl_tuple
+from .errors import type_error, value_error
+from .promotion import binary_operands
+from .shape import wrap_shape
+
+if TYPE_CHECKING:
+    from .semantic import Semantic
+
+__all__ = ["dot", "histogram", "reduce", "scan", "where"]
+
+
+def where(sem: Semantic, condition: Any, x: Any, y: Any) -> tensor:
+    """x where `condition` holds, y elsewhere; the three are broadcast together."""
+    condition = sem.to_tensor(condition)
+    if condition.dtype is not int1:
+        warnings.warn(
+            "tl.where with a non-boolean condition is deprecated and will error out in a future triton release."
+            f" Got {condition.dtype}",
+            stacklevel=2,
+        )
+        condition = sem.cast(condition, int1)
+    x, y = unwrap(x), unwrap(y)
+    if x.__class__ is not tensor and y.__class__ is not tensor:
+        x, y = sem.to_tensor(x), sem.to_tensor(y)
+    x, y = binary_operands(sem, x, y, True, True)
+    if condition.type.is_block():
+        condition, x = sem.broadcast_value(condition, x)
+        x, y = sem.broadcast_value(x, y)
+    elif x.type.is_block():
+        condition = sem.splat(condition, x.type.shape)
+    op = arith.Select(condition.handle, x.handle, y.handle)
+    return tensor(sem.builder.add(op), x.type)
+
+
+# -- dot ----------------------------------------------------------------------------------------------------------
+
+OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
+PRECISIONS = {p.name: p for p in tt.InputPrecision}
+
+
+def dot(
+    sem: Semantic,
+    a: tensor,
+    b: tensor,
+    acc: Any = None,
+    input_precision: Any = None,
+    max_num_imprecise_acc: Any = None,
+    out_dtype: Any = None,
+) -> tensor:
+    """a @ b + acc: (…, M, K) times (…, K, N), accumulated in fp32 (fp16 on request, int32 for int8, fp64 for fp64)."""
+    _check_dot_operands(a, b)
+    if len(a.type.shape) > 3:
+        return _batched_dot(sem, a, b, acc, input_precision, max_num_imprecise_acc, out_dtype)
+    if a.dtype.is_fp8e4b15() or b.dtype.is_fp8e4b15():
+        a, b = sem.cast(a, float16), sem.cast(b, float16)
+    m, k = a.type.shape[-2:]
+    n = b.type.shape[-1]
+    smallest = sem.min_dot_size
+    if m < smallest[0] or n < smallest[1] or k < smallest[2]:
+        raise value_error(
+            f"Input shapes should have M >= {smallest[0]}, N >= {smallest[1]} and K >= {smallest[2]},"
+            f" got M = {m}, N = {n}, K = {k}"
+        )
+    result = block_type(_accumulator(a.dtype, acc, out_dtype), (*a.type.shape[:-2], m, n))
+    acc = _accumulate_into(sem, acc, result)
+    precision = _precision(sem, input_precision)
+    imprecise = _imprecise(sem, a, b, k, max_num_imprecise_acc)
+    op = tt.Dot(a.handle, b.handle, acc.handle, precision, imprecise)
+    return tensor(sem.builder.add(op), result)
+
+
+def _check_dot_operands(a: Any, b: Any) -> None:
+    for side, x in (("lhs", a), ("rhs", b)):
+        if x.__class__ is not tensor or not x.type.is_block():
+            kind = x.type if x.__class__ is tensor else type(x).__name__
+            raise type_error(f"tl.dot takes blocks, the {side} is {kind}")
+        if not x.dtype.is_fp8() and x.dtype not in OPERANDS:
+            raise type_error(f"Unsupported {side} dtype {x.dtype}", "cast it with .to(dtype)")
+    if a.dtype is not b.dtype and not (a.dtype.is_fp8() and b.dtype.is_fp8()):
+        raise type_error(
+            f"Both operands must be same dtype. Got {a.dtype} and {b.dtype}", "cast one of them with .to(dtype)"
+        )
+    if a.dtype is uint8:
+        raise type_error("only int8 supported!", "cast the operands to tl.int8")
+    x, y = a.type.shape, b.type.shape
+    if len(x) != len(y) or len(x) < 2:
+        raise value_error(f"Both inputs must be either 2D or 3D; (lhs: {list(x)} vs rhs: {list(y)})")
+    if x[-1] != y[-2] or x[:-2] != y[:-2]:
+        raise value_error(
+            f"First input shape ({list(x)}) and second input shape {list(y)} are not compatible for matmul"
+            f" (second index of first shape ({x[-1]}) must be equal to first index of second shape ({y[-2]}))"
+        )
+
+
+def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
+    """The dtype of the result."""
+    out_dtype = unwrap(out_dtype)
+    if operand is int8:
+        return int32
+    if operand is float64:
+        return float64
+    if out_dtype is None:
+        out_dtype = acc.dtype if acc is not None and acc.__class__ is tensor else float32
+    if out_dtype is bfloat16:
+        raise value_error(
+            "out_dtype=bfloat16 is unsupported.",
+            "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`",
+        )
+    if out_dtype not in (float16, float32):
+        raise type_error(f"tl.dot of {operand} cannot give {out_dtype}", "use out_dtype=tl.float32 and cast the result")
+    return float32 if operand in (float32, bfloat16) else out_dtype
+
+
+def _accumulate_into(sem: Semantic, acc: Any, result: Any) -> tensor:
+    acc = unwrap(acc)
+    if acc is None or (acc.__class__ is not tensor and acc == 0):
+        return sem.full(result.shape, 0, result.element_ty)
+    if acc.__class__ is not tensor or acc.type is not result:
+        kind = acc.type if acc.__class__ is tensor else type(acc).__name__
+        raise type_error(
+            f"the accumulator of tl.dot is {kind}, it must be {result}",
+            f"start it as tl.zeros({list(result.shape)}, dtype=tl.{_spelling(result.element_ty)})",
+        )
+    return acc
+
+
+def _spelling(ty: dtype) -> str:
+    return repr(ty).removeprefix("triton.language.")
+
+
+def _precision(sem: Semantic, input_precision: Any) -> Any:
+    text = str(unwrap(input_precision) or sem.default_dot_input_precision).lower()
+    if text not in sem.allowed_dot_input_precisions or text not in PRECISIONS:
+        raise value_error(f"input_precision must be one of {sem.allowed_dot_input_precisions}. Got {text}")
+    return PRECISIONS[text]
+
+
+def _imprecise(sem: Semantic, a: tensor, b: tensor, k: int, wanted: Any) -> int | None:
+    """How many products may be added with reduced precision: for two fp8 operands only."""
+    wanted = unwrap(wanted)
+    fp8 = a.dtype.is_fp8() and b.dtype.is_fp8()
+    if wanted is None:
+        return (sem.max_num_imprecise_acc or None) if fp8 else None
+    if fp8 and wanted > k:
+        raise value_error(f"max_num_imprecise_acc ({wanted}) must be <= K ({k})")
+    return wanted or None
+
+
+def _batched_dot(sem: Semantic, a: tensor, b: tensor, acc: Any, *rest: Any) -> tensor:
+    """Several batch dimensions are merged into one and come back afterwards."""
+    batch = a.type.shape[:-2]
+    count = math.prod(batch)
+    a, b = (sem.reshape(x, (count, *x.type.shape[-2:])) for x in (a, b))
+    if acc.__class__ is tensor:
+        acc = sem.reshape(acc, (count, *acc.type.shape[-2:]))
+    result = dot(sem, a, b, acc, *rest)
+    return sem.reshape(result, (*batch, *result.type.shape[-2:]))
+
+
+# -- reductions and scans -----------------------------------------------------------------------------------------
+
+
+def _combine_region(
+    sem: Semantic, inputs: Sequence[tensor], combine_fn: Any, generator: Any, terminator: Any
+) -> Region:
+    """A region that calls `combine_fn` on two elements of each input."""
+    types = [x.dtype for x in inputs]
+    block = Block([ty.to_ir() for ty in (*types, *types)])
+    builder = sem.builder
+    args = [tensor(v, ty) for v, ty in zip(block.args, (*types, *types))]
+    with builder.saved():
+        builder.at_end(block)
+        results = generator.call_callee(combine_fn, args, {})
+        results = list(results.values) if isinstance(results, tl_tuple) else [results]
+        if len(results) != len(types):
+            raise value_error(
+                f"the combine function returns {len(results)} values, {len(types)} were expected: one for each input"
+            )
+        made = []
+        for i, (value, ty) in enumerate(zip(results, types)):
+            value = sem.to_tensor(value)
+            if value.type is not ty:
+                raise type_error(
+                    f"the combine function returns {value.type} as value {i}, the elements are {ty}",
+                    "cast inside the function, or cast the input first",
+                )
+            made.append(value.handle)
+        builder.insert(terminator(made))
+    return Region(block)
+
+
+def _check_inputs(inputs: Sequence[tensor], name: str) -> tuple[int, ...]:
+    for x in inputs:
+        if x.__class__ is not tensor or not x.type.is_block():
+            kind = x.type if x.__class__ is tensor else type(x).__name__
+            raise type_error(f"{name} takes blocks, got {kind}")
+    shape = inputs[0].type.shape
+    if any(x.type.shape != shape for x in inputs):
+        raise value_error(f"all {name} inputs must have the same shape, got {[list(x.type.shape) for x in inputs]}")
+    return shape
+
+
+def _axis(axis: Any, rank: int, name: str) -> int:
+    axis = unwrap(axis)
+    if not isinstance(axis, int) or isinstance(axis, bool):
+        raise type_error(f"the axis of a {name} must be a compile-time integer, got {axis!r}")
+    if not -rank <= axis < rank:
+        raise value_error(f"{name} axis {axis} must be < inputs rank ({rank})")
+    return axis + rank if axis < 0 else axis
+
+
+def reduce(
+    sem: Semantic, inputs: Sequence[tensor], axis: Any, combine_fn: Any, generator: Any, keep_dims: bool = False
+) -> list[tensor]:
+    """The elements of `inputs` along `axis` (all of them for None) combined by the function `combine_fn`."""
+    shape = _check_inputs(inputs, "reduction")
+    rank = len(shape)
+    everything = unwrap(axis) is None
+    if everything:
+        if rank > 1:
+            inputs = [sem.reshape(x, [x.type.numel], True) for x in inputs]
+        axis = 0
+    at = _axis(axis, len(inputs[0].type.shape), "reduction")
+    rest = [d for i, d in enumerate(inputs[0].type.shape) if i != at]
+    types = [wrap_shape(x.dtype, rest) for x in inputs]
+    region = _combine_region(sem, inputs, combine_fn, generator, tt.ReduceReturn)
+    op = tt.Reduce([x.handle for x in inputs], at, region, results_=[ty.to_ir() for ty in types])
+    sem.builder.insert(op)
+    results = [tensor(v, ty) for v, ty in zip(op.results, types)]
+    if not keep_dims:
+        return results
+    if everything:
+        return [sem.splat(x, (1,) * rank) for x in results]
+    return [sem.expand_dims(x, at) for x in results]
+
+
+def scan(
+    sem: Semantic, inputs: Sequence[tensor], axis: Any, combine_fn: Any, generator: Any, reverse: bool = False
+) -> list[tensor]:
+    """result[i] = the elements up to i along `axis` combined (from the end with `reverse`)."""
+    shape = _check_inputs(inputs, "scan")
+    at = _axis(axis, len(shape), "scan")
+    region = _combine_region(sem, inputs, combine_fn, generator, tt.ScanReturn)
+    op = tt.Scan([x.handle for x in inputs], at, bool(reverse), region, results_=[x.type.to_ir() for x in inputs])
+    sem.builder.insert(op)
+    return [tensor(v, x.type) for v, x in zip(op.results, inputs)]
+
+
+def histogram(sem: Semantic, x: tensor, num_bins: Any, mask: Any = None) -> tensor:
+    """How many elements of the integers `x` (where `mask`) equal 0, 1, …, num_bins - 1."""
+    if x.__class__ is not tensor or len(x.type.shape) != 1:
+        raise value_error("histogram only supports 1D input", "use tl.ravel(x)")
+    if not x.dtype.is_int() or x.dtype.int_bitwidth != 32:
+        raise type_error(f"histogram only supports 32-bit integer input, got {x.dtype}", "cast it: x.to(tl.int32)")
+    num_bins = unwrap(num_bins)
+    if not isinstance(num_bins, int) or num_bins < 1 or num_bins & (num_bins - 1):
+        raise value_error(f"num_bins must be a power of two known at compile time, got {num_bins!r}")
+    if mask is not None:
+        mask = sem.broadcast_to(sem.to_tensor(mask), x.type.shape)
+        if not mask.dtype.is_bool():
+            raise value_error("Mask must have boolean scalar type")
+        mask = mask.handle
+    ty = block_type(int32, [num_bins])
+    return tensor(sem.builder.add(tt.Histogram(x.handle, mask, result=ty.ir)), ty)

@@ -1,0 +1,103 @@
+"""Run-time values: `tl.tensor` (scalars and blocks) and tensor descriptors.
+
+Their methods and operators are functions of the language, put on the classes where those are defined
+(`language`): a value itself only ties an IR value to its type.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir import Value
+from .aggregate_types import tensor_descriptor_type
+from .constexpr import constexpr
+from .scalar_types import BaseType, dtype
+from .tuples import tuple as tl_tuple
+
+__all__ = ["tensor", "tensor_descriptor", "tensor_descriptor_base"]
+
+_SCALAR_SHAPE = tl_tuple([])
+
+
+class tensor:
+    """A value at run time: `handle` is its IR value, `type` its type (a dtype, pointer_type or block_type).
+
+    `dtype` is the type of the elements, `shape` a tuple of constexpr (empty for a scalar).
+    """
+
+    __slots__ = ("dtype", "handle", "type")
+    handle: Any
+    type: Any
+    dtype: dtype
+
+    def __init__(self, handle: Value | None, type: dtype) -> None:
+        self.handle = handle
+        self.type = type
+        self.dtype = type.scalar
+
+    @property
+    def shape(self) -> tl_tuple:
+        """The dimensions."""
+        ty = self.type
+        if not ty.is_block():
+            return _SCALAR_SHAPE
+        if ty.shape_value is None:
+            ty.shape_value = tl_tuple([constexpr(d) for d in ty.shape])
+        return ty.shape_value
+
+    @property
+    def numel(self) -> constexpr:
+        """The number of elements."""
+        return constexpr(self.type.numel if self.type.is_block() else 1)
+
+    def _flatten_ir(self, out: list[Any]) -> None:
+        out.append(self.handle)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.type.shape))}]"
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth of a run-time value is not known while compiling")
+
+
+class tensor_descriptor:
+    """A strided tensor in memory that is read and written in blocks.
+
+    `shape` (i32) and `strides` (i64) are tuples of run-time values, `block_shape` of constexpr.
+    """
+
+    __slots__ = ("handle", "shape", "strides", "type")
+
+    def __init__(self, handle: Value, shape: Any, strides: Any, type: tensor_descriptor_type) -> None:
+        self.handle: Any = handle
+        self.shape = shape
+        self.strides = strides
+        self.type = type
+
+    @property
+    def block_type(self) -> Any:
+        """The type of a block."""
+        return self.type.block_type
+
+    @property
+    def block_shape(self) -> tl_tuple:
+        """The dimensions of a block."""
+        return tl_tuple([constexpr(d) for d in self.type.block_type.shape])
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of the elements."""
+        return self.type.block_type.element_ty
+
+    def _flatten_ir(self, out: list[Any]) -> None:
+        out.append(self.handle)
+        self.shape._flatten_ir(out)
+        self.strides._flatten_ir(out)
+
+    def __repr__(self) -> str:
+        return f"tensor_descriptor<{self.block_type}>"
+
+
+tensor_descriptor_base = tensor_descriptor
+BaseType.make_tensor = tensor
+tensor_descriptor_type.make_descriptor = tensor_descriptor
