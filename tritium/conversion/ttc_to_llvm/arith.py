@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects import arith, tt, ub
-from ...ir import IntegerType, Type, Value, bf16, element_type, f32, i32, with_element
+from ...ir import IntegerType, Type, Value, bf16, element_type, f32, i16, i32, with_element
 from .context import FunctionContext, lowers
 from .resize import resize, through_single
 from .types import bit_width, lanes_of, llvm_type, mangled
@@ -88,7 +88,11 @@ def _precise_div(e: FunctionContext, op: tt.PreciseDivF) -> None:
 
 @lowers(arith.NegF)
 def _neg(e: FunctionContext, op: arith.NegF) -> None:
-    e.bind(op.result, e.op(f"fneg {e.typed(op.operand)}"))
+    ty = op.result.type
+    if element_type(ty) is bf16:
+        e.bind(op.result, e.op(f"xor {e.typed(op.operand)}, {_number(with_element(ty, i16), -(1 << 15))}"))
+    else:
+        e.bind(op.result, e.op(f"fneg {e.typed(op.operand)}"))
 
 
 @lowers(*_MINMAX)
@@ -277,7 +281,8 @@ def _cmpi(e: FunctionContext, op: arith.CmpI) -> None:
 
 @lowers(arith.CmpF)
 def _cmpf(e: FunctionContext, op: arith.CmpF) -> None:
-    e.bind(op.result, e.op(f"fcmp {op.predicate.name} {e.typed(op.lhs)}, {e(op.rhs)}"))
+    ty, (a, b) = through_single(e, op.lhs.type, [e(op.lhs), e(op.rhs)])
+    e.bind(op.result, e.op(f"fcmp {op.predicate.name} {llvm_type(ty)} {a}, {b}"))
 
 
 @lowers(arith.Select)

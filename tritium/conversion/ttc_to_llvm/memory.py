@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ...dialects import tt, ttc
 from ...ir import IntegerType, Type, element_type, with_element
+from ...support import UnsupportedOperation
 from ..llvm.dot import plan_dot
 from .context import FunctionContext, lowers
 from .types import byte_width, is_float, lanes_of, llvm_type, mangled
@@ -79,7 +81,51 @@ def _load(e: FunctionContext, op: ttc.Load) -> None:
         return
     text = llvm_type(ty)
     operands = (("ptr", e(op.ptr)), ("i32", str(_align(ty))), _mask(e, op, ty), (text, _other(e, op)))
-    e.bind(op.result, _masked(e, f"llvm.masked.load.{mangled(ty)}.p0", ty, operands))
+
+    def masked() -> str:
+        return _masked(e, f"llvm.masked.load.{mangled(ty)}.p0", ty, operands)
+
+    if not _masks_are_slow(e, ty):
+        e.bind(op.result, masked())
+        return
+    done = _if_all_lanes(e, op, ty)
+    whole = e.op(f"load {text}, ptr {e(op.ptr)}, align {_align(ty)}")
+    edges = [f"[ {whole}, %{e.block} ]"]
+    next(done)
+    part = masked()
+    edges.append(f"[ {part}, %{e.block} ]")
+    next(done)
+    e.bind(op.result, e.op(f"phi {text} {', '.join(edges)}"))
+
+
+def _masks_are_slow(e: FunctionContext, ty: Type) -> bool:
+    """Without AVX-512's masks, or AVX2's for 32 and 64 bits, LLVM asks for each lane in turn."""
+    target = e.module.target
+    return not target.has_avx512 and not (target.has_avx2 and byte_width(ty) >= 4)
+
+
+def _if_all_lanes(e: FunctionContext, op: Any, ty: Type) -> Iterator[None]:
+    """Branch to code for a mask that is all true; each `next` goes on to the other case, then behind both.
+
+    Nearly all accesses of a kernel are whole; the branch is predicted and costs a test of the mask.
+    """
+    lanes = lanes_of(ty)
+    mask_type, mask = _mask(e, op, ty)
+    whole, part, done = (e.fresh_label(hint) for hint in ("whole", "part", "accessed"))
+    bits = e.op(f"bitcast {mask_type} {mask} to i{lanes}")
+    test = e.op(f"icmp eq i{lanes} {bits}, -1")
+    e.stmt(f"br i1 {test}, label %{whole}, label %{part}")
+    e.label(whole)
+
+    def rest() -> Iterator[None]:
+        e.stmt(f"br label %{done}")
+        e.label(part)
+        yield
+        e.stmt(f"br label %{done}")
+        e.label(done)
+        yield
+
+    return rest()
 
 
 def _masked(e: FunctionContext, name: str, ty: Type, operands: tuple[tuple[str, str], ...]) -> str:
@@ -98,7 +144,15 @@ def _store(e: FunctionContext, op: ttc.Store) -> None:
     name = f"llvm.masked.store.{mangled(ty)}.p0"
     mask_type, mask = _mask(e, op, ty)
     e.module.declare(f"declare void @{name}({llvm_type(ty)}, ptr, i32 immarg, {mask_type})")
-    e.stmt(f"call void @{name}({e.typed(op.value)}, ptr {e(op.ptr)}, i32 {_align(ty)}, {mask_type} {mask})")
+    call = f"call void @{name}({e.typed(op.value)}, ptr {e(op.ptr)}, i32 {_align(ty)}, {mask_type} {mask})"
+    if not _masks_are_slow(e, ty):
+        e.stmt(call)
+        return
+    done = _if_all_lanes(e, op, ty)
+    e.stmt(f"store {e.typed(op.value)}, ptr {e(op.ptr)}, align {_align(ty)}")
+    next(done)
+    e.stmt(call)
+    next(done)
 
 
 def _all_lanes(ty: Type) -> str:
@@ -166,6 +220,8 @@ def _atomic_rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
     name = _RMW[op.atomic_rmw_op]
     if is_float(op.val.type) and name in ("max", "min"):
         name = "f" + name
+    if name[0] == "f" and not is_float(op.val.type):
+        raise UnsupportedOperation(op, f"of {op.val.type} is not supported on the CPU")
     order = _ORDER[op.sem]
     e.bind(op.result, e.op(f"atomicrmw {name} ptr {e(op.ptr)}, {e.typed(op.val)} {order}"))
 

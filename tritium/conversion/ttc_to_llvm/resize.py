@@ -1,12 +1,13 @@
 """Between the float types LLVM knows, to nearest even.
 
-f32 to bf16 is written out in integers: AVX512_BF16's `vcvtneps2bf16`, which LLVM would choose, flushes denormals, and
-without it scalars become calls to a library that is not there. Arithmetic on bf16 is therefore done in f32.
+bf16 is kept as its bits and converted in integers: AVX512_BF16's `vcvtneps2bf16`, which LLVM would choose for its own
+`bfloat`, flushes denormals, and without that unit LLVM calls a library that is not there. Arithmetic on bf16 is done
+in f32.
 """
 
 from __future__ import annotations
 
-from ...ir import IntegerType, Type, bf16, element_type, f32, f64, i16, i32, with_element
+from ...ir import IntegerType, Type, bf16, element_type, f32, i32, with_element
 from .context import FunctionContext
 from .types import bit_width, lanes_of, llvm_type
 
@@ -20,8 +21,9 @@ def resize(e: FunctionContext, value: str, source: Type, target: Type) -> str:
     if element_type(target) is bf16 and element_type(source) is not bf16:
         single = with_element(source, f32)
         return _to_bfloat(e, resize(e, value, source, single), single)
-    if element_type(source) is bf16 and element_type(target) is f64:
-        return resize(e, resize(e, value, source, with_element(source, f32)), with_element(source, f32), target)
+    if element_type(source) is bf16:
+        single = with_element(source, f32)
+        return resize(e, _from_bfloat(e, value, source), single, target)
     name = "fpext" if bit_width(target) > bit_width(source) else "fptrunc"
     return e.op(f"{name} {llvm_type(source)} {value} to {llvm_type(target)}")
 
@@ -49,6 +51,13 @@ def _to_bfloat(e: FunctionContext, value: str, ty: Type) -> str:
     is_nan = e.op(f"fcmp uno {llvm_type(ty)} {value}, {value}")
     chosen = e.op(f"select {mask} {is_nan}, {int_type} {quiet}, {int_type} {rounded}")
     top = e.op(f"lshr {int_type} {chosen}, {number(16)}")
-    short = llvm_type(with_element(ty, i16))
-    narrow = e.op(f"trunc {int_type} {top} to {short}")
-    return e.op(f"bitcast {short} {narrow} to {llvm_type(with_element(ty, bf16))}")
+    return e.op(f"trunc {int_type} {top} to {llvm_type(with_element(ty, bf16))}")
+
+
+def _from_bfloat(e: FunctionContext, value: str, ty: Type) -> str:
+    """Exact: bf16 is the upper half of f32."""
+    int_type = llvm_type(with_element(ty, i32))
+    wide = e.op(f"zext {llvm_type(ty)} {value} to {int_type}")
+    shift = "16" if int_type == "i32" else "splat (i32 16)"
+    placed = e.op(f"shl {int_type} {wide}, {shift}")
+    return e.op(f"bitcast {int_type} {placed} to {llvm_type(with_element(ty, f32))}")

@@ -24,17 +24,18 @@ from ...support import InternalError
 
 __all__ = ["bit_width", "byte_width", "is_float", "lanes_of", "literal", "llvm_type", "mangled"]
 
-_FLOATS = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+_FLOATS = {"f16": "half", "f32": "float", "f64": "double"}
+_PATTERNS = {"bf16": "i16"}  # as integers: LLVM legalizes `bfloat` through calls of a library where it has no unit
 
 
 def llvm_type(ty: Type) -> str:
-    """`<16 x float>`, `i32`, `ptr`, …; the 8-bit floats are `i8`, since LLVM has no such type."""
+    """`<16 x float>`, `i32`, `ptr`, …; bf16 and the 8-bit floats are their bits."""
     if isinstance(ty, VectorType):
         return f"<{ty.numel} x {llvm_type(ty.element)}>"
     if isinstance(ty, IntegerType):
         return f"i{ty.width}"
     if isinstance(ty, FloatType):
-        return _FLOATS.get(ty.name) or "i8"
+        return _FLOATS.get(ty.name) or _PATTERNS.get(ty.name, "i8")
     if isinstance(ty, IndexType):
         return "i64"
     if isinstance(ty, (PointerType, ttc.BufferType)):
@@ -70,7 +71,7 @@ def mangled(ty: Type) -> str:
     """The suffix of an overloaded intrinsic: `v16f32`, `i32`, `v16p0`."""
     element = element_type(ty)
     if isinstance(element, FloatType):
-        name = element.name
+        name = element.name if element.name in _FLOATS else f"i{element.width}"
     elif isinstance(element, PointerType):
         name = "p0"
     else:
@@ -103,6 +104,4 @@ def _scalar(value: Any, ty: Type) -> str:
         return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
     if ty.name == "f16":
         return f"0xH{float_bits(value, ty):04X}"
-    if ty.name == "bf16":
-        return f"0xR{float_bits(value, ty):04X}"
     return str(float_bits(value, ty))
