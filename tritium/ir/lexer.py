@@ -8,6 +8,7 @@ character, so that looking at the next one needs no check for the end.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -73,13 +74,20 @@ class Cursor:
     def __init__(self, text: str, filename: str) -> None:
         self.text = text.replace("\0", " ") + END
         self.filename = filename
+        self._lines: list[int] = []
         self.pos: int = _skip(self.text, 0).end()  # type: ignore[union-attr]
+
+    def line_column(self, at: int) -> tuple[int, int]:
+        """Line and column of an offset, from 1."""
+        if not self._lines:
+            self._lines = [0, *(m.end() for m in re.finditer("\n", self.text))]
+        line = bisect_right(self._lines, at)
+        return line, at - self._lines[line - 1] + 1
 
     def error(self, message: str, at: int | None = None, hint: str = "") -> ParseError:
         """The error at offset `at` (here, if not given), to be raised by the caller."""
         at = min(self.pos if at is None else at, len(self.text) - 1)
-        line = self.text.count("\n", 0, at) + 1
-        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        line, column = self.line_column(at)
         found = _shown.match(self.text, at)
         length = len(found[0]) if found and found[0] != END else 1
         lines = self.text[:-1].split("\n")
