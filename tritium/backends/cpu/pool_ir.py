@@ -41,13 +41,13 @@ SEQUENCE_OFFSET, SLEEPERS_OFFSET, WORKERS_OFFSET, LIMIT_OFFSET, GROWING_OFFSET =
 STATE_BYTES = 40  # of a launcher: kernel, print callback, cost, user, skip and backoff (32 bits each)
 
 # Measured 2026-11 on a VM with 2 vCPUs, 64 KiB of vector add in 64 programs (4.2 us alone): 3.5 us with a worker still
-# awake, 13 us with one to wake (which arrives 30 us later). 256 programs (30 us alone): 16 us and 35 us. With 16 cores of
-# Emerald Rapids the first grid (8 us alone) took 10 to 13 us with workers awake, the second (80 us alone) 22.
+# awake, 13 us with one to wake (which arrives 30 us later). 256 programs (30 us alone): 16 us and 35 us. On 16
+# cores of Emerald Rapids the first grid (8 us alone) took 10 to 13 us with workers awake, the second (80 us alone) 22.
 ALONE_NS, ALONE_NS_AWAKE, SHARE_NS, PATIENT_NS = 20_000, 10_000, 2_500, 250_000
 _STACK_BYTES = 8 << 20  # musl and macOS give threads far less than a kernel's scratch may want
 
-# Turns of a worker's loop before it sleeps: 10 us on Zen 5, 50 us on Emerald Rapids (whose PAUSE is longer). Longer than
-# the pause between back-to-back launches, too short to be seen as load.
+# Turns of a worker's loop before it sleeps: 10 us on Zen 5, 50 us on Emerald Rapids (whose PAUSE is longer). That is
+# longer than the gap between back-to-back launches, and too short to be seen as load.
 _SPINS = {"x86_64": 1000, "aarch64": 10_000}
 _PAUSE = {
     "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
