@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from .references import find_references
 from .source import SourceText
@@ -252,11 +252,14 @@ def language_function(fn: Any = None, *, noinline: bool = False) -> Any:
     return LanguageFunction(fn, noinline=noinline)
 
 
-class BoundCallee(NamedTuple):
+class BoundCallee:
     """A function of the language as a method: `value.fn` where `fn` is an attribute of the value's class."""
 
-    fn: SourceFunction
-    instance: Any
+    __slots__ = ("fn", "instance")
+
+    def __init__(self, fn: SourceFunction, instance: Any) -> None:
+        self.fn = fn
+        self.instance = instance
 
 
 class ConstexprFunction:

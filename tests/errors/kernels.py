@@ -1,0 +1,462 @@
+"""Kernels that cannot be compiled. `# error:` stands on the line at fault and holds a part of the message; `# hint:`
+on any line of the function holds a part of the hint."""
+
+# ruff: noqa: I001, F401, F841, F821, SIM105, PIE808
+import math
+
+import tritium.language as tl
+from tritium.frontend.callee import SourceFunction, constexpr_function
+
+KERNELS = []
+NUMBER = 5
+LIST = [1, 2]
+
+
+def kernel(signature, **constants):
+    """Register a kernel with the types of its run-time parameters in order and its constants by name."""
+
+    def register(fn):
+        fn = SourceFunction(fn)
+        names = [n for n in fn.arg_names if n not in constants]
+        KERNELS.append((fn, dict(zip(names, signature.split(", "))), constants))
+        return fn
+
+    return register
+
+
+def plain(x):
+    return x
+
+
+@constexpr_function
+def host(x):
+    return x + 1
+
+
+@constexpr_function
+def failing(x):
+    raise ValueError(f"no value for {x}")
+
+
+@SourceFunction
+def two(a, b):
+    return a + b
+
+
+@SourceFunction
+def constant(x, N: tl.constexpr):
+    return x + N
+
+
+# -- names --------------------------------------------------------------------------------------------------------
+
+
+@kernel("*i32, i32")
+def undefined_name(p, n):
+    tl.store(p, m)  # noqa: F821  # error: NameError: m is not defined
+
+
+@kernel("*i32, i32")
+def misspelt_name(p, count):
+    tl.store(p, cuont)  # noqa: F821  # error: cuont is not defined
+    # hint: did you mean count?
+
+
+@kernel("*i32")
+def global_number(p):
+    tl.store(p, NUMBER)  # error: Cannot access global variable NUMBER from within @jit'ed function
+    # hint: NUMBER = tl.constexpr(...)
+
+
+@kernel("*i32")
+def global_list(p):
+    tl.store(p, LIST[0])  # error: Cannot access global variable LIST
+
+
+@kernel("*i32, i32")
+def defined_in_one_branch(p, n):
+    if n > 2:
+        x = 1
+    tl.store(p, x)  # error: x is not defined here: it is assigned in the if branch only
+    # hint: assign x before the `if`
+
+
+@kernel("*i32, i32")
+def defined_in_else_only(p, n):
+    if n > 2:
+        pass
+    else:
+        x = 1
+    tl.store(p, x)  # error: assigned in the else branch only
+
+
+@kernel("*i32, i32")
+def loop_variable_after_the_loop(p, n):
+    for i in range(n):
+        tl.store(p + i, i)
+    tl.store(p, i)  # error: i is not defined here: it is the loop variable
+
+
+@kernel("*i32, i32")
+def defined_inside_a_loop(p, n):
+    for i in range(n):
+        x = i
+    tl.store(p, x)  # error: x is not defined here: it is assigned inside a loop only
+    # hint: assign x before the loop
+
+
+@kernel("*i32, i32")
+def unknown_function(p, n):
+    tl.store(p, tl.nonsense(n))  # error: AttributeError: module tritium
+
+
+@kernel("*i32, i32")
+def unknown_method(p, n):
+    tl.store(p, n.astype(tl.float32))  # error: has no attribute astype
+    # hint: x.to(dtype)
+
+
+# -- types that do not agree --------------------------------------------------------------------------------------
+
+
+@kernel("*i32, i32")
+def loop_carried_type(p, n):
+    x = 1.0
+    for i in range(n):  # error: Loop-carried variable x has initial type fp32 but is re-assigned to int32
+        x = n
+    tl.store(p, x)
+
+
+@kernel("*i32, i32")
+def loop_carried_none(p, n):
+    x = None
+    for i in range(n):  # error: Loop-carried variable x is None before the loop and changes inside it
+        x = n
+    tl.store(p, x)
+
+
+@kernel("*i32, i32")
+def branch_types(p, n):
+    x = 1
+    if n > 2:  # error: Mismatched type for x between then block (fp32) and else block (int32)
+        x = 1.0
+    tl.store(p, x)
+
+
+@kernel("*i32, i32")
+def branch_types_of_a_new_name(p, n):
+    if n > 2:
+        x = 1.0
+    else:
+        x = 1
+    tl.store(p, x)  # error: Mismatched type for x
+
+
+@kernel("*i32, i32")
+def ternary_types(p, n):
+    tl.store(p, 1.0 if n > 2 else n)  # error: Ternary expression with dynamic condition has inconsistent types
+
+
+@SourceFunction
+def returns_two_types(n):
+    if n > 2:  # error-of: mismatched_returns: Return type mismatch
+        return 1.0
+    return n
+
+
+@kernel("*i32, i32")
+def mismatched_returns(p, n):
+    tl.store(p, returns_two_types(n))
+
+
+@kernel("*i32, i32")
+def float_bounds(p, n):
+    for i in range(0, 4.0):  # error: For loop bounds and step must all be ints
+        tl.store(p, i)
+
+
+@kernel("*i32, i32")
+def zero_step(p, n):
+    for i in range(0, n, 0):  # error: the step of a range must not be zero
+        tl.store(p, i)
+
+
+@kernel("*i32, i32")
+def run_time_static_range(p, n):
+    for i in tl.static_range(n):  # error: compile time
+        tl.store(p, i)
+
+
+@kernel("*i32, i32")
+def unpack_too_many(p, n):
+    a, b = 1, 2, 3  # error: 3 values cannot be unpacked into 2 names
+
+
+@kernel("*i32, i32")
+def unpack_a_block(p, n):
+    a, b = tl.arange(0, 2)  # error: cannot be unpacked
+
+
+@kernel("*i32, i32")
+def run_time_tuple_index(p, n):
+    t = (1, 2)
+    tl.store(p, t[n])  # error: the index of a tuple must be known at compile time
+
+
+@kernel("*i32, i32")
+def tuple_index_out_of_range(p, n):
+    t = (1, 2)
+    tl.store(p, t[2])  # error: index 2 is outside a tuple of 2
+
+
+@kernel("*i32, i32")
+def none_in_arithmetic(p, n):
+    x = None
+    tl.store(p, n + x)  # error: TypeError: no operator + for int32 and None
+
+
+@kernel("*i32, i32")
+def constexpr_of_run_time(p, n):
+    x: tl.constexpr = n + 1  # error: x is declared constexpr, but its value is a int32 only known at run time
+
+
+@kernel("*i32, i32")
+def constexpr_twice(p, n):
+    x: tl.constexpr = 1
+    x: tl.constexpr = 2  # error: x is already defined. constexpr cannot be reassigned.
+
+
+@kernel("*i32, i32")
+def run_time_shape(p, n):
+    tl.store(p + tl.arange(0, n), 1)  # error: arange
+
+
+@kernel("*i32, i32")
+def contains_run_time(p, n):
+    if n in (1, 2):  # error: `in` needs compile-time values
+        tl.store(p, n)
+
+
+# -- calls --------------------------------------------------------------------------------------------------------
+
+
+@kernel("*i32, i32")
+def call_of_plain_python(p, n):
+    tl.store(p, plain(n))  # error: plain is a plain Python function and cannot be called from a kernel
+    # hint: decorate it with @triton.jit
+
+
+@kernel("*i32, i32")
+def too_many_arguments(p, n):
+    tl.store(p, two(n, 1, 2))  # error: two() takes 2 arguments, got 3
+    # hint: it takes (a, b)
+
+
+@kernel("*i32, i32")
+def missing_argument(p, n):
+    tl.store(p, two(n))  # error: two() missing argument 'b'
+
+
+@kernel("*i32, i32")
+def unknown_keyword(p, n):
+    tl.store(p, two(n, 1, c=2))  # error: two() got an unexpected keyword argument 'c'
+
+
+@kernel("*i32, i32")
+def argument_twice(p, n):
+    tl.store(p, two(n, a=2))  # error: two() got multiple values for argument 'a'
+
+
+@kernel("*i32, i32")
+def run_time_for_constexpr(p, n):
+    tl.store(p, constant(n, n))  # error: argument 'N' of constant must be known at compile time
+
+
+@kernel("*i32, i32")
+def run_time_for_constexpr_function(p, n):
+    tl.store(p, host(n))  # error: constexpr function host got a int32 only known at run time
+
+
+@kernel("*i32, i32")
+def constexpr_function_raises(p, n):
+    tl.store(p, failing(3))  # error: ValueError: no value for 3
+
+
+@kernel("*i32, i32")
+def python_math_of_run_time(p, n):
+    tl.store(p, math.sqrt(n))  # error: sqrt() needs compile-time values
+
+
+@kernel("*i32, i32")
+def int_of_run_time(p, n):
+    tl.store(p, int(n))  # error: int() needs compile-time values
+    # hint: x.to(tl.int32)
+
+
+@kernel("*i32, i32")
+def call_of_a_value(p, n):
+    tl.store(p, n(3))  # error: cannot be called from a kernel
+
+
+@SourceFunction
+def recursive(n):
+    return recursive(n)  # error-of: recursion: recursion is not supported: recursive calls itself
+
+
+@kernel("*i32, i32")
+def recursion(p, n):
+    tl.store(p, recursive(n))
+
+
+@SourceFunction
+def inner_error(x):
+    return x + missing  # noqa: F821  # error-of: nested_error: missing is not defined
+
+
+@SourceFunction
+def middle(x):
+    return inner_error(x) * 2
+
+
+@kernel("*i32, i32")
+def nested_error(p, n):
+    tl.store(p, middle(n))
+
+
+@kernel("*i32, i32")
+def library_error(p, n):
+    x = tl.arange(0, 16)
+    tl.store(p, tl.sum(x, axis=3))  # error: axis
+
+
+# -- assertions ---------------------------------------------------------------------------------------------------
+
+
+@kernel("*i32, i32", N=3)
+def static_assertion(p, n, N: tl.constexpr):
+    tl.static_assert(N == 4, f"N is {N:>3}")  # error: static assertion failed: N is   3
+
+
+@kernel("*i32, i32")
+def static_assertion_at_run_time(p, n):
+    tl.static_assert(n == 4)  # error: static_assert needs a condition known at compile time
+    # hint: tl.device_assert
+
+
+@kernel("*i32, i32")
+def f_string_of_run_time(p, n):
+    tl.static_print(f"{n}")  # error: Cannot evaluate f-string containing non-constexpr conversion values
+
+
+# -- syntax -------------------------------------------------------------------------------------------------------
+
+
+@kernel("*i32, i32")
+def uses_break(p, n):
+    for i in range(n):
+        break  # error: the Python construct Break is not supported in a kernel
+    # hint: `while` loop with a flag
+
+
+@kernel("*i32, i32")
+def uses_continue(p, n):
+    for i in range(n):
+        continue  # error: Continue
+
+
+@kernel("*i32, i32")
+def return_in_for(p, n):
+    for i in range(n):
+        if i > 3:
+            return  # error: `return` inside a loop
+
+
+@kernel("*i32, i32")
+def return_in_while(p, n):
+    while n > 0:
+        return  # error: `return` inside a loop
+
+
+@kernel("*i32, i32")
+def loop_else(p, n):
+    for i in range(n):
+        tl.store(p, i)
+    else:
+        tl.store(p, 0)  # error: `else` of a loop
+
+
+@kernel("*i32, i32")
+def endless(p, n):
+    while True:  # error: the condition of this loop is always true
+        n += 1
+
+
+@kernel("*i32, i32")
+def uses_try(p, n):
+    try:  # error: Try
+        tl.store(p, n)
+    except ValueError:
+        pass
+
+
+@kernel("*i32, i32")
+def uses_lambda(p, n):
+    f = lambda x: x + 1  # error: Lambda
+
+
+@kernel("*i32, i32")
+def uses_dict(p, n):
+    d = {1: 2}  # error: Dict
+
+
+@kernel("*i32, i32")
+def nested_function(p, n):
+    def g(x):  # error: nested function definition is not supported
+        return x
+
+
+@kernel("*i32, i32")
+def imports(p, n):
+    import os  # error: Import
+
+
+@kernel("*i32, i32")
+def uses_raise(p, n):
+    raise ValueError("no")  # error: Raise
+
+
+@kernel("*i32, i32")
+def element_assignment(p, n):
+    p[0] = n  # error: assignment to an element
+    # hint: tl.store
+
+
+@kernel("*i32, i32")
+def attribute_assignment(p, n):
+    p.x = n  # error: assignment to an attribute
+
+
+@kernel("*i32, i32")
+def double_star(p, n):
+    two(**n)  # error: `**` in a call
+
+
+@kernel("*i32, i32")
+def matrix_operator(p, n):
+    tl.store(p, n @ n)  # error: the operator @
+    # hint: tl.dot
+
+
+@kernel("*i32, i32")
+def uses_global(p, n):
+    global NUMBER  # error: Global
+
+
+@kernel("*i32, i32")
+def generator_expression(p, n):
+    t = (i for i in (1, 2))  # error: GeneratorExp
+
+
+@kernel("*i32, i32")
+def returns_a_value(p, n):  # error: a kernel returns no value
+    return n

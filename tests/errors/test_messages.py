@@ -1,0 +1,117 @@
+"""Every kernel in `kernels.py` fails with one clear error at the line that says so."""
+
+import ast
+import importlib.util
+import re
+import traceback
+from pathlib import Path
+
+import pytest
+
+from tritium.frontend.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from tritium.frontend.visitor import ast_to_ttir
+
+PATH = Path(__file__).with_name("kernels.py")
+spec = importlib.util.spec_from_file_location("kernels_with_errors", PATH)
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+LINES = PATH.read_text().splitlines()
+
+
+def failure(fn, signature, constants):
+    with pytest.raises(CompilationError) as info:
+        ast_to_ttir(fn, signature, constants)
+    return info.value
+
+
+def expected(fn):
+    """(line, message) from the comments of a function, or from the comment of another that names it."""
+    tree = fn.parse()
+    for number in range(tree.lineno, tree.end_lineno + 1):
+        found = re.search(r"# error: (.*)$", LINES[number - 1])
+        if found:
+            return number, found[1]
+    for number, line in enumerate(LINES, 1):
+        found = re.search(rf"# error-of: {fn.__name__}: (.*)$", line)
+        if found:
+            return number, found[1]
+    raise AssertionError(f"{fn.__name__} expects no error")
+
+
+def hints(fn):
+    tree = fn.parse()
+    # a comment behind the last statement belongs to the function too
+    block = LINES[tree.lineno - 1 : tree.end_lineno + 1]
+    return [m[1] for line in block if (m := re.search(r"# hint: (.*)$", line))]
+
+
+CASES = [pytest.param(*case, id=case[0].__name__) for case in module.KERNELS]
+
+
+@pytest.mark.parametrize("fn, signature, constants", CASES)
+def test_error(fn, signature, constants):
+    error = failure(fn, signature, constants)
+    line, message = expected(fn)
+    text = str(error)
+    assert message in error.error_message
+    assert error.node.lineno == line, text
+    assert f"{PATH}:{line}:" in text
+    assert LINES[line - 1].strip() in text and "^" in text
+    for hint in hints(fn):
+        assert hint in (error.hint or ""), text
+
+
+@pytest.mark.parametrize("fn, signature, constants", CASES)
+def test_no_internal_traceback(fn, signature, constants):
+    error = failure(fn, signature, constants)
+    shown = "".join(traceback.format_exception(error))
+    assert "visitor/core.py" not in shown
+    assert "During handling" not in shown and "direct cause" not in shown
+
+
+def named(name):
+    return next(failure(*case) for case in module.KERNELS if case[0].__name__ == name)
+
+
+def test_position_within_the_function_as_triton_counts():
+    assert str(named("undefined_name")).startswith("at 2:16:\n")
+    assert str(named("uses_break")).startswith("at 3:8:\n")
+
+
+def test_kinds_of_errors():
+    assert isinstance(named("uses_break"), UnsupportedLanguageConstruct)
+    assert isinstance(named("static_assertion"), CompileTimeAssertionFailure)
+
+
+def test_chain_of_calls():
+    error = named("nested_error")
+    assert [frame.name for frame in error.frames] == ["nested_error", "middle", "inner_error"]
+    text = str(error)
+    assert "note: inner_error is called from middle" in text
+    assert "note: middle is called from nested_error" in text
+
+
+def test_errors_inside_the_library_point_at_the_call():
+    error = named("library_error")
+    assert [frame.name for frame in error.frames] == ["library_error"]
+
+
+def test_an_error_survives_pickling():
+    import pickle
+
+    error = named("nested_error")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_the_caret_stands_under_the_name_behind_other_scripts():
+    error = named("undefined_name")
+    at = str(error).splitlines()
+    caret = next(i for i, line in enumerate(at) if "^" in line)
+    assert at[caret - 1][at[caret].index("^")] == "m"
+
+
+def test_every_statement_kind_is_known_or_refused():
+    from tritium.frontend.visitor.core import HANDLERS
+
+    accepted = {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For, ast.While, ast.With, ast.Return, ast.Expr}
+    assert accepted <= set(HANDLERS)

@@ -1,0 +1,155 @@
+"""Aggregates: classes whose instances are values of the language."""
+
+import pytest
+import scalar
+from native import compile_scalar
+
+import tritium.language as tl
+from tritium.dialects import scf
+from tritium.frontend.aggregates import aggregate, aggregate_replace
+from tritium.frontend.callee import SourceFunction, constexpr_function
+from tritium.frontend.errors import CompilationError
+
+
+@aggregate
+class Range:
+    low: tl.tensor
+    high: tl.tensor
+    step: tl.constexpr
+
+    def __init__(self, low, high, step=2):
+        self.low = low
+        self.high = high
+        self.step = step
+
+    @SourceFunction
+    def length(self):
+        return (self.high - self.low) // self.step
+
+    @SourceFunction
+    def __add__(self, other):
+        return Range(self.low + other.low, self.high + other.high, self.step)
+
+    @constexpr_function
+    def double_step(self):
+        return self.step.value * 2
+
+
+@aggregate
+class Named(Range):
+    tag: tl.constexpr = 7
+
+    def __init__(self, low, high):
+        super().__init__(low, high, 3)
+
+
+@aggregate
+class Point:
+    x: tl.tensor
+    y: tl.tensor
+
+
+@SourceFunction
+def shift(r, n):
+    return Range(r.low + n, r.high + 2 * n, r.step)
+
+
+def run(kernel, *args, size=4):
+    out = [0] * size
+    scalar.run(compile_scalar(kernel, *args), out, *args)
+    return out
+
+
+def test_fields_methods_operators_and_functions():
+    @SourceFunction
+    def kernel(out, a, b):
+        r = Range(a, b)
+        tl.store(out, r.length())
+        s = shift(r, a) + r
+        tl.store(out + 1, s.high - s.low)
+        tl.store(out + 2, r.double_step() + r.step)
+        tl.static_assert(r.step == 2)
+
+    assert run(kernel, 3, 11) == [4, (11 + 6 - 3 - 3) + 8, 6, 0]
+
+
+def test_values_merge_and_are_carried():
+    @SourceFunction
+    def kernel(out, a, b):
+        p = Point(a, b)
+        for i in range(4):
+            p = Point(p.y, p.x + i)
+        if a > 2:
+            p = Point(p.x + 1, p.y)
+        tl.store(out, p.x)
+        tl.store(out + 1, p.y)
+
+    x, y = 3, 5
+    for i in range(4):
+        x, y = y, x + i
+    assert run(kernel, 3, 5)[:2] == [x + 1, y]
+    assert sum(isinstance(op, scf.For) for op in compile_scalar(kernel, 3, 5).walk()) == 1
+
+
+def test_inheritance_and_defaults():
+    @SourceFunction
+    def kernel(out, a, b):
+        n = Named(a, b)
+        tl.store(out, n.length() + n.tag)
+
+    assert run(kernel, 3, 12)[0] == 3 + 7
+
+
+def test_replace():
+    @SourceFunction
+    def kernel(out, a, b):
+        p = aggregate_replace(Point(a, b), y=a + 7)
+        tl.store(out, p.x * p.y)
+
+    assert run(kernel, 3, 12)[0] == 30
+
+
+def test_mistakes():
+    @SourceFunction
+    def unknown_field(out, a):
+        p = Point(a, a)
+        tl.store(out, p.z)
+
+    @SourceFunction
+    def too_few(out, a):
+        tl.store(out, Point(a).x)
+
+    @SourceFunction
+    def wrong_type(out, a):
+        tl.store(out, Point(a, 3).x)
+
+    for kernel, message in (
+        (unknown_field, "has no attribute z"),
+        (too_few, "Point needs a value for the field y"),
+        (wrong_type, "the field y of Point is a tensor"),
+    ):
+        with pytest.raises(CompilationError, match=message):
+            compile_scalar(kernel, 3)
+    with pytest.raises(TypeError, match="must not be a @jit function"):
+
+        @aggregate
+        class Bad:
+            x: tl.tensor
+
+            @SourceFunction
+            def __init__(self, x):
+                self.x = x
+
+
+def test_methods_decide_the_identity_of_what_uses_the_class():
+    @SourceFunction
+    def kernel(out, a):
+        tl.store(out, Range(a, a).length())
+
+    names = [name for name, _, _ in kernel.references]
+    assert "Range" in names
+    key = kernel.cache_key
+    Range.tritium_members.append(constexpr_function(lambda x: x))
+    again = SourceFunction(kernel.fn)
+    assert again.cache_key != key
+    Range.tritium_members.pop()
