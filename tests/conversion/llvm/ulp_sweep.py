@@ -3,6 +3,7 @@
     python tests/conversion/llvm/ulp_sweep.py exp sin        # these functions
     python tests/conversion/llvm/ulp_sweep.py --all          # all unary ones: 30 to 200 s each on one core
     python tests/conversion/llvm/ulp_sweep.py --stride 64 …  # one pattern in 64
+    python tests/conversion/llvm/ulp_sweep.py --sample f64 --all    # not every argument: some millions, f32 or f64
 
 The yardstick is the C library's double function, whose own error is some 2^-29 of an f32 unit; the comparison is
 compiled too. NaN results must be NaN exactly where the reference is, zeros must have its sign, and overflow must
@@ -22,6 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.conversion.llvm import vecmath_harness as harness
+from tests.conversion.llvm.test_vecmath import arguments, pairs_of_arguments
 from tritium.conversion.llvm.vecmath import MATH_FUNCTIONS
 
 CHUNK = 1 << 20
@@ -114,18 +116,35 @@ def sweep(name: str, stride: int, lanes: int = 16) -> tuple[float, float]:
     return most, argument
 
 
+def sample(name: str, element: str, rounds: int = 12) -> tuple[float, tuple[float, ...]]:
+    """(largest error, its arguments) over `rounds` samples of about a million arguments, against long doubles."""
+    most: tuple[float, tuple[float, ...]] = (0.0, ())
+    lanes = 16 if element == "f32" else 8
+    for seed in range(rounds):
+        if MATH_FUNCTIONS[name].arity == 1:
+            inputs: tuple[np.ndarray, ...] = (arguments(name, element, 1 << 19, seed),)
+        else:
+            inputs = pairs_of_arguments(name, element, 1 << 20, seed)
+        most = max(most, harness.worst(name, element, lanes, *inputs))
+    return most
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--all", action="store_true", help="every unary function")
     parser.add_argument("--stride", type=int, default=1, help="one bit pattern in so many (a power of two)")
+    parser.add_argument("--sample", choices=["f32", "f64"], help="a sample of one format in place of all f32")
     options = parser.parse_args()
-    every = [n for n, s in MATH_FUNCTIONS.items() if s.arity == 1 and s.body is not None and harness.has_double(n)]
+    every = [n for n, s in MATH_FUNCTIONS.items() if s.body is not None]
+    if not options.sample:
+        every = [n for n in every if MATH_FUNCTIONS[n].arity == 1 and harness.has_double(n)]
     for name in every if options.all else options.names:
         start = time.perf_counter()
         with np.errstate(all="ignore"):
-            error, argument = sweep(name, options.stride)
-        stated = MATH_FUNCTIONS[name].ulp_f32
+            error, argument = sample(name, options.sample) if options.sample else sweep(name, options.stride)
+        spec = MATH_FUNCTIONS[name]
+        stated = spec.ulp_f64 if options.sample == "f64" else spec.ulp_f32
         verdict = "" if error <= stated else f"   more than the {stated} stated"
         print(f"{name:8} {error:.4f} ulp at {argument!r}  ({time.perf_counter() - start:.0f} s){verdict}", flush=True)
 

@@ -174,8 +174,8 @@ def _power_of_two(b: FunctionBuilder, exponent: Pair) -> Value:
 def _rising_product(b: FunctionBuilder, z: Value) -> Value:
     """z (z + 1) … (z + 7) for 0 <= z < 8, as q (q + 6) (q + 10) (q + 12) with q = z (z + 7)."""
     if b.format is WIDE:
-        q = z * (z + 7.0)
-        return q * (q + 6.0) * ((q + 10.0) * (q + 12.0))
+        single = z * (z + 7.0)
+        return single * (single + 6.0) * ((single + 10.0) * (single + 12.0))
     seven, zero = fast_two_sum(b.constant(7.0), z), b.constant(0.0)
     q = pair_times(b, seven, (z, zero))
     outer, inner = pair_times(b, q, _plus(b, q, 6.0)), pair_times(b, _plus(b, q, 10.0), _plus(b, q, 12.0))
