@@ -62,6 +62,18 @@ def test_element_types(ty: str) -> None:
         np.testing.assert_array_equal(out, x * y)
 
 
+@pytest.mark.parametrize("ty", ["f16", "f32", "f64"])
+def test_remainder_is_exact(ty: str) -> None:
+    """arith.remf, of our own vector function: LLVM's frem would be a library call for every lane."""
+    rng = np.random.default_rng(2)
+    x, y = (rng.standard_normal((2, 1000)) * [[500], [3]]).astype(NUMPY[ty])
+    y[::100], x[1::100] = 0, np.inf
+    out = poisoned(1000, NUMPY[ty])
+    Kernel(elementwise("arith.remf", ty, 256))((4,), x, y, out, 1000)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(out, np.fmod(x, y))
+
+
 INTEGERS = {
     "arith.divsi": lambda a, b: np.trunc(a / b),
     "arith.remsi": np.fmod,

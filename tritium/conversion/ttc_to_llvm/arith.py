@@ -195,11 +195,6 @@ def _rounded_division(e: FunctionContext, op: Any) -> None:
     e.bind(op.result, e.op(f"{'add' if _ROUNDED[type(op)] else 'sub'} {ty} {q}, {step}"))
 
 
-@lowers(arith.RemF)
-def _remf(e: FunctionContext, op: arith.RemF) -> None:
-    _float_binary(e, op, lambda ty, a, b: e.op(f"frem {llvm_type(ty)} {a}, {b}"))
-
-
 _SHIFTS = {arith.ShLI: "shl", arith.ShRSI: "ashr", arith.ShRUI: "lshr"}
 
 

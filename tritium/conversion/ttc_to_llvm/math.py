@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import math, tt
+from ...dialects import arith, math, tt
 from ...ir import element_type, f16
 from ..llvm.vecmath import MathFunction, vector_math_function
 from .context import FunctionContext, lowers
@@ -39,6 +39,7 @@ _FUNCTIONS = {
     math.Erfc: "erfc",
     math.Atan2: "atan2",
     math.PowF: "pow",
+    arith.RemF: "fmod",  # LLVM makes a library call a lane of frem
 }
 _INTRINSICS = {
     math.Sqrt: "llvm.sqrt",
