@@ -1,0 +1,201 @@
+"""What a tile program means: it is run here on NumPy arrays, one operation after the other, one program after the other.
+
+    run(module, grid=(4,), args=[x, y, out, n])
+
+changes the arrays as a launch would. Programs run in order, x fastest. Lanes that are masked off touch no memory; any
+other access outside of the arrays given raises `OutOfBoundsError`. Where a program reads what is undefined (a masked
+lane without `other`, `ub.poison`) it gets a conspicuous number: NaN, or the least integer.
+
+Floats: every operation is rounded to its type. Transcendental functions and the inner products of `tt.dot` are
+computed in float64 and rounded once, sums of `tt.reduce` pairwise in the element's type: a compiler's results differ
+from these by rounding. Integers are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tritium.dialects import tt
+from tritium.ir import Block, FloatType, Operation, ShapedType, TensorType, Type, Value, element_type, functions_of
+
+from .memory import Memory, OutOfBoundsError
+from .numbers import dtype_of, fit
+
+__all__ = ["AssertionFailed", "Evaluator", "OutOfBoundsError", "TensorDesc", "UndefinedError", "run"]
+
+OPERATIONS: dict[str, Callable[..., Any]] = {}
+"""Operation name -> function(evaluator, op, *operand values) -> the result, a tuple of results, or None."""
+
+
+class AssertionFailed(Exception):
+    """`tt.assert` or `cf.assert` did not hold."""
+
+
+class UndefinedError(Exception):
+    """The program does something that has no meaning, or that this evaluator does not know."""
+
+
+@dataclass(frozen=True)
+class TensorDesc:
+    """A tensor descriptor: where a strided tensor is. Shape and strides in elements; `padding` "zero" or "nan"."""
+
+    base: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: str = "zero"
+
+
+@dataclass(frozen=True)
+class BlockPointer:
+    """The tile at `offsets` of a strided tensor."""
+
+    base: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+
+@dataclass
+class Jump:
+    """A terminator was reached: where to go on, with what."""
+
+    kind: str
+    values: list[Any]
+    block: Block | None = None
+
+
+@dataclass
+class Evaluator:
+    """The state of a launch: memory, the grid, what was printed, which program runs."""
+
+    module: Operation
+    grid: tuple[int, int, int]
+    memory: Memory = field(default_factory=Memory)
+    printed: list[str] = field(default_factory=list)
+    program: tuple[int, int, int] = (0, 0, 0)
+    steps: int = 0
+    max_steps: int = 50_000_000
+
+    def function(self, name: str) -> Any:
+        """The function `name` of the module."""
+        for f in functions_of(self.module):
+            if f.attributes["sym_name"].value == name:  # type: ignore[attr-defined]
+                return f
+        raise UndefinedError(f"no function @{name}")
+
+    def call(self, func: Any, values: list[Any]) -> list[Any]:
+        """Run a function; what it returns."""
+        return self.blocks(func.regions[0].blocks[0], values, {}).values
+
+    def blocks(self, block: Block, values: list[Any], env: dict[Value, Any]) -> Jump:
+        """Run from `block` on until something but a branch is reached."""
+        while True:
+            jump = self.block(block, values, env)
+            if jump.block is None:
+                return jump
+            block, values = jump.block, jump.values
+
+    def block(self, block: Block, values: Sequence[Any], env: dict[Value, Any]) -> Jump:
+        """Run one block; the terminator's jump."""
+        for arg, value in zip(block.args, values, strict=True):
+            env[arg] = value
+        for op in block:
+            self.steps += 1
+            if self.steps > self.max_steps:
+                raise UndefinedError("the program does not end")
+            fn = OPERATIONS.get(op.name)
+            if fn is None:
+                raise UndefinedError(f"the evaluator does not know {op.name}")
+            out = (
+                fn(self, op, env, *[env[v] for v in op.operands])
+                if op.regions
+                else fn(self, op, *[env[v] for v in op.operands])
+            )
+            if isinstance(out, Jump):
+                return out
+            if len(op.results) == 1 and not isinstance(out, tuple):
+                env[op.results[0]] = shaped(out, op.results[0].type)
+            elif op.results:
+                for r, value in zip(op.results, out, strict=True):
+                    env[r] = shaped(value, r.type)
+        raise UndefinedError("a block ends without a terminator")
+
+
+def shaped(value: Any, ty: Type) -> Any:
+    """A computed value in the element type and, for tensors, checked to have the shape of `ty`.
+
+    In the region of a reduction a scalar stands for many at once, so that scalars may have any shape.
+    """
+    if isinstance(value, (TensorDesc, BlockPointer)):
+        return value
+    value = fit(np.asarray(value), ty)
+    if isinstance(ty, TensorType) and value.shape != ty.shape:
+        raise UndefinedError(f"a value of shape {value.shape} where the type says {ty}")
+    return value
+
+
+def undefined(ty: Type) -> Any:
+    """A conspicuous value of type `ty`."""
+    element = element_type(ty)
+    shape = ty.shape if isinstance(ty, ShapedType) else ()
+    dtype = dtype_of(ty)
+    if isinstance(element, FloatType):
+        return np.full(shape, np.nan, dtype)
+    return np.full(shape, True if dtype == np.bool_ else np.iinfo(dtype).min, dtype)
+
+
+def pick_kernel(module: Operation) -> Any:
+    """The only public function, or the only function."""
+    functions = functions_of(module)
+    public = [f for f in functions if f.sym_visibility != "private"]  # type: ignore[attr-defined]
+    if len(public) != 1:
+        raise UndefinedError(f"{len(public)} kernels in the module: name one")
+    return public[0]
+
+
+def argument_values(memory: Memory, func: Any, args: Sequence[Any]) -> list[Any]:
+    """The arguments of a launch as values of the function's argument types; descriptors as parts where it wants parts."""
+    types = [a.type for a in func.entry.args]
+    flat: list[Any] = []
+    for arg in args:
+        if isinstance(arg, TensorDesc) and not isinstance(types[len(flat)], tt.TensorDescType):
+            flat += [arg.base, *arg.shape, *arg.strides]
+        else:
+            flat.append(arg)
+    if len(flat) != len(types):
+        raise UndefinedError(f"{len(flat)} arguments for {len(types)} parameters")
+    values = []
+    for arg, ty in zip(flat, types):
+        if isinstance(arg, np.ndarray):
+            values.append(np.int64(memory.add(arg)))
+        elif isinstance(arg, TensorDesc):
+            values.append(TensorDesc(memory.add(arg.base), arg.shape, arg.strides, arg.padding))
+        else:
+            values.append(fit(np.asarray(arg), ty))
+    return values
+
+
+def run(module: Operation, grid: Sequence[int] | int, args: Sequence[Any], kernel: str | None = None) -> Evaluator:
+    """Launch a kernel of `module` (`tt.func`) over `grid` (1 to 3 numbers); the evaluator, for what was printed.
+
+    `args`: NumPy arrays for pointers (bf16 and fp8 as arrays of their bits), numbers, `TensorDesc`.
+    """
+    sizes = (grid,) if isinstance(grid, int) else tuple(grid)
+    sizes = sizes + (1,) * (3 - len(sizes))
+    evaluator = Evaluator(module, sizes)  # type: ignore[arg-type]
+    func = pick_kernel(module) if kernel is None else evaluator.function(kernel)
+    values = argument_values(evaluator.memory, func, args)
+    with np.errstate(all="ignore"):
+        for z in range(sizes[2]):
+            for y in range(sizes[1]):
+                for x in range(sizes[0]):
+                    evaluator.program = (x, y, z)
+                    evaluator.call(func, list(values))
+    return evaluator
+
+
+from . import operations, tiles  # noqa: E402, F401  (they fill OPERATIONS)

@@ -1,0 +1,87 @@
+"""The memory of the evaluator: the real bytes of the arrays it was given, reached by address, and nothing else."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from tritium.ir import Type
+
+from .numbers import byte_size, decode, encode
+
+
+class OutOfBoundsError(Exception):
+    """A lane that is not masked off reaches outside of every array."""
+
+
+def _extent(array: np.ndarray) -> tuple[int, int]:
+    owner: Any = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    low = owner.ctypes.data
+    spans = [(n - 1) * s for n, s in zip(owner.shape, owner.strides)] if owner.size else []
+    return low + sum(s for s in spans if s < 0), low + sum(s for s in spans if s > 0) + owner.itemsize * bool(
+        owner.size
+    )
+
+
+class Memory:
+    """Addresses are those of the process; an access is checked against the arrays that were added."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self.extents: list[tuple[int, int, np.ndarray]] = []
+
+    def add(self, array: np.ndarray) -> int:
+        """Make the array that owns the data of `array` reachable; the address of its first element."""
+        low, high = _extent(array)
+        if all((low, high) != known[:2] for known in self.extents):
+            self.arrays.append(array)
+            size = high - low
+            raw = (ctypes.c_uint8 * size).from_address(low) if size else b""
+            self.extents.append((low, high, np.frombuffer(raw, np.uint8)))
+        return array.ctypes.data
+
+    def lanes(self, addresses: np.ndarray, mask: np.ndarray | None, ty: Type, what: str) -> Any:
+        """(indices of active lanes, their addresses) of an access, flattened."""
+        flat = addresses.reshape(-1)
+        active = np.arange(flat.size) if mask is None else np.flatnonzero(np.broadcast_to(mask, addresses.shape))
+        return active, flat[active]
+
+    def groups(self, addresses: np.ndarray, size: int, what: str) -> Any:
+        """The lanes by array: (positions among `addresses`, byte offsets, bytes)."""
+        left = np.ones(addresses.shape, bool)
+        for low, high, data in self.extents:
+            here = left & (addresses >= low) & (addresses + size <= high)
+            if here.any():
+                left &= ~here
+                where = np.flatnonzero(here)
+                yield where, addresses[where] - low, data
+        if left.any():
+            bad = int(addresses[left][0])
+            near = min(self.extents, key=lambda e: min(abs(bad - e[0]), abs(bad - e[1])), default=None)
+            hint = "" if near is None else f", {bad - near[0]} bytes from the start of one of {near[1] - near[0]} bytes"
+            raise OutOfBoundsError(f"{what} of {size} bytes at {bad:#x} is in no array{hint}")
+
+    def load(self, addresses: np.ndarray, mask: np.ndarray | None, other: Any, ty: Type, filler: Any) -> np.ndarray:
+        """Elements of type `ty` at `addresses`; `other`, or `filler`, where `mask` is off."""
+        result = np.array(np.broadcast_to(filler if other is None else other, addresses.shape))
+        flat = result.reshape(-1)
+        size = byte_size(ty)
+        active, wanted = self.lanes(addresses, mask, ty, "load")
+        for where, offsets, data in self.groups(wanted, size, "load"):
+            raw = data[offsets[:, None] + np.arange(size)]
+            bits = np.ascontiguousarray(raw).view(f"u{size}")[:, 0]
+            flat[active[where]] = decode(bits, ty)
+        return result
+
+    def store(self, addresses: np.ndarray, value: np.ndarray, mask: np.ndarray | None, ty: Type) -> None:
+        """Write elements of type `ty` at `addresses` where `mask`; of lanes with one address the last one stays."""
+        size = byte_size(ty)
+        active, wanted = self.lanes(addresses, mask, ty, "store")
+        bits = encode(np.broadcast_to(value, addresses.shape), ty).reshape(-1)[active]
+        raw = np.ascontiguousarray(bits)[:, None].view(np.uint8)
+        for where, offsets, data in self.groups(wanted, size, "store"):
+            data[offsets[:, None] + np.arange(size)] = raw[where]

@@ -1,0 +1,276 @@
+"""The evaluator's tt operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tritium.dialects import tt
+from tritium.ir import TensorType, element_type
+
+from .evaluator import BlockPointer, TensorDesc, UndefinedError, undefined
+from .numbers import byte_size, dtype_of, fit
+from .operations import meaning, signed, unsigned
+
+# -- programs and shapes ------------------------------------------------------------------------------------------
+
+
+@meaning("tt.call")
+def _call(ev: Any, op: Any, *args: Any) -> Any:
+    return tuple(ev.call(ev.function(op.callee), list(args)))
+
+
+@meaning("tt.get_program_id")
+def _program_id(ev: Any, op: Any) -> Any:
+    return ev.program[int(op.axis)]
+
+
+@meaning("tt.get_num_programs")
+def _num_programs(ev: Any, op: Any) -> Any:
+    return ev.grid[int(op.axis)]
+
+
+@meaning("tt.make_range")
+def _range(ev: Any, op: Any) -> Any:
+    return np.arange(op.start, op.end, dtype=np.int32)
+
+
+@meaning("tt.splat", "tt.broadcast")
+def _broadcast(ev: Any, op: Any, x: Any) -> Any:
+    return np.broadcast_to(x, op.results[0].type.shape)
+
+
+@meaning("tt.unsplat")
+def _unsplat(ev: Any, op: Any, x: Any) -> Any:
+    return x.reshape(())
+
+
+@meaning("tt.expand_dims")
+def _expand(ev: Any, op: Any, x: Any) -> Any:
+    return np.expand_dims(x, op.axis)
+
+
+@meaning("tt.reshape")
+def _reshape(ev: Any, op: Any, x: Any) -> Any:
+    return x.reshape(op.results[0].type.shape)
+
+
+@meaning("tt.cat")
+def _cat(ev: Any, op: Any, a: Any, b: Any) -> Any:
+    return np.concatenate([a, b])
+
+
+@meaning("tt.join")
+def _join(ev: Any, op: Any, a: Any, b: Any) -> Any:
+    return np.stack([a, b], axis=-1)
+
+
+@meaning("tt.split")
+def _split(ev: Any, op: Any, x: Any) -> Any:
+    return x[..., 0], x[..., 1]
+
+
+@meaning("tt.trans")
+def _trans(ev: Any, op: Any, x: Any) -> Any:
+    return np.transpose(x, op.order)
+
+
+@meaning("tt.gather")
+def _gather(ev: Any, op: Any, x: Any, indices: Any) -> Any:
+    return np.take_along_axis(x, indices.astype(np.int64), op.axis)
+
+
+@meaning("tt.histogram")
+def _histogram(ev: Any, op: Any, x: Any, mask: Any = None) -> Any:
+    bins = op.results[0].type.shape[0]
+    x = np.asarray(x) if mask is None else np.asarray(x)[mask]
+    return np.bincount(x[(x >= 0) & (x < bins)], minlength=bins)
+
+
+# -- pointers and memory ------------------------------------------------------------------------------------------
+
+
+@meaning("tt.int_to_ptr", "tt.ptr_to_int")
+def _address(ev: Any, op: Any, x: Any) -> Any:
+    return x
+
+
+@meaning("tt.addptr")
+def _addptr(ev: Any, op: Any, ptr: Any, offset: Any) -> Any:
+    size = byte_size(element_type(op.results[0].type).pointee)
+    return np.asarray(ptr) + signed(offset).astype(np.int64) * size
+
+
+@meaning("tt.make_tensor_ptr")
+def _make_tensor_ptr(ev: Any, op: Any, base: Any, *rest: Any) -> Any:
+    numbers = tuple(int(v) for v in rest)
+    n = len(numbers) // 3
+    return BlockPointer(int(base), numbers[:n], numbers[n : 2 * n], numbers[2 * n :])
+
+
+@meaning("tt.advance")
+def _advance(ev: Any, op: Any, ptr: BlockPointer, *offsets: Any) -> Any:
+    moved = tuple(a + int(b) for a, b in zip(ptr.offsets, offsets))
+    return BlockPointer(ptr.base, ptr.shape, ptr.strides, moved)
+
+
+def _tile(base: int, shape: Any, strides: Any, offsets: Any, tile: TensorType, axes: Any) -> tuple[Any, Any]:
+    """Addresses of a tile's elements, and which are inside along `axes`."""
+    address = np.full(tile.shape, base, np.int64)
+    inside = np.ones(tile.shape, bool)
+    for d, size in enumerate(tile.shape):
+        index = offsets[d] + np.arange(size, dtype=np.int64)
+        index = index.reshape([-1 if k == d else 1 for k in range(tile.rank)])
+        address = address + index * strides[d] * byte_size(tile)
+        if d in axes:
+            inside = inside & (index >= 0) & (index < shape[d])
+    return address, inside
+
+
+def _padding(nan: bool, tile: TensorType) -> Any:
+    return undefined(tile) if nan and dtype_of(tile).kind == "f" else np.zeros(tile.shape, dtype_of(tile))
+
+
+@meaning("tt.load")
+def _load(ev: Any, op: Any, ptr: Any, *rest: Any) -> Any:
+    ty = op.results[0].type
+    if isinstance(ptr, BlockPointer):
+        address, inside = _tile(ptr.base, ptr.shape, ptr.strides, ptr.offsets, ty, op.boundaryCheck)
+        return ev.memory.load(address, inside, _padding(op.padding == tt.PaddingOption.pad_nan, ty), ty, 0)
+    values = list(rest)
+    mask = values.pop(0) if op.mask is not None else None
+    other = values.pop(0) if op.other is not None else None
+    return ev.memory.load(np.asarray(ptr), mask, other, ty, undefined(element_type(ty)))
+
+
+@meaning("tt.store")
+def _store(ev: Any, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
+    ty = op.value.type
+    if isinstance(ptr, BlockPointer):
+        ptr, mask = _tile(ptr.base, ptr.shape, ptr.strides, ptr.offsets, ty, op.boundaryCheck)
+    ev.memory.store(np.asarray(ptr), value, mask, ty)
+
+
+@meaning("tt.make_tensor_descriptor")
+def _make_descriptor(ev: Any, op: Any, base: Any, *rest: Any) -> Any:
+    numbers = tuple(int(v) for v in rest)
+    n = len(numbers) // 2
+    padding = "nan" if op.padding == tt.PaddingOption.pad_nan else "zero"
+    return TensorDesc(int(base), numbers[:n], numbers[n:], padding)
+
+
+@meaning("tt.descriptor_load")
+def _descriptor_load(ev: Any, op: Any, desc: TensorDesc, *indices: Any) -> Any:
+    block = op.desc.type.block
+    offsets = [int(i) for i in indices]
+    address, inside = _tile(desc.base, desc.shape, desc.strides, offsets, block, range(block.rank))
+    loaded = ev.memory.load(address, inside, _padding(desc.padding == "nan", block), block, 0)
+    return loaded.reshape(op.results[0].type.shape)
+
+
+@meaning("tt.descriptor_store")
+def _descriptor_store(ev: Any, op: Any, desc: TensorDesc, src: Any, *indices: Any) -> None:
+    block = op.desc.type.block
+    offsets = [int(i) for i in indices]
+    address, inside = _tile(desc.base, desc.shape, desc.strides, offsets, block, range(block.rank))
+    ev.memory.store(address, np.asarray(src).reshape(block.shape), inside, block)
+
+
+_RMW = {
+    "_and": lambda a, b: a & b,
+    "_or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "add": lambda a, b: unsigned(a) + unsigned(b),
+    "fadd": lambda a, b: a + b,
+    "max": np.maximum,
+    "min": np.minimum,
+    "umax": lambda a, b: np.maximum(unsigned(a), unsigned(b)),
+    "umin": lambda a, b: np.minimum(unsigned(a), unsigned(b)),
+    "exch": lambda a, b: b,
+}
+
+
+def _one_by_one(ev: Any, op: Any, ptr: Any, mask: Any, change: Any) -> Any:
+    """Lanes in row-major order: read, let `change(lane, old)` say what to write, give back what was read."""
+    ty = op.results[0].type
+    element = element_type(ty)
+    ptr = np.asarray(ptr)
+    old = np.array(np.broadcast_to(undefined(element), ptr.shape))
+    flat, pointers = old.reshape(-1), ptr.reshape(-1)
+    active = np.broadcast_to(True if mask is None else mask, ptr.shape).reshape(-1)
+    for lane in np.flatnonzero(active):
+        at = pointers[lane : lane + 1]
+        before = ev.memory.load(at, None, None, element, 0)
+        flat[lane] = before[0]
+        after = change(lane, before)
+        if after is not None:
+            ev.memory.store(at, fit(np.asarray(after), element), None, element)
+    return old
+
+
+@meaning("tt.atomic_rmw")
+def _atomic_rmw(ev: Any, op: Any, ptr: Any, val: Any, mask: Any = None) -> Any:
+    values = np.broadcast_to(val, np.shape(ptr)).reshape(-1)
+    fn = _RMW[op.atomic_rmw_op.name]
+    return _one_by_one(ev, op, ptr, mask, lambda lane, old: fn(old, values[lane : lane + 1]))
+
+
+@meaning("tt.atomic_cas")
+def _atomic_cas(ev: Any, op: Any, ptr: Any, cmp: Any, val: Any) -> Any:
+    expected = np.broadcast_to(cmp, np.shape(ptr)).reshape(-1)
+    values = np.broadcast_to(val, np.shape(ptr)).reshape(-1)
+    return _one_by_one(ev, op, ptr, None, lambda lane, old: values[lane] if old[0] == expected[lane] else None)
+
+
+# -- tiles as a whole ---------------------------------------------------------------------------------------------
+
+
+@meaning("tt.dot")
+def _dot(ev: Any, op: Any, a: Any, b: Any, c: Any) -> Any:
+    if np.asarray(c).dtype.kind == "f":
+        return np.matmul(a.astype(np.float64), b.astype(np.float64)) + c.astype(np.float64)
+    return np.matmul(a.astype(np.int64), b.astype(np.int64)) + c.astype(np.int64)
+
+
+def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> list[Any]:
+    return ev.block(op.regions[0].blocks[0], [*left, *right], env).values
+
+
+@meaning("tt.reduce")
+def _reduce(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
+    """Neighbours are combined pairwise until one is left, in order: the region need not be commutative."""
+    values = [np.moveaxis(np.asarray(s), op.axis, 0) for s in srcs]
+    while values[0].shape[0] > 1:
+        even = values[0].shape[0] // 2 * 2
+        left, right = [v[0:even:2] for v in values], [v[1:even:2] for v in values]
+        halves = _combine(ev, op, env, left, right)
+        values = [np.concatenate([np.broadcast_to(h, l.shape), v[even:]]) for h, l, v in zip(halves, left, values)]
+    return tuple(v[0] for v in values)
+
+
+@meaning("tt.scan")
+def _scan(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
+    """One after the other; `reverse` runs from the end."""
+    values = [np.moveaxis(np.asarray(s), op.axis, 0) for s in srcs]
+    if op.reverse:
+        values = [v[::-1] for v in values]
+    rows = [[v[0] for v in values]]
+    for i in range(1, values[0].shape[0]):
+        rows.append(_combine(ev, op, env, rows[-1], [v[i] for v in values]))
+    results = [np.stack([np.broadcast_to(row[k], values[k].shape[1:]) for row in rows]) for k in range(len(values))]
+    if op.reverse:
+        results = [r[::-1] for r in results]
+    return tuple(np.moveaxis(r, 0, op.axis) for r in results)
+
+
+@meaning("tt.print")
+def _print(ev: Any, op: Any, *values: Any) -> None:
+    ev.printed.append(
+        " ".join([f"pid {ev.program}", op.prefix.strip(), *(str(np.asarray(v).tolist()) for v in values)])
+    )
+
+
+@meaning("tt.extern_elementwise", "tt.elementwise_inline_asm")
+def _foreign(ev: Any, op: Any, *values: Any) -> None:
+    raise UndefinedError(f"{op.name} runs code that is not known here")
