@@ -136,7 +136,8 @@ def assert_close(buffer: Buffer, expected: np.ndarray, rtol: float, atol: float 
 def assert_equal(buffer: Buffer, expected: np.ndarray) -> None:
     """Compare a buffer with values it must hold exactly (after rounding to its dtype)."""
     buffer.check_fence()
-    got, want = buffer.values, rounded(expected, buffer.dtype)
+    got = np.atleast_1d(buffer.values)
+    want = np.atleast_1d(rounded(expected, buffer.dtype))
     assert np.array_equal(got, want, equal_nan=is_float(buffer.dtype)), (
         f"{np.sum(got != want)} of {got.size} elements differ: {got[got != want][:4]}, expected {want[got != want][:4]}"
     )

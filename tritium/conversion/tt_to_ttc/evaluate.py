@@ -26,7 +26,7 @@ from ...ir import (
     i64,
 )
 from ...support import InternalError, UnsupportedOperation
-from .buffers import TileBuffer
+from .buffers import TileBuffer, row_major
 from .lanes import Guarded, Index, Lane, Strided, Uniform, Vec
 from .writer import Writer
 
@@ -396,6 +396,9 @@ def _trans(ev: Evaluator, op: tt.Trans, index: Index) -> Lane:
 
 @evaluates(tt.Reshape)
 def _reshape(ev: Evaluator, op: tt.Reshape, index: Index) -> Lane:
+    buffer = ev.buffers.get(op.src)
+    if buffer is not None and buffer.strides == row_major(buffer.shape):
+        return buffer.reshaped(op.result.type.shape).read(ev.w, index, ev.lanes)
     return ev.at(op.src, reshaped_index(ev, op.src.type.shape, op.result.type.shape, index))
 
 

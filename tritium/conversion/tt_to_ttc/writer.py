@@ -136,6 +136,8 @@ class Writer:
 
     def times(self, a: Value, factor: int, level: int) -> Value:
         """a * factor."""
+        if _is_zero(a):
+            return a
         return a if factor == 1 else self.mul(a, self.number(factor, a.type), level)
 
     def times_vector(self, a: Value, factor: int, level: int) -> Value:
