@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, tt
-from ..dtypes import dtype, float8e4b15, float16, float32, int1, int8, int32, int64, uint8, uint16
+from ..dtypes import dtype, float8e4b15, float16, float32, float64, int1, int8, int32, int64, uint8, uint16
 from ..tensor import tensor
 from .errors import type_error, value_error
 
@@ -137,9 +137,15 @@ def _cast_fp8e4b15(sem: Semantic, x: tensor, to: dtype, rounding: str | None) ->
     if x.dtype is float8e4b15:
         half = _decode_fp8e4b15(sem, x)
         return half if to is float16 else cast(sem, half, to)
-    if x.dtype is not float16:
-        x = cast(sem, x, float16)
-    return _encode_fp8e4b15(sem, x, rounding == "rtz")
+    towards_zero = rounding == "rtz"
+    if x.dtype is float16:
+        return _encode_fp8e4b15(sem, sem.cast(sem.bitcast(x, uint16), int32), towards_zero)
+    # fp16 on the way must not round by itself: cut, with a last bit that remembers what was lost
+    wide = x if x.dtype is float64 else cast(sem, x, float32)
+    half = cast(sem, wide, float16, "rtz")
+    bits = cast(sem, bitcast(sem, half, uint16), int32)
+    lost = cast(sem, sem.ne(cast(sem, half, wide.dtype), wide), int32)
+    return _encode_fp8e4b15(sem, bits if towards_zero else sem.or_(bits, lost), towards_zero)
 
 
 def _decode_fp8e4b15(sem: Semantic, x: tensor) -> tensor:
@@ -148,8 +154,8 @@ def _decode_fp8e4b15(sem: Semantic, x: tensor) -> tensor:
     return bitcast(sem, sem.or_(sign, sem.lshift(sem.and_(bits, 0x7F), 7)), float16)
 
 
-def _encode_fp8e4b15(sem: Semantic, x: tensor, towards_zero: bool) -> tensor:
-    bits = cast(sem, bitcast(sem, x, uint16), int32)
+def _encode_fp8e4b15(sem: Semantic, bits: tensor, towards_zero: bool) -> tensor:
+    """Of the bits of an fp16 value, as int32."""
     size = sem.minimum(sem.and_(bits, 0x7FFF), 0x3F80)
     if not towards_zero:
         size = sem.add(size, sem.add(sem.and_(sem.rshift(size, 7), 1), 0x3F, False), False)
