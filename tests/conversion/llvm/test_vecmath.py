@@ -262,6 +262,22 @@ def test_the_text_is_self_contained_and_marked_pure() -> None:
         assert all(fast_math not in f.text for f in function.all_functions())
 
 
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_no_branch_depends_on_a_poison_lane(element: str) -> None:
+    """Lanes that a mask switched off may hold poison; functions with branches freeze their operands first."""
+    branching = 0
+    for name, spec in MATH_FUNCTIONS.items():
+        if spec.body is None:
+            continue
+        lines = vector_math_function(name, element, 8).text.splitlines()
+        if any(line.lstrip().startswith("br ") for line in lines):
+            branching += 1
+            uses = [line for line in lines[1:] for operand in "xyz"[: spec.arity] if re.search(rf"%{operand}\b", line)]
+            assert len(uses) == spec.arity, (name, uses)
+            assert all("freeze" in line for line in uses), (name, uses)
+    assert branching == 8
+
+
 def test_unknown_requests() -> None:
     with pytest.raises(KeyError, match="arcsine"):
         vector_math_function("arcsine", "f32", 4)

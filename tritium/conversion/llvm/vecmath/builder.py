@@ -340,6 +340,10 @@ class FunctionBuilder:
         constant = self.lift(bound, a.type)
         return self.select(constant < a, constant, a)
 
+    def freeze(self, a: Value) -> Value:
+        """The same; a poison lane becomes some number. For functions with branches: those on poison are undefined."""
+        return self.emit(f"freeze {a.type.text} {a.name}", a.type)
+
     def any(self, mask: Value) -> str:
         """The name of an i1: is any lane set?"""
         if mask.type.lanes == 1:

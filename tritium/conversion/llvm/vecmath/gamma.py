@@ -123,7 +123,7 @@ def lgamma(b: FunctionBuilder, x: Value) -> Value:
     """log |Gamma(x)|; inf at 0, -1, -2, …"""
     # An f32 result needs nearly all bits of the logarithm where the terms nearly cancel.
     w = b.view(F64) if b.format is F32 else b
-    wide = x.cast("fpext", "double")
+    wide = b.freeze(x).cast("fpext", "double")
     size = w.abs(wide)
     finite = w.select(size < math.inf, size, 1.0)
     positive = _lgamma_positive(w, finite)

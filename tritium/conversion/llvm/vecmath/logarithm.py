@@ -154,7 +154,7 @@ def _any_argument(b: FunctionBuilder, x: Value, base: Base) -> Value:
 
 def _logarithm(b: FunctionBuilder, x: Value, name: str, base: Base) -> Value:
     """Straight for normal x > 0; a function of its own when any lane is something else."""
-    form = b.format
+    form, x = b.format, b.freeze(x)
     k, m = reduced_normal(b, x)
     usual = combine(b, k, m - 1.0, 0.0, base)
     least = form.bits_of(form.smallest_normal)

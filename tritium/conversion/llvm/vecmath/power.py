@@ -142,6 +142,7 @@ def _hypot_f64(b: FunctionBuilder, x: Value, y: Value) -> Value:
 
 def fmod(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """x - y trunc(x / y), exact; of the sign of x. Long division, 50 bits of the quotient a round, in doubles."""
+    x, y = b.freeze(x), b.freeze(y)
     w = b.view(WIDE) if b.format is F32 else b
     above, below = w.abs(x.cast("fpext", "double")), w.abs(y.cast("fpext", "double"))
     valid = (above < math.inf) & (below > 0.0)

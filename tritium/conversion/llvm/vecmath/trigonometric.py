@@ -140,6 +140,7 @@ def _periodic(b: FunctionBuilder, x: Value, name: str, finish: Finish) -> Value:
 
 def sin(b: FunctionBuilder, x: Value) -> Value:
     """Sine; NaN for infinities."""
+    x = b.freeze(x)
     result = _periodic(b, x, "sin", lambda b, r: sin_of(b, r, 0))
     # -0: the sum of r = -0 and its correction +0 would be +0.
     return b.select(x.equals(0.0), x, result)
@@ -147,10 +148,11 @@ def sin(b: FunctionBuilder, x: Value) -> Value:
 
 def cos(b: FunctionBuilder, x: Value) -> Value:
     """Cosine; NaN for infinities."""
-    return _periodic(b, x, "cos", lambda b, r: sin_of(b, r, 1))
+    return _periodic(b, b.freeze(x), "cos", lambda b, r: sin_of(b, r, 1))
 
 
 def tan(b: FunctionBuilder, x: Value) -> Value:
     """Tangent; NaN for infinities."""
+    x = b.freeze(x)
     result = _periodic(b, x, "tan", tan_of)
     return b.select(x.equals(0.0), x, result)
