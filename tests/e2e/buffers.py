@@ -52,7 +52,7 @@ def decode(bits: np.ndarray, dtype: str) -> np.ndarray:
 
 def rounded(values: np.ndarray, dtype: str) -> np.ndarray:
     """`values` as `dtype` would hold them."""
-    return decode(encode(values, dtype), dtype)
+    return decode(encode(values, dtype), dtype).reshape(np.shape(values))
 
 
 class Buffer:

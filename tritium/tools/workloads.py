@@ -64,6 +64,10 @@ def example(name: str) -> ModuleType:
     return module
 
 
+def _power(n: int) -> str:
+    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else str(n)
+
+
 def _torch(build: Callable[[Any], Callable[[], object]]) -> Callable[[], object] | None:
     """A peer made by `build(torch)`, or None where torch is not installed."""
     return build(importlib.import_module("torch")) if importlib.util.find_spec("torch") else None
@@ -82,7 +86,7 @@ def vector_add(size: int, block: int, rng: np.random.Generator) -> Workload:
     out = np.empty_like(x)
     return Workload(
         "vector add",
-        f"{size}",
+        _power(size),
         lambda: kernel[grid](x, y, output, size, BLOCK_SIZE=block),
         output,
         lambda: x.astype(np.float64) + y,
@@ -108,8 +112,8 @@ def fused_softmax(rows: int, columns: int, rng: np.random.Generator) -> Workload
         return lambda: torch.softmax(a, 1, out=b)
 
     return Workload(
-        "fused softmax",
-        f"{rows} x {columns}",
+        "softmax",
+        f"{rows}x{columns}",
         lambda: kernel[(programs,)](output, x, columns, columns, rows, columns, BLOCK_SIZE=block, num_stages=2),
         output,
         lambda: softmax(x.astype(np.float64)),
@@ -133,8 +137,8 @@ def matmul(n: int, rng: np.random.Generator) -> Workload:
 
     out = np.empty_like(a)
     return Workload(
-        "matrix multiplication",
-        f"{n} x {n} x {n}",
+        "matmul",
+        f"{n}^3",
         lambda: kernel[grid](a, b, output, n, n, n, n, 1, n, 1, n, 1, ACTIVATION="", **blocks),
         output,
         lambda: a.astype(np.float64) @ b.astype(np.float64),
@@ -161,8 +165,8 @@ def low_memory_dropout(size: int, rng: np.random.Generator) -> Workload:
         return lambda: torch.nn.functional.dropout(a, DROP)
 
     return Workload(
-        "low-memory dropout",
-        f"{size}",
+        "dropout",
+        _power(size),
         lambda: kernel[grid](x, output, size, DROP, 123, BLOCK_SIZE=1024),
         output,
         reference,
@@ -189,7 +193,7 @@ def layer_norm(rows: int, columns: int, rng: np.random.Generator) -> Workload:
 
     return Workload(
         "layer norm",
-        f"{rows} x {columns}",
+        f"{rows}x{columns}",
         lambda: kernel[(rows,)](x, output, w, b, mean, rstd, columns, columns, 1e-5, BLOCK_SIZE=block),
         output,
         lambda: norm(x.astype(np.float64)),
