@@ -3,13 +3,12 @@
 import itertools
 
 import pytest
+from place import Place
 
-from tritium.dialects import arith, tt
+from tritium.dialects import arith
 from tritium.frontend.dtypes import block_type, dtype, int1, pointer_type
 from tritium.frontend.errors import LanguageError
-from tritium.frontend.semantics import Semantic
-from tritium.frontend.tensor import tensor
-from tritium.ir import Block, Builder, FunctionType, TensorType, verify
+from tritium.ir import TensorType
 
 NAMES = ["int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 NAMES += ["fp8e5", "fp8e4nv", "fp16", "bf16", "fp32", "fp64"]
@@ -47,28 +46,6 @@ def read(table):
 
 
 TABLE = read(ARITHMETIC)
-
-
-class Place:
-    """A function to emit into, with an argument for each wanted type."""
-
-    def __init__(self, *types, options=None):
-        self.block = Block([ty.to_ir() for ty in types])
-        self.builder = Builder(self.block)
-        self.sem = Semantic(self.builder, options)
-        self.args = [tensor(v, ty) for v, ty in zip(self.block.args, types)]
-
-    def ops(self):
-        return [op.name for op in self.block]
-
-    def check(self):
-        """What was emitted is valid IR."""
-        func = tt.Func.build("f", FunctionType(tuple(a.type for a in self.block.args), ()))
-        func.regions[0].blocks.clear()
-        func.regions[0].append(self.block)
-        self.builder.at_end(self.block)
-        self.builder.insert(tt.Return([]))
-        verify(func)
 
 
 def result_type(operator, a, b):
@@ -301,7 +278,7 @@ def cast_ops(a, b):
         return []
     if b == "int1":
         widen = ["tt.fp_to_fp"] if x.is_fp8() else []
-        return [*widen, "arith.constant", "arith.cmpi" if is_int(a) else "arith.cmpf"]
+        return [*widen, "arith.constant", "tt.splat", "arith.cmpi" if is_int(a) else "arith.cmpf"]
     if is_int(a) and is_int(b):
         if x.primitive_bitwidth == y.primitive_bitwidth:
             return []

@@ -1,0 +1,152 @@
+"""Types and compile-time values: names, interning, signature strings, operators of constexpr, tuples."""
+
+import copy
+import operator
+import pickle
+
+import pytest
+from place import Place
+
+import tritium.language as tl
+from tritium.dialects import tt
+from tritium.ir import Block, TensorType, f32, i32, i64
+
+SCALARS = {
+    "i1": (tl.int1, "i1"),
+    "u1": (tl.int1, "i1"),
+    "B": (tl.int1, "i1"),
+    "i8": (tl.int8, "i8"),
+    "u16": (tl.uint16, "i16"),
+    "i64": (tl.int64, "i64"),
+    "fp16": (tl.float16, "f16"),
+    "bf16": (tl.bfloat16, "bf16"),
+    "fp32": (tl.float32, "f32"),
+    "fp64": (tl.float64, "f64"),
+    "fp8e5": (tl.float8e5, "f8E5M2"),
+    "fp8e4nv": (tl.float8e4nv, "f8E4M3FN"),
+    "fp8e4b8": (tl.float8e4b8, "f8E4M3FNUZ"),
+    "fp8e5b16": (tl.float8e5b16, "f8E5M2FNUZ"),
+    "fp8e4b15": (tl.float8e4b15, "i8"),
+}
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_signature_strings(name):
+    ty, ir = SCALARS[name]
+    assert tl.str_to_ty(name) is ty
+    assert str(ty.to_ir()) == ir
+    assert tl.str_to_ty(f"*{name}") is tl.pointer_type(ty)
+    constant = tl.str_to_ty(f"*k{name}")
+    assert constant.is_const() and constant is not tl.pointer_type(ty)
+    assert constant.to_ir() is tl.pointer_type(ty).to_ir()
+
+
+def test_host_descriptor():
+    ty = tl.str_to_ty("tensordesc<fp16[64, 32]>")
+    types = []
+    ty._flatten_ir_types(types)
+    assert types == [tt.PointerType(tl.float16.to_ir()), i64, i64, i64, i64]
+    block = Block(types)
+    value, at = ty._unflatten_ir(list(block.args), 0)
+    assert at == 5
+    assert [int(d) for d in value.block_shape] == [64, 32]
+    assert [v.type for v in value.shape] == [tl.int32] * 2
+    assert [v.type for v in value.strides] == [tl.int64] * 2
+    assert [op.name for op in block] == ["arith.trunci", "arith.trunci", "tt.make_tensor_descriptor"]
+    assert str(value.handle.type) == "!tt.tensordesc<tensor<64x32xf16>>"
+
+
+def test_types_are_interned():
+    pointer = tl.pointer_type(tl.float32)
+    assert tl.dtype("fp32") is tl.float32
+    assert tl.pointer_type(tl.float32) is pointer
+    assert tl.block_type(pointer, [4, tl.constexpr(8)]) is tl.block_type(pointer, (4, 8))
+    for ty in (tl.float32, pointer, tl.block_type(pointer, [4])):
+        assert pickle.loads(pickle.dumps(ty)) is ty
+        assert copy.deepcopy(ty) is ty
+
+
+def test_names():
+    assert (str(tl.float16), repr(tl.float16)) == ("fp16", "triton.language.float16")
+    assert (str(tl.int32), repr(tl.bfloat16)) == ("int32", "triton.language.bfloat16")
+    assert str(tl.pointer_type(tl.int8)) == "pointer<int8>"
+    assert str(tl.block_type(tl.float32, [16, 4])) == "<[16, 4], fp32>"
+    assert tl.block_type(tl.float32, [16, 4]).mangle() == "fp32S16_4S"
+    assert tl.pointer_type(tl.uint8).mangle() == "Pu8"
+
+
+def test_properties():
+    for ty in (tl.int8, tl.uint8, tl.int1, tl.int64):
+        low, high = ty.get_int_min_value(), ty.get_int_max_value()
+        assert high - low + 1 == 2**ty.int_bitwidth
+        assert (low < 0) is ty.is_int_signed()
+    assert tl.bfloat16.fp_mantissa_width == 7 and tl.float8e5.exponent_bias == 15
+    assert tl.float16.primitive_bitwidth == 16 and tl.int1.itemsize == 1
+    assert tl.float8e4nv.is_fp8() and not tl.float8e4nv.is_standard_floating()
+    block = tl.block_type(tl.int32, [4, 8])
+    assert (block.numel, block.nbytes, block.get_block_strides()) == (32, 128, (8, 1))
+    assert block.to_ir() is TensorType((4, 8), i32)
+    assert tl.core.get_int_dtype(16, False) is tl.uint16
+
+
+def test_a_block_of_pointers():
+    ty = tl.block_type(tl.pointer_type(tl.float32), [4])
+    assert ty.to_ir() is TensorType((4,), tt.PointerType(f32))
+    assert ty.scalar.is_ptr() and not ty.is_ptr()
+
+
+OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor"]
+OPERATORS += ["lt", "le", "gt", "ge", "eq", "ne"]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_constexpr_operators(name):
+    fn = getattr(operator, name)
+    for a, b in ((7, 2), (1, 3), (5, 5)):
+        expected = fn(a, b)
+        for x, y in ((tl.constexpr(a), tl.constexpr(b)), (tl.constexpr(a), b), (a, tl.constexpr(b))):
+            result = fn(x, y)
+            assert isinstance(result, tl.constexpr)
+            assert result.value == expected and type(result.value) is type(expected)
+
+
+def test_constexpr_values():
+    x = tl.constexpr(tl.constexpr(3))
+    assert x.value == 3 and -x == -3 and ~x == -4 and int(x) == 3 and [10, 11, 12, 13][x] == 13
+    assert not tl.constexpr(0) and not (tl.constexpr(2) < 1)
+    assert hash(tl.constexpr(3)) == hash(tl.constexpr(3))
+    assert tl.constexpr([1, 2])[1] == 2 and len(tl.constexpr("ab")) == 2
+    assert tl.constexpr(1).type == tl.constexpr(1).type
+    assert tl.constexpr(1).type != tl.constexpr(True).type, "True and 1 are different constants"
+
+
+def test_tuples():
+    place = Place(tl.int32, tl.float32)
+    t = tl.tuple([*place.args, tl.constexpr(4), None])
+    handles = []
+    t._flatten_ir(handles)
+    assert handles == [a.handle for a in place.args]
+    again, at = t.type._unflatten_ir(handles, 0)
+    assert at == 2 and again.type == t.type
+    assert [getattr(v, "value", v) for v in again.values[2:]] == [4, None]
+    assert len(t) == 4 and t[-1] is None and len(t[1:3]) == 2 and len(t + (1,)) == 5
+
+
+def test_named_tuples():
+    t = tl.tuple([tl.constexpr(1), tl.constexpr(2)], fields=["a", "b"])
+    assert t.a == 1 and t.b == 2
+    again, _ = t.type._unflatten_ir([], 0)
+    assert again.b == 2 and again.type == t.type
+    assert t.type != tl.tuple([tl.constexpr(1), tl.constexpr(2)]).type
+    with pytest.raises(AttributeError):
+        t.c
+
+
+def test_tensor_attributes():
+    place = Place(tl.block_type(tl.float16, [4, 8]), tl.int32)
+    x, n = place.args
+    assert [d.value for d in x.shape] == [4, 8] and x.dtype is tl.float16 and x.numel.value == 32
+    assert len(n.shape) == 0 and n.numel.value == 1
+    assert x.shape is x.shape, "made once a type"
+    with pytest.raises(TypeError):
+        bool(n)
