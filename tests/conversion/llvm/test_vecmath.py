@@ -118,6 +118,20 @@ def test_every_width_gives_the_same_bits(name: str, element: str) -> None:
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v3"])
+def test_older_machines_give_the_same_bits(cpu: str, element: str) -> None:
+    """AVX2, and plain SSE2 whose fma is a library call."""
+    if not harness.host_runs(cpu):
+        pytest.skip(f"this machine does not run {cpu} code")
+    for name, spec in MATH_FUNCTIONS.items():
+        rng = np.random.default_rng(8)
+        inputs = [rng.permutation(arguments(name, element, 2**10, seed)) for seed in range(spec.arity)]
+        got, expected = (harness.compiled(name, element, 4, where)(*inputs) for where in (cpu, ""))
+        same = (got == expected) & (np.signbit(got) == np.signbit(expected)) | (np.isnan(got) & np.isnan(expected))
+        assert same.all(), (name, [a[~same][:3] for a in inputs], got[~same][:3], expected[~same][:3])
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("name", UNARY)
 def test_signs_of_zero_and_nan(name: str, element: str) -> None:
     """Zeros have the sign C gives them, and a NaN in gives a NaN out, whatever its payload."""

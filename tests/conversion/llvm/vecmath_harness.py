@@ -77,20 +77,27 @@ def optimized(text: str, machine: llvm.TargetMachine, triple: str) -> llvm.Modul
     return module
 
 
-def host_machine() -> llvm.TargetMachine:
+def host_machine(cpu: str = "") -> llvm.TargetMachine:
+    """This machine, or what `cpu`, an older one it can stand in for, has of it."""
     initialize()
-    features = llvm.get_host_cpu_features().flatten()
+    features = "" if cpu else llvm.get_host_cpu_features().flatten()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=3, jit=True
+        cpu=cpu or llvm.get_host_cpu_name(), features=features, opt=3, jit=True
     )
+
+
+def host_runs(cpu: str) -> bool:
+    """Can this machine run code for an x86-64 level?"""
+    needed = {"x86-64": "sse2", "x86-64-v3": "avx2"}
+    return platform.machine() == "x86_64" and llvm.get_host_cpu_features().get(needed[cpu], False)
 
 
 _ENGINES = []
 
 
-def jitted(text: str, name: str, *types: type) -> Callable[..., None]:
+def jitted(text: str, name: str, *types: type, cpu: str = "") -> Callable[..., None]:
     """The address of @name of a module, as a ctypes function without result."""
-    machine = host_machine()
+    machine = host_machine(cpu)
     module = optimized(text, machine, llvm.get_process_triple())
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
@@ -103,10 +110,10 @@ def pointer(array: np.ndarray) -> int:
 
 
 @cache
-def compiled(name: str, element: str, lanes: int) -> Callable[..., np.ndarray]:
+def compiled(name: str, element: str, lanes: int, cpu: str = "") -> Callable[..., np.ndarray]:
     """`f(a, …) -> array` for the function `name` of the table."""
     function, arity = vector_math_function(name, element, lanes), MATH_FUNCTIONS[name].arity
-    raw = jitted(loop_text(function, arity), "loop", *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64)
+    raw = jitted(loop_text(function, arity), "loop", *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64, cpu=cpu)
 
     def run(*arrays: np.ndarray) -> np.ndarray:
         count = arrays[0].size
