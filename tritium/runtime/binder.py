@@ -64,7 +64,7 @@ def make_binder(
             "        return _tt_result",
         ]
     lines.append(f"    return _tt_launch(_tt_grid, ({values}), _tt_options)")
-    exec("\n".join(lines), scope)
+    exec(compile("\n".join(lines), f"<arguments of {name}>", "exec"), scope)
     bind = scope["bind"]
     bind.__name__ = bind.__qualname__ = name
     return bind  # type: ignore[no-any-return]

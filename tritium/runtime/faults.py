@@ -58,14 +58,21 @@ def _told(
 ) -> tuple[str, str, Any, Any, Any, tuple[int, int, int]]:
     """The arguments of a kernel error: its text, and where it happened."""
     file, line, column = site.get("file") or None, site.get("line") or None, site.get("column") or None
-    path, lines = _text_of(kernel.src)
-    if file is not None and os.path.basename(path) == file:
-        file = path
-    else:
-        lines = ()
     message = f"{message}\nin kernel {kernel.name}, program {record.program}"
-    text = Diagnostic(message, file or "", line or 0, column or 0, lines).render()
+    callers = site.get("details", {}).get("callers", ())
+    notes = [_diagnostic(kernel, "inlined here", *caller, severity="note") for caller in callers]
+    text = _diagnostic(kernel, message, file, line, column, notes=notes).render()
     return text, kernel.name, file, line, column, record.program
+
+
+def _diagnostic(
+    kernel: CompiledKernel, message: str, file: str | None, line: int | None, column: int | None, **how: Any
+) -> Diagnostic:
+    """A message about a place, with the source if it is in the kernel's own file."""
+    path, lines = _text_of(kernel.src)
+    if file is None or os.path.basename(path) != file:
+        path, lines = file or "", ()
+    return Diagnostic(message, path, line or 0, column or 0, lines, **how)
 
 
 def _text_of(source: Any) -> tuple[str, Sequence[str]]:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..frontend.callee import SourceFunction
-from ..support import settings
+from ..support import TritiumError, settings
 from .arrays import MockTensor, TensorWrapper, reinterpret
 from .async_compile import FutureKernel, active_mode
 from .binder import MISS, MISSING, make_binder
@@ -43,6 +43,24 @@ class KernelInterface(Generic[T]):
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         """A callable that launches with `grid`: one to three integers, or a function of the arguments' dict."""
         return partial(self.run, grid=grid, warmup=False)
+
+
+class _DeviceCaches(defaultdict[Any, Any]):
+    """Compiled kernels by device; emptying it makes every kind of launch compile again."""
+
+    def clear(self) -> None:
+        """Forget all kernels."""
+        settings.generation.value += 1
+        super().clear()
+
+    def pop(self, *args: Any) -> Any:
+        """Forget the kernels of a device."""
+        settings.generation.value += 1
+        return super().pop(*args)
+
+    def __delitem__(self, device: Any) -> None:
+        settings.generation.value += 1
+        super().__delitem__(device)
 
 
 def _always_miss(*args: Any) -> Any:
@@ -87,7 +105,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         self.launch_metadata = launch_metadata
         self.repr = repr or (lambda _: fn.__name__)
         self.pre_run_hooks: list[Callable[..., Any]] = []
-        self.device_caches: dict[Any, tuple[dict[Any, _Specialization], Any]] = defaultdict(self._device_cache)
+        self.device_caches: dict[Any, tuple[dict[Any, _Specialization], Any]] = _DeviceCaches(self._device_cache)
         self._lock = threading.RLock()
         self._binder: Any = None
         self._quick: list[Callable[..., Any]] = []  # the one that worked last
@@ -152,6 +170,15 @@ class JITFunction(SourceFunction, KernelInterface[T]):
 
     def _launch(self, grid: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Launch with a value for every parameter (MISSING where none was given) and a dict of other keywords."""
+        try:
+            return self._launch_any(grid, args, options)
+        except TritiumError as error:
+            if settings.compilation.front_end_debugging:
+                raise
+            # what the compiler was doing is of no use to the user: the text says what is wrong, and where
+            raise error.with_traceback(None) from error.__cause__
+
+    def _launch_any(self, grid: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         for quick in self._recent:
             result = quick(grid, *args, options)
             if result is not MISS:

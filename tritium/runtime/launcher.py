@@ -238,5 +238,5 @@ def _assemble(w: _Writer, kernel: CompiledKernel, names: list[str], options: dic
         "_tt_labels": kernel.run.packer.labels,
         "_tt_miss": MISS,
     }
-    exec("\n".join(lines), scope)
+    exec(compile("\n".join(lines), f"<launch of {kernel.name}>", "exec"), scope)
     return scope["launch"]

@@ -35,9 +35,17 @@ def make_llir(module: Any, metadata: dict[str, Any], target: CPUTarget, options:
     """LLVM text, optimized with the target's machine; the kernel's symbol and its sites go into the metadata."""
     lowered = ttc_to_llvm(module, target, fusion=options.enable_fp_fusion)
     metadata["name"] = lowered.name
-    metadata["sites"] = [{**asdict(site), "file": os.path.basename(site.file)} for site in lowered.sites]
+    metadata["sites"] = [_without_folders(asdict(site)) for site in lowered.sites]
     metadata["scratch_bytes"] = lowered.scratch_bytes
     return optimize(lowered.text, target, options.opt_level)
+
+
+def _without_folders(site: dict[str, Any]) -> dict[str, Any]:
+    """File names only: no path of this machine goes into the cache."""
+    site["file"] = os.path.basename(site["file"])
+    for caller in site["details"].get("callers", ()):
+        caller[0] = os.path.basename(caller[0])
+    return site
 
 
 def make_asm(text: str, target: CPUTarget, level: int) -> str:

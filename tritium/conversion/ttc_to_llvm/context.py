@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...ir import Attribute, Block, Operation, Type, Value
-from ...support import InternalError, Location, UnsupportedOperation
+from ...support import CallSiteLoc, FileLineColLoc, InternalError, Location, NameLoc, UnsupportedOperation
 from ..llvm.emitter import Emitter
 from .types import literal, llvm_type
 
@@ -47,11 +47,26 @@ class ModuleContext:
         self.functions.setdefault(symbol, text)
 
     def site(self, kind: str, loc: Location, **details: Any) -> int:
-        """Number a place that can report."""
+        """Number a place that can report; `details["callers"]` are the places it was inlined at, innermost first."""
         at = loc.file_position()
         file, line, column = (at.file, at.line, at.column) if at else ("", 0, 0)
+        callers = [[c.file, c.line, c.column] for c in _callers(loc)]
+        if callers:
+            details["callers"] = callers
         self.sites.append(Site(kind, file, line, column, details))
         return len(self.sites) - 1
+
+
+def _callers(loc: Location) -> Iterator[FileLineColLoc]:
+    """The positions of the calls through which an inlined location came, innermost first."""
+    if isinstance(loc, NameLoc):
+        yield from _callers(loc.child)
+    elif isinstance(loc, CallSiteLoc):
+        yield from _callers(loc.callee)
+        at = loc.caller.file_position()
+        if at is not None:
+            yield at
+        yield from _callers(loc.caller)
 
 
 class FunctionContext(Emitter):
