@@ -32,8 +32,6 @@ _PLACES = {
     "triton.compiler.code_generator": "tritium.frontend.visitor",
     "triton.runtime.cache": "tritium.compiler.cache",
     "triton.runtime._allocation": "tritium.runtime.allocation",
-    "triton.language.core": "tritium.language",
-    "triton.language.standard": "tritium.language",
     "triton.language.semantic": "tritium.frontend.semantics",
     "triton.errors": "tritium.support.errors",
 }

@@ -4,6 +4,7 @@ Every name of `triton.language` is here; what is not supported yet says so when 
 """
 
 from ..frontend.aggregate_types import *
+from ..frontend.aggregates import aggregate_replace
 from ..frontend.callee import constexpr_function
 from ..frontend.dtypes import *
 from ..frontend.language.core import *
@@ -29,7 +30,6 @@ _NOT_YET = {
     "atomic_load": "use tl.load(ptr, volatile=True), or tl.atomic_add(ptr, 0)",
     "atomic_store": "use tl.atomic_xchg",
     "atomic_poll": "use a while loop with tl.atomic_cas",
-    "aggregate_replace": None,
     "inline_asm": "use tl.inline_asm_elementwise",
 }
 for _name, _hint in _NOT_YET.items():

@@ -1,6 +1,8 @@
 """`tritium.language.core`: the basic names of the language."""
 
 # ruff: noqa: F401
+from ..frontend.aggregates import aggregate as _aggregate
+from ..frontend.aggregates import aggregate_replace
 from ..frontend.language.core import *  # noqa: F403
 from ..frontend.language.core import (
     _unwrap_if_constexpr,

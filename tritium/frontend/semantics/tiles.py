@@ -34,14 +34,23 @@ if TYPE_CHECKING:
 __all__ = ["dot", "histogram", "reduce", "scan", "where"]
 
 
+def _warn(sem: Semantic, message: str) -> None:
+    """A warning at the line of the kernel that is being compiled."""
+    place = sem.builder.loc.file_position()
+    if place is None:
+        warnings.warn(message, stacklevel=3)
+    else:
+        warnings.warn_explicit(message, UserWarning, place.file, place.line)
+
+
 def where(sem: Semantic, condition: Any, x: Any, y: Any) -> tensor:
     """x where `condition` holds, y elsewhere; the three are broadcast together."""
     condition = sem.to_tensor(condition)
     if condition.dtype is not int1:
-        warnings.warn(
+        _warn(
+            sem,
             "tl.where with a non-boolean condition is deprecated and will error out in a future triton release."
             f" Got {condition.dtype}",
-            stacklevel=2,
         )
         condition = sem.cast(condition, int1)
     x, y = unwrap(x), unwrap(y)

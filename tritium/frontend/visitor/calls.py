@@ -13,7 +13,7 @@ from ..language import core
 from .builtins import STATIC, call_static, items_of
 from .core import handles
 from .operators import truth
-from .values import constexpr, has_handles, is_builtin, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
+from .values import constexpr, dtype, has_handles, is_builtin, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
 
 if TYPE_CHECKING:
     from .core import Visitor
@@ -91,6 +91,8 @@ def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, A
         return visitor.unit.call(visitor, inner, args, kwargs)
     if isinstance(fn, type):
         return _construct(visitor, fn, args, kwargs)
+    if isinstance(fn, dtype) and len(args) == 1 and not kwargs:  # tl.float32(x)
+        return visitor.semantic.cast(visitor.semantic.to_tensor(args[0]), fn)
     name = getattr(fn, "__qualname__", None) or type_text(fn)
     if isinstance(fn, FunctionType) and fn.__module__.startswith("tritium."):
         return call_static(fn, args, kwargs)  # helpers of the library that work on types and constants

@@ -306,8 +306,14 @@ def _loop_attributes(iterator: Any) -> dict[str, Attribute]:
     attributes: dict[str, Attribute] = {}
     for name in ("num_stages", "loop_unroll_factor"):
         number = unwrap(getattr(iterator, name, None))
-        if number is not None:
-            attributes[f"tt.{name}"] = IntegerAttr(number, i32)
+        if number is None:
+            continue
+        if not isinstance(number, int):
+            raise LanguageError(
+                f"TypeError: {name} must be an integer known at compile time, got {type_text(number)}",
+                "make it a tl.constexpr parameter",
+            )
+        attributes[f"tt.{name}"] = IntegerAttr(number, i32)
     for name in ("disallow_acc_multi_buffer", "flatten", "warp_specialize"):
         if unwrap(getattr(iterator, name, None)):
             attributes[f"tt.{name}"] = UNIT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["always_returns", "assigned_names", "find_return", "target_names"]
+__all__ = ["always_returns", "assigned_names", "find_return"]
 
-_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_COMPOUND = (ast.If, ast.For, ast.While, ast.With)  # asked about themselves: what they assign is found once
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -31,12 +31,10 @@ def _collect(node: ast.AST, names: dict[str, None]) -> None:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.comprehension, *_SCOPES)):
             continue
-        _collect(child, names)
-
-
-def target_names(node: ast.AST) -> list[str]:
-    """The names an assignment target binds."""
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        if isinstance(child, _COMPOUND):
+            names.update(dict.fromkeys(assigned_names(child)))
+        else:
+            _collect(child, names)
 
 
 def find_return(node: ast.AST) -> ast.Return | None:
