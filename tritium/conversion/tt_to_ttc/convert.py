@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...analysis.affine import Affinity, Remainder
-from ...dialects import arith, builtin, scf, tt
+from ...analysis.affine import Affinity
+from ...dialects import builtin, tt
 from ...ir import Block, Operation, Region, TensorType, Value, functions_of, memory_effects
 from ...support import UnsupportedOperation
 from ...transforms.inliner import inline
@@ -25,9 +25,9 @@ from .iter_args import uniform_iter_args
 from .lanes import Index
 from .lowerings import LOWERINGS
 from .nests import Space, run_nest
-from .overlap import guard_overlaps
 from .plan import Plan, inlinable, make_plan
 from .reduce import ReduceItem, emit_reductions, vectorizable
+from .versions import versioned
 from .writer import Writer
 
 __all__ = ["TileLowering", "convert_tt_to_ttc"]
@@ -221,52 +221,12 @@ class TileLowering:
             emit_reductions(ev, group.space, group.reductions, fill)
         else:
             filled = [v for v, _ in group.fills]
-            self.versioned(filled, group.space, lambda: run_nest(ev, group.space, fill), filled[0])
+            versioned(self, filled, group.space, lambda: run_nest(ev, group.space, fill), filled[0])
         ev.buffers.update(group.fills)
         for item in group.reductions:
             for r, output in zip(item.op.results, item.outputs):
                 if output is not None:
                     ev.buffers[r] = output
-
-    def versioned(
-        self, values: list[Value], space: Space, emit: Callable[[], None], computing: Value | None = None
-    ) -> None:
-        """Write the loops of `emit`; twice if remainders are in the way, once for the case that none wraps around.
-
-        `ptr + (start + arange) % n` is then one pointer and a stride for all tiles but those at the edge.
-        """
-        remainders = self.plan.remainders(values, space.axis, computing) if space.axis >= 0 else []
-        if not remainders:
-            emit()
-            return
-        ev, strict = self.ev, self.ev.affinity
-        branch = scf.If.build(self._none_wraps(remainders), [])
-        ev.w.place(branch)
-        for block, affinity in ((branch.then_block, self.plan.hopeful), (branch.else_block, strict)):
-            assert block is not None
-            ev.affinity = affinity
-            with ev.w.conditional(block, branch):
-                emit()
-                ev.w.place(scf.Yield([]))
-        ev.affinity = strict
-
-    def _none_wraps(self, remainders: list[Operation]) -> Value:
-        """i1: each remainder's tile lies between two multiples of its divisor."""
-        w, scalars, result = self.ev.w, self.ev.scalars, None
-        for op in remainders:
-            x, n = self.plan.hopeful.of(op.operands[0]), self.plan.hopeful.of(op.operands[1])
-            assert x is not None and n is not None
-            ty, shape = x.type, op.operands[0].type.shape
-            span = sum((size - 1) * s.value for size, s in zip(shape, x.strides))  # type: ignore[union-attr]
-            base, divisor = w.symbol(x.base, ty, scalars), w.symbol(n.base, ty, scalars)
-            start = w.symbol(Remainder(x.base, n.base, isinstance(op, arith.RemSI)), ty, scalars)
-            last = w.place(arith.AddI(start, w.number(span, ty)))
-            inside = w.place(arith.CmpI(arith.CmpIPredicate.slt, last, divisor))
-            positive = w.place(arith.CmpI(arith.CmpIPredicate.sge, base, w.number(0, ty)))
-            both = w.place(arith.AndI(inside, positive))
-            result = both if result is None else w.place(arith.AndI(result, both))
-        assert result is not None
-        return result
 
     # -- helpers of the lowerings -----------------------------------------------------------------------------
 
@@ -275,8 +235,11 @@ class TileLowering:
         self.flush()
         ev = self.ev
         space = self.plan.space(value.type.shape, [value])
-        self.versioned(
-            [value], space, lambda: run_nest(ev, space, lambda i: buffer.write(ev.w, i, ev.at(value, i), ev.lanes))
+        versioned(
+            self,
+            [value],
+            space,
+            lambda: run_nest(ev, space, lambda i: buffer.write(ev.w, i, ev.at(value, i), ev.lanes)),
         )
 
     def materialized(self, value: Value) -> TileBuffer:
@@ -307,8 +270,7 @@ class TileLowering:
         tiles = [v for v in op.operands if isinstance(v.type, TensorType)]
         shape = tiles[0].type.shape if tiles else ()
         space = self.plan.space(shape, tiles, (op.ptr,))
-        with guard_overlaps(self, op, space):
-            self.versioned(tiles, space, lambda: run_nest(self.ev, space, lambda i: store_at(self.ev, op, i)))
+        versioned(self, tiles, space, lambda: run_nest(self.ev, space, lambda i: store_at(self.ev, op, i)), store=op)
 
     def dies_at(self, value: Value, op: Operation) -> bool:
         """True when nothing reads `value` after `op`, so that its buffer may be overwritten there."""

@@ -10,6 +10,7 @@ from ..llvm.dot import DotPlan, plan_dot
 from .buffers import TileBuffer, row_major
 from .lanes import Index, Uniform
 from .nests import Space, run_nest
+from .versions import versioned
 
 if TYPE_CHECKING:
     from .convert import TileLowering
@@ -158,7 +159,7 @@ def _fill_part(lowering: TileLowering, value: Value, target: TileBuffer, start: 
         moved = index if start == 0 else (*index[:-1], _scaled(ev.w, index[-1], 1, start))
         target.write(ev.w, moved, ev.at(value, moved), ev.lanes)
 
-    lowering.versioned([value], space, lambda: run_nest(ev, space, body))
+    versioned(lowering, [value], space, lambda: run_nest(ev, space, body))
 
 
 def _panel_space(space: Space, panels: _Panels) -> Space:

@@ -58,6 +58,7 @@ class Evaluator:
         self.buffers: dict[Value, TileBuffer] = {}
         self.lanes = 1
         self.sanitizer: Any = None
+        self.assumed: frozenset[Operation] = frozenset()  # comparisons known to hold here (versions.py)
         self.staged: dict[tt.Load, Any] = {}  # loads that read through other pointers now (overlap.py)
 
     def at(self, value: Value, index: Index) -> Lane:
@@ -86,6 +87,8 @@ class Evaluator:
         op = value.defining_op
         if op is None:
             raise InternalError("a block argument without a buffer")
+        if op in self.assumed:
+            return Uniform(self.w.number(1, i1), 0)
         if isinstance(op, tt.Split):
             half = Uniform(self.w.number(int(value is op.outRHS)), 0)
             return self.at(op.src, (*index, half))
@@ -315,12 +318,26 @@ _STRIDED: dict[type, LaneArithmetic] = {
     arith.ExtUI: _strided_extend,
     tt.AddPtr: _strided_addptr,
 }
+
+
+def _and(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    """x & true = x"""
+    a, b = lanes
+    if element_type(op.result.type) is i1:
+        for x, y in ((a, b), (b, a)):
+            constant = x.value.defining_op if isinstance(x, Uniform) else None
+            if isinstance(constant, arith.Constant) and constant.splat_value() == 1:
+                return y
+    return None
+
+
 _LANE_ARITHMETIC: dict[type, LaneArithmetic] = {
     **dict.fromkeys((arith.AddI, arith.SubI, arith.MulI, arith.ExtSI, arith.ExtUI), _strided),
     tt.AddPtr: _addptr,
     arith.RemSI: _remainder,
     arith.RemUI: _remainder,
     arith.Select: _select,
+    arith.AndI: _and,
 }
 
 

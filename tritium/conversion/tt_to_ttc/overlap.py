@@ -19,13 +19,13 @@ from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Value, element_type, i64
 from .buffers import TileBuffer, stored_type
 from .lanes import Index, Lane, Strided, Uniform
-from .nests import Space, run_nest
+from .nests import run_nest
 
 if TYPE_CHECKING:
     from .convert import TileLowering
     from .evaluate import Evaluator
 
-__all__ = ["StagedPointer", "guard_overlaps"]
+__all__ = ["Overlap", "StagedPointer", "conflicts", "staged_loads"]
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,36 @@ class StagedPointer:
         )
 
 
+@dataclass(frozen=True)
+class Overlap:
+    """A load in the loop of a store, and the scalar i1 `conflict` that says whether it must be done before."""
+
+    load: tt.Load
+    conflict: Value
+    range: _Range
+
+
+def conflicts(lowering: TileLowering, op: tt.Store) -> list[Overlap]:
+    """Compare the addresses of `op` with those of each load that its loop performs."""
+    found = []
+    loads = _inlined_loads(lowering, op)
+    if loads:
+        other = lowering.plan.affinity.of(op.ptr)
+        assert other is not None
+        theirs = _Range(lowering.ev, other, _shape(op), op.ptr)
+        for load in loads:
+            form, shape = lowering.plan.affinity.of(load.ptr), load.ptr.type.shape
+            assert form is not None
+            mine = _Range(lowering.ev, form, shape, load.ptr)
+            found.append(Overlap(load, mine.meets(theirs, shape == _shape(op)), mine))
+    return found
+
+
 @contextmanager
-def guard_overlaps(lowering: TileLowering, op: tt.Store, space: Space) -> Iterator[None]:
-    """Make the loads inlined into the loop of `op` see memory as it was before the loop."""
+def staged_loads(lowering: TileLowering, overlaps: list[Overlap]) -> Iterator[None]:
+    """Make the loads see memory as it was before the loop: from a copy, if they conflict with its store."""
     ev = lowering.ev
-    staged = {load: _staged(lowering, load, op, space) for load in _inlined_loads(lowering, op)}
+    staged = {overlap.load: _staged(lowering, overlap) for overlap in overlaps}
     ev.staged.update(staged)
     yield
     for load in staged:
@@ -84,15 +109,11 @@ def _inlined_loads(lowering: TileLowering, op: tt.Store) -> list[tt.Load]:
     return sorted(found, key=lambda load: position.get(load, -1))
 
 
-def _staged(lowering: TileLowering, load: tt.Load, store: tt.Store, space: Space) -> StagedPointer:
+def _staged(lowering: TileLowering, overlap: Overlap) -> StagedPointer:
     ev = lowering.ev
-    w, affinity = ev.w, lowering.plan.affinity
-    form, other = affinity.of(load.ptr), affinity.of(store.ptr)
-    assert form is not None and other is not None
-    shape = load.ptr.type.shape
-    mine = _Range(ev, form, shape, load.ptr)
-    theirs = _Range(ev, other, _shape(store), store.ptr)
-    conflict = mine.meets(theirs, shape == _shape(store))
+    w, load, conflict, mine = ev.w, overlap.load, overlap.conflict, overlap.range
+    form, shape = lowering.plan.affinity.of(load.ptr), load.ptr.type.shape
+    assert form is not None
     scratch = _scratch(lowering, load, form)
     branch = scf.If.build(conflict, [], with_else=False)
     w.place(branch)
@@ -145,16 +166,18 @@ class _Range:
         size = max(1, getattr(pointee, "width", 64) // 8)
         first = w.place(tt.PtrToInt(self.start, result=i64))
         self.first, self.low, self.high, self.size = first, first, w.place(arith.AddI(first, w.number(size, i64))), size
+        below = above = 0
         for n, stride in zip(shape, self.strides):
-            if n > 1 and stride != 0:
+            if isinstance(stride, int):
+                span = (n - 1) * stride * size
+                below, above = below + min(span, 0), above + max(span, 0)
+            elif n > 1:
                 self._extend(n, stride)
+        self.low, self.high = (w.add(end, w.number(by, i64), 0) for end, by in ((self.low, below), (self.high, above)))
 
-    def _extend(self, n: int, stride: int | Value) -> None:
+    def _extend(self, n: int, stride: Value) -> None:
         w, zero = self.ev.w, self.ev.w.number(0, i64)
-        if isinstance(stride, int):
-            span = w.number((n - 1) * stride * self.size, i64)
-        else:
-            span = w.place(arith.MulI(stride, w.number((n - 1) * self.size, i64)))
+        span = w.place(arith.MulI(stride, w.number((n - 1) * self.size, i64)))
         self.low = w.place(arith.AddI(self.low, w.place(arith.MinSI(span, zero))))
         self.high = w.place(arith.AddI(self.high, w.place(arith.MaxSI(span, zero))))
 

@@ -51,6 +51,14 @@ _CHEAP_MATH = (
     math.Fma,
     math.CopySign,
 )
+BOUND_SIDES = {
+    arith.CmpIPredicate.slt: 1,
+    arith.CmpIPredicate.sle: 1,
+    arith.CmpIPredicate.sgt: -1,
+    arith.CmpIPredicate.sge: -1,
+}
+"""Comparisons that bound their left side from above (1) or below (-1)."""
+
 LOAD_COST, GATHER_COST, MATH_COST, DIVISION_COST, BUFFER_COST = 2, 24, 16, 8, 12
 """In units of one vector instruction; a value at BUFFER_COST or more is worth a store and a load."""
 
@@ -159,6 +167,17 @@ class Plan:
             if isinstance(op, (arith.RemSI, arith.RemUI)) and axis in dims and self.affinity.of(v) is None:
                 form = self.hopeful.of(v)
                 if form is not None and form.strides[dims.index(axis)] != Num(0):
+                    found[op] = None
+        return list(found)
+
+    def bounds(self, values: list[Value], computing: Value | None) -> list[Operation]:
+        """Signed comparisons of affine tiles with known strides, as masks are made of, in loops over `values`."""
+        found: dict[Operation, None] = {}
+        for v, _ in self.accesses(values, computing):
+            op = v.defining_op
+            if isinstance(op, arith.CmpI) and op.predicate in BOUND_SIDES and isinstance(v.type, TensorType):
+                forms = [self.hopeful.of(operand) for operand in op.operands]
+                if all(f is not None and all(isinstance(s, Num) for s in f.strides) for f in forms):
                     found[op] = None
         return list(found)
 

@@ -1,0 +1,114 @@
+"""Two versions of a loop nest: one for the usual case, with nothing in its way, and one for all cases.
+
+What stands in the way of plain vector code is nearly always false, and whether it is can be told before the loop:
+
+- a mask `offsets < n` that cuts nothing off, as in all programs but the last of a grid;
+- a remainder `(start + arange) % n` that does not wrap around within the tile;
+- a load that overlaps the store of its loop otherwise than element by element (`overlap.py`).
+
+If none of them applies, the nest runs without masks, with affine addresses and on the memory itself. Plain stores of
+whole cache lines also spare the memory system from reading them first: a vector add of 2^24 elements took 7.4 ms
+instead of 11.4 (Zen 5, 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ...analysis.affine import Num, Remainder
+from ...dialects import arith, scf, tt
+from ...ir import Operation, TensorType, Value, i64
+from .nests import Space
+from .overlap import conflicts, staged_loads
+from .plan import BOUND_SIDES
+
+if TYPE_CHECKING:
+    from .convert import TileLowering
+
+__all__ = ["versioned"]
+
+SMALL = 4
+"""A nest of fewer vectors than this is written once."""
+
+
+def versioned(
+    lowering: TileLowering,
+    values: list[Value],
+    space: Space,
+    emit: Callable[[], None],
+    computing: Value | None = None,
+    store: tt.Store | None = None,
+) -> None:
+    """Write the nest of `emit`, which computes `values` over `space`; twice if that is worth while."""
+    plan, ev = lowering.plan, lowering.ev
+    overlaps = conflicts(lowering, store) if store is not None else []
+    remainders: list[Operation] = []
+    bounds: list[Operation] = []
+    if space.axis >= 0 and ev.sanitizer is None and _numel(space) >= SMALL * space.lanes:
+        remainders = plan.remainders(values, space.axis, computing)
+        bounds = plan.bounds(values, computing)
+    conditions = [_does_not_wrap(lowering, op) for op in remainders]
+    conditions += [_holds_everywhere(lowering, op) for op in bounds]
+    if not conditions:
+        with staged_loads(lowering, overlaps):
+            emit()
+        return
+    w = ev.w
+    yes = w.number(1, conditions[0].type)
+    conditions += [w.place(arith.XOrI(overlap.conflict, yes)) for overlap in overlaps]
+    usual = conditions[0]
+    for condition in conditions[1:]:
+        usual = w.place(arith.AndI(usual, condition))
+    branch = scf.If.build(usual, [])
+    w.place(branch)
+    strict = ev.affinity
+    ev.affinity, ev.assumed = plan.hopeful, frozenset(bounds)
+    with w.conditional(branch.then_block, branch):
+        emit()
+        w.place(scf.Yield([]))
+    ev.affinity, ev.assumed = strict, frozenset()
+    assert branch.else_block is not None
+    with w.conditional(branch.else_block, branch), staged_loads(lowering, overlaps):
+        emit()
+        w.place(scf.Yield([]))
+
+
+def _numel(space: Space) -> int:
+    n = 1
+    for size in space.shape:
+        n *= size
+    return n
+
+
+def _does_not_wrap(lowering: TileLowering, op: Operation) -> Value:
+    """i1: the tile of a remainder lies between two multiples of its divisor."""
+    w, scalars = lowering.ev.w, lowering.ev.scalars
+    x, n = (lowering.plan.hopeful.of(v) for v in op.operands)
+    assert x is not None and n is not None
+    ty, shape = x.type, op.operands[0].type.shape  # type: ignore[attr-defined]
+    span = sum((size - 1) * _number(s) for size, s in zip(shape, x.strides))
+    base, divisor = w.symbol(x.base, ty, scalars), w.symbol(n.base, ty, scalars)
+    start = w.symbol(Remainder(x.base, n.base, isinstance(op, arith.RemSI)), ty, scalars)
+    last = w.place(arith.AddI(start, w.number(span, ty)))
+    inside = w.place(arith.CmpI(arith.CmpIPredicate.slt, last, divisor))
+    positive = w.place(arith.CmpI(arith.CmpIPredicate.sge, base, w.number(0, ty)))
+    return w.place(arith.AndI(inside, positive))
+
+
+def _number(s: object) -> int:
+    assert isinstance(s, Num)
+    return s.value
+
+
+def _holds_everywhere(lowering: TileLowering, op: Operation) -> Value:
+    """i1: an affine comparison holds for the element where it is tightest; reckoned in 64 bits."""
+    assert isinstance(op, arith.CmpI)
+    w, scalars = lowering.ev.w, lowering.ev.scalars
+    x, y = (lowering.plan.hopeful.of(v) for v in op.operands)
+    assert x is not None and y is not None and isinstance(op.lhs.type, TensorType)
+    side = BOUND_SIDES[op.predicate]
+    steps = [_number(a) - _number(b) for a, b in zip(x.strides, y.strides)]
+    span = sum(side * max(side * step, 0) * (n - 1) for step, n in zip(steps, op.lhs.type.shape))
+    a, b = (w.cast(w.symbol(f.base, f.type, scalars), i64, True, 0) for f in (x, y))
+    return w.place(arith.CmpI(op.predicate, w.add(a, w.number(span, i64), 0), b))
