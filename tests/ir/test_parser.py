@@ -56,6 +56,23 @@ def test_hints_are_the_names_before_they_were_made_unique():
     assert hints == [None, "pid", "start", "offsets", "offsets", "offsets", "mask", "mask", "x", "x", "x"]
 
 
+def test_names_that_only_look_made_unique_stay():
+    text = body(
+        "%x_0 = arith.addi %x, %x : i32\n%x_1 = arith.addi %x, %x : i32\n%y_1 = arith.addi %x, %x : i32", "%x: i32"
+    )
+    same(text)
+    same(body("%x_1 = arith.addi %x, %x : i32\n%cst = arith.constant 1.000000e+00 : f32\n"
+              "%cst_0 = arith.constant 1.000000e+00 : f32", "%x: i32"))  # fmt: skip
+
+
+def test_constants_of_another_name_get_their_own():
+    module = parse_module(
+        body("%zero = arith.constant 0 : i32\n%x = arith.addi %zero, %zero : i32\n%x_0 = arith.addi %x, %x : i32")
+    )
+    assert [op.results[0].hint for op in module.walk() if op.results] == [None, "x", "x"]
+    assert "%c0_i32 = arith.constant 0" in print_op(module)
+
+
 @pytest.mark.parametrize("line", LINES)
 def test_one_operation(line):
     same(body(line, ARGUMENTS))

@@ -161,9 +161,11 @@ def flatten(items: list[Element]) -> Iterator[Element]:
 
 def default_attributes(cls: Any) -> dict[str, Attribute]:
     """The attributes that stand for the class-level defaults of fields, by name."""
-    out = {}
+    out: dict[str, Attribute] = {}
     for name, f in cls.attribute_fields.items():
         value = cls._defaults.get(name)
+        if value is None and f.form.startswith("#"):
+            value = "none"  # flags are bit sets, and no bit is the same as no attribute
         if value is not None:
             assert f.encode is not None
             out[name] = f.encode(value)

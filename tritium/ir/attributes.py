@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from ..support.text import quote
 from .floats import float_bits, format_float, round_float
 from .types import FloatType, IndexType, IntegerType, Interned, ShapedType, Type, f64, i1, i32, i64
 
@@ -49,22 +50,6 @@ DIALECT_ATTRIBUTES: dict[str, Callable[[Any], Attribute]] = {}
 """How the attributes `#dialect.mnemonic…` are read: by mnemonic, called with the parser behind the mnemonic."""
 
 
-def quote(text: str) -> str:
-    """`text` as an MLIR string literal: quotes, backslashes and bytes outside ASCII are escaped in hex."""
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    out = []
-    for byte in text.encode():
-        ch = chr(byte)
-        if ch == "\\":
-            out.append("\\\\")
-        elif ch != '"' and 32 <= byte < 127:
-            out.append(ch)
-        else:
-            out.append(f"\\{byte:02X}")
-    return '"' + "".join(out) + '"'
-
-
 class IntegerAttr(Attribute):
     """`42 : i32`, `true`; the value is kept signed for `iN`, unsigned for `uiN`."""
 
@@ -78,12 +63,12 @@ class IntegerAttr(Attribute):
             return found
         key = (value, ty)
         value = int(value)
-        if isinstance(ty, IntegerType) and ty.width > 1:
+        if ty is i1:
+            value &= 1
+        elif isinstance(ty, IntegerType) and ty.width:
             value &= (1 << ty.width) - 1
             if ty.signedness != "u" and value >> (ty.width - 1):
                 value -= 1 << ty.width
-        elif ty is i1:
-            value &= 1
         self = object.__new__(cls)
         self.value, self.type = value, ty
         self = cls._table.setdefault((value, ty), self)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..support import Diagnostic, TritiumError
+from ..support.text import unescape
 
 __all__ = ["Cursor", "ParseError"]
 
@@ -32,8 +33,6 @@ _label = _token(r"\^([\w$.\-]+)")
 _word = _token(r"([A-Za-z_][\w$.]*)")
 _alias = _token(r"([#!][A-Za-z_][\w$.]*)")
 _number = _token(r"(-?)(0x[0-9A-Fa-f]+|\d+(?:\.\d*(?:[eE][+\-]?\d+)?)?)")
-_escape = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\]))')
-_NAMED_ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 _shown = re.compile(r'"[^"\n]*"|[%@^#!]?[\w$.\-]+|->|[^\s]')
 
 
@@ -55,17 +54,6 @@ class ParseError(TritiumError):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.render())
         self.diagnostic = diagnostic
-
-
-def unescape(body: str) -> str:
-    """The content of a string literal: MLIR escapes are `\\n`, `\\t`, `\\"`, `\\\\` and bytes in hex."""
-    if "\\" not in body:
-        return body
-
-    def byte(m: re.Match[bytes]) -> bytes:
-        return bytes([int(m[1], 16)]) if m[1] else _NAMED_ESCAPES[m[2]]
-
-    return _escape.sub(byte, body.encode()).decode(errors="replace")
 
 
 class Cursor:

@@ -9,6 +9,7 @@ where the enclosing region ended.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .operation import Block, Operation, Region, Value
 from .traits import CONSTANT, ISOLATED
@@ -42,11 +43,11 @@ class _Names(dict[Value, str]):
 class Naming:
     """Names of all values in and below `root` (`names`, with the percent sign) and of all blocks (`blocks`).
 
-    With `restore`, hints that came from a text are turned back into what they were before they were made unique:
-    `x_3` into `x` where naming would make `x_3` of it again.
+    With `restore`, hints are names from a text: `hints` then holds what they may have been before they were made
+    unique, `x` for `x_3` where naming makes `x_3` of it again.
     """
 
-    __slots__ = ("_conflict", "_restore", "_used", "blocks", "names")
+    __slots__ = ("_conflict", "_restore", "_used", "blocks", "hints", "names", "renamed")
 
     def __init__(self, root: Operation, *, restore: bool = False) -> None:
         self.names: dict[Value, str] = _Names()
@@ -54,6 +55,8 @@ class Naming:
         self._used: set[str] = set()
         self._conflict = 0
         self._restore = restore
+        self.hints: dict[Value, str | None] = {}
+        self.renamed: set[Value] = set()  # constants that a text calls by another name than their value's
         added: list[str] = []
         number = self._results(root, 0, added) if root.results else 0
         for region in root.regions:
@@ -90,10 +93,11 @@ class Naming:
 
     def _arguments(self, block: Block, entry: bool, number: int, argument: int, added: list[str]) -> tuple[int, int]:
         for arg in block.args:
-            if self._restore and entry and arg.hint == f"arg{argument}" and arg.hint not in self._used:
-                arg.hint = None
-            if arg.hint:
-                self.names[arg] = "%" + self._take(arg, arg.hint, added)
+            hint = arg.hint
+            if self._restore and entry and hint == f"arg{argument}" and hint not in self._used:
+                hint = self.hints[arg] = None
+            if hint:
+                self.names[arg] = "%" + self._take(arg, hint, added)
             elif entry:
                 self.names[arg] = "%" + self._take(arg, f"arg{argument}", added)
                 argument += 1
@@ -105,10 +109,10 @@ class Naming:
     def _results(self, op: Operation, number: int, added: list[str]) -> int:
         results = op.results
         first = results[0]
-        hint = op.result_name() if op.traits & CONSTANT else first.hint  # type: ignore[attr-defined]
+        hint = first.hint
+        if op.traits & CONSTANT:
+            hint = self._constant_hint(op, first)
         if hint:
-            if self._restore and op.traits & CONSTANT:
-                first.hint = None
             name = "%" + self._take(first, hint, added)
         else:
             name = f"%{number}"
@@ -120,15 +124,26 @@ class Naming:
                 self.names[result] = f"{name}#{i}"
         return number
 
+    def _constant_hint(self, op: Any, result: Value) -> str | None:
+        """A constant is named by its value; a name from a text that begins so is kept."""
+        name: str | None = op.result_name()
+        if self._restore:
+            self.hints[result] = None
+            if name is None or not (result.hint or name).startswith(name):
+                self.renamed.add(result)
+        elif name is not None and result.hint is not None and result.hint.startswith(name + "_"):
+            return result.hint
+        return name
+
     def _take(self, value: Value, hint: str, added: list[str]) -> str:
         name = _sanitized.get(hint) or _sanitize(hint)
         used = self._used
-        if self._restore and value.hint and (m := _SUFFIXED.fullmatch(name)) and m[1] in used:
+        if self._restore and value not in self.hints and (m := _SUFFIXED.fullmatch(name)) and m[1] in used:
             n = self._conflict
             while f"{m[1]}_{n}" in used:
                 n += 1
             if n == int(m[2]) and str(n) == m[2]:
-                value.hint = name = m[1]
+                name = self.hints[value] = m[1]
         if name in used:
             base = name
             while True:
@@ -149,5 +164,14 @@ def naming_root(op: Operation) -> Operation:
 
 
 def restore_hints(root: Operation) -> None:
-    """Make the hints of a parsed text such that printing gives the names of the text again."""
-    Naming(root, restore=True)
+    """Make of the names of a parsed text the hints they came from, if printing gives the same names again.
+
+    Where it would not (a value was called `x_0` from the start, so that the text does not tell), the names stay.
+    """
+    naming = Naming(root, restore=True)
+    for value, name in naming.names.items():
+        text = name.removesuffix("#0")
+        if value.hint is not None and text != f"%{value.hint}" and "#" not in text and value not in naming.renamed:
+            return
+    for value, hint in naming.hints.items():
+        value.hint = hint

@@ -53,6 +53,7 @@ _whole_type = re.compile(
 _integer_type = re.compile(r"([su]?)i(\d+)").fullmatch
 _dimensions = re.compile(r"\s*((?:\d+\s*x\s*)*)").match
 _definition = re.compile(r"^[ \t]*([#!][A-Za-z_][\w$.]*)[ \t]*=\s*", re.MULTILINE)
+_comma = re.compile(r"\s*,\s*")
 _hex_float = re.compile(r"0x[0-9A-Fa-f]+").fullmatch
 
 
@@ -251,7 +252,12 @@ class AttributeParser(Cursor):
             return found
         if "." not in name:
             raise self.error(f"the alias '{name}' is not defined")
-        return OpaqueAttr(name + (self.balanced() if self.text[self.pos] == "<" else ""))
+        return OpaqueAttr(name + (self.body_text() if self.text[self.pos] == "<" else ""))
+
+    def body_text(self) -> str:
+        """`<…>` of an attribute kept as text, with one space behind each comma (those in strings stay)."""
+        text = self.balanced()
+        return text if '"' in text else _comma.sub(", ", text)
 
     def _number(self) -> Attribute:
         at = self.pos

@@ -172,15 +172,12 @@ class Parser(AttributeParser):
 
     def inferred(self, cls: Any, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
         """Result types by the rule of the class."""
-        for v in operands:
-            if v.type is None:
-                raise self.error(
-                    f"the type of an operand of {cls.name} is not known before its definition", self._op_start
-                )
         try:
             types: list[Type] = cls.infer_types(operands, attributes)
         except (AssertionError, AttributeError, KeyError, IndexError, ValueError, InternalError) as error:
             raise self.error(f"the result types of {cls.name} do not follow: {error}", self._op_start) from None
+        if any(ty is None for ty in types):
+            raise self.error(f"the result types of {cls.name} follow from a value defined later", self._op_start)
         return types
 
     def agree(self, inferred: Type, written: Type, name: str) -> None:
@@ -205,7 +202,7 @@ class Parser(AttributeParser):
         """`<body>` of an attribute whose prefix is left out."""
         if not self.peek("<"):
             raise self.expected(f"'<' of {prefix}")
-        return OpaqueAttr(prefix + self.balanced())
+        return OpaqueAttr(prefix + self.body_text())
 
     # -- regions --------------------------------------------------------------------------------------------------
 

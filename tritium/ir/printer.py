@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..support import CallSiteLoc, FusedLoc, Location, NameLoc
-from .assembly import compile_printer
+from .assembly import compile_printer, default_attributes
 from .attributes import UNIT, Attribute, TypeAttr, quote
 from .naming import Naming, naming_root
 from .operation import Block, Operation, Region, Value
@@ -57,6 +57,17 @@ def _printer_of(cls: Any) -> Callable[[Any, Any], str]:
         made = _generic
     _printers[cls] = made
     return made
+
+
+_defaults: dict[type, dict[str, Attribute]] = {}
+
+
+def _defaults_of(cls: Any) -> dict[str, Attribute]:
+    """The generic form shows what is left out elsewhere, so that its readers need not know it."""
+    found = _defaults.get(cls)
+    if found is None:
+        found = _defaults[cls] = default_attributes(cls)
+    return found
 
 
 class Printer:
@@ -216,8 +227,9 @@ class Printer:
         own: list[tuple[str, Attribute]] = []
         if fields is not None:
             own = [(k, v) for k, v in op.attributes.items() if k in fields or k == "operandSegmentSizes"]
-            if own:
-                out.append(f" <{{{self.entries(own)}}}>")
+            absent = [(k, v) for k, v in _defaults_of(op.__class__).items() if k not in op.attributes]
+            if own or absent:
+                out.append(f" <{{{self.entries(own + absent)}}}>")
         if op.regions:
             for i, region in enumerate(op.regions):
                 out.append(", " if i else " (")

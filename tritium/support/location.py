@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .text import quote
+
 __all__ = ["UNKNOWN", "CallSiteLoc", "FileLineColLoc", "FusedLoc", "Location", "NameLoc", "UnknownLoc"]
 
 
@@ -57,7 +59,7 @@ class FileLineColLoc(Location):
         return (self.file, self.line, self.column)
 
     def __str__(self) -> str:
-        return f'"{self.file}":{self.line}:{self.column}'
+        return f"{quote(self.file)}:{self.line}:{self.column}"
 
     def file_position(self) -> FileLineColLoc | None:
         return self
@@ -76,7 +78,7 @@ class NameLoc(Location):
         return (self.name, self.child)
 
     def __str__(self) -> str:
-        return f'"{self.name}"' if self.child is UNKNOWN else f'"{self.name}"({self.child})'
+        return quote(self.name) if self.child is UNKNOWN else f"{quote(self.name)}({self.child})"
 
     def file_position(self) -> FileLineColLoc | None:
         return self.child.file_position()
