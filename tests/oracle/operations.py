@@ -156,13 +156,15 @@ def _cmpi(ev: Any, op: Any, a: Any, b: Any) -> Any:
 
 @meaning("arith.cmpf")
 def _cmpf(ev: Any, op: Any, a: Any, b: Any) -> Any:
-    p = int(op.predicate)
+    """oXX: both are numbers and a XX b; uXX: or one is NaN."""
+    name = op.predicate.name
     unordered = np.isnan(a) | np.isnan(b)
-    result = unordered & bool(p & 8)
-    for bit, fn in ((1, np.equal), (2, np.greater), (4, np.less)):
-        if p & bit:
-            result = result | fn(a, b)
-    return result
+    if name in ("true", "false"):
+        return np.full(unordered.shape, name == "true")
+    if name in ("ord", "uno"):
+        return unordered == (name == "uno")
+    compared = np.not_equal(a, b) if name[1:] == "ne" else _COMPARE["e" if name[1:] == "eq" else name[1:]](a, b)
+    return compared | unordered if name[0] == "u" else compared & ~unordered
 
 
 @meaning("arith.select")

@@ -82,11 +82,11 @@ def convert_extended(op: Any) -> Any:
 
 @rule(IndexCast, IndexCastUI)
 def cast_to_index_and_back(op: Any) -> Any:
-    """index_cast(index_cast(x)) = x, where x is not wider than index"""
+    """index_cast(index_cast(x)) = x, where the cast in between loses no bits"""
     inner = op.in_.defining_op
-    if inner.__class__ is op.__class__ and inner.in_.type is op.out.type and integer_width(inner.in_.type) <= 64:
-        return inner.in_
-    return None
+    if inner.__class__ is not op.__class__ or inner.in_.type is not op.out.type:
+        return None
+    return inner.in_ if integer_width(op.in_.type) >= integer_width(op.out.type) else None
 
 
 def _foldable(*types: Type) -> bool:

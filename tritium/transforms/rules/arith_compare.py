@@ -157,18 +157,21 @@ def not_of_comparison(op: Any) -> Any:
     if inner.__class__ is CmpI:
         return CmpI(_NEGATED[inner.predicate], inner.lhs, inner.rhs)
     if inner.__class__ is CmpF:
-        return CmpF(15 - inner.predicate, inner.lhs, inner.rhs, inner.fastmath)
+        return CmpF(_FLOAT_OF_OUTCOMES[15 - _OUTCOMES[inner.predicate]], inner.lhs, inner.rhs, inner.fastmath)
     return None
 
 
+# What makes each predicate true, as bits: 1 equal, 2 greater, 4 less, 8 unordered.
+_OUTCOMES = {p: 8 if p == F.uno else p + 1 if F.ueq <= p <= F.une else int(p) for p in F}
+_FLOAT_OF_OUTCOMES = {bits: p for p, bits in _OUTCOMES.items()}
 _FALSE_OF_EQUALS_F = frozenset({F.false, F.ogt, F.olt, F.one})
 _TRUE_OF_EQUALS_F = frozenset({F.true, F.ueq, F.uge, F.ule})
 
 
 def compare_floats(predicate: CmpFPredicate, a: float, b: float) -> bool:
-    """a <predicate> b; MLIR's numbers are bits: 1 equal, 2 greater, 4 less, 8 unordered."""
+    """a <predicate> b."""
     outcome = 8 if a != a or b != b else 1 if a == b else 2 if a > b else 4
-    return bool(predicate & outcome)
+    return bool(_OUTCOMES[predicate] & outcome)
 
 
 @rule(CmpF)

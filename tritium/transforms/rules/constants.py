@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from ...dialects import arith
@@ -17,6 +16,7 @@ from ...ir import (
     Value,
     element_type,
     i1,
+    round_float,
     scalar_attr,
 )
 
@@ -29,14 +29,17 @@ __all__ = [
     "is_ones",
     "is_zero",
     "ones",
-    "round_to",
     "signed",
     "splat_of",
     "unsigned",
 ]
 
 FOLDABLE_FLOATS = ("f16", "bf16", "f32", "f64")
-"""The float types whose arithmetic rules may evaluate: IEEE formats that `round_to` is exact for."""
+"""The float types whose arithmetic rules may evaluate.
+
+A sum, difference, product, quotient or root computed in double and then rounded equals the one rounded directly, for
+every type with at most 24 bits of significand (Figueroa, "When is double rounding innocuous?", 1995: 53 >= 2 * 24 + 2).
+"""
 
 
 def splat_of(value: Value) -> Any:
@@ -46,7 +49,7 @@ def splat_of(value: Value) -> Any:
         return None
     number = op.splat_value()  # type: ignore[union-attr]
     if number.__class__ is float:  # what was written, 0.1 say: the number is the nearest of its type
-        return round_to(number, element_type(value.type))  # type: ignore[arg-type]
+        return round_float(number, element_type(value.type))  # type: ignore[arg-type]
     return number
 
 
@@ -97,7 +100,7 @@ def constant_attr(number: float, ty: Type) -> Attribute:
     """`number` in every element of `ty`; integers wrap, floats are rounded to nearest even."""
     element = element_type(ty)
     if isinstance(element, FloatType):
-        number = round_to(float(number), element)
+        number = round_float(float(number), element)
     elif isinstance(element, IndexType):
         number = signed(int(number), element.width)
     if isinstance(ty, ShapedType):
@@ -108,22 +111,3 @@ def constant_attr(number: float, ty: Type) -> Attribute:
 def constant(number: float, ty: Type) -> Value:
     """The result of a new `arith.constant` that stands in no block yet."""
     return arith.Constant.create([], [ty], {"value": constant_attr(number, ty)}).results[0]
-
-
-def round_to(number: float, ty: FloatType) -> float:
-    """`number`, a double, rounded once to the nearest value of `ty`, ties to even; subnormals and overflow as IEEE.
-
-    A sum, difference, product, quotient or root computed in double and then rounded equals the one rounded
-    directly, for every type with at most 24 bits of significand (Figueroa, "When is double rounding innocuous?",
-    1995: 53 >= 2 * 24 + 2).
-    """
-    if ty.name == "f64" or number == 0.0 or math.isinf(number) or math.isnan(number):
-        return number
-    precision = ty.mantissa + 1
-    lowest = 2 - (1 << (ty.exponent - 1))  # exponent of the smallest normal number
-    exponent = math.frexp(number)[1] - 1
-    ulp = max(exponent, lowest) - (precision - 1)
-    rounded = math.ldexp(float(round(math.ldexp(number, -ulp))), ulp)
-    if abs(rounded) >= math.ldexp(1.0, 1 << (ty.exponent - 1)):
-        return math.copysign(math.inf, number)
-    return math.copysign(rounded, number)
