@@ -102,6 +102,7 @@ def compile(src: Any, target: Any = None, options: Mapping[str, Any] | None = No
     if cache is not None and not settings.compilation.always_compile and not settings.compilation.override:
         entry = cache.read(key)
         if entry is not None:
+            entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
     return _compile(src, backend, stages, chosen, key, cache)
 

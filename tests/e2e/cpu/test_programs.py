@@ -297,3 +297,15 @@ def test_static_assert_names_its_line(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="N must be even") as caught:
         kernel[(1,)](out.tensor, N=5)
     assert "tl.static_assert(N % 2 == 0" in str(caught.value)
+
+
+# ---- options of a launch ----------------------------------------------------------------------------------------------
+
+
+def test_the_cache_keeps_nobodys_number_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels that differ in `num_threads` only share a cache entry; each launch still has its own number."""
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
+    kernel = kernel_from(GRID, tmp_path)
+    out = Buffer((7, 1, 1), "i32")
+    for threads in (1, 0, 3):
+        assert kernel[(7,)](out.tensor, num_threads=threads).metadata.num_threads == threads

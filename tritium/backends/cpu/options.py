@@ -72,8 +72,13 @@ class CPUOptions:
     @property
     def key(self) -> str:
         """Every field that the compiled code depends on, as text for a cache key."""
-        parts = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name != "num_threads")
-        return ",".join(parts)
+        at_launch = self.at_launch
+        return ",".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name not in at_launch)
+
+    @property
+    def at_launch(self) -> dict[str, Any]:
+        """The options that only a launch reads: kernels that differ in nothing else are one cache entry."""
+        return {"num_threads": self.num_threads}
 
 
 def _hashable(value: Any) -> Any:
