@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tritium
+import tritium.language as tl
 from tests.runtime.fake import KERNELS, METADATA, program, slot
 from tritium import knobs
 from tritium.conversion.llvm.abi import ErrorKind
@@ -562,3 +563,18 @@ def test_sanitize_by_setting(compiled) -> None:
         knobs.runtime.sanitize = True
         assert kernel[(1,)](out).metadata.sanitize is True
     assert kernel[(1,)](out).metadata.sanitize is False
+
+
+def test_a_replaced_source_is_compiled_anew():
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, FIRST)  # noqa: F821
+
+    x = np.zeros(1, np.int32)
+    for value in (3, 4):
+        kernel._unsafe_update_src(kernel.src.replace("FIRST", str(value)).replace("store(x, 3", "store(x, 4"))
+        kernel[(1,)](x)
+        assert x[0] == value
+        assert kernel.hash == kernel.cache_key
+    with pytest.raises(SyntaxError):
+        kernel._unsafe_update_src("1 + 1")

@@ -156,6 +156,14 @@ class SourceFunction:
         """A method of values of the language; any other object that holds a kernel gets the kernel itself."""
         return BoundCallee(self, instance) if hasattr(instance, "_flatten_ir") else self
 
+    def _unsafe_update_src(self, text: str) -> None:
+        """Replace the definition by `text` (same name and parameters), in this object only.
+
+        Unsafe because functions that call this one have hashed it already: set their `hash` to None.
+        """
+        self.source = self.source.replaced(text)
+        self.hash = None
+
     # -- identity ---------------------------------------------------------------------------------------------
 
     @cached_property
@@ -198,6 +206,18 @@ class SourceFunction:
             finally:
                 self._hashing = False
         return self.__dict__["_key"]
+
+    @property
+    def hash(self) -> str | None:
+        """The `cache_key` if it has been computed. Assigning None makes the next use compute it anew."""
+        return self.__dict__.get("_key")
+
+    @hash.setter
+    def hash(self, value: str | None) -> None:
+        self.__dict__.pop("references", None)
+        self.__dict__.pop("_key", None)
+        if value is not None:
+            self.__dict__["_key"] = value
 
     def _compute_key(self) -> str:
         parts = [self.fn_name, str(self.source.def_line), self.src, str(self.noinline)]

@@ -60,6 +60,17 @@ class SourceText:
         margin = lines[0][: _indentation(lines[0])]
         return "".join(line.removeprefix(margin) for line in lines) if margin else "".join(lines)
 
+    def replaced(self, text: str) -> SourceText:
+        """Another definition, `text`, as if it stood in this one's place. Raises SyntaxError for what is not a function."""
+        new = SourceText.__new__(SourceText)
+        new.file, new.first_line = self.file, self.def_line
+        block = text.splitlines(keepends=True)
+        new.lines = ["\n"] * (new.first_line - 1) + block
+        new._block, new._tree = block, _parse(block, new.first_line, _indentation(text))
+        if new._tree is None:
+            raise SyntaxError("the new source is not one function definition")
+        return new
+
     def _find(self) -> None:
         """Cut the block at the first line that stands no deeper than the `def` and leaves a whole function before it.
 

@@ -117,9 +117,19 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     # -- what it is ---------------------------------------------------------------------------------------------------
 
     @property
-    def hash(self) -> str:
-        """`cache_key`"""
-        return self.cache_key
+    def hash(self) -> str | None:
+        """The `cache_key` if it has been computed. Assigning None also forgets what was compiled."""
+        return SourceFunction.hash.fget(self)  # type: ignore[attr-defined]
+
+    @hash.setter
+    def hash(self, value: str | None) -> None:
+        SourceFunction.hash.fset(self, value)  # type: ignore[attr-defined]
+        if value is None:
+            with self._lock:
+                self._globals = None
+                self.device_caches.clear()
+                self._quick[:] = [_always_miss]  # the launcher holds this very list
+                self._recent = []
 
     @property
     def src(self) -> str:

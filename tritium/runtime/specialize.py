@@ -35,6 +35,7 @@ _SCALARS = {
     "i1": "u1",
     "int1": "u1",
     "u1": "u1",
+    "uint1": "u1",
     "int": "i32",
     "float": "fp32",
     "half": "fp16",

@@ -341,7 +341,7 @@ def _last_dim(dim, rank: int) -> int:
     dim = rank - 1 if dim is None else dim
     dim = dim + rank if dim < 0 else dim
     if dim != rank - 1:
-        raise ValueError("only the last dimension can be sorted, flipped or searched")
+        raise ValueError("only the last dimension can be sorted or searched")
     return dim
 
 
@@ -369,13 +369,13 @@ def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
 
 @member
 @language_function
-def topk(x, k: constexpr, dim: constexpr = None):
-    """The k (a power of two) greatest elements along the last dimension, in falling order."""
+def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
+    """The k (a power of two) greatest elements along the last dimension, falling; the smallest, rising, if not `descending`."""
     last: constexpr = _last_dim(dim, len(x.shape))
     size: constexpr = x.shape[last]
     static_assert(_is_power_of_two(k), "k must be a power of two")
     static_assert(k <= size, "k must not exceed the size of the dimension")
-    y = sort(x, dim, True)
+    y = sort(x, dim, descending)
     y = reshape(y, x.shape[:-1] + [size // k, k])
     first = reshape(arange(0, size // k), [1] * last + [size // k, 1]) == 0
     kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
@@ -383,14 +383,30 @@ def topk(x, k: constexpr, dim: constexpr = None):
     return reduce(bits, last, _or_combine).to(x.dtype, bitcast=True)
 
 
+@constexpr_function
+def _flip_dim(dim, rank: int) -> int:
+    dim = rank - 1 if dim is None else dim
+    if not -rank <= dim < rank:
+        raise ValueError(f"flip: dimension {dim} of a block with {rank}")
+    return dim % rank
+
+
+@constexpr_function
+def _elements(shape) -> int:
+    n = 1
+    for size in shape:
+        n *= size
+    return n
+
+
 @member
 @language_function
 def flip(x, dim: constexpr = None):
-    """The elements in reverse order along the last dimension."""
-    last: constexpr = _last_dim(dim, len(x.shape))
-    steps: constexpr = _log2(x.shape[last])
+    """The elements in reverse order along `dim`, by default the last."""
+    axis: constexpr = _flip_dim(dim, len(x.shape))
     n: constexpr = _log2(x.numel)
+    first: constexpr = _log2(_elements(x.shape[:axis]))
     y = reshape(x, _twos(n))
-    for i in static_range(n - steps, n):
+    for i in static_range(first, first + _log2(x.shape[axis])):
         y = _exchange(y, n, i)
     return reshape(y, x.shape)
