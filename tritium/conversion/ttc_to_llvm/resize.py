@@ -7,9 +7,9 @@ in f32.
 
 from __future__ import annotations
 
-from ...ir import IntegerType, Type, bf16, element_type, f32, i32, with_element
+from ...ir import IntegerType, Type, bf16, element_type, f32, f64, i32, with_element
 from .context import FunctionContext
-from .types import bit_width, lanes_of, llvm_type
+from .types import bit_width, lanes_of, llvm_type, mangled
 
 __all__ = ["resize", "through_single"]
 
@@ -18,6 +18,9 @@ def resize(e: FunctionContext, value: str, source: Type, target: Type) -> str:
     """`value` of type `source` as `target`; both of one shape."""
     if source is target:
         return value
+    if element_type(source) is f64 and bit_width(target) == 16:
+        single = with_element(source, f32)
+        return resize(e, _to_odd_single(e, value, source), single, target)
     if element_type(target) is bf16 and element_type(source) is not bf16:
         single = with_element(source, f32)
         return _to_bfloat(e, resize(e, value, source, single), single)
@@ -34,6 +37,24 @@ def through_single(e: FunctionContext, ty: Type, operands: list[str]) -> tuple[T
         return ty, operands
     wide = with_element(ty, f32)
     return wide, [resize(e, v, ty, wide) for v in operands]
+
+
+def _to_odd_single(e: FunctionContext, value: str, ty: Type) -> str:
+    """f64 as f32 rounded to odd, so that the rounding to 16 bits that follows is as if it were the only one.
+
+    (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008: two bits more are enough.) Directly,
+    LLVM calls a library function that is not there.
+    """
+    single, int_type = with_element(ty, f32), llvm_type(with_element(ty, i32))
+    double, mask = llvm_type(ty), llvm_type(with_element(ty, IntegerType(1)))
+    near = e.op(f"fptrunc {double} {value} to {llvm_type(single)}")
+    back = e.op(f"fpext {llvm_type(single)} {near} to {double}")
+    sizes = [e.call(ty, f"llvm.fabs.{mangled(ty)}", (double, x)) for x in (back, value)]
+    beyond = e.op(f"zext {mask} {e.op(f'fcmp ogt {double} {sizes[0]}, {sizes[1]}')} to {int_type}")
+    lost = e.op(f"zext {mask} {e.op(f'fcmp one {double} {back}, {value}')} to {int_type}")
+    bits = e.op(f"bitcast {llvm_type(single)} {near} to {int_type}")
+    cut = e.op(f"sub {int_type} {bits}, {beyond}")
+    return e.op(f"bitcast {int_type} {e.op(f'or {int_type} {cut}, {lost}')} to {llvm_type(single)}")
 
 
 def _to_bfloat(e: FunctionContext, value: str, ty: Type) -> str:
