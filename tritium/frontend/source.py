@@ -61,7 +61,7 @@ class SourceText:
         return "".join(line.removeprefix(margin) for line in lines) if margin else "".join(lines)
 
     def replaced(self, text: str) -> SourceText:
-        """Another definition, `text`, as if it stood in this one's place. Raises SyntaxError for what is not a function."""
+        """Another definition, `text`, as if it stood in this place; SyntaxError for what is not a function."""
         new = SourceText.__new__(SourceText)
         new.file, new.first_line = self.file, self.def_line
         block = text.splitlines(keepends=True)

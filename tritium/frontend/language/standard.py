@@ -370,7 +370,7 @@ def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
 @member
 @language_function
 def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
-    """The k (a power of two) greatest elements along the last dimension, falling; the smallest, rising, if not `descending`."""
+    """The k (a power of two) greatest elements of the last dimension, falling; or the smallest, rising."""
     last: constexpr = _last_dim(dim, len(x.shape))
     size: constexpr = x.shape[last]
     static_assert(_is_power_of_two(k), "k must be a power of two")
