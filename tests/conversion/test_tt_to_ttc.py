@@ -492,3 +492,28 @@ def test_calls_with_early_returns_inside_loops() -> None:
     }}"""
     a = sample(4, 32)
     np.testing.assert_array_equal(run_tile(tile(4, 32, body) + callee, a, (4, 32)), 4 * a)
+
+
+def test_division_by_one_number_is_exact() -> None:
+    """Correctly rounded for every divisor and dividend, in range or not."""
+    text = elementwise("arith.divf", "f32", 256, 2)
+    text = text.replace(
+        "%b = tt.load %yp, %mask : tensor<256x!tt.ptr<f32>>",
+        """%s = tt.load %yq : !tt.ptr<f32>
+      %b = tt.splat %s : f32 -> tensor<256xf32>""",
+    )
+    text = text.replace("%ys = ", "%yq = tt.addptr %y, %pid : !tt.ptr<f32>, i32\n      %ys = ")
+    rng = np.random.default_rng(7)
+    n = 256 * 4000
+    x = rng.integers(0, 2**32, n, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    x[: n // 2] = rng.standard_normal(n // 2) * np.exp2(rng.uniform(-20, 20, n // 2))
+    x[::97], x[::89] = 0, -0.0
+    divisors = (rng.standard_normal(4000) * np.exp2(rng.uniform(-35, 35, 4000))).astype(np.float32)
+    divisors[:4] = [0, np.inf, np.nan, 1e-42]
+    divisors[4:200] = np.nextafter(np.exp2(rng.integers(-20, 20, 196)), -np.inf).astype(np.float32)
+    out = poisoned(n, np.float32)
+    Kernel(text)((4000,), x, divisors, out, n)
+    with np.errstate(all="ignore"):
+        want = x / divisors.repeat(256)
+    np.testing.assert_array_equal(out, want)
+    np.testing.assert_array_equal(np.signbit(out[want == 0]), np.signbit(want[want == 0]))

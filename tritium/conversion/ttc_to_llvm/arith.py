@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dialects import arith, tt, ub
+from ...dialects import arith, tt, ttc, ub
 from ...ir import IntegerType, Type, Value, bf16, element_type, f32, i16, i32, with_element
 from .context import FunctionContext, lowers
 from .resize import resize, through_single
 from .types import bit_width, lanes_of, llvm_type, mangled
+from .uniform_division import division_by_uniform
 
 __all__: list[str] = []
 
@@ -67,6 +68,8 @@ def _overflow_flags(op: Any) -> str:
 
 @lowers(*_FLOAT)
 def _float(e: FunctionContext, op: Any) -> None:
+    if type(op) is arith.DivF and _divides_by_uniform(e, op):
+        return
     fuse = " contract" if e.module.fusion and type(op) is not arith.DivF else ""
     _float_binary(e, op, lambda ty, a, b: e.op(f"{_FLOAT[type(op)]}{fuse} {llvm_type(ty)} {a}, {b}"))
 
@@ -79,6 +82,20 @@ def _float_binary(e: FunctionContext, op: Any, write: Callable[[Type, str, str],
         return
     wide, (x, y) = through_single(e, ty, [e(a), e(b)])
     e.bind(op.results[0], resize(e, write(wide, x, y), wide, ty))
+
+
+def _divides_by_uniform(e: FunctionContext, op: arith.DivF) -> bool:
+    splat, ty = op.rhs.defining_op, op.result.type
+    fits = element_type(ty) is f32 and lanes_of(ty) in (8, 16) and e.module.target.has_fma
+    if not fits or not isinstance(splat, ttc.Splat):
+        return False
+    symbol, text, declares = division_by_uniform(lanes_of(ty))
+    e.module.define(symbol, text)
+    for line in declares:
+        e.module.declare(line)
+    vector = llvm_type(ty)
+    e.bind(op.result, e.op(f"call {vector} @{symbol}({e.typed(op.lhs)}, {e.typed(splat.src)})"))
+    return True
 
 
 @lowers(tt.PreciseDivF)
