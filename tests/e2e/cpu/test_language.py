@@ -520,3 +520,38 @@ def test_fp8e4b15(rng):
     best = [min(np.flatnonzero(row == low), key=lambda c: c & 1) for row, low in zip(distance, nearest)]
     np.testing.assert_array_equal(np.abs(out[256:]), size[best])
     assert (np.sign(out[256:]) == np.where(out[256:] == 0, 0, np.sign(x))).all()
+
+
+# -- what published kernels do besides ----------------------------------------------------------------------------
+
+
+@triton.jit
+def greater(a, b):
+    return tl.where(a > b, a, b)
+
+
+@triton.jit
+def habits(x_ptr, n, out_ptr, BLOCK: tl.constexpr, DTYPE: tl.constexpr):
+    """Spellings met in the wild: keyword forms, dtypes from pointers, methods, tuples, shapes from values."""
+    offs = tl.max_contiguous(tl.multiple_of(tl.arange(0, BLOCK), BLOCK), BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n, other=-float("inf"), cache_modifier=".cg", eviction_policy="evict_first")
+    x = x.to(DTYPE).to(x_ptr.dtype.element_ty)
+    top = tl.reduce(x, axis=0, combine_fn=greater)
+    same = tl.reduce(x, 0, tl.maximum)
+    acc = tl.zeros_like(x) + tl.full(x.shape, 1, x.dtype)
+    acc += tl.zeros([x.shape[0]], dtype=tl.float32)
+    pair = (top, same)
+    address = out_ptr.to(tl.int64) + BLOCK * 4
+    again = address.to(tl.pointer_type(out_ptr.dtype.element_ty))
+    tl.store(again, pair[0] + pair[1] + tl.max(acc) + x.numel)
+    tl.store(out_ptr + offs, tl.where(offs[None, :] < n, x[None, :], 0.0).reshape(BLOCK), mask=offs < n)
+    tl.debug_barrier()
+    if isinstance(x, tl.tensor):
+        tl.static_assert(x.dtype.is_fp32() and x.type.is_block())
+
+
+def test_habits(x):
+    out = run(habits, np.float32, x, 40, BLOCK=N, DTYPE=tl.float32, size=N + 1)
+    np.testing.assert_array_equal(out[:40], x[:40])
+    assert not out[40:N].any()
+    np.testing.assert_allclose(out[N], 2 * x[:40].max() + 1 + N, rtol=1e-6)

@@ -56,6 +56,8 @@ def cast(sem: Semantic, x: tensor, to: dtype, fp_downcast_rounding: str | None =
         if b.is_floating():
             return _int_to_float(sem, x, target)
         if b.is_ptr():
+            if a.int_bitwidth != 64:
+                x = cast(sem, x, int64)
             return tensor(sem.builder.add(tt.IntToPtr(x.handle, result=target.ir)), target)
     elif a.is_ptr():
         if b.is_ptr():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, tt
 from ...ir import Block, Region
+from ..callee import SourceFunction, unwrap_callee
 from ..constexpr import unwrap
 from ..dtypes import (
     bfloat16,
@@ -204,7 +205,7 @@ def _combine_region(
     args = [tensor(v, ty) for v, ty in zip(block.args, (*types, *types))]
     with builder.saved():
         builder.at_end(block)
-        results = generator.call_callee(combine_fn, args, {})
+        results = _call(sem, combine_fn, args, generator)
         results = list(results.values) if isinstance(results, tl_tuple) else [results]
         if len(results) != len(types):
             raise value_error(
@@ -221,6 +222,19 @@ def _combine_region(
             made.append(value.handle)
         builder.insert(terminator(made))
     return Region(block)
+
+
+def _call(sem: Semantic, fn: Any, args: list[tensor], generator: Any) -> Any:
+    """`fn` of the language, jit function or builtin, on `args`."""
+    if getattr(fn, "__tritium_builtin__", False):
+        return fn(*args, _semantic=sem)
+    inner = unwrap_callee(fn)
+    if not isinstance(inner, SourceFunction):
+        raise type_error(
+            f"the combine function must be a function of the language, got {getattr(fn, '__name__', repr(fn))}",
+            "decorate it with @triton.jit",
+        )
+    return generator.call_callee(inner, args, {})
 
 
 def _check_inputs(inputs: Sequence[tensor], name: str) -> tuple[int, ...]:
