@@ -128,6 +128,10 @@ class CompiledKernel:
             settings.runtime.kernel_load_end_hook(*arguments)
         return self._loaded
 
+    def _init_handles(self) -> None:
+        """Load the code now. (Scripts for Triton call it before they read `n_regs`.)"""
+        _ = self.loaded
+
     @property
     def module(self) -> Any:
         """The loaded code (Triton's name for it)."""

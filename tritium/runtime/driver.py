@@ -33,7 +33,7 @@ class _Utilities:
         target = default_target()
         return {
             "max_shared_mem": 1 << 20,
-            "max_num_regs": target.vector_registers,
+            "max_num_regs": 1 << 16,  # as a GPU's: scripts compute from it how many programs to start
             "multiprocessor_count": os.cpu_count() or 1,
             "warpSize": 1,
             "sm_clock_rate": 0,

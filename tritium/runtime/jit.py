@@ -140,6 +140,11 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     def src(self, value: str) -> None:
         raise AttributeError("the source of a kernel cannot be changed; make a new function")
 
+    @property
+    def __globals__(self) -> dict[str, Any]:
+        """The globals of the function's module."""
+        return self.fn.__globals__
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """A kernel cannot be called without a grid."""
         raise LaunchError(

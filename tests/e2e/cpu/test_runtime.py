@@ -277,6 +277,29 @@ def test_calling_a_kernel_without_a_grid() -> None:
         double(1, 2, 3, 4)
 
 
+def test_how_many_programs_fit_can_be_computed() -> None:
+    """Scripts for GPUs divide by a warm kernel's figures to choose a grid."""
+    kernel = double.warmup(np.dtype("float32"), np.dtype("float32"), 100, BLOCK=64, grid=(1,))
+    kernel._init_handles()
+    device = tritium.driver.active.get_active_torch_device() if "torch" in sys.modules else None
+    properties = tritium.runtime.driver.active.utils.get_device_properties(getattr(device, "index", 0) or 0)
+    programs = properties["max_num_regs"] // (kernel.n_regs * properties["warpSize"] * 8)
+    programs = min(programs, properties["max_shared_mem"] // kernel.metadata.shared)
+    assert properties["multiprocessor_count"] * programs >= 1
+    assert tritium.driver.active.get_current_target().backend == "cpu"
+
+
+def test_reinterpret() -> None:
+    @tritium.jit
+    def kernel(out, x, N: tl.constexpr):
+        at = tl.arange(0, N)
+        tl.store(out + at, tl.load(x + at).to(tl.float32))
+
+    x, out = np.array([0x3C, 0xC0, 0x00, 0x44], np.uint8), np.zeros(4, np.float32)
+    kernel[(1,)](out, tritium.reinterpret(x, tl.float8e5), N=4)
+    assert out.tolist() == [1.0, -2.0, 0.0, 4.0]
+
+
 # ---- compiling ------------------------------------------------------------------------------------------------------
 
 
