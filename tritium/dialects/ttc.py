@@ -266,7 +266,7 @@ class CheckBounds(
     Op,
     name="ttc.check_bounds",
     traits=READ | WRITE,
-    assembly="$ptrs (`,` $mask^)? `in` $base attr-dict `:` type($ptrs) `,` type($base)",
+    assembly="$ptrs `[` $index `]` (`,` $mask^)? `in` $base attr-dict `:` type($ptrs) `,` type($index) `,` type($base)",
 ):
     """Record an error and end the program if an address that `mask` lets through is outside the array `base`.
 

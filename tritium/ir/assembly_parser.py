@@ -192,7 +192,8 @@ class _ParseCompiler:
             self.emit("types = []")
             return
         if all(f.name in self.typed for f in fields):
-            parts = [f"t_{f.name}" if f.arity == "*" else f"[t_{f.name}]" for f in fields]
+            part = {"1": "[t_{0}]", "?": "([] if t_{0} is None else [t_{0}])", "*": "t_{0}"}
+            parts = [part[f.arity].format(f.name) for f in fields]
             self.emit(f"types = {' + '.join(parts)}")
             return
         self.emit("types = p.inferred(cls, operands, a)")

@@ -428,5 +428,6 @@ def _result_lines(cls: Any) -> list[str]:
             ]
         return [f"    types = [] if {f.name} is None else [{f.name}]"]
     first = cls.result_fields[0].name
-    given = ", ".join(f.name for f in cls.result_fields)
-    return [f"    types = cls.infer_types(operands, attrs) if {first} is None else [{given}]"]
+    parts = {"1": "[{0}]", "?": "([] if {0} is None else [{0}])", "*": "list({0})"}
+    given = " + ".join(parts[f.arity].format(f.name) for f in cls.result_fields)
+    return [f"    types = cls.infer_types(operands, attrs) if {first} is None else {given}"]

@@ -11,7 +11,6 @@ operation.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -82,7 +81,7 @@ class Parser(AttributeParser):
         self, text: str, filename: str, allow_unregistered: bool = False, *, text_locations: bool = False
     ) -> None:
         super().__init__(text, filename, allow_unregistered)
-        self._newlines = [m.start() for m in re.finditer("\n", text)] if text_locations else None
+        self._text_locations = text_locations
         self._values: dict[str, Value] = {}
         self._forwards: dict[str, _Forward] = {}
         self._scope: list[str] = []
@@ -321,10 +320,8 @@ class Parser(AttributeParser):
         op = self._generic() if text[self.pos] == '"' else self._pretty()
         if text[self.pos] == "l" and text.startswith("loc(", self.pos):
             op.loc = self.location()
-        elif self._newlines is not None and op.loc is UNKNOWN:
-            line = bisect_left(self._newlines, start)
-            column = start - (self._newlines[line - 1] if line else -1)
-            op.loc = FileLineColLoc(self.filename, line + 1, column)
+        elif self._text_locations and op.loc is UNKNOWN:
+            op.loc = FileLineColLoc(self.filename, *self.line_column(start))
         results = op.results
         if name and len(results) == 1:
             self.define(name, results[0], start)
