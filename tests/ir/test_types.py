@@ -56,7 +56,7 @@ def test_shapes():
         lambda: IntegerType(8, "x"),
         lambda: FloatType("f7"),
         lambda: TensorType((-1,), f32),
-        lambda: TensorType((2.0,), f32),
+        lambda: TensorType((2.5,), f32),
         lambda: VectorType((0,), f32),
         lambda: DenseElementsAttr((1, 2, 3), TensorType((2,), i32)),
         lambda: scalar_attr(1, tt.PointerType(f32)),
