@@ -277,7 +277,7 @@ def cast_ops(a, b):
     if a == b:
         return []
     if b == "int1":
-        widen = ["tt.fp_to_fp"] if x.is_fp8() else []
+        widen = {True: ["tt.fp_to_fp", "arith.extf"]}.get(x.is_fp8(), ["arith.extf"] * (a in ("fp16", "bf16")))
         return [*widen, "arith.constant", "tt.splat", "arith.cmpi" if is_int(a) else "arith.cmpf"]
     if is_int(a) and is_int(b):
         if x.primitive_bitwidth == y.primitive_bitwidth:
@@ -306,6 +306,16 @@ def test_casts():
         assert result.handle.type is result.type.to_ir()
         assert place.ops() == cast_ops(a, b), f"{a} to {b}"
         place.check()
+
+
+def test_targets_without_a_float8_type():
+    class Options:
+        supported_fp8_dtypes = ("fp8e5",)
+
+    place = Place(block_type(dtype("fp32"), [16]), options=Options())
+    assert place.sem.cast(place.args[0], dtype("fp8e5")).dtype.name == "fp8e5"
+    with pytest.raises(LanguageError, match="type fp8e4nv not supported in this architecture"):
+        place.sem.cast(place.args[0], dtype("fp8e4nv"))
 
 
 def test_bitcasts():

@@ -43,6 +43,8 @@ def cast(sem: Semantic, x: tensor, to: dtype, fp_downcast_rounding: str | None =
     target = x.type.with_element_ty(b)
     if fp_downcast_rounding is not None:
         _check_rounding(a, b, fp_downcast_rounding)
+    if b.is_fp8():
+        _check_supported(sem, b)
     if a is float8e4b15 or b is float8e4b15:
         return _cast_fp8e4b15(sem, x, b, fp_downcast_rounding)
     if a.is_floating():
@@ -75,6 +77,14 @@ _HINTS = {
 }
 
 
+def _check_supported(sem: Semantic, ty: dtype) -> None:
+    if ty.name not in sem.supported_fp8_dtypes:
+        raise value_error(
+            f"type {ty} not supported in this architecture. The supported fp8 dtypes are"
+            f" {list(sem.supported_fp8_dtypes)}"
+        )
+
+
 def _check_rounding(a: dtype, b: dtype, rounding: str) -> None:
     if rounding not in ROUNDING:
         raise value_error(f"Invalid rounding mode: {rounding}. Supported rounding modes are 'rtne' and 'rtz'.")
@@ -101,10 +111,10 @@ def _float_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
     a, b = x.dtype, target.scalar
     if a.is_fp8():
         return cast(sem, cast(sem, x, float16), b)
-    if b is int1:
-        return sem.ne(x, sem.scalar_constant(0, a))
-    if not a.is_fp32() and a.primitive_bitwidth == 16:
+    if a.primitive_bitwidth == 16:
         x = cast(sem, x, float32)
+    if b is int1:
+        return sem.ne(x, sem.scalar_constant(0, x.dtype))
     op = arith.FPToSI if b.is_int_signed() else arith.FPToUI
     return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
 

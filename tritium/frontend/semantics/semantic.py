@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir import Builder
+from ..dtypes import dtype
 from . import arithmetic, atomics, casts, descriptors, extras, memory, promotion, shape, tiles
 
 __all__ = ["Semantic"]
@@ -27,6 +28,7 @@ class Semantic:
             options, "allowed_dot_input_precisions", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
         )
         self.max_num_imprecise_acc = getattr(options, "max_num_imprecise_acc_default", 0)
+        self.supported_fp8_dtypes = getattr(options, "supported_fp8_dtypes", None) or dtype.FP_TYPES
         self.min_dot_size = getattr(options, "min_dot_size", (1, 1, 1))
 
     def binary(self, name: str, lhs: Any, rhs: Any) -> Any:
