@@ -75,6 +75,10 @@ class BaseBackend(ABC):
         """Add name -> Stage (or a function of input and metadata) to `stages`, in order, from `ttir` on."""
 
     @abstractmethod
+    def prepare(self) -> None:
+        """Import what compiling needs, so that no stage is charged for it in a process's first compile."""
+
+    @abstractmethod
     def load(self, code: bytes, metadata: Mapping[str, Any]) -> Any:
         """Machine code in this process: `.launch(args, x, y, z, num_threads, bounds)`, and what keeps it alive."""
 

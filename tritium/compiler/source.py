@@ -97,6 +97,10 @@ class ASTSource:
         parts = (self.fn.cache_key, self.signature, constants, sorted(self.attrs.items()))
         return sha256(repr(parts).encode()).hexdigest()
 
+    def prepare(self) -> None:
+        """Import what `make_ir` needs."""
+        _ = _visitor.ast_to_ttir
+
     def make_ir(self, target: Any, options: Any) -> Any:
         """The TTIR module of the kernel; CompilationError for what the frontend does not accept."""
         return _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options)
@@ -145,6 +149,10 @@ class IRSource:
     def hash(self) -> str:
         """A hash of stage and text."""
         return sha256(f"{self.ext}\0{self.src}".encode()).hexdigest()
+
+    def prepare(self) -> None:
+        """Import what `make_ir` needs."""
+        _ = _text.read_module
 
     def make_ir(self, target: Any, options: Any) -> Any:
         """The stage's module, or its text where it is no MLIR."""

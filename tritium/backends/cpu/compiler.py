@@ -10,6 +10,7 @@ from ...support.lazy import LazyModule
 from ..compiler import BaseBackend, GPUTarget, Stage
 from .driver import LoadedKernel, load_kernel
 from .errors import BackendError
+from .llvm import warm_up
 from .options import CPUOptions
 from .printing import print_callback
 from .target import CPUTarget, named_target
@@ -56,6 +57,11 @@ class CPUBackend(BaseBackend):
             lambda text, metadata: _stages.make_asm(text, target, options.opt_level), source="llir", on_demand=True
         )
         stages["obj"] = Stage(lambda text, metadata: _stages.make_obj(text, target, options.opt_level), source="llir")
+
+    def prepare(self) -> None:
+        """The passes, the conversions and LLVM."""
+        _ = _stages.make_ttir
+        warm_up(self.target)
 
     def load(self, code: bytes, metadata: Mapping[str, Any]) -> LoadedKernel:
         """Machine code into this process; BackendError for code of another machine."""

@@ -44,6 +44,7 @@ __all__ = [
     "emit_assembly",
     "emit_object",
     "optimize",
+    "warm_up",
 ]
 
 DEFAULT_LEVEL = 2
@@ -132,6 +133,11 @@ def compile_llvm(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> Co
     """
     llir = optimize(text, target, level)
     return CompiledModule(llir, emit_object(llir, target, level), target, level)
+
+
+def warm_up(target: CPUTarget) -> None:
+    """Import LLVM and make the target machine of this thread, which the first compile would do (about 60 ms)."""
+    _target_machine(target, DEFAULT_LEVEL)
 
 
 def optimize(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> str:
