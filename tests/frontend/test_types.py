@@ -150,3 +150,14 @@ def test_tensor_attributes():
     assert x.shape is x.shape, "made once a type"
     with pytest.raises(TypeError):
         bool(n)
+
+
+def test_functions_of_the_library_are_told_apart():
+    """Their names are part of cache keys: two functions must never share one."""
+    modules = (tl.core, tl.math, tl.extra.libdevice)
+    found = {fn for m in modules for n in dir(m) if tl.core.is_builtin(fn := getattr(m, n))}
+    found |= {fn for n in dir(tl.tensor) if tl.core.is_builtin(fn := getattr(tl.tensor, n))}
+    keys = [fn.cache_key for fn in found]
+    assert len(found) > 200
+    assert len(set(keys)) == len(keys), sorted(k for k in keys if keys.count(k) > 1)
+    assert not any("<locals>" in k for k in keys)

@@ -184,3 +184,4 @@ def aggregate_replace(value: Any, *, _semantic: Any = None, **changes: Any) -> A
 
 
 aggregate_replace.__tritium_builtin__ = True  # type: ignore[attr-defined]
+aggregate_replace.cache_key = f"{__name__}.aggregate_replace"  # type: ignore[attr-defined]

@@ -43,6 +43,8 @@ def builtin(fn: F) -> F:
         return fn(*args, **kwargs)
 
     setattr(wrapper, BUILTIN, True)
+    wrapper.__qualname__ = fn.__name__  # made by factories, several share a code object: the name tells them apart
+    wrapper.cache_key = f"{fn.__module__}.{fn.__name__}"  # type: ignore[attr-defined]
     return wrapper  # type: ignore[return-value]
 
 

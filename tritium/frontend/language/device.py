@@ -57,18 +57,19 @@ def is_hip(_semantic: Any = None) -> constexpr:
     return constexpr(_backend(_semantic) == "hip")
 
 
-def _is_arch(prefix: str) -> Any:
-    @builtin
+def _is_arch(name: str, prefix: str) -> Any:
     def function(_semantic: Any = None) -> constexpr:
         arch = str(getattr(_semantic.options, "arch", ""))
         return constexpr(_backend(_semantic) == "hip" and arch.startswith(prefix))
 
-    return function
+    function.__name__ = name
+    function.__doc__ = f"True when compiling for {prefix}."
+    return builtin(function)
 
 
-is_hip_cdna3 = _is_arch("gfx942")
-is_hip_cdna4 = _is_arch("gfx950")
-is_hip_gfx1250 = _is_arch("gfx1250")
+is_hip_cdna3 = _is_arch("is_hip_cdna3", "gfx942")
+is_hip_cdna4 = _is_arch("is_hip_cdna4", "gfx950")
+is_hip_gfx1250 = _is_arch("is_hip_gfx1250", "gfx1250")
 
 
 @builtin

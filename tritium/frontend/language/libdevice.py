@@ -244,12 +244,16 @@ def umulhi(x: Any, y: Any, _semantic: Any = None) -> tensor:
 
 @_composed
 def mulhi(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """The high half of the product of 32-bit integers."""
+    """The high half of the product, of signed or unsigned integers."""
     x, y = _semantic.binary_operands(*_integers(_semantic, "mulhi", x, y))
+    high = base.umulhi(x, y, _semantic=_semantic)
     if x.dtype.is_int_unsigned():
-        return base.umulhi(x, y, _semantic=_semantic)
-    _, high = _semantic.builder.add(arith.MulSIExtended(x.handle, y.handle))
-    return tensor(high, x.type)
+        return high
+    # read as unsigned, a negative factor is 2^width too large: that many times the other one comes off
+    sign = x.dtype.int_bitwidth - 1
+    for a, b in ((x, y), (y, x)):
+        high = _semantic.sub(high, _semantic.and_(_semantic.ashr(a, sign), b), False)
+    return high
 
 
 @_composed
