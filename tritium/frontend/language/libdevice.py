@@ -185,14 +185,15 @@ def isinf(x: Any, _semantic: Any = None) -> tensor:
     return _bool_to_int(_semantic, _semantic.eq(base.abs(x, _semantic=_semantic), float("inf")))
 
 
-def _finite(x: Any, _semantic: Any = None) -> tensor:
+@builtin
+def finitef(x: Any, _semantic: Any = None) -> tensor:
     """1 where x is neither NaN nor infinite, int32."""
     (x,) = _floats(_semantic, "finitef", (x,))
     return _bool_to_int(_semantic, _semantic.lt(base.abs(x, _semantic=_semantic), float("inf")))
 
 
 for _name in ("finitef", "isfinited"):
-    _export(_name, builtin(_finite))
+    _export(_name, finitef)
 
 
 @_composed
