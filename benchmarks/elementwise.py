@@ -9,10 +9,10 @@ import importlib.util
 import math
 
 import torch
-import tritium.language as tl
 from measure import Row, against, example, main
 
 import tritium as triton
+import tritium.language as tl
 
 add_kernel = example("vector_add").add_kernel
 SIZE = 1 << 24
