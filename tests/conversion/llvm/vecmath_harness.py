@@ -110,9 +110,9 @@ def pointer(array: np.ndarray) -> int:
 
 
 @cache
-def compiled(name: str, element: str, lanes: int, cpu: str = "") -> Callable[..., np.ndarray]:
+def compiled(name: str, element: str, lanes: int, cpu: str = "", avx512: bool = False) -> Callable[..., np.ndarray]:
     """`f(a, …) -> array` for the function `name` of the table."""
-    function, arity = vector_math_function(name, element, lanes), MATH_FUNCTIONS[name].arity
+    function, arity = vector_math_function(name, element, lanes, avx512), MATH_FUNCTIONS[name].arity
     raw = jitted(loop_text(function, arity), "loop", *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64, cpu=cpu)
 
     def run(*arrays: np.ndarray) -> np.ndarray:

@@ -70,7 +70,8 @@ def _library(e: FunctionContext, op: Any) -> None:
     ty = op.result.type
     wide, operands = through_single(e, ty, [e(v) for v in op.operands])
     element = "f64" if bit_width(wide) == 64 else "f32"
-    function = vector_math_function(_FUNCTIONS[type(op)], element, lanes_of(wide))
+    avx512 = e.module.target.has_avx512
+    function = vector_math_function(_FUNCTIONS[type(op)], element, lanes_of(wide), avx512)
     _require(e, function)
     text = llvm_type(wide)
     value = e.op(f"call {text} @{function.symbol}({', '.join(f'{text} {v}' for v in operands)})")

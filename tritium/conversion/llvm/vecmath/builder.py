@@ -240,9 +240,10 @@ class Value:
 class FunctionBuilder:
     """Writes one LLVM function over `lanes` lanes of `format`."""
 
-    def __init__(self, format: FloatFormat, lanes: int) -> None:
+    def __init__(self, format: FloatFormat, lanes: int, has_scalef: bool = False) -> None:
         self.format = format
         self.lanes = lanes
+        self.has_scalef = has_scalef
         self.emitter = Emitter()
         self.declares: set[str] = set()
         self.requires: list[MathFunction] = []
@@ -340,6 +341,14 @@ class FunctionBuilder:
         constant = self.lift(bound, a.type)
         return self.select(constant < a, constant, a)
 
+    def scalef(self, a: Value, n: Value) -> Value:
+        """a * 2^n for an integral float n, rounded once: AVX-512's `vscalef`, over 512-bit vectors."""
+        ps, mask = ("ps", "i16") if self.format is F32 else ("pd", "i8")
+        name, text = f"llvm.x86.avx512.mask.scalef.{ps}.512", a.type.text
+        self.declares.add(f"declare {text} @{name}({text}, {text}, {text}, {mask}, i32 immarg)")
+        arguments = f"{text} {a.name}, {text} {n.name}, {text} zeroinitializer, {mask} -1, i32 4"
+        return self.emit(f"call {text} @{name}({arguments})", a.type)
+
     def freeze(self, a: Value) -> Value:
         """The same; a poison lane becomes some number. For functions with branches: those on poison are undefined."""
         return self.emit(f"freeze {a.type.text} {a.name}", a.type)
@@ -421,16 +430,22 @@ def _integer_constant(value: Number, element: str) -> str:
 
 
 def define(
-    name: str, format: FloatFormat, lanes: int, arity: int, body: Callable[..., Value], inline: bool = True
+    name: str,
+    format: FloatFormat,
+    lanes: int,
+    arity: int,
+    body: Callable[..., Value],
+    inline: bool = True,
+    has_scalef: bool = False,
 ) -> MathFunction:
     """Write `tt.<name>.<suffix>`, whose result is what `body(builder, *operands)` returns.
 
     Functions of slow paths are not inlined: they would only enlarge the loops that hardly ever call them.
     """
-    b = FunctionBuilder(format, lanes)
+    b = FunctionBuilder(format, lanes, has_scalef)
     operands = [Value(b, f"%{letter}", b.type) for letter in "xyz"[:arity]]
     result = body(b, *operands)
-    symbol = f"tt.{name}.{b.type.suffix}"
+    symbol = f"tt.{name}.{b.type.suffix}" + (".scalef" if has_scalef else "")
     parameters = ", ".join(f"{b.type.text} {v.name}" for v in operands)
     attributes = "alwaysinline nounwind willreturn memory(none)" if inline else "noinline cold nounwind memory(none)"
     text = (

@@ -23,6 +23,7 @@ __all__ = [
     "expm1",
     "expm1_sum",
     "expm1_terms",
+    "limited",
     "nearest",
     "scaled",
     "two_to",
@@ -104,13 +105,21 @@ def scaled(
 
     n goes into the exponent bits of p directly. Where the result may be subnormal it is made 2^64 (f64: 2^256) times
     too large first, and the multiplication that takes this back rounds it (to nothing at all for the least of x).
+    AVX-512 has an instruction for all of it, given x that `limited` keeps from infinity.
     """
+    if b.has_scalef:
+        return b.scalef(p, n_bits.as_float() - b.format.rounder)
     tiny = x < subnormal_below
     lift = 64 if b.format is F32 else 256
     n_bits = n_bits + b.select(tiny, b.integer(lift), 0)
     result = (p.bits() + (n_bits << b.format.mantissa)).as_float()
     result = result * b.select(tiny, b.constant(2.0**-lift), 1.0)
     return b.select(x.compare("ugt", overflow_above), x + math.inf, result)
+
+
+def limited(b: FunctionBuilder, x: Value, overflow_above: float) -> Value:
+    """x, or where `scaled` does not look at it a number beyond which all results are inf."""
+    return b.at_most(x, overflow_above + 1.0) if b.has_scalef else x
 
 
 # Per format: below the first the result is subnormal, below the second zero, above the third inf (all for exp).
@@ -126,7 +135,7 @@ def exp(b: FunctionBuilder, x: Value) -> Value:
     """e^x."""
     f = b.format.name
     subnormal_below, zero_below, overflow_above = EXP_LIMITS[f]
-    x = b.at_least(x, zero_below)
+    x = limited(b, b.at_least(x, zero_below), overflow_above)
     large, small, n_bits = expm1_terms(b, x)
     return scaled(b, x, (large + small) + 1.0, n_bits, subnormal_below, overflow_above)
 
@@ -138,7 +147,8 @@ def exp_polynomial(b: FunctionBuilder, r: Value) -> Value:
 
 def exp2(b: FunctionBuilder, x: Value) -> Value:
     """2^x; exact for integers."""
-    x = b.at_least(x, EXP2_LIMITS[b.format.name][1])
+    _, zero_below, overflow_above = EXP2_LIMITS[b.format.name]
+    x = limited(b, b.at_least(x, zero_below), overflow_above)
     return exp2_pair(b, x, None)
 
 

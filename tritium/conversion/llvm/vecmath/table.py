@@ -78,8 +78,10 @@ MATH_FUNCTIONS: dict[str, MathSpec] = {spec.name: spec for spec in _SPECS}
 
 
 @cache
-def vector_math_function(name: str, element: str, lanes: int) -> MathFunction:
+def vector_math_function(name: str, element: str, lanes: int, avx512: bool = False) -> MathFunction:
     """The function `name` of MATH_FUNCTIONS over `lanes` lanes of `element` ("f32" or "f64"); one lane is a scalar.
+
+    With `avx512` it may use what only that has: `vscalef` in exp and exp2 of whole registers.
 
     Raises KeyError for an unknown name or element, ValueError for lanes < 1.
     """
@@ -88,4 +90,5 @@ def vector_math_function(name: str, element: str, lanes: int) -> MathFunction:
         raise ValueError(f"{lanes} lanes")
     if spec.body is None:
         return native.intrinsic_function(name, format, lanes)
-    return define(name, format, lanes, spec.arity, spec.body)
+    has_scalef = avx512 and name in ("exp", "exp2") and lanes * format.bits == 512
+    return define(name, format, lanes, spec.arity, spec.body, has_scalef=has_scalef)
