@@ -65,7 +65,7 @@ def encode(array: np.ndarray, ty: Type) -> np.ndarray:
     if is_narrow(ty):
         assert isinstance(element, FloatType)
         return _encode_bf16(array) if element.name == "bf16" else _encode_table(array, element)
-    array = np.ascontiguousarray(np.asarray(array).astype(dtype_of(ty), copy=False))
+    array = np.asarray(array).astype(dtype_of(ty), order="C")  # a copy, of the same rank: views need that
     return array.view(UNSIGNED[array.dtype.itemsize])
 
 
@@ -79,14 +79,14 @@ def decode(bits: np.ndarray, ty: Type) -> np.ndarray:
         return _table(element)[0][bits]
     if dtype_of(ty) == np.bool_:
         return (bits & 1).astype(np.bool_)
-    return np.ascontiguousarray(bits).view(dtype_of(ty))
+    return np.array(bits, order="C").view(dtype_of(ty))
 
 
 def _encode_bf16(array: np.ndarray) -> np.ndarray:
     """By way of float32, rounded to odd first where the input is wider, so that rounding twice is rounding once."""
     array = np.asarray(array)
     single = array.astype(np.float32)
-    bits = np.ascontiguousarray(single).view(np.uint32)
+    bits = np.array(single, order="C").view(np.uint32)
     if array.dtype == np.float64:
         inexact = (single.astype(np.float64) != array) & np.isfinite(array) & np.isfinite(single)
         away = np.abs(single.astype(np.float64)) > np.abs(array)

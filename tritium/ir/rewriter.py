@@ -316,6 +316,8 @@ class _Driver:
                 v.hint = r.hint
             self.push_users((r,))
             r.replace_all_uses_with(v)
+            if not v.users:
+                self.push_definers((v,))
         self.erase(op)
 
     def value(self, part: Any, ty: Type, anchor: Operation) -> Value:

@@ -35,6 +35,7 @@ class _Inliner:
         self.functions = functions
         self.done: set[Operation] = set()
         self.active: set[Operation] = set()
+        self.recursive: set[Operation] = set()
         self.inlined = 0
 
     def finish(self, func: Operation) -> None:
@@ -47,7 +48,9 @@ class _Inliner:
             if callee is None or callee.noinline:
                 continue
             self.finish(callee)
-            if callee not in self.active:
+            if callee in self.active:
+                self.recursive |= self.active
+            elif callee not in self.recursive:
                 self.inlined += self.expand(call, callee)
         self.active.discard(func)
         self.done.add(func)

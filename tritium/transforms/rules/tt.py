@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, cf, llvm, tt
-from ...ir import CHANGED, IntegerType, Rule, TensorType, rule
+from ...ir import CHANGED, IntegerType, Rule, TensorType, Touched, rule
 from .arith_compare import compare_integers
 from .constants import constant, constant_attr, is_zero, splat_of
 
@@ -138,15 +138,17 @@ def advance_nowhere(op: Any) -> Any:
 # -- memory -------------------------------------------------------------------------------------------------------
 
 
-def drop_operand(op: Any, field: str) -> None:
-    """Remove the optional operand `field` of an access; sizes of operand groups stay right."""
+def drop_operands(op: Any, *fields: str) -> Touched:
+    """Remove optional operands of an access; sizes of operand groups stay right. The answer of a rule that did."""
     names = [f.name for f in type(op).operand_fields]
-    present = [(name, getattr(op, name)) for name in names]
-    op.set_operands([v for name, v in present if v is not None and name != field])
+    present = [(name, v) for name in names if (v := getattr(op, name)) is not None]
+    gone = [v.defining_op for name, v in present if name in fields]
+    op.set_operands([v for name, v in present if name not in fields])
     if type(op).segmented:
         sizes = op.attributes["operandSegmentSizes"]
-        values = tuple(0 if name == field else n for name, n in zip(names, sizes.values))
+        values = tuple(0 if name in fields else n for name, n in zip(names, sizes.values))
         op.attributes["operandSegmentSizes"] = type(sizes)(values, sizes.element)
+    return Touched(CHANGED, [definer for definer in gone if definer is not None])
 
 
 @rule(tt.Load)
@@ -156,10 +158,7 @@ def load_with_known_mask(op: Any) -> Any:
     if mask is None or op.isVolatile:
         return None
     if mask:
-        if op.other is not None:
-            drop_operand(op, "other")
-        drop_operand(op, "mask")
-        return CHANGED
+        return drop_operands(op, "mask", "other")
     if op.other is not None:
         return op.other
     try:
@@ -175,8 +174,7 @@ def access_with_known_mask(op: Any) -> Any:
     if mask is None:
         return None
     if mask:
-        drop_operand(op, "mask")
-        return CHANGED
+        return drop_operands(op, "mask")
     if any(r.users for r in op.results):
         return None
     return [constant_attr(0, r.type) for r in op.results]
