@@ -67,7 +67,7 @@ class Memory:
 
     def load(self, addresses: np.ndarray, mask: np.ndarray | None, other: Any, ty: Type, filler: Any) -> np.ndarray:
         """Elements of type `ty` at `addresses`; `other`, or `filler`, where `mask` is off."""
-        result = np.array(np.broadcast_to(filler if other is None else other, addresses.shape))
+        result = np.array(np.broadcast_to(filler if other is None else other, addresses.shape), order="C")
         flat = result.reshape(-1)
         size = byte_size(ty)
         active, wanted = self.lanes(addresses, mask, ty, "load")

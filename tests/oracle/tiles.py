@@ -196,7 +196,7 @@ def _one_by_one(ev: Any, op: Any, ptr: Any, mask: Any, change: Any) -> Any:
     ty = op.results[0].type
     element = element_type(ty)
     ptr = np.asarray(ptr)
-    old = np.array(np.broadcast_to(undefined(element), ptr.shape))
+    old = np.array(np.broadcast_to(undefined(element), ptr.shape), order="C")
     flat, pointers = old.reshape(-1), ptr.reshape(-1)
     active = np.broadcast_to(True if mask is None else mask, ptr.shape).reshape(-1)
     for lane in np.flatnonzero(active):
