@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+import tritium.dialects  # noqa: F401  (the operations that the texts name)
+
 ADD = """\
 module {
   tt.func public @add_kernel(%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) attributes {noinline = false} {

@@ -476,20 +476,23 @@ def test_v16_function_type():
 # -- the error --------------------------------------------------------------------------------------------------------
 
 
-def test_all_failures_are_listed_with_number_place_and_text():
+def test_all_failures_are_listed_with_number_place_and_text(tmp_path):
+    source = tmp_path / "k.py"
+    source.write_text("def k(x):\n    y = x + x\n")
     m = parse_module(
-        'module {\n  tt.func @f(%x: f32) {\n    %0 = arith.addi %x, %x : f32 loc("k.py":7:3)\n'
+        f'module {{\n  tt.func @f(%x: f32) {{\n    %0 = arith.addi %x, %x : f32 loc("{source}":2:9)\n'
         "    %1 = arith.muli %x, %x : f32\n    tt.return\n  }\n}"
     )
     with pytest.raises(VerificationError) as caught:
         verify(m)
     assert str(caught.value) == (
         "the IR breaks 2 invariants\n"
-        "V16: operands must be integers, not f32\n"
-        '    at "k.py":7:3\n'
-        "    %0 = arith.addi %x, %x : f32\n"
-        "V16: operands must be integers, not f32\n"
-        "    %1 = arith.muli %x, %x : f32"
+        f"{source}:2:9: error: V16: operands must be integers, not f32\n"
+        "    2 |     y = x + x\n"
+        "      |         ^\n"
+        "note: %0 = arith.addi %x, %x : f32\n"
+        "error: V16: operands must be integers, not f32\n"
+        "note: %1 = arith.muli %x, %x : f32"
     )
 
 

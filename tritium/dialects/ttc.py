@@ -30,6 +30,7 @@ from ..ir import (
     VariadicOperand,
     VectorType,
 )
+from . import ttc_checks
 from .tt import PointerType
 
 __all__ = [
@@ -100,6 +101,8 @@ class Address(
 ):
     """result = the address of element `offset` of `buffer`."""
 
+    verify_op = ttc_checks.address
+
     buffer: Operand
     offset: Operand
     result: Result
@@ -120,6 +123,8 @@ class OffsetPointer(
 ):
     """result[i] = base + offsets[i] * sizeof(pointee): one base, a vector of offsets."""
 
+    verify_op = ttc_checks.offset_pointer
+
     base: Operand
     offsets: Operand
     result: Result
@@ -135,6 +140,8 @@ class OffsetPointer(
 class Splat(Op, name="ttc.splat", traits=PURE, assembly="$src attr-dict `:` type($src) `->` type($result)"):
     """result[i] = src"""
 
+    verify_op = ttc_checks.splat
+
     src: Operand
     result: Result
 
@@ -146,6 +153,8 @@ class Load(
     assembly="$ptr (`,` $mask^)? (`,` $other^)? attr-dict `:` type($ptr) `->` type($result)",
 ):
     """result[i] = ptr[i] where mask[i], other[i] elsewhere: consecutive elements, or one scalar without a mask."""
+
+    verify_op = ttc_checks.load
 
     ptr: Operand
     mask: OptionalOperand
@@ -167,6 +176,8 @@ class Store(
 ):
     """ptr[i] = value[i] where mask[i]: consecutive elements, or one scalar without a mask."""
 
+    verify_op = ttc_checks.store
+
     ptr: Operand
     value: Operand
     mask: OptionalOperand
@@ -179,6 +190,8 @@ class Gather(
     assembly="$ptrs (`,` $mask^)? (`,` $other^)? attr-dict `:` type($ptrs) `->` type($result)",
 ):
     """result[i] = *ptrs[i] where mask[i], other[i] elsewhere."""
+
+    verify_op = ttc_checks.gather
 
     ptrs: Operand
     mask: OptionalOperand
@@ -194,6 +207,8 @@ class Scatter(
 ):
     """*ptrs[i] = value[i] where mask[i], in lane order."""
 
+    verify_op = ttc_checks.scatter
+
     ptrs: Operand
     value: Operand
     mask: OptionalOperand
@@ -206,6 +221,8 @@ class Shuffle(
     assembly="$lhs `,` $rhs $lanes attr-dict `:` type($lhs) `->` type($result)",
 ):
     """result[i] = (lhs ++ rhs)[lanes[i]]"""
+
+    verify_op = ttc_checks.shuffle
 
     lhs: Operand
     rhs: Operand
@@ -222,6 +239,8 @@ class Shuffle(
 
 class Extract(Op, name="ttc.extract", traits=PURE, assembly="$src attr-dict `:` type($src)"):
     """result = src[lane]"""
+
+    verify_op = ttc_checks.extract
 
     src: Operand
     lane: I32
@@ -246,6 +265,8 @@ class Dot(
     `m`, `n`, `k` are the sizes; `types` names the operand, operand and accumulator types of the tile program.
     """
 
+    verify_op = ttc_checks.dot
+
     acc: Operand
     a: Operand
     b: Operand
@@ -257,6 +278,8 @@ class Dot(
 
 class Assert(Op, name="ttc.assert", traits=WRITE, assembly="$condition `,` $message attr-dict `:` type($condition)"):
     """Record an error and end the program unless `condition`, a scalar i1, holds."""
+
+    verify_op = ttc_checks.assert_op
 
     condition: Operand
     message: Str
@@ -274,6 +297,8 @@ class CheckBounds(
     or atomic.
     """
 
+    verify_op = ttc_checks.check_bounds
+
     ptrs: Operand
     base: Operand
     index: Operand
@@ -288,6 +313,8 @@ class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` 
     `shapes` lists rank and sizes of each tile one after another, `types` their element types separated by spaces,
     `isSigned` one number a tile; `hex` asks for hexadecimal.
     """
+
+    verify_op = ttc_checks.print_op
 
     prefix: Str
     hex: Bool

@@ -184,8 +184,10 @@ def attribute_text(f: Field) -> Callable[[Any], str]:
     if form == "enum":
         names = keyword_names(f)
         return lambda a: names[a.value]
-    if form in ("int",):
+    if form == "int":
         return lambda a: str(a.value)
+    if form == "array":
+        return lambda a: f"[{', '.join(map(str, a.values))}]"
     if form == "bool":
         return lambda a: "true" if a.value else "false"
     if form == "str":

@@ -104,7 +104,7 @@ class _ParseCompiler:
             return f"p.keyword(words_{f.name}, '{f.name}')"
         if form.startswith("#"):
             return f"p.dialect_body('{form}')"
-        readers = {"int": "integer", "str": "string", "symbol": "symbol_name", "type": "type"}
+        readers = {"int": "integer", "str": "string", "symbol": "symbol_name", "type": "type", "array": "integers"}
         if form not in readers:
             return "p.attribute()"
         self.scope[f"encode_{f.name}"] = f.encode

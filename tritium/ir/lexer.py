@@ -168,6 +168,11 @@ class Cursor:
             raise self.error("expected a whole number", at)
         return int(sign + digits, 0) if digits.startswith("0x") else int(sign + digits)
 
+    def integers(self) -> tuple[int, ...]:
+        """`[1, 0]`"""
+        self.expect("[")
+        return tuple(self.comma_list(self.integer, "]"))
+
     def comma_list(self, item: Callable[[], Any], closing: str) -> list[Any]:
         """Items separated by commas up to `closing`, which is stepped over."""
         out: list[Any] = []

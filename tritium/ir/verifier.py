@@ -25,10 +25,11 @@ operation's text.
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..support import InternalError, UnknownLoc
+from ..support import Diagnostic, InternalError
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
 from .definition import Op
 from .dominance import Dominance, value_dominates
@@ -60,14 +61,17 @@ class Failure(NamedTuple):
     message: str
     op: Operation
 
-    def render(self) -> str:
-        """Number, message, source position and the operation's text."""
-        lines = [f"{self.invariant}: {self.message}"]
-        if not isinstance(self.op.loc, UnknownLoc):
-            lines.append(f"    at {self.op.loc.file_position() or self.op.loc}")
+    def diagnostic(self) -> Diagnostic:
+        """The failure at the operation's source position, with the operation's text as a note."""
         # Text needs intact links.
         text = repr(self.op) if self.invariant == "V1" else print_op(self.op, regions=False)
-        return "\n".join([*lines, f"    {text}"])
+        note = Diagnostic(text, severity="note")
+        message = f"{self.invariant}: {self.message}"
+        place = self.op.loc.file_position()
+        if place is None:
+            return Diagnostic(message, notes=[note])
+        lines = linecache.getlines(place.file)
+        return Diagnostic(message, place.file, place.line, place.column, lines, notes=[note], context=0)
 
 
 class VerificationError(InternalError):
@@ -76,7 +80,7 @@ class VerificationError(InternalError):
     def __init__(self, found: list[Failure]) -> None:
         self.failures = found
         lines = [f"the IR breaks {len(found)} invariant{'s' if len(found) != 1 else ''}"]
-        lines += [f.render() for f in found[:SHOWN]]
+        lines += [f.diagnostic().render() for f in found[:SHOWN]]
         if len(found) > SHOWN:
             lines.append(f"… and {len(found) - SHOWN} more")
         super().__init__("\n".join(lines))
