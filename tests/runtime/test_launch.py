@@ -579,3 +579,29 @@ def test_a_replaced_source_is_compiled_anew():
         assert kernel.hash == kernel.cache_key
     with pytest.raises(SyntaxError):
         kernel._unsafe_update_src("1 + 1")
+
+
+def test_a_function_names_the_kernel():
+    def name(specialization):
+        ones = [k for k, v in specialization.constants.items() if v == 1]
+        return f"kernel_{specialization.signature['n']}_{'_'.join(ones)}"
+
+    @tritium.jit(repr=name)
+    def kernel(x, n, one, m: tl.constexpr):
+        tl.store(x, n + one + m)
+
+    x = np.zeros(1, np.int64)
+    compiled = kernel[(1,)](x, 5, 1, 1)
+    assert compiled.name == "kernel_i32_one_m"
+    assert "@kernel_i32_one_m(" in compiled.asm["ttir"]
+    assert x[0] == 7
+
+
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1])
+def test_an_integer_of_more_than_64_bits(value):
+    @tritium.jit
+    def kernel(x, n):
+        tl.store(x, n)
+
+    with pytest.raises(OverflowError, match="argument 'n'.*64 bits"):
+        kernel[(1,)](np.zeros(1, np.int64), value)

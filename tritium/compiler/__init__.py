@@ -7,12 +7,15 @@ disk runs no stage at all.
 from __future__ import annotations
 
 from ..backends.compiler import BaseBackend, GPUTarget
+from ..support.lazy import lazy_attributes
 from .backend import TargetError, backends, make_backend, register_backend
 from .cache import CacheWarning, Entry, KernelCache, cache_folder
 from .compile import CompileTimes, compile, default_target, get_cache_key
 from .kernel import CompiledKernel, LazyStages
 from .source import ASTSource, IRSource, SourceError
 from .version import package_key
+
+__getattr__ = lazy_attributes(__name__, {"errors": "..frontend.errors:"}, globals())
 
 LazyDict = LazyStages
 triton_key = package_key

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support import TritiumError
 from ..support.lazy import LazyModule
@@ -56,6 +56,13 @@ def _stable(value: Any) -> str:
     return f"{type(value).__qualname__}:{text}"
 
 
+class _Specialized(NamedTuple):
+    """What the function given to `@jit(repr=…)` is told: types and compile-time values by parameter name."""
+
+    signature: dict[str, Any]
+    constants: dict[Any, Any]
+
+
 class ASTSource:
     """A kernel function, specialized.
 
@@ -75,20 +82,29 @@ class ASTSource:
         attrs: Mapping[Any, Any] | None = None,
     ) -> None:
         self.fn = fn
-        self.name: str = fn.__name__
         self.constants = _paths(fn, constexprs, "constexprs")
         self.attrs = {path: [list(a) for a in items] for path, items in _paths(fn, attrs, "attrs").items()}
         self.signature = self._complete(signature)
+        self.name = self._symbol()
+
+    def _symbol(self) -> str:
+        """The kernel's name, from the function that `@jit(repr=…)` was given if there is one."""
+        make = getattr(self.fn, "repr", None)
+        if make is None:
+            return self.fn.__name__
+        names = self.fn.arg_names
+        constants = {names[path[0]] if len(path) == 1 else path: v for path, v in self.constants.items()}
+        return re.sub(r"[^\w.$]", "_", make(_Specialized(self.signature, constants)))
 
     def _complete(self, signature: Mapping[str, Any]) -> dict[str, Any]:
-        names = self.fn.arg_names
+        names, label = self.fn.arg_names, self.fn.__name__
         unknown = [name for name in signature if name not in names]
         if unknown:
-            raise SourceError(f"signature: {self.name} has no parameter {unknown[0]!r}; it has: {', '.join(names)}")
+            raise SourceError(f"signature: {label} has no parameter {unknown[0]!r}; it has: {', '.join(names)}")
         constant = {names[path[0]] for path in self.constants if len(path) == 1}
         missing = [name for name in names if name not in signature and name not in constant]
         if missing:
-            raise SourceError(f"signature: no type for parameter {missing[0]!r} of {self.name}, and no constant value")
+            raise SourceError(f"signature: no type for parameter {missing[0]!r} of {label}, and no constant value")
         return {name: "constexpr" if name in constant else signature[name] for name in names}
 
     def hash(self) -> str:
@@ -103,7 +119,7 @@ class ASTSource:
 
     def make_ir(self, target: Any, options: Any) -> Any:
         """The TTIR module of the kernel; CompilationError for what the frontend does not accept."""
-        return _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options)
+        return _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options, self.name)
 
     def parse_options(self) -> dict[str, Any]:
         """Options that the source itself asks for."""

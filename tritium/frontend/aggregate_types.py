@@ -53,6 +53,8 @@ class constexpr_type(BaseType):
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
+        while type(value).__name__ == "constexpr" and hasattr(value, "value"):  # as kernels hand it over
+            value = value.value
         self.value = value
 
     def _flatten_ir_types(self, out: list[Type]) -> None:
@@ -267,7 +269,9 @@ def str_to_type(name: Any) -> Any:
     return found
 
 
-str_to_ty = str_to_type
+def str_to_ty(name: Any, c: Any = None) -> Any:
+    """`str_to_type`; `c` has no meaning."""
+    return str_to_type(name)
 
 
 def _parse(name: str) -> Any:

@@ -18,6 +18,7 @@ from ..ir import FLOATS, IntegerType, TensorType, Type, Value, bf16, f16, f32, f
 from .errors import LanguageError
 
 __all__ = [
+    "pi32_t",
     "BaseType",
     "base_type",
     "bfloat16",
@@ -38,7 +39,6 @@ __all__ = [
     "int32",
     "int64",
     "int8",
-    "pi32_t",
     "pointer_type",
     "uint16",
     "uint32",
@@ -115,7 +115,7 @@ class dtype(BaseType):
     UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
     FP_TYPES = ["fp8e4b15", "fp8e4nv", "fp8e4b8", "fp8e5", "fp8e5b16", "fp16", "bf16", "fp32", "fp64"]
     STANDARD_FP_TYPES = ["fp16", "bf16", "fp32", "fp64"]
-    OTHER_TYPES = ["void", "pi32"]
+    OTHER_TYPES = ["void"]
     _table: ClassVar[dict[str, dtype]] = {}
 
     def __new__(cls, name: Any) -> dtype:
@@ -346,7 +346,6 @@ class dtype(BaseType):
 
 
 void = dtype._define("void", None, 0)
-pi32_t = dtype._define("pi32", IntegerType(32), 32)
 int1 = dtype._define("int1", IntegerType(1), 1)
 int8 = dtype._define("int8", IntegerType(8), 8)
 int16 = dtype._define("int16", IntegerType(16), 16)
@@ -502,3 +501,6 @@ class block_type(dtype):
 
 
 MAX_NUMEL = 1048576  # Triton's limit on the elements of one block
+
+
+pi32_t = pointer_type(int32)

@@ -8,18 +8,22 @@ from typing import Any
 
 from .errors import LaunchError
 
-__all__ = ["current_allocator", "set_allocator"]
+__all__ = ["NullAllocator", "current_allocator", "set_allocator"]
 
 Allocator = Callable[[int, int, "int | None"], Any]
 
 
-def _none_set(size: int, alignment: int, stream: int | None) -> Any:
-    raise LaunchError(
-        "the kernel needs scratch memory, but there is no allocator\nhint: call tritium.set_allocator(function)"
-    )
+class NullAllocator:
+    """What is set at first, and can be set again: every call of it is an error."""
+
+    def __call__(self, size: int, alignment: int, stream: int | None) -> Any:
+        raise LaunchError(
+            "the kernel needs scratch memory, but there is no allocator\nhint: call tritium.set_allocator(function)"
+        )
 
 
-_allocator: ContextVar[Allocator] = ContextVar("tritium allocator", default=_none_set)
+_null = NullAllocator()
+_allocator: ContextVar[Allocator] = ContextVar("tritium allocator", default=_null)
 
 
 def set_allocator(allocator: Allocator) -> None:

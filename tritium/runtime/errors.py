@@ -8,6 +8,7 @@ __all__ = [
     "ArgumentError",
     "AutotunerError",
     "DeviceAssertError",
+    "IntegerOverflowError",
     "InterpreterError",
     "LaunchError",
     "OutOfResources",
@@ -22,6 +23,10 @@ class LaunchError(TritiumError, RuntimeError):
 
 class ArgumentError(TritiumError, TypeError):
     """An argument of a launch is missing, too much, or of a type that no kernel takes."""
+
+
+class IntegerOverflowError(ArgumentError, OverflowError):
+    """An integer argument has more bits than any type of the language."""
 
 
 class UnknownOptionError(TritiumError, KeyError):

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .arrays import describe
-from .errors import ArgumentError
+from .errors import ArgumentError, IntegerOverflowError
 from .tensor_descriptor import TensorDescriptor
 
 __all__ = ["ALIGNED", "ParameterRule", "constant_key", "integer_range", "parameter_rules", "specialize", "type_of"]
@@ -131,7 +131,7 @@ def _integer(value: int, rule: ParameterRule) -> tuple[Any, Any]:
         return "i64", key
     if value < 1 << 64 and value > 0:
         return "u64", key
-    raise ArgumentError(f"argument {rule.name!r}: {value} does not fit into 64 bits")
+    raise IntegerOverflowError(f"argument {rule.name!r}: {value} does not fit into 64 bits")
 
 
 def _annotated_number(value: Any, rule: ParameterRule) -> tuple[Any, Any]:

@@ -33,3 +33,89 @@ def test_topk_of_either_end(descending):
     kernel[(1,)](x, y, descending)
     expected = np.sort(x, 1)
     np.testing.assert_array_equal(y, expected[:, ::-1][:, :4] if descending else expected[:, :4])
+
+
+def test_random_integers_of_wide_offsets_are_those_of_narrow_ones():
+    @tritium.jit
+    def kernel(narrow, wide, far):
+        at = tl.arange(0, 64)
+        tl.store(narrow + at, tl.randint(7, at))
+        tl.store(wide + at, tl.randint(7, at.to(tl.int64)))
+        tl.store(far + at, tl.randint(7, at.to(tl.int64) + (1 << 32)))
+
+    narrow, wide, far = (np.empty(64, np.int32) for _ in range(3))
+    kernel[(1,)](narrow, wide, far)
+    np.testing.assert_array_equal(narrow, wide)  # the counter is the offset's two words
+    assert (narrow != far).all()
+
+
+def test_a_seed_is_an_integer():
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, tl.rand(1.5, tl.program_id(0)))
+
+    with pytest.raises(tritium.CompilationError, match="seed"):
+        kernel[(1,)](np.empty(1, np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_negation_turns_the_sign_of_zeros_and_nans(dtype):
+    @tritium.jit
+    def kernel(x, y):
+        at = tl.arange(0, 4)
+        tl.store(y + at, -tl.load(x + at))
+
+    x = np.array([0.0, -0.0, np.nan, 2.0], dtype)
+    y = np.empty_like(x)
+    kernel[(1,)](x, y)
+    np.testing.assert_array_equal(np.signbit(y), ~np.signbit(x))
+
+
+def test_a_conditional_expression_of_calls_without_a_value():
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, 3) if tl.program_id(0) == 0 else tl.store(x + 1, 4)
+
+    x = np.zeros(2, np.int32)
+    kernel[(2,)](x)
+    np.testing.assert_array_equal(x, [3, 4])
+
+
+def test_integers_become_pointers_and_back():
+    @tritium.jit
+    def kernel(addresses, out):
+        at = tl.arange(0, 2)
+        pointers = tl.load(addresses + at).to(tl.pi32_t)
+        tl.store(out + at, tl.load(pointers))
+        tl.store(addresses + at, tl.where(at == 0, pointers + 1, pointers))
+
+    a, b = np.array([5, 6], np.int32), np.array([7, 8], np.int32)
+    addresses, out = np.array([a.ctypes.data, b.ctypes.data]), np.empty(2, np.int32)
+    kernel[(1,)](addresses, out)
+    np.testing.assert_array_equal(out, [5, 7])
+    np.testing.assert_array_equal(addresses, [a.ctypes.data + 4, b.ctypes.data])
+
+
+def test_the_type_of_a_compile_time_value():
+    @tritium.jit
+    def kernel(n: tl.constexpr):
+        tl.static_assert(n.type == tl.constexpr_type(10))
+        tl.static_assert(n.type != tl.constexpr_type(10.0))
+
+    kernel[(1,)](10)
+
+
+def test_bf16_atomic_add_by_many_programs():
+    torch = pytest.importorskip("torch")
+
+    @tritium.jit
+    def kernel(x, old):
+        at = tl.arange(0, 4)
+        before = tl.atomic_add(x + at, 1.0, mask=at != 2)
+        tl.store(old + tl.program_id(0) * 4 + at, before)
+
+    x = torch.zeros(4, dtype=torch.bfloat16)
+    old = torch.zeros(128, 4, dtype=torch.bfloat16)
+    kernel[(128,)](x, old)
+    assert x.tolist() == [128, 128, 0, 128]  # exact up to 256
+    assert sorted(old[:, 0].tolist()) == list(range(128))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...dialects import tt, ttc
-from ...ir import IntegerType, Type, element_type, with_element
+from ...ir import IntegerType, Type, bf16, element_type, f32, with_element
 from ...support import UnsupportedOperation
 from ..llvm.dot import plan_dot
 from .context import FunctionContext, lowers
+from .resize import resize, through_single
 from .types import byte_width, is_float, lanes_of, llvm_type, mangled
 
 __all__: list[str] = []
@@ -218,12 +219,38 @@ _RMW = {
 @lowers(tt.AtomicRMW)
 def _atomic_rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
     name = _RMW[op.atomic_rmw_op]
+    if op.val.type is bf16 and name in ("fadd", "max", "min"):
+        e.bind(op.result, _bfloat_atomic(e, op, name, _ORDER[op.sem]))
+        return
     if is_float(op.val.type) and name in ("max", "min"):
         name = "f" + name
     if name[0] == "f" and not is_float(op.val.type):
         raise UnsupportedOperation(op, f"of {op.val.type} is not supported on the CPU")
     order = _ORDER[op.sem]
     e.bind(op.result, e.op(f"atomicrmw {name} ptr {e(op.ptr)}, {e.typed(op.val)} {order}"))
+
+
+def _bfloat_atomic(e: FunctionContext, op: tt.AtomicRMW, name: str, order: str) -> str:
+    """Computed in f32, and tried again until nobody else wrote meanwhile; the bits that were there before."""
+    (value,) = through_single(e, bf16, [e(op.val)])[1]
+    head, done = e.fresh_label("try"), e.fresh_label("done")
+    before = e.block
+    first = e.op(f"load atomic i16, ptr {e(op.ptr)} monotonic, align 2")
+    e.stmt(f"br label %{head}")
+    e.label(head)
+    old = e.op("phi")
+    line = len(e.lines) - 1
+    (wide,) = through_single(e, bf16, [old])[1]
+    if name == "fadd":
+        new = e.op(f"fadd float {wide}, {value}")
+    else:
+        new = e.call(f32, f"llvm.{name}num.f32", ("float", wide), ("float", value))
+    pair = e.op(f"cmpxchg ptr {e(op.ptr)}, i16 {old}, i16 {resize(e, new, f32, bf16)} {order} monotonic")
+    seen = e.op(f"extractvalue {{ i16, i1 }} {pair}, 0")
+    e.lines[line] = f"  {old} = phi i16 [ {first}, %{before} ], [ {seen}, %{e.block} ]"
+    e.stmt(f"br i1 {e.op(f'extractvalue {{ i16, i1 }} {pair}, 1')}, label %{done}, label %{head}")
+    e.label(done)
+    return old
 
 
 @lowers(tt.AtomicCAS)

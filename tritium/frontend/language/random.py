@@ -1,7 +1,7 @@
 """Random numbers by counter: Philox 4x32 (or 4x64), the same numbers as Triton's.
 
 Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), section 3.3. The counter is
-(offset, 0, 0, 0), the key the 64-bit seed; 10 rounds are the recommended number.
+(low and high word of the offset, 0, 0), the key the 64-bit seed; 10 rounds are the recommended number.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 @language_function
 def philox(seed, c0, c1, c2, c3, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """Four random words for the counter c0 … c3 under `seed`."""
-    seed = to_tensor(seed).to(uint64)
+    seed = to_tensor(seed)
+    static_assert(seed.dtype.is_int(), "the seed of random numbers must be an integer")
+    seed = seed.to(uint64)
     c0 = to_tensor(c0)
     c1 = to_tensor(c1)
     c2 = to_tensor(c2)
@@ -92,9 +94,13 @@ def randint(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 
 @language_function
 def randint4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
-    """Four random uint32 for each offset; as much work as one."""
-    zero = offset * 0
-    return philox(seed, offset, zero, zero, zero, n_rounds)
+    """Four random uint32 for each offset (of 32 or 64 bits); as much work as one."""
+    low = offset.to(uint32)
+    zero = low * 0
+    high = zero
+    if offset.dtype.primitive_bitwidth > 32:
+        high = (offset >> 32).to(uint32)
+    return philox(seed, low, high, zero, zero, n_rounds)
 
 
 @language_function

@@ -286,11 +286,13 @@ def pos(sem: Semantic, x: Any) -> tensor:
 
 
 def neg(sem: Semantic, x: Any) -> tensor:
-    """-x: 0 - x for integers, with the sign bit kept apart for floats as Triton computes them (0.0 - x)."""
+    """-x: 0 - x for integers; floats, zeros and NaNs too, have their sign bit turned."""
     x = to_tensor(sem, x)
     kind = x.dtype
     if kind.is_ptr():
         raise value_error(f"wrong type argument to unary minus ({kind})")
+    if kind.is_floating():
+        return tensor(sem.builder.add(arith.NegF(x.handle)), x.type)
     zero = scalar_constant(sem, 0, kind)
     return sub(sem, zero, x, False)
 

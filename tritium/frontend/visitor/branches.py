@@ -183,9 +183,10 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
             raise LanguageError(problem[0], "give both values the same type, or use tl.where")
     builder.block, builder.before = place
     builder.loc = loc
-    if not has_handles(a):
-        return a
-    return _emit_if(visitor, condition, blocks, [a], [b])[0]
+    if has_handles(a):
+        return _emit_if(visitor, condition, blocks, [a], [b])[0]
+    _emit_if(visitor, condition, blocks, [], [])  # the two may still do something
+    return a
 
 
 # -- return -------------------------------------------------------------------------------------------------------

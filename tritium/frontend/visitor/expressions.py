@@ -74,7 +74,7 @@ def _attribute(visitor: Visitor, node: ast.Attribute) -> Any:
     if owner.__class__ is constexpr:
         if name == "value":
             return owner
-        if not hasattr(constexpr, name) or name in ("type",):
+        if not hasattr(constexpr, name):
             owner = owner.value
     try:
         found = getattr(owner, name)
