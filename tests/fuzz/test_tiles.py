@@ -1,0 +1,41 @@
+"""Random tile programs on the CPU store what the same text over NumPy arrays stores.
+
+A dozen fixed programs run with every test run; TRITIUM_PROGRAMS=5000 tries that many from TRITIUM_TEST_SEED on.
+"""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import numpy_language  # noqa: E402
+from tiles import Tiles  # noqa: E402
+
+COUNT = int(os.environ.get("TRITIUM_PROGRAMS") or 0)
+START = int(os.environ["TRITIUM_TEST_SEED"]) if COUNT else 0
+ROOM = 1 << 16  # elements of an output
+
+
+@pytest.mark.parametrize("seed", range(START, START + (COUNT or 12)))
+def test_tile_program(seed, tmp_path):
+    text = Tiles(seed).kernel()
+    path = tmp_path / "program.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(f"tile_program_{seed}", path)
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    random = np.random.default_rng(seed)
+    x = (random.standard_normal(2048) * 3).astype(np.float32)
+    y = random.integers(-100, 100, 2048).astype(np.int32)
+    wanted = np.zeros(ROOM, np.float32), np.zeros(ROOM, np.int32)
+    numpy_language.run(program.kernel, x, y, *wanted, 37)
+    found = np.zeros(ROOM, np.float32), np.zeros(ROOM, np.int32)
+    program.kernel[(1,)](x, y, *found, 37)
+    np.testing.assert_array_equal(found[1], wanted[1], err_msg=text)
+    # sums in another order, and loops that repeat them: a wrong element is off by far more
+    np.testing.assert_allclose(found[0], wanted[0], rtol=2e-3, atol=1e-2, err_msg=text)
