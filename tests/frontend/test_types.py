@@ -1,6 +1,7 @@
 """Types and compile-time values: names, interning, signature strings, operators of constexpr, tuples."""
 
 import copy
+import importlib
 import operator
 import pickle
 
@@ -161,3 +162,18 @@ def test_functions_of_the_library_are_told_apart():
     assert len(found) > 200
     assert len(set(keys)) == len(keys), sorted(k for k in keys if keys.count(k) > 1)
     assert not any("<locals>" in k for k in keys)
+
+
+def test_every_public_name_is_there():
+    assert [name for name in tl.__all__ if not hasattr(tl, name)] == []
+    assert len(tl.__all__) == len(set(tl.__all__)) > 146  # what Triton 3.9 has, and block pointers
+    for name in (
+        "core",
+        "math",
+        "random",
+        "standard",
+        "extra.libdevice",
+        "extra.cuda.libdevice",
+        "extra.hip.libdevice",
+    ):
+        assert importlib.import_module(f"tritium.language.{name}").__doc__

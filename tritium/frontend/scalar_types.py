@@ -320,15 +320,6 @@ class dtype(BaseType):
     def _unflatten_ir(self, handles: list[Value], at: int) -> tuple[Any, int]:
         return BaseType.make_tensor(handles[at], self), at + 1
 
-    @property
-    def cache_key_part(self) -> str:
-        """The name."""
-        return self.name
-
-    def codegen_name(self) -> str:
-        """The name as Triton's sources spell it."""
-        return self.name
-
     def __reduce__(self) -> Any:
         return (dtype, (self.name,))
 

@@ -34,7 +34,6 @@ __all__ = [
     "sqrt",
     "sqrt_rn",
     "umulhi",
-    "unary_float",
 ]
 
 
