@@ -8,7 +8,7 @@ from measure import Row, against, example, main
 import tritium as triton
 
 matmul = example("matmul")
-BLOCKS, matmul_kernel = matmul.BLOCKS, matmul.matmul_kernel
+BLOCKS, matmul_kernel = {**matmul.BLOCKS, "BLOCK_SIZE_M": 256, "BLOCK_SIZE_N": 256}, matmul.matmul_kernel
 N = 1024
 
 
