@@ -3,6 +3,7 @@
 Every name of `triton.language` is here; what is not supported yet says so when a kernel uses it.
 """
 
+# ruff: noqa: F405
 from ..frontend.aggregate_types import *
 from ..frontend.aggregates import aggregate_replace
 from ..frontend.callee import constexpr_function
