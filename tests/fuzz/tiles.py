@@ -113,7 +113,7 @@ class Tiles:
         k = self.random.choice("if")
         a, b = self.pick(k, s), self.pick(k, s)
         if a is None:
-            return None
+            return
         if self.random.random() < 0.3:
             b = "0" if k == "i" else "0.0"
         self.put(s, k, f"tl.where({c}, {a}, {b})", indent)

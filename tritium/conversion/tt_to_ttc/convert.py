@@ -103,7 +103,7 @@ class TileLowering:
         for op in reversed(allocated):
             op.detach()
             self.entry.prepend(op)
-        func = tt.Func(
+        return tt.Func(
             Region(*new),
             self.func.sym_name,
             self.func.function_type,
@@ -111,7 +111,6 @@ class TileLowering:
             arg_attrs=self.func.arg_attrs,
             loc=self.func.loc,
         )
-        return func
 
     # -- operations in order ----------------------------------------------------------------------------------
 

@@ -82,7 +82,7 @@ def _pack(lowering: TileLowering, value: Value, plan: DotPlan, count: int, left:
     base = lowering.alloc.place(ttc.Alloc(result=ttc.BufferType(elements, compute)))
     if plan.k_padded != plan.k:
         _zero(lowering, base, elements, compute)
-    *batch, rows, columns = value.type.shape
+    *batch, _, columns = value.type.shape
     steps = row_major(tuple(batch)) if batch else ()
     source = element_type(value.type)
     if left:

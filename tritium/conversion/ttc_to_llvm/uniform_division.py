@@ -7,8 +7,8 @@ rounded reciprocal of s, and
 
 each step in one fused multiplication and addition, q1 is within one unit in the last place of x / s, the remainder
 x - s q1 is exact, and q2 is x / s correctly rounded (Markstein, IBM J. Res. Dev. 34(1), 1990, theorem 8.1) as long as
-nothing under- or overflows on the way. That is checked: s within 2^±30 and every x +0 or within 2^±90 (-0 would lose its sign). Vectors that
-fail the check are divided.
+nothing under- or overflows on the way. That is checked: s within 2^±30 and every x +0 or within 2^±90 (-0 would lose
+its sign). Vectors that fail the check are divided.
 """
 
 from __future__ import annotations
