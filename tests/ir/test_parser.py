@@ -411,3 +411,25 @@ def test_call_of_a_mask_load_keeps_its_segments():
     module = parse_module(body("%0 = tt.load %p, %c : !tt.ptr<f32>", "%p: !tt.ptr<f32>, %c: i1"))
     load = next(op for op in module.walk() if isinstance(op, tt.Load))
     assert load.mask.type is i1 and load.other is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 5000, "[" * 5000, "tensor<" * 3000, "dense<" + "[" * 5000, "i99999999999", "1" * 5000, "vector<0xf32>"]
+    + [
+        "tensor<99999999999999999999x",
+        "dense<[[" + "[" * 90,
+        "!tt.ptr<" * 3000,
+        "loc(" * 5000,
+        "\\",
+        '"\\',
+        "0x",
+        "-",
+        "1.5e99999",
+    ],
+)
+def test_extreme_texts_are_errors_or_attributes(text):
+    for around in (text, f"%0 = ub.poison {{k = {text}}} : i32", f"%0 = ub.poison : {text}", f"{text} loc({text})"):
+        with pytest.raises(ParseError):
+            parse_attribute(around)
+            parse_module(around + " x")

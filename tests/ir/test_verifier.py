@@ -272,6 +272,12 @@ def test_v7_segments(sizes):
     assert broken(m) == {"V7"}
 
 
+def test_v7_segments_of_a_branch():
+    m = module("cf.cond_br %c, ^bb1, ^bb1\n^bb1:")
+    del find(m, "cf.cond_br").attributes["operandSegmentSizes"]
+    assert broken(m) == {"V7"}
+
+
 def test_v8_missing_attribute():
     m = module("%0 = arith.cmpi slt, %x, %x : i32")
     del find(m, "arith.cmpi").attributes["predicate"]

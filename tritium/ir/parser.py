@@ -424,7 +424,7 @@ def parse_module(
     an operation without a location gets its place in the text.
     """
     parser = Parser(text, filename, allow_unregistered, text_locations=text_locations)
-    ops = parser.top_level()
+    ops = _guarded(parser, parser.top_level)
     module_class = OPS["builtin.module"]
     if len(ops) == 1 and isinstance(ops[0], module_class):
         module: Any = ops[0]
@@ -437,7 +437,18 @@ def parse_module(
     return module
 
 
-def _whole(parser: Parser, value: Any) -> Any:
+def _guarded(parser: Parser, read: Callable[[], Any]) -> Any:
+    """What `read` returns; contents that constructors reject, and nesting without end, are errors of the text too."""
+    try:
+        return read()
+    except ValueError as error:
+        raise parser.error(str(error)) from None
+    except RecursionError:
+        raise parser.error("this is nested too deeply") from None
+
+
+def _whole(parser: Parser, read: Callable[[], Any]) -> Any:
+    value = _guarded(parser, read)
     if parser.text[parser.pos] != END:
         raise parser.expected("the end of the text")
     return value
@@ -446,12 +457,12 @@ def _whole(parser: Parser, value: Any) -> Any:
 def parse_type(text: str, filename: str = "<text>") -> Type:
     """The type that `text` spells. Raises `ParseError`."""
     parser = Parser(text, filename)
-    ty: Type = _whole(parser, parser.type())
+    ty: Type = _whole(parser, parser.type)
     return ty
 
 
 def parse_attribute(text: str, filename: str = "<text>") -> Attribute:
     """The attribute that `text` spells. Raises `ParseError`."""
     parser = Parser(text, filename)
-    attr: Attribute = _whole(parser, parser.attribute())
+    attr: Attribute = _whole(parser, parser.attribute)
     return attr

@@ -322,7 +322,7 @@ class _Verifier:
                 except (KeyError, IndexError, AttributeError):
                     sound = self.definition(op, rules)
             if op.successors:
-                self.branch(op)
+                self.branch(op, sound)
             if op.regions:
                 self.regions(op, rules)
             if rules is not None:
@@ -497,7 +497,7 @@ class _Verifier:
                 self.fail("V11", op, f"all shapes must be equal, but there are {first} and {ty}")
                 return
 
-    def branch(self, op: Operation) -> None:
+    def branch(self, op: Operation, sound: bool) -> None:
         """V5, V6."""
         region = op.parent.parent if op.parent is not None else None
         for block in op.successors:
@@ -505,7 +505,7 @@ class _Verifier:
                 self.fail("V5", op, "a successor is no block of this region")
             elif block is region.blocks[0]:
                 self.fail("V5", op, "a successor is the entry of the region")
-        if not isinstance(op, Op) or not hasattr(op, "successor_operands"):
+        if not sound or not hasattr(op, "successor_operands"):
             return
         for i, (block, values) in enumerate(zip(op.successors, op.successor_operands())):
             have, want = [v.type for v in values], [a.type for a in block.args]
