@@ -14,11 +14,13 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
+from .compiler import backends
+from .runtime.driver import CPUDriver
 from .support import TritiumError
 
 __all__ = ["TRITON_VERSION", "install", "uninstall"]
@@ -52,6 +54,29 @@ class _Triton(ModuleType):
         return dir(sys.modules[__package__ or "tritium"])
 
 
+class _Backend(NamedTuple):
+    """A backend as Triton lists them."""
+
+    compiler: Any
+    driver: Any
+
+
+class _Backends(Mapping[str, _Backend]):
+    """`triton.backends.backends`: name -> backend, looked up when asked for."""
+
+    def _found(self) -> dict[str, _Backend]:
+        return {name: _Backend(compiler, CPUDriver) for name, compiler in backends().items()}
+
+    def __getitem__(self, name: str) -> _Backend:
+        return self._found()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        return len(self._found())
+
+
 class _Loader(importlib.abc.Loader):
     """Gives a module that exists already."""
 
@@ -63,7 +88,8 @@ class _Loader(importlib.abc.Loader):
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # the import system has just put the alias's there
+        if self.spec is not None:  # the import system has just put the alias's there
+            module.__spec__ = self.spec
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -85,6 +111,8 @@ class _Finder(importlib.abc.MetaPathFinder):
             if error.name is None or not real.startswith(error.name):
                 raise
             return None
+        if name == "triton.backends" and not hasattr(module, "backends"):
+            module.backends = _Backends()  # type: ignore[attr-defined]
         return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
 
 

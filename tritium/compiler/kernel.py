@@ -143,11 +143,31 @@ class CompiledKernel:
         return self.loaded.address
 
     @property
-    def run(self) -> Callable[..., Any]:
-        """`run(grid, args)`: launch with a grid of up to three integers and a sequence of arguments."""
+    def launcher(self) -> Callable[..., Any]:
+        """`launcher(grid, args)`: launch with a grid of up to three integers and a sequence of arguments."""
         if self._run is None:
             self._run = _launcher[0](self)
         return self._run
+
+    def run(
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: Any,
+        function: Any,
+        packed_metadata: Any,
+        launch_metadata: Any,
+        enter_hook: Callable[[Any], Any] | None,
+        exit_hook: Callable[[Any], Any] | None,
+        *args: Any,
+    ) -> None:
+        """Launch as Triton's own launchers are called (by PyTorch's compiler, for one)."""
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        self.launcher((x, y, z), args)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
 
     def launch_metadata(self, grid: tuple[int, ...], stream: Any, *args: Any) -> dict[str, Any]:
         """What launch hooks are given."""
@@ -162,6 +182,6 @@ class CompiledKernel:
         """`kernel[grid](*args)`."""
 
         def launch(*args: Any, stream: Any = None) -> None:
-            self.run(grid, args)
+            self.launcher(grid, args)
 
         return launch

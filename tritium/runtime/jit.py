@@ -265,10 +265,10 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         if enter or leave:
             metadata = _HookMetadata(kernel, grid, args)
             enter(metadata)
-            kernel.run(grid, args)
+            kernel.launcher(grid, args)
             leave(metadata)
             return
-        kernel.run(grid, args)
+        kernel.launcher(grid, args)
         if not self.pre_run_hooks:
             self._remember(found, args, [key for _, key in pairs], options)
 

@@ -235,7 +235,7 @@ def _assemble(w: _Writer, kernel: CompiledKernel, names: list[str], options: dic
         "_tt_name": kernel.name,
         "_tt_kernel": kernel,
         "_tt_report": report,
-        "_tt_labels": kernel.run.packer.labels,
+        "_tt_labels": kernel.launcher.packer.labels,
         "_tt_miss": MISS,
     }
     exec(compile("\n".join(lines), f"<launch of {kernel.name}>", "exec"), scope)

@@ -23,12 +23,19 @@ CODE_VERSION = "1"
 
 
 class CPUBackend(BaseBackend):
-    """Compiles for one CPUTarget (or `GPUTarget("cpu", name, ...)`, whose name is one of `target_names()`)."""
+    """Compiles for one CPUTarget, or `GPUTarget("cpu", name, ...)`.
+
+    The name is one of `target_names()`; "", "host" and the host's own name mean this machine.
+    """
 
     binary_ext = "obj"
 
     def __init__(self, target: Any) -> None:
-        super().__init__(target if isinstance(target, CPUTarget) else named_target(str(target.arch)))
+        if not isinstance(target, CPUTarget):
+            host = named_target("host")
+            name = str(target.arch)
+            target = host if name in ("", "host", host.cpu, host.arch) else named_target(name)
+        super().__init__(target)
 
     @staticmethod
     def supports_target(target: Any) -> bool:
