@@ -38,8 +38,15 @@ def load(pointer, mask=None, other=0):
     return block(np.where(mask, pointer.data[np.where(mask, at, 0)], np.asarray(other, pointer.data.dtype)))
 
 
-def store(pointer, value):
-    pointer.data[np.asarray(pointer.offset)] = value
+def store(pointer, value, mask=True):
+    at, mask = np.broadcast_arrays(pointer.offset, mask)
+    pointer.data[at[mask]] = np.broadcast_to(value, at.shape)[mask]
+
+
+def cumsum(x, axis, reverse=False):
+    x = np.flip(x, axis) if reverse else np.asarray(x)
+    result = np.cumsum(x, axis=axis, dtype=x.dtype)
+    return block(np.flip(result, axis) if reverse else result)
 
 
 def where(condition, x, y):
@@ -62,7 +69,10 @@ TL = types.SimpleNamespace(
     exp=lambda x: block(np.exp(x)),
     floor=lambda x: block(np.floor(x)),
     sqrt=lambda x: block(np.sqrt(x)),
+    cast=lambda x, dtype: block(np.asarray(x).astype(dtype)),
     sum=total,
+    cumsum=cumsum,
+    dot=lambda x, y, input_precision: block(np.asarray(x) @ np.asarray(y)),
     max=lambda x, axis: block(np.max(np.asarray(x), axis=axis)),
     min=lambda x, axis: block(np.min(np.asarray(x), axis=axis)),
     reshape=lambda x, shape: block(np.reshape(x, shape)),
@@ -74,9 +84,10 @@ TL = types.SimpleNamespace(
 )
 
 
-def run(kernel, *args):
+def run(kernel, programs, *args):
     """Run the Python function of a kernel over NumPy: arrays become pointers, integers int32."""
-    scope = {**kernel.fn.__globals__, "tl": TL}
-    function = types.FunctionType(kernel.fn.__code__, scope)
-    with np.errstate(all="ignore"):
-        function(*(Pointer(a) if isinstance(a, np.ndarray) else np.int32(a) for a in args))
+    for program in range(programs):
+        language = types.SimpleNamespace(**vars(TL), program_id=lambda axis, p=program: np.int32(p))
+        function = types.FunctionType(kernel.fn.__code__, {**kernel.fn.__globals__, "tl": language})
+        with np.errstate(all="ignore"):
+            function(*(Pointer(a) if isinstance(a, np.ndarray) else np.int32(a) for a in args))

@@ -18,7 +18,8 @@ from tiles import Tiles  # noqa: E402
 
 COUNT = int(os.environ.get("TRITIUM_PROGRAMS") or 0)
 START = int(os.environ["TRITIUM_TEST_SEED"]) if COUNT else 0
-ROOM = 1 << 16  # elements of an output
+PROGRAMS = 3
+ROOM = PROGRAMS << 16  # elements of an output: each program has its own part
 
 
 @pytest.mark.parametrize("seed", range(START, START + (COUNT or 12)))
@@ -33,9 +34,9 @@ def test_tile_program(seed, tmp_path):
     x = (random.standard_normal(2048) * 3).astype(np.float32)
     y = random.integers(-100, 100, 2048).astype(np.int32)
     wanted = np.zeros(ROOM, np.float32), np.zeros(ROOM, np.int32)
-    numpy_language.run(program.kernel, x, y, *wanted, 37)
+    numpy_language.run(program.kernel, PROGRAMS, x, y, *wanted, 37)
     found = np.zeros(ROOM, np.float32), np.zeros(ROOM, np.int32)
-    program.kernel[(1,)](x, y, *found, 37)
+    program.kernel[(PROGRAMS,)](x, y, *found, 37)
     np.testing.assert_array_equal(found[1], wanted[1], err_msg=text)
     # sums in another order, and loops that repeat them: a wrong element is off by far more
     np.testing.assert_allclose(found[0], wanted[0], rtol=2e-3, atol=1e-2, err_msg=text)

@@ -10,7 +10,8 @@ import tritium as triton
 import tritium.language as tl
 
 @triton.jit
-def kernel(x, y, outf, outi, n):"""
+def kernel(x, y, outf, outi, n):
+    pid = tl.program_id(0)"""
 
 
 class Tiles:
@@ -18,7 +19,7 @@ class Tiles:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
-        self.values = {}  # name -> (shape, kind); kind is i, f or b
+        self.values = {"pid": ((), "i")}  # name -> (shape, kind); kind is i, f or b
         self.count = 0
         self.lines = []
 
@@ -58,7 +59,8 @@ class Tiles:
                 self.lines.append(f"    {n} = tl.where({n}, 1, 0)")
             out = "outf" if k == "f" else "outi"
             offs = self.offsets(s) if s else "0"
-            self.lines.append(f"    tl.store({out} + {at} + {offs}, {n})")
+            mask = f", mask={offs} < n" if s and self.random.random() < 0.3 else ""
+            self.lines.append(f"    tl.store({out} + pid * 65536 + {at} + {offs}, {n}{mask})")
             at += max(size, 16)
         return "\n".join([HEAD, *self.lines, ""])
 
@@ -74,7 +76,8 @@ class Tiles:
     def load(self, shape, kind, source, masked=False):
         offs = self.put(shape, "i", self.offsets(shape))
         extra = f", mask={offs} < n, other={self.random.choice(['0', '1'])}" if masked else ""
-        self.put(shape, kind, f"tl.load({source} + {offs}{extra})")
+        step = " + pid * 7" if self.random.random() < 0.5 else ""
+        self.put(shape, kind, f"tl.load({source}{step} + {offs}{extra})")
 
     def step(self, indent="    "):
         self.random.choice(STEPS)(self, indent)
@@ -129,10 +132,10 @@ class Tiles:
             return
         s, k = self.values[a]
         if k == "b":
-            self.put(s, "i", f"{a}.to(tl.int32)", indent)
+            self.put(s, "i", f"tl.cast({a}, tl.int32)" if not s else f"{a}.to(tl.int32)", indent)
         else:
             small = self.put(s, "i", f"{a} & 1023", indent)
-            self.put(s, "f", f"{small}.to(tl.float32)", indent)
+            self.put(s, "f", f"tl.cast({small}, tl.float32)" if not s else f"{small}.to(tl.float32)", indent)
 
     def unary(self, indent):
         a = self.pick(self.random.choice("if"))
@@ -189,6 +192,21 @@ class Tiles:
             return
         self.put(s[::-1], k, f"tl.trans({a})", indent)
 
+    def cumsum(self, indent):
+        a = self.pick("i")
+        s, k = self.values[a]
+        if s:
+            reverse = ", reverse=True" if self.random.random() < 0.3 else ""
+            self.put(s, k, f"tl.cumsum({a}, axis={self.axis(s)}{reverse})", indent)
+
+    def dot(self, indent):
+        a = self.pick("f")
+        s, k = self.values[a]
+        b = self.pick(k, s)
+        if len(s) == 2 and min(s) >= 8:
+            small = [self.put(s, k, f"tl.minimum(tl.maximum({v}, -4.0), 4.0)", indent) for v in (a, b)]
+            self.put((s[0], s[0]), k, f"tl.dot({small[0]}, tl.trans({small[1]}), input_precision='ieee')", indent)
+
     def scalar(self, indent):
         a = self.pick("i", ())
         if a is None:
@@ -237,3 +255,4 @@ class Tiles:
 
 STEPS = [Tiles.binary, Tiles.binary, Tiles.compare, Tiles.where, Tiles.cast, Tiles.unary, Tiles.reduce, Tiles.minmax]
 STEPS += [Tiles.reduce_back, Tiles.reshape, Tiles.constant, Tiles.logic, Tiles.scalar, Tiles.trans]
+STEPS += [Tiles.cumsum, Tiles.dot]
