@@ -8,7 +8,7 @@ A pointer tile carried through a loop would otherwise live in memory and lose it
 from __future__ import annotations
 
 from ...dialects import arith, scf, tt
-from ...ir import Block, Builder, TensorType, Value, i64
+from ...ir import Block, Builder, FloatType, TensorType, Value, i64
 
 __all__ = ["uniform_iter_args"]
 
@@ -26,7 +26,7 @@ def uniform_iter_args(func: tt.Func) -> None:
 def _uniform_step(loop: scf.For, i: int) -> list[tuple[Value, int]] | None:
     """The scalars (with signs) whose sum carried tile number `i` moves by in an iteration."""
     arg = loop.iter_args[i]
-    if not isinstance(arg.type, TensorType):
+    if not isinstance(arg.type, TensorType) or isinstance(arg.type.element, FloatType):
         return None
     assert loop.body.last is not None
     at: Value = loop.body.last.operands[i]

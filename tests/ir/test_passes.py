@@ -1,0 +1,205 @@
+"""The pass loop: order, dumps, times, statistics, verifying, fuel, crash reports, bisecting."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tritium.dialects import arith
+from tritium.ir import (
+    Pass,
+    bisect,
+    check_order,
+    count,
+    functions_of,
+    parse_module,
+    pass_on,
+    rewrite_greedily,
+    rule,
+    run_pipeline,
+    verify,
+)
+from tritium.ir.passes import PassError
+from tritium.support import InternalError, TritiumError
+from tritium.support.settings import compilation
+
+TEXT = """
+tt.func public @first(%o: !tt.ptr<i32>, %x: i32) {
+  %a = arith.muli %x, %x : i32 loc("kernel.py":7:3)
+  tt.store %o, %a : !tt.ptr<i32>
+  tt.return
+}
+tt.func public @second(%o: !tt.ptr<i32>, %x: i32) {
+  %a = arith.addi %x, %x : i32
+  tt.store %o, %a : !tt.ptr<i32>
+  tt.return
+}
+"""
+
+
+@rule(arith.MulI)
+def product_to_sum(op):
+    """x * y = x + y, which is wrong"""
+    return arith.AddI(op.lhs, op.rhs)
+
+
+@rule(arith.AddI)
+def sum_to_difference(op):
+    """x + y = x - y, which is wrong too"""
+    return arith.SubI(op.lhs, op.rhs)
+
+
+@pass_on("function")
+def sums(func):
+    count("functions seen")
+    return rewrite_greedily(func, [product_to_sum])
+
+
+@pass_on("function")
+def differences(func):
+    return rewrite_greedily(func, [sum_to_difference])
+
+
+@pass_on("module")
+def nothing(module):
+    return False
+
+
+@pass_on("function")
+def crash(func):
+    @rule(arith.MulI)
+    def divide(op):
+        raise ZeroDivisionError("division by zero")
+
+    return rewrite_greedily(func, [divide])
+
+
+@pass_on("module")
+def breaks_the_ir(module):
+    op = next(op for op in module.walk() if op.name == "arith.muli")
+    op.operands[0] = functions_of(module)[1].regions[0].blocks[0].args[1]
+
+
+@pytest.fixture(autouse=True)
+def clean_settings():
+    with compilation.scope():
+        yield
+
+
+def module():
+    return parse_module(TEXT)
+
+
+PIPELINE = [
+    Pass("sums", sums, "to test"),
+    Pass("nothing", nothing, "to test"),
+    Pass("differences", differences, "to test"),
+]
+
+
+def test_a_pipeline_reports_what_it_did():
+    report = run_pipeline(module(), PIPELINE, verifier=verify)
+    assert [(r.name, r.changed) for r in report.runs] == [("sums", True), ("nothing", False), ("differences", True)]
+    assert [name for name, _ in report.runs[0].functions] == ["@first", "@second"]
+    assert report.runs[0].counts == {"functions seen": 2}
+    assert report.seconds >= sum(r.seconds for r in report.runs) > 0
+
+
+def test_order_is_checked():
+    check_order(PIPELINE, [("sums", "differences", "why")])
+    with pytest.raises(InternalError, match="differences must come before sums: because"):
+        check_order(PIPELINE, [("differences", "sums", "because")])
+
+
+def test_dump_of_all_kernels_and_of_one(capfd, monkeypatch, tmp_path):
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", "1")
+    run_pipeline(module(), PIPELINE)
+    err = capfd.readouterr().err
+    heads = re.findall(r"// -----// (IR Dump \w+ \w+) \('builtin.module' operation\) //----- //", err)
+    assert heads == [
+        "IR Dump Before sums", "IR Dump After sums", "IR Dump Before nothing", "IR Dump Before differences",
+        "IR Dump After differences",
+    ]  # fmt: skip
+    assert "tt.func public @first" in err
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", "third")
+    run_pipeline(module(), PIPELINE)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", "second")
+    monkeypatch.setenv("MLIR_DUMP_PATH", str(tmp_path / "dump"))
+    run_pipeline(module(), PIPELINE)
+    assert capfd.readouterr().err == ""
+    assert "IR Dump Before sums" in (tmp_path / "dump").read_text()
+
+
+def test_timing(capfd, monkeypatch):
+    monkeypatch.setenv("MLIR_ENABLE_TIMING", "1")
+    run_pipeline(module(), PIPELINE, stage="ttir")
+    err = capfd.readouterr().err
+    assert err.startswith("pass times of ttir:")
+    assert "differences" in err
+    assert "sums: 2 functions seen" in err
+
+
+def test_fuel_is_a_number_of_passes(monkeypatch):
+    monkeypatch.setenv("TRITIUM_PASS_FUEL", "1")
+    assert [r.name for r in run_pipeline(module(), PIPELINE).runs] == ["sums"]
+
+
+def test_a_crash_names_pass_function_operation_and_leaves_a_reproducer(monkeypatch, tmp_path):
+    path = tmp_path / "crash.mlir"
+    monkeypatch.setenv("TRITON_REPRODUCER_PATH", str(path))
+    with pytest.raises(PassError) as caught:
+        run_pipeline(module(), [Pass("nothing", nothing, ""), Pass("crash", crash, ""), *PIPELINE])
+    text = str(caught.value)
+    assert "pass crash failed on @first: ZeroDivisionError: division by zero" in text
+    assert "%a = arith.muli %x, %x : i32" in text
+    assert '"kernel.py":7:3' in text
+    assert str(path) in text
+    saved = path.read_text()
+    assert saved.startswith("// pipeline: crash, sums, nothing, differences\n")
+    assert str(parse_module(saved)) == str(module())
+
+
+def test_the_reproducer_holds_the_ir_before_the_pass_that_failed(monkeypatch, tmp_path):
+    @pass_on("module")
+    def late(m):
+        raise ValueError("late")
+
+    path = tmp_path / "crash.mlir"
+    monkeypatch.setenv("TRITON_REPRODUCER_PATH", str(path))
+    with pytest.raises(PassError, match="pass late failed on @?builtin.module"):
+        run_pipeline(module(), [*PIPELINE, Pass("late", late, "")])
+    transformed = module()
+    run_pipeline(transformed, PIPELINE)
+    assert str(parse_module(path.read_text())) == str(transformed)
+
+
+def test_errors_of_the_users_pass_through():
+    @pass_on("module")
+    def complain(m):
+        raise TritiumError("your fault")
+
+    with pytest.raises(TritiumError, match="^your fault$"):
+        run_pipeline(module(), [Pass("complain", complain, "")])
+
+
+def test_verify_each_blames_the_pass(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRITIUM_VERIFY_EACH", "1")
+    monkeypatch.setenv("TRITON_REPRODUCER_PATH", str(tmp_path / "broken.mlir"))
+    with pytest.raises(PassError, match="pass breaks failed"):
+        run_pipeline(module(), [Pass("breaks", breaks_the_ir, ""), *PIPELINE], verifier=verify)
+
+
+def test_bisect_finds_the_rewrite():
+    def has_no_sum(m):
+        return all(op.name != "arith.addi" for op in m.walk())
+
+    def is_bad(m):
+        return sum(op.name == "arith.subi" for op in m.walk()) > 1
+
+    text = bisect(module(), PIPELINE, is_bad)
+    assert text == "pass 3 (differences), rewrite 2 of 2 (sum_to_difference)"
+    assert bisect(module(), PIPELINE, has_no_sum) == text
+    with pytest.raises(InternalError, match="nothing to bisect"):
+        bisect(module(), PIPELINE, lambda m: True)
