@@ -587,3 +587,42 @@ def test_habits(x):
     np.testing.assert_array_equal(out[:40], x[:40])
     assert not out[40:N].any()
     np.testing.assert_allclose(out[N], 2 * x[:40].max() + 1 + N, rtol=1e-6)
+
+
+@triton.jit
+def tiny(x_ptr, out_ptr, KIND: tl.constexpr, op: tl.constexpr):
+    at = tl.arange(0, 256)
+    x = tl.load(x_ptr + at).to(KIND, bitcast=True)
+    if op == "decode":
+        y = x
+    elif op == "sum":
+        y = x + x * 0.5
+    elif op == "less":
+        y = tl.where(x < 1.0, 1.0, 0.0)
+    elif op == "max":
+        y = tl.maximum(x, 1.0)
+    else:
+        y = tl.abs(-x)
+    tl.store(out_ptr + at, y.to(tl.float32))
+
+
+@pytest.mark.parametrize("kind", [tl.float8e5, tl.float8e4nv, tl.float8e4b15, tl.float8e4b8, tl.float8e5b16], ids=str)
+def test_arithmetic_of_8_bits(kind):
+    """Each operation is computed as if exactly and rounded once: every result is a value of the type."""
+    codes = np.arange(256, dtype=np.uint8)
+
+    def get(op):
+        return run(tiny, np.float32, codes, KIND=kind, op=op, size=256)
+
+    x = get("decode")
+    finite = np.isfinite(x)
+    values = np.unique(x[finite])
+    small = finite & (np.abs(x) < values.max() / 4)
+    half = np.abs(values[None, :] - (x[small] / 2)[:, None]).min(1)  # the product is rounded first
+    total, exact = get("sum")[small], 1.5 * x[small]
+    assert np.isin(total, values).all()
+    gap = np.abs(values[None, :] - exact[:, None]).min(1)
+    assert (np.abs(total - exact) <= half + 2 * gap + np.abs(exact) * 2.0**-kind.fp_mantissa_width).all()
+    np.testing.assert_array_equal(get("less")[finite], x[finite] < 1)
+    np.testing.assert_array_equal(get("max")[finite], np.maximum(x[finite], 1))
+    np.testing.assert_array_equal(get("abs")[finite], np.abs(x[finite]))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialects import math, tt
 from ..constexpr import unwrap
-from ..dtypes import float32, uint8
+from ..dtypes import float32
 from ..errors import LanguageError
 from ..tensor import tensor
 from .builtin import builtin, flag, member
@@ -88,9 +88,8 @@ def abs(x: Any, _semantic: Any = None) -> tensor:
     """|x|"""
     x = _semantic.to_tensor(x)
     kind = x.dtype
-    if kind.is_fp8e4b15():
-        mask = _semantic.and_(_semantic.bitcast(x, uint8), 0x7F)
-        return _semantic.bitcast(mask, kind)
+    if kind.is_fp8():
+        return _semantic.cast(abs(_semantic.cast(x, float32), _semantic=_semantic), kind)
     if kind.is_floating():
         return tensor(_semantic.builder.add(math.AbsF(x.handle)), x.type)
     if kind.is_int_signed():

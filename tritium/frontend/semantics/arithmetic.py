@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects import arith, tt
 from ...dialects.arith import CmpFPredicate, CmpIPredicate
 from ..constexpr import unwrap
-from ..dtypes import block_type, float32, int1, int64
+from ..dtypes import block_type, float16, float32, int1, int64
 from ..tensor import tensor
 from .errors import type_error, value_error
 from .promotion import binary_operands, scalar_constant, to_tensor
@@ -49,12 +49,20 @@ __all__ = [
 ]
 
 
+def _float(sem: Semantic, op: Any, lhs: tensor, rhs: tensor) -> tensor:
+    """A float operation on operands of one type; 8-bit floats are computed in fp32 and rounded back."""
+    if lhs.dtype.is_fp8():
+        wide = _float(sem, op, sem.cast(lhs, float32), sem.cast(rhs, float32))
+        return sem.cast(wide, lhs.dtype)
+    return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
+
+
 def add(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
     """lhs + rhs; a pointer and an integer make a pointer that many elements further."""
     lhs, rhs = binary_operands(sem, lhs, rhs, True, True)
     kind = lhs.dtype
     if kind.is_floating():
-        return tensor(sem.builder.add(arith.AddF(lhs.handle, rhs.handle)), lhs.type)
+        return _float(sem, arith.AddF, lhs, rhs)
     if kind.is_int() and not rhs.dtype.is_ptr():
         if sanitize_overflow and sem.sanitize_overflow:
             _check_overflow(sem, "add", arith.AddI, lhs, rhs)
@@ -79,7 +87,7 @@ def sub(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> te
     lhs, rhs = binary_operands(sem, lhs, rhs, True, False)
     kind = lhs.dtype
     if kind.is_floating():
-        return tensor(sem.builder.add(arith.SubF(lhs.handle, rhs.handle)), lhs.type)
+        return _float(sem, arith.SubF, lhs, rhs)
     if kind.is_int():
         if sanitize_overflow and sem.sanitize_overflow:
             _check_overflow(sem, "sub", arith.SubI, lhs, rhs)
@@ -97,7 +105,7 @@ def mul(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> te
     """lhs * rhs"""
     lhs, rhs = binary_operands(sem, lhs, rhs)
     if lhs.dtype.is_floating():
-        return tensor(sem.builder.add(arith.MulF(lhs.handle, rhs.handle)), lhs.type)
+        return _float(sem, arith.MulF, lhs, rhs)
     if sanitize_overflow and sem.sanitize_overflow:
         _check_overflow(sem, "mul", arith.MulI, lhs, rhs)
     return tensor(sem.builder.add(arith.MulI(lhs.handle, rhs.handle)), lhs.type)
@@ -121,7 +129,7 @@ def truediv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if lhs.dtype.is_int():
         lhs, rhs = sem.cast(lhs, float32), sem.cast(rhs, float32)
-    return tensor(sem.builder.add(arith.DivF(lhs.handle, rhs.handle)), lhs.type)
+    return _float(sem, arith.DivF, lhs, rhs)
 
 
 def floordiv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
@@ -137,7 +145,7 @@ def mod(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
     """lhs % rhs with the sign of lhs, as in C."""
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if lhs.dtype.is_floating():
-        return tensor(sem.builder.add(arith.RemF(lhs.handle, rhs.handle)), lhs.type)
+        return _float(sem, arith.RemF, lhs, rhs)
     op = arith.RemSI if lhs.dtype.is_int_signed() else arith.RemUI
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
@@ -148,7 +156,7 @@ def fdiv(sem: Semantic, lhs: Any, rhs: Any, ieee_rounding: bool = False) -> tens
     if not lhs.dtype.is_floating() or not rhs.dtype.is_floating():
         raise type_error("both operands of fdiv must have floating scalar type", "use / for integers")
     lhs, rhs = binary_operands(sem, lhs, rhs)
-    return tensor(sem.builder.add(arith.DivF(lhs.handle, rhs.handle)), lhs.type)
+    return _float(sem, arith.DivF, lhs, rhs)
 
 
 # -- minimum, maximum ---------------------------------------------------------------------------------------------
@@ -171,9 +179,8 @@ def _extremum(sem: Semantic, name: str, x: Any, y: Any, propagate_nan: Any) -> t
     x, y = binary_operands(sem, x, y)
     numbers, nans, signed, unsigned = _EXTREMA[name]
     if x.dtype.is_floating():
-        op: Any = nans if _propagates(propagate_nan) else numbers
-    else:
-        op = signed if x.dtype.is_int_signed() else unsigned
+        return _float(sem, nans if _propagates(propagate_nan) else numbers, x, y)
+    op: Any = signed if x.dtype.is_int_signed() else unsigned
     return tensor(sem.builder.add(op(x.handle, y.handle)), x.type)
 
 
@@ -199,6 +206,9 @@ def clamp(sem: Semantic, x: Any, low: Any, high: Any, propagate_nan: Any = tt.Pr
             f"Unexpected dtype {x.dtype}. Only floating point clamp is supported",
             "use tl.minimum(tl.maximum(x, low), high)",
         )
+    if x.dtype.is_fp8():
+        wide = clamp(sem, *(sem.cast(v, float32) for v in (x, low, high)), propagate_nan)
+        return sem.cast(wide, x.dtype)
     nans = tt.PropagateNan.all if _propagates(propagate_nan) else tt.PropagateNan.none
     return tensor(sem.builder.add(tt.ClampF(x.handle, low.handle, high.handle, nans)), x.type)
 
@@ -291,6 +301,8 @@ def neg(sem: Semantic, x: Any) -> tensor:
     kind = x.dtype
     if kind.is_ptr():
         raise value_error(f"wrong type argument to unary minus ({kind})")
+    if kind.is_fp8():
+        return sem.cast(neg(sem, sem.cast(x, float32)), kind)
     if kind.is_floating():
         return tensor(sem.builder.add(arith.NegF(x.handle)), x.type)
     zero = scalar_constant(sem, 0, kind)
@@ -313,6 +325,8 @@ def _comparison(name: str, floats: CmpFPredicate, signed: CmpIPredicate, unsigne
     def compare(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
         lhs, rhs = binary_operands(sem, lhs, rhs)
         kind = lhs.dtype
+        if kind.is_fp8():
+            return compare(sem, sem.cast(lhs, float16), sem.cast(rhs, float16))
         if kind.is_floating():
             op: Any = arith.CmpF(floats, lhs.handle, rhs.handle)
         else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, tt
 from ..constexpr import constexpr
-from ..dtypes import bfloat16, dtype, float16, float32, float64, int1, int32, int64, uint32, uint64
+from ..dtypes import bfloat16, dtype, float8e4b15, float16, float32, float64, int1, int32, int64, uint32, uint64
 from ..tensor import tensor
 from .errors import type_error, value_error
 
@@ -102,6 +102,8 @@ def scalar_constant(sem: Semantic, value: Any, ty: dtype) -> tensor:
         value = value.value
     if ty.is_ptr():
         return sem.cast(scalar_constant(sem, value, int64), ty)
+    if ty is float8e4b15:  # no such type in the IR: its bits are computed
+        return sem.cast(scalar_constant(sem, value, float32), ty)
     if ty.is_int() and value.__class__ is float:
         if value != value or value in (float("inf"), float("-inf")):
             raise value_error(f"{value} has no value of type {ty}")
