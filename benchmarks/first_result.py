@@ -51,23 +51,23 @@ def requests() -> dict[str, tuple[float, Callable[[], Callable[[], object]]]]:
 
     def add() -> Callable[[], object]:
         kernel = example("vector_add").add_kernel
-        return lambda: kernel.warmup(x, x, x, 1024, BLOCK_SIZE=1024, grid=(1,)).run
+        return lambda: kernel.warmup(x, x, x, 1024, BLOCK_SIZE=1024, grid=(1,)).loaded
 
     def softmax() -> Callable[[], object]:
         kernel = example("fused_softmax").softmax_kernel
         sizes = (1024, 1024, 1024, 1000)
-        return lambda: kernel.warmup(x, x, *sizes, BLOCK_SIZE=1024, num_stages=2, grid=(1,)).run
+        return lambda: kernel.warmup(x, x, *sizes, BLOCK_SIZE=1024, num_stages=2, grid=(1,)).loaded
 
     def matmul() -> Callable[[], object]:
         kernel = example("matmul").matmul_kernel
         sizes = (1024, 1024, 1024, 1024, 1, 1024, 1, 1024, 1)
-        return lambda: kernel.warmup(x, x, x, *sizes, ACTIVATION="", **BLOCKS, grid=(1,)).run
+        return lambda: kernel.warmup(x, x, x, *sizes, ACTIVATION="", **BLOCKS, grid=(1,)).loaded
 
     return {"vector add": (25, add), "softmax": (60, softmax), "matmul": (120, matmul)}
 
 
 def compile_times() -> list[Row]:
-    """`.run` of what `warmup` returns is the loaded machine code, ready to be launched."""
+    """`.loaded` of what `warmup` returns is the loaded machine code, ready to be launched."""
     rows = []
     for name, (bound, load) in requests().items():
         compiled, hits = [], []
