@@ -25,7 +25,7 @@ from typing import Any
 
 from ..support import InternalError
 from .attributes import UNIT, Attribute, quote
-from .definition import Field
+from .definition import Field, code_of
 
 __all__ = ["Element", "Printer", "attribute_text", "compile_printer", "default_attributes", "elements", "keyword_names"]
 
@@ -227,11 +227,12 @@ class _PrintCompiler:
         self.scope["DEFAULTS"] = self.defaults
         self.lines = ["def print_op(op, p):", "    n = p.names; t = p.types; a = op.attributes; o = op.operands"]
         self.operands()
-        self.text(self.cls.name)
+        self.scope["NAME"] = self.cls.name
+        self.value("NAME")
         self.sequence(self.items)
         self.flush()
         self.lines.append("    return s")
-        exec("\n".join(self.lines), self.scope)
+        exec(code_of("\n".join(self.lines)), self.scope)
         return self.scope["print_op"]  # type: ignore[no-any-return]
 
     def operands(self) -> None:

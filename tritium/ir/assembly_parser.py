@@ -13,7 +13,7 @@ from typing import Any
 from ..support import UNKNOWN, InternalError
 from .assembly import Element, elements, flatten, keyword_names
 from .attributes import UNIT, Attribute, DenseArrayAttr
-from .definition import Field
+from .definition import Field, code_of
 from .traits import SAME_TYPE
 from .types import i32
 
@@ -49,7 +49,7 @@ class _ParseCompiler:
         self.results()
         successors = ", ".join(f"s_{f.name}" for f in self.cls.successor_fields)
         self.emit(f"return create(operands, types, a, [], [{successors}], UNKNOWN)")
-        exec("\n".join(self.lines), self.scope)
+        exec(code_of("\n".join(self.lines)), self.scope)
         return self.scope["parse_op"]  # type: ignore[no-any-return]
 
     def preset(self) -> None:

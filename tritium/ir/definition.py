@@ -15,8 +15,10 @@ A field with a class-level default is optional. The constructor is generated on 
 from __future__ import annotations
 
 import enum
+import functools
 import sys
 from collections.abc import Callable
+from types import CodeType
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from ..support import UNKNOWN, InternalError, Location
@@ -355,6 +357,12 @@ class UnregisteredOp(Operation):
         return self.op_name
 
 
+@functools.lru_cache(1024)
+def code_of(source: str) -> CodeType:
+    """Generated source, compiled; classes of the same form share it, what differs stands in the scope it runs in."""
+    return compile(source, "<generated>", "exec")
+
+
 def _parameters(cls: Any) -> tuple[list[str], list[str]]:
     """The constructor's positional parameters and the names of the result-type keywords."""
     required, optional = [], []
@@ -389,7 +397,7 @@ def _make_constructor(cls: Any) -> Any:
     regions = " + ".join(f"[{f.name}]" if f.arity == "1" else f"list({f.name})" for f in cls.region_fields) or "[]"
     successors = ", ".join(f.name for f in cls.successor_fields)
     lines.append(f"    self.setup(operands, types, attrs, {regions}, [{successors}], loc)")
-    exec("\n".join(lines), scope)
+    exec(code_of("\n".join(lines)), scope)
     return scope["__init__"]
 
 

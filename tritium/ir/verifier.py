@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from ..support import Diagnostic, InternalError
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
-from .definition import Op
+from .definition import Op, code_of
 from .dominance import Dominance, value_dominates
 from .operation import Block, Operation, Region, Value
 from .printer import print_op
@@ -176,7 +176,7 @@ class _Rules:
         elif self.same_type or self.same_shape:
             return lambda op: False
         lines = "def check(op):\n    o = op.operands; r = op.results; a = op.attributes\n    return "
-        exec(lines + " and ".join(terms), scope)
+        exec(code_of(lines + " and ".join(terms)), scope)
         return scope["check"]  # type: ignore[no-any-return]
 
     def _attribute_terms(self, cls: Any, scope: dict[str, Any]) -> list[str]:
