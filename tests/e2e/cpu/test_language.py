@@ -420,34 +420,39 @@ def test_random_words(seed, first):
 
 @triton.jit
 def wide_words(seed, out_ptr):
+    """Counters of 64-bit words; an offset of 64 bits, which fills two of the 32-bit words."""
     at = tl.arange(0, 64)
-    a, b, c, d = tl.randint4x(seed, (at + 2147483000).to(tl.int64) * 5, 6)
+    counter = (at + 2147483000).to(tl.int64) * 5
+    zero = counter * 0
+    a, b, c, d = tl.philox(seed, counter, zero, zero, zero, 6)
     tl.store(out_ptr + at, a)
     tl.store(out_ptr + 64 + at, b ^ c ^ d)
-    tl.store(out_ptr + 128 + at, (tl.rand(seed, at.to(tl.uint64)) * 1024).to(tl.int32).to(tl.uint64))
+    tl.store(out_ptr + 128 + at, (tl.uint_to_uniform_float(a) * 1024).to(tl.int32).to(tl.uint64))
+    tl.store(out_ptr + 192 + at, tl.randint(seed, counter).to(tl.uint64))
 
 
-def philox_64(seed, offset, rounds):
-    """Philox 4x64 in Python integers, after the paper's section 3.3 and table 2."""
-    top = (1 << 64) - 1
-    counter, key = [offset & top, 0, 0, 0], [seed & top, 0]
+def philox_words(bits, counter, seed, rounds):
+    """Philox 4x32 or 4x64 in Python integers, after the paper's section 3.3 and table 2."""
+    top = (1 << bits) - 1
+    factors = (0xD2511F53, 0xCD9E8D57) if bits == 32 else (0xD2E7470EE14C6C93, 0xCA5A826395121157)
+    weyl = (0x9E3779B9, 0xBB67AE85) if bits == 32 else (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
+    key = [seed & top, seed >> bits]
     for _ in range(rounds):
-        a, b = counter[0] * 0xD2E7470EE14C6C93, counter[2] * 0xCA5A826395121157
-        counter = [(b >> 64) ^ counter[1] ^ key[0], b & top, (a >> 64) ^ counter[3] ^ key[1], a & top]
-        key = [(key[0] + 0x9E3779B97F4A7C15) & top, (key[1] + 0xBB67AE8584CAA73B) & top]
+        a, b = counter[0] * factors[0], counter[2] * factors[1]
+        counter = [(b >> bits) ^ counter[1] ^ key[0], b & top, (a >> bits) ^ counter[3] ^ key[1], a & top]
+        key = [(k + w) & top for k, w in zip(key, weyl)]
     return counter
 
 
 def test_random_words_of_64_bits():
-    out = run(wide_words, np.uint64, 77, size=192)
+    out = [int(v) for v in run(wide_words, np.uint64, 77, size=256)]
     offsets = [(at + 2147483000) * 5 for at in range(64)]
-    words = [philox_64(77, offset, 6) for offset in offsets]
-    assert [int(v) for v in out[:64]] == [w[0] for w in words]
-    assert [int(v) for v in out[64:128]] == [w[1] ^ w[2] ^ w[3] for w in words]
-    first = [philox_64(77, at, 10)[0] for at in range(64)]
-    first = [w if w < 2**63 else 2**64 - 1 - w for w in first]
-    expected = [int(np.float32(w) * np.float32(1.0842020432385337e-19) * 1024) for w in first]
-    assert [int(v) for v in out[128:]] == expected
+    words = [philox_words(64, [offset, 0, 0, 0], 77, 6) for offset in offsets]
+    assert out[:64] == [w[0] for w in words]
+    assert out[64:128] == [w[1] ^ w[2] ^ w[3] for w in words]
+    folded = [w[0] if w[0] < 2**63 else 2**64 - 1 - w[0] for w in words]
+    assert out[128:192] == [int(np.float32(w) * np.float32(1.0842020432385337e-19) * 1024) for w in folded]
+    assert out[192:] == [philox_words(32, [o & 0xFFFFFFFF, o >> 32, 0, 0], 77, 10)[0] for o in offsets]
 
 
 @triton.jit
