@@ -605,3 +605,19 @@ def test_an_integer_of_more_than_64_bits(value):
 
     with pytest.raises(OverflowError, match="argument 'n'.*64 bits"):
         kernel[(1,)](np.zeros(1, np.int64), value)
+
+
+def test_options_may_be_dicts_and_hooks_see_them_all():
+    seen = []
+
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, 1)
+
+    with knobs.runtime.scope():
+        knobs.runtime.jit_post_compile_hook = lambda **event: seen.append(event["compile"])
+        for _ in range(2):
+            kernel[(1,)](np.zeros(1, np.int32), extern_libs={"lib": "path"}, num_warps=8)
+    assert len(seen) == 1
+    assert seen[0]["extern_libs"] == (("lib", "path"),)
+    assert seen[0]["num_warps"] == 8 and seen[0]["enable_fp_fusion"] is True

@@ -191,9 +191,10 @@ class Autotuner(KernelInterface[Any]):
 
     def _prepare_arguments(self, args: dict[str, Any], reset_only: bool = False) -> None:
         for name in self.reset_to_zero:
-            _clear(args[name])
+            if args[name] is not None:  # an optional argument that was not given
+                _clear(args[name])
         if not reset_only:
-            self._saved = {name: _clone(args[name]) for name in self.restore_value}
+            self._saved = {name: _clone(args[name]) for name in self.restore_value if args[name] is not None}
 
     def _restore_arguments(self, args: dict[str, Any], exception: Exception | None = None) -> None:
         for name, value in self._saved.items():

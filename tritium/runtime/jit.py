@@ -227,7 +227,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         kernels = self.device_caches[device][0]
         key = (
             tuple(("constexpr", constant_key(k)) if t == "constexpr" else (t, k) for t, k in pairs),
-            tuple(options.items()),
+            tuple(map(_option_key, options.items())) if options else (),
             _settings_key(),
         )
         try:
@@ -333,7 +333,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             "constants": source.constants,
             "configs": [source.attrs],
             "options": dict(options),
-            **{k: options.get(k) for k in ("num_warps", "num_ctas", "num_stages")},
+            **_all_options(driver.active.get_current_target(), options),
         }
         return hook(
             key=key,
@@ -407,6 +407,19 @@ def _option_names(target: Any) -> list[str]:
     if names is None:
         names = _names_by_target[target] = list(make_backend(target).option_names())
     return names
+
+
+def _option_key(item: tuple[str, Any]) -> tuple[str, Any]:
+    """A name and value as a key; some options are dicts (`extern_libs`)."""
+    name, value = item
+    return name, constant_key(tuple(value.items()) if isinstance(value, dict) else value)
+
+
+def _all_options(target: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Every option of the target with its value."""
+    backend = make_backend(target)
+    parsed = backend.parse_options(options)
+    return {name: getattr(parsed, name) for name in backend.option_names()}
 
 
 _settings_memo: tuple[int, Any] = (-1, None)

@@ -119,3 +119,46 @@ def test_bf16_atomic_add_by_many_programs():
     kernel[(128,)](x, old)
     assert x.tolist() == [128, 128, 0, 128]  # exact up to 256
     assert sorted(old[:, 0].tolist()) == list(range(128))
+
+
+def test_constants_returned_from_functions_stay_constants():
+    @tritium.jit
+    def pick(flag):
+        if flag < 0:
+            return 0.5
+        return 2
+
+    @tritium.jit
+    def kernel(x, flag):
+        known: tl.constexpr = pick(-1)
+        tl.static_assert(known == 0.5)
+        half = tl.load(x) * pick(-1)  # a number adapts to the type beside it
+        tl.static_assert(half.dtype == tl.float16)
+        tl.store(x, half)
+        tl.store(x + 1, signed(flag))
+
+    @tritium.jit
+    def signed(value):
+        if value < 0:
+            return -1
+        else:
+            return 1
+
+    x = np.array([3, 0], np.float16)
+    kernel[(1,)](x, -7)
+    np.testing.assert_array_equal(x, [1.5, -1])
+
+
+def test_optional_arguments_of_a_tuned_kernel_may_be_none():
+    @tritium.autotune(
+        [tritium.Config({"B": 16}), tritium.Config({"B": 32})], ["n"], reset_to_zero=["x"], rep=1, warmup=1
+    )
+    @tritium.jit
+    def kernel(x, y, n, B: tl.constexpr):
+        if x is not None:
+            tl.atomic_add(x, 1)
+        tl.store(y + tl.program_id(0), n)
+
+    y = np.zeros(2, np.int32)
+    kernel[(2,)](None, y, 3)
+    np.testing.assert_array_equal(y, 3)

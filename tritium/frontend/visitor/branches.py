@@ -37,7 +37,7 @@ from .values import (
 if TYPE_CHECKING:
     from .core import Visitor
 
-__all__ = ["branch_block", "decay", "merge", "static_condition"]
+__all__ = ["branch_block", "merge", "static_condition"]
 
 MAX_COPIES = 64  # of the statements behind ifs that return on some of their paths only
 _MISSING = object()
@@ -192,19 +192,11 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
 # -- return -------------------------------------------------------------------------------------------------------
 
 
-def decay(visitor: Visitor, value: Any) -> Any:
-    """What a `return` hands over: numbers become run-time values, except for library functions of constants."""
-    if visitor.unit.keeps_constants(visitor.callee):
-        return value
-    return materialize(value, visitor.semantic)
-
-
 @handles(ast.Return)
 def _return(visitor: Visitor, node: ast.Return) -> Outcome:
     if visitor.loops:
         raise visitor.unsupported(node, *RETURN_IN_LOOP)
-    value = None if node.value is None else visitor.visit(node.value)
-    return Outcome(decay(visitor, value))
+    return Outcome(None if node.value is None else visitor.visit(node.value))  # constants stay constants
 
 
 def _returning_if(visitor: Visitor, node: ast.If, condition: Any) -> Outcome:

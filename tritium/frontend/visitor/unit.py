@@ -9,7 +9,7 @@ from typing import Any
 from ...dialects import builtin, tt
 from ...ir import Block, FunctionType, Value
 from ...support import FileLineColLoc
-from ..callee import LanguageFunction, SourceFunction
+from ..callee import SourceFunction
 from ..errors import CallFrame, LanguageError
 from ..semantics import Semantic
 from .builder import NamingBuilder
@@ -58,11 +58,6 @@ class Unit:
     def cause(e: BaseException) -> BaseException | None:
         """What an error is chained to: nothing, unless the compiler itself is being debugged."""
         return e if os.environ.get(DEBUGGING, "0") not in ("", "0") else None
-
-    @staticmethod
-    def keeps_constants(callee: SourceFunction) -> bool:
-        """Library functions of constants are constants; those of users return run-time values, as in Triton."""
-        return isinstance(callee, LanguageFunction)
 
     # -- calls ------------------------------------------------------------------------------------------------
 
