@@ -36,6 +36,11 @@ assert driver.active.get_current_target().backend == "cpu"
 assert JITFunction is tritium.JITFunction and triton.knobs is tritium.knobs
 assert tritium.__spec__.name == "tritium" and tritium.runtime.__spec__.name == "tritium.runtime"
 assert tritium.runtime.__name__ == "tritium.runtime"
+import importlib.util
+import triton.backends
+assert importlib.util.find_spec("triton") is not None
+assert "cpu" in triton.backends.backends and len(triton.backends.backends) >= 1
+assert triton.backends.backends["cpu"].driver.is_active()
 try:
     import triton.nonsense
 except ModuleNotFoundError as error:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tritium
-from tritium.backends.cpu import BackendError
+from tritium.backends.cpu import BackendError, host_target
 from tritium.compiler import GPUTarget, IRSource, SourceError
 from tritium.runtime import DeviceAssertError, SanitizerError
 
@@ -82,6 +82,19 @@ def test_every_stage_can_be_where_it_starts(tmp_path: Path) -> None:
         assert list(again.asm) == rest
         assert again.name == "add_kernel"
         assert again.kernel == kernel.kernel
+
+
+def test_the_host_has_several_names(tmp_path: Path) -> None:
+    path = written(tmp_path, ADD)
+    hashes = {tritium.compile(path, GPUTarget("cpu", name, 1)).hash for name in ("", "host", host_target().cpu)}
+    assert hashes == {tritium.compile(path).hash}
+
+
+def test_launching_as_pytorchs_compiler_does(tmp_path: Path) -> None:
+    kernel = tritium.compile(written(tmp_path, ADD))
+    x, out, seen = np.arange(64, dtype=np.float32), np.zeros(64, np.float32), []
+    kernel.run(1, 1, 1, 0, kernel.function, kernel.packed_metadata, "m", seen.append, seen.append, x, out, 64)
+    assert np.array_equal(out, 2 * x) and seen == ["m", "m"]
 
 
 @pytest.mark.parametrize("arch", ["aarch64", "neoverse-v1", "x86-64-v3", "x86-64", "sapphirerapids"])

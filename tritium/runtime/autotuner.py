@@ -14,7 +14,7 @@ from ..compiler import Entry, KernelCache, make_backend, package_key
 from ..frontend.errors import CompileTimeAssertionFailure
 from ..support import settings
 from ..testing import do_bench as default_bench
-from .arrays import is_array
+from .arrays import element_name, is_array
 from .driver import driver
 from .errors import AutotunerError, OutOfResources
 from .jit import JITFunction, KernelInterface
@@ -294,9 +294,12 @@ class Autotuner(KernelInterface[Any]):
     # -- launching ----------------------------------------------------------------------------------------------------
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        named = {**(self.nargs or {}), **{k: v for k, v in kwargs.items() if k in self.arg_names}}
+        named = dict(self.nargs or {})
+        for name, value in kwargs.items():
+            if name in self.arg_names:
+                named[name] = value
         values: list[Any] = [named[name] for name in self.keys if name in named]
-        values += [str(v.dtype) for v in named.values() if is_array(v) and hasattr(v, "dtype")]
+        values += [element_name(v.dtype) for v in named.values() if is_array(v) and hasattr(v, "dtype")]
         return tuple(values)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
