@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
+import pickle
 import struct
 import sys
 import threading
@@ -224,6 +226,7 @@ def test_a_grid_function_sees_all_arguments(count) -> None:
         ("3", "a grid is an integer, a tuple, or a function"),
         ((2**31,), "larger than 2147483647"),
         (lambda meta: None, "a grid is an integer"),
+        ((2**31 - 1, 2**31 - 1, 2), "more than 2\\^62 programs"),
     ],
 )
 def test_bad_grids(count, grid, text: str) -> None:
@@ -400,6 +403,30 @@ def test_launches_from_several_threads(count) -> None:
     for t in threads:
         t.join()
     assert all((out == 200).all() for out in outs)
+
+
+def a_kernel(x):
+    pass
+
+
+module_kernel = tritium.jit(a_kernel)
+a_kernel = module_kernel
+
+
+def test_copies_and_pickles_are_the_kernel_itself() -> None:
+    assert copy.copy(module_kernel) is module_kernel
+    assert copy.deepcopy([module_kernel])[0] is module_kernel
+    assert pickle.loads(pickle.dumps(module_kernel)) is module_kernel
+    assert module_kernel.__globals__ is globals()
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        module_kernel.src = "def a_kernel(x): return x"
+
+
+def test_jit_of_a_jit_function() -> None:
+    again = tritium.jit(module_kernel)
+    assert again.fn is module_kernel.fn and again.cache_key == module_kernel.cache_key
+    with pytest.raises(TypeError, match="jit decorates functions, not int"):
+        tritium.jit(3)
 
 
 # ---- hooks and globals ----------------------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ __all__ = ["LIMIT", "normalize_grid"]
 LIMIT = (1 << 31) - 1
 """The largest extent of a dimension: program ids are 32-bit integers."""
 
+PROGRAMS = 1 << 62
+"""The most programs of a launch: they are numbered by 64-bit integers."""
+
 
 def normalize_grid(
     grid: Any, meta: Callable[[], dict[str, Any]] | None, kernel: str = "kernel"
@@ -37,4 +40,6 @@ def normalize_grid(
     if max(sizes) > LIMIT:
         raise LaunchError(f"{kernel}: a dimension of the grid {tuple(sizes)} is larger than {LIMIT}")
     x, y, z = sizes + [1] * (3 - len(sizes))
+    if x * y * z > PROGRAMS and min(sizes) > 0:
+        raise LaunchError(f"{kernel}: the grid {tuple(sizes)} has more than 2^62 programs")
     return x, y, z

@@ -152,6 +152,10 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             f"hint: call {self.__name__}[grid](...), where grid says how many programs run, e.g. (1,)"  # type: ignore[attr-defined]
         )
 
+    def __reduce__(self) -> str:
+        """Pickled by name, as functions are; a copy is the kernel itself."""
+        return self.fn.__qualname__
+
     def __repr__(self) -> str:
         return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
 
