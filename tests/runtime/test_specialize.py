@@ -114,6 +114,8 @@ def test_torch_elements() -> None:
 def test_tensor_descriptor() -> None:
     descriptor = TensorDescriptor(np.zeros((64, 64), np.float32)[:, :], [64, 64], [64, 1], [32, 16])
     assert specialize(descriptor, rule())[0] == "tensordesc<fp32[32, 16]>"
+    padded = TensorDescriptor(np.zeros((64, 64), np.float32)[:, :], [64, 64], [64, 1], [32, 16], "nan")
+    assert specialize(padded, rule())[0] == "tensordesc<fp32[32, 16], nan>"
     with pytest.raises(ArgumentError, match="last stride"):
         TensorDescriptor(ALIGNED, [8, 8], [8, 2], [4, 4])
     with pytest.raises(ArgumentError, match="not a multiple of 16 bytes"):

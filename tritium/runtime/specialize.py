@@ -174,7 +174,8 @@ def _descriptor(value: TensorDescriptor, rule: ParameterRule) -> tuple[Any, Any]
     if info is None:
         raise ArgumentError(f"argument {rule.name!r}: the base of a TensorDescriptor must be an array")
     block = ", ".join(map(str, value.block_shape))
-    return f"tensordesc<{info.element}[{block}]>", value.padding
+    padding = ", nan" if value.padding == "nan" else ""  # what lies outside is part of the kernel
+    return f"tensordesc<{info.element}[{block}]{padding}>", value.padding
 
 
 _BY_CLASS: dict[type, Any] = {

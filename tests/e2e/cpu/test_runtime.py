@@ -152,6 +152,10 @@ def test_tensor_descriptors() -> None:
     assert np.array_equal(out, x[2:6, 4:12])
     kernel[(1,)](descriptor, out, 11, 16)
     assert np.array_equal(out, np.pad(x, ((0, 9), (0, 9)))[11:15, 16:24])
+    kernel[(1,)](TensorDescriptor(x, [13, 20], [20, 1], [4, 8], "nan"), out, 11, 16)
+    assert np.array_equal(out[:2, :4], x[11:, 16:])
+    assert np.isnan(out[2:]).all()
+    assert np.isnan(out[:, 4:]).all()
 
 
 class Interface:
