@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import tritium
 from tritium.backends.compiler import GPUTarget, Stage
 from tritium.backends.cpu import host_target
 from tritium.backends.cpu.compiler import CPUBackend
@@ -117,3 +118,18 @@ done:
 def slot(i: int, ty: str) -> str:
     """`%a<i>`: the argument in slot i."""
     return f"  %s{i} = getelementptr i64, ptr %args, i64 {i}\n  %a{i} = load {ty}, ptr %s{i}\n"
+
+
+def kernel_of(function, text):
+    """`function` as a kernel whose machine code is made from `text(signature, constants)`."""
+    KERNELS[function.__name__] = text
+    return tritium.jit(function)
+
+
+def record_pid(name: str):
+    """A kernel that adds 1 to out[pid]."""
+    body = slot(0, "ptr") + (
+        "  %p = getelementptr i32, ptr %a0, i64 %pid\n  %v = load i32, ptr %p\n"
+        "  %w = add i32 %v, 1\n  store i32 %w, ptr %p\n"
+    )
+    return lambda signature, constants: program(body, "", name)
