@@ -517,3 +517,52 @@ def test_division_by_one_number_is_exact() -> None:
         want = x / divisors.repeat(256)
     np.testing.assert_array_equal(out, want)
     np.testing.assert_array_equal(np.signbit(out[want == 0]), np.signbit(want[want == 0]))
+
+
+@pytest.mark.parametrize("start", [0, 5, 2**31 - 300, 2**31 - 100, 2**31 - 1])
+def test_sums_wrap_around_in_their_own_type(start: int) -> None:
+    """(start + arange) * 3 in 32 bits, extended to 64: the same as NumPy's, also where the sum leaves the range."""
+    text = """
+    tt.func public @k(%o: !tt.ptr<i64>, %start: i32) {
+      %r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+      %s = tt.splat %start : i32 -> tensor<256xi32>
+      %a = arith.addi %s, %r : tensor<256xi32>
+      %three = arith.constant dense<3> : tensor<256xi32>
+      %m = arith.muli %a, %three : tensor<256xi32>
+      %e = arith.extsi %m : tensor<256xi32> to tensor<256xi64>
+      %os = tt.splat %o : !tt.ptr<i64> -> tensor<256x!tt.ptr<i64>>
+      %op = tt.addptr %os, %r : tensor<256x!tt.ptr<i64>>, tensor<256xi32>
+      tt.store %op, %e : tensor<256x!tt.ptr<i64>>
+      tt.return
+    }"""
+    out = poisoned(256, np.int64)
+    Kernel(text)((1,), out, start)
+    want = ((np.int64(start) + np.arange(256)) * 3).astype(np.int32).astype(np.int64)
+    np.testing.assert_array_equal(out, want)
+
+
+@pytest.mark.parametrize("start", [0, 2**31 - 300, 2**31 - 100, -(2**31), -(2**31) + 100])
+@pytest.mark.parametrize("predicate", ["slt", "sge"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_masks_of_sums_that_wrap_around(predicate: str, step: int, start: int) -> None:
+    text = f"""
+    tt.func public @k(%o: !tt.ptr<i32>, %start: i32, %n: i32) {{
+      %r = tt.make_range {{end = 256 : i32, start = 0 : i32}} : tensor<256xi32>
+      %k = arith.constant dense<{step}> : tensor<256xi32>
+      %rk = arith.muli %r, %k : tensor<256xi32>
+      %s = tt.splat %start : i32 -> tensor<256xi32>
+      %a = arith.addi %s, %rk : tensor<256xi32>
+      %ns = tt.splat %n : i32 -> tensor<256xi32>
+      %mask = arith.cmpi {predicate}, %a, %ns : tensor<256xi32>
+      %os = tt.splat %o : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+      %op = tt.addptr %os, %r : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+      tt.store %op, %a, %mask : tensor<256x!tt.ptr<i32>>
+      tt.return
+    }}"""
+    kernel = Kernel(text)
+    for n in (0, 5, 2**31 - 1, -(2**31)):
+        out = poisoned(256, np.int32)
+        kernel((1,), out, start, n)
+        a = (np.int64(start) + step * np.arange(256)).astype(np.int32)
+        want = np.where(a < n if predicate == "slt" else a >= n, a, 113)
+        np.testing.assert_array_equal(out, want)

@@ -4,8 +4,8 @@ A tile like `ptr + (pid * 128 + arange)[:, None] * stride + arange[None, :]` is 
 dimension, all of them scalars: an address is then two multiplications away, and neighbours are known to be
 neighbours. The scalars are symbolic (`Sym`), so that asking costs nothing; the lowering writes out those it needs.
 
-The sign extension of a sum is taken to be the sum of the extensions: offsets within a tile do not overflow
-their integer type (Triton's own axis analysis takes the same for granted).
+Forms are exact, wrapping around included, with one exception: the offsets of `tt.addptr` are taken not to overflow
+their integer type within a tile (Triton's own axis analysis takes the same for granted).
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def _affine(*classes: type) -> Callable[[Handler], Handler]:
 class Affinity:
     """Affine forms of the values of one function, found on demand and remembered.
 
-    With `hopeful`, `(base + arange) % n` is taken not to wrap around within the tile; whoever uses such a form makes
-    sure of that at run time (`remainders`).
+    With `hopeful`, `(base + arange) % n` is taken not to wrap around within the tile, nor a sum before it is extended
+    to more bits; whoever uses such a form makes sure of that at run time.
     """
 
     def __init__(self, hopeful: bool = False) -> None:
@@ -198,10 +198,10 @@ class Affinity:
             return a if b == ZERO and a in (ZERO, ONE) else None
         if op is None or op.regions or not op.operands:
             return None
-        return ZERO if all(self.stride_along(v, dim) == ZERO for v in op.operands if _fits(v, ty)) else None
+        return ZERO if all(self.stride_along(v, dim) == ZERO for v in op.operands if _has_shape_of(v, ty)) else None
 
 
-def _fits(v: Value, ty: TensorType) -> bool:
+def _has_shape_of(v: Value, ty: TensorType) -> bool:
     return isinstance(v.type, TensorType) and v.type.shape == ty.shape
 
 
@@ -312,10 +312,24 @@ def _extend(a: Affinity, op: Any, ty: TensorType) -> AffineForm | None:
     if f is None:
         return None
     signed = not isinstance(op, arith.ExtUI)
-    if not signed and not f.uniform and not _not_negative(f):
+    widens = isinstance(op, (arith.ExtSI, arith.ExtUI)) and not f.uniform
+    if widens and not _fits(f, op.in_.type, signed) and not (a.hopeful and signed):
         return None
     strides = tuple(cast(s, f.type, ty.element, signed) for s in f.strides)
     return AffineForm(cast(f.base, f.type, ty.element, signed), strides, ty.element)
+
+
+def _fits(f: AffineForm, ty: TensorType, signed: bool) -> bool:
+    """True when all elements are known, and none leaves the range of the integer type."""
+    if not isinstance(f.base, Num) or not isinstance(f.type, IntegerType):
+        return False
+    low = high = f.base.value
+    for n, s in zip(ty.shape, f.strides):
+        if not isinstance(s, Num):
+            return False
+        low, high = low + min(0, s.value * (n - 1)), high + max(0, s.value * (n - 1))
+    half = 1 << (f.type.width - 1)
+    return (-half if signed else 0) <= low and high < half
 
 
 @_affine(arith.RemSI, arith.RemUI)
@@ -328,10 +342,6 @@ def _remainder(a: Affinity, op: Any, ty: TensorType) -> AffineForm | None:
     if x.uniform and isinstance(n.base, Num) and n.base.value == 0:
         return None
     return AffineForm(Remainder(x.base, n.base, isinstance(op, arith.RemSI)), x.strides, x.type)
-
-
-def _not_negative(f: AffineForm) -> bool:
-    return all(isinstance(s, Num) and s.value >= 0 for s in (f.base, *f.strides))
 
 
 @_affine(tt.AddPtr)

@@ -117,7 +117,7 @@ class Evaluator:
             moved = w.cast(base, ty, True, at.level)
             if stride != Num(1):
                 moved = w.mul(moved, step, at.level)
-            total = w.add(total, moved, level)
+            total = w.add(total, moved, level, wraps=form.pointer is None)
             if isinstance(at, Strided):
                 lane_stride = self._plus(lane_stride, self._scaled(stride, step, at.stride))
         if form.pointer is not None:
@@ -139,7 +139,7 @@ class Evaluator:
         if isinstance(a, int):
             a, b = b, a
         assert isinstance(a, Value)
-        return self.w.add(a, self.w.number(b, a.type) if isinstance(b, int) else b, 0) if b != 0 else a
+        return self.w.add(a, self.w.number(b, a.type) if isinstance(b, int) else b, 0, wraps=True) if b != 0 else a
 
     # -- elementwise ------------------------------------------------------------------------------------------
 
@@ -242,13 +242,20 @@ def _strided_mul(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
 
 
 def _strided_extend(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+    """Strided in the wider type too, unless a lane in the middle wraps around in the narrower one."""
     (a,) = lanes
     assert isinstance(a, Strided)
     if isinstance(op, arith.ExtUI):
         return None
-    ty = element_type(op.out.type)
-    stride = a.stride if isinstance(a.stride, int) else ev.w.cast(a.stride, ty, True, a.level)
-    return Strided(ev.w.cast(a.base, ty, True, a.level), stride, a.level)
+    w, narrow, wide = ev.w, a.base.type, element_type(op.out.type)
+    base = w.cast(a.base, wide, True, a.level)
+    stride = a.stride if isinstance(a.stride, int) else w.cast(a.stride, wide, True, a.level)
+    count = w.number(ev.lanes - 1, wide)
+    span = w.number(stride * (ev.lanes - 1), wide) if isinstance(stride, int) else w.mul(stride, count, a.level)
+    last = w.place(arith.AddI(base, span), a.level)
+    again = w.cast(w.cast(last, narrow, True, a.level), wide, True, a.level)
+    fits = w.place(arith.CmpI(arith.CmpIPredicate.eq, last, again), a.level)
+    return Guarded(fits, Strided(base, stride, a.level), lambda: ev.apply(op, [a], wide), a.level)
 
 
 def _strided_addptr(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:

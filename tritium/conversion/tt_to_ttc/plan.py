@@ -170,6 +170,15 @@ class Plan:
                     found[op] = None
         return list(found)
 
+    def extensions(self, values: list[Value], computing: Value | None) -> list[Operation]:
+        """The sign extensions in loops over `values` that are affine if nothing wraps around before them."""
+        found: dict[Operation, None] = {}
+        for v, _ in self.accesses(values, computing):
+            op = v.defining_op
+            if isinstance(op, arith.ExtSI) and self.affinity.of(v) is None and self.hopeful.of(v) is not None:
+                found[op] = None
+        return list(found)
+
     def bounds(self, values: list[Value], computing: Value | None) -> list[Operation]:
         """Signed comparisons of affine tiles with known strides, as masks are made of, in loops over `values`."""
         found: dict[Operation, None] = {}

@@ -3,6 +3,7 @@
 What stands in the way of plain vector code is nearly always false, and whether it is can be told before the loop:
 
 - a mask `offsets < n` that cuts nothing off, as in all programs but the last of a grid;
+- a sum that wraps around before it is extended to 64 bits;
 - a remainder `(start + arange) % n` that does not wrap around within the tile;
 - a load that overlaps the store of its loop otherwise than element by element (`overlap.py`).
 
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from ...analysis.affine import Num, Remainder
 from ...dialects import arith, scf, tt
-from ...ir import Operation, TensorType, Value, i64
+from ...ir import IntegerType, Operation, TensorType, Value, i64
 from .nests import Space
 from .overlap import conflicts, staged_loads
 from .plan import BOUND_SIDES
@@ -44,11 +45,14 @@ def versioned(
     plan, ev = lowering.plan, lowering.ev
     overlaps = conflicts(lowering, store) if store is not None else []
     remainders: list[Operation] = []
+    extensions: list[Operation] = []
     bounds: list[Operation] = []
     if space.axis >= 0 and ev.sanitizer is None and _numel(space) >= SMALL * space.lanes:
         remainders = plan.remainders(values, space.axis, computing)
+        extensions = plan.extensions(values, computing)
         bounds = plan.bounds(values, computing)
     conditions = [_does_not_wrap(lowering, op) for op in remainders]
+    conditions += [_keeps_range(lowering, op.operands[0]) for op in extensions]
     conditions += [_holds_everywhere(lowering, op) for op in bounds]
     if not conditions:
         with staged_loads(lowering, overlaps):
@@ -101,6 +105,25 @@ def _number(s: object) -> int:
     return s.value
 
 
+def _keeps_range(lowering: TileLowering, value: Value) -> Value:
+    """i1: no element of an affine tile of integers leaves the range of its type; reckoned in 64 bits."""
+    w, scalars = lowering.ev.w, lowering.ev.scalars
+    f = lowering.plan.hopeful.of(value)
+    assert f is not None and isinstance(f.type, IntegerType) and isinstance(value.type, TensorType)
+    low = high = w.cast(w.symbol(f.base, f.type, scalars), i64, True, 0)
+    zero = w.number(0, i64)
+    for n, s in zip(value.type.shape, f.strides):
+        if n == 1 or s == Num(0):
+            continue
+        span = w.mul(w.cast(w.symbol(s, f.type, scalars), i64, True, 0), w.number(n - 1, i64), 0)
+        low = w.place(arith.AddI(low, w.place(arith.MinSI(span, zero))))
+        high = w.place(arith.AddI(high, w.place(arith.MaxSI(span, zero))))
+    half = 1 << (min(f.type.width, 62) - 1)
+    above = w.place(arith.CmpI(arith.CmpIPredicate.sge, low, w.number(-half, i64)))
+    below = w.place(arith.CmpI(arith.CmpIPredicate.slt, high, w.number(half, i64)))
+    return w.place(arith.AndI(above, below))
+
+
 def _holds_everywhere(lowering: TileLowering, op: Operation) -> Value:
     """i1: an affine comparison holds for the element where it is tightest; reckoned in 64 bits."""
     assert isinstance(op, arith.CmpI)
@@ -111,4 +134,8 @@ def _holds_everywhere(lowering: TileLowering, op: Operation) -> Value:
     steps = [_number(a) - _number(b) for a, b in zip(x.strides, y.strides)]
     span = sum(side * max(side * step, 0) * (n - 1) for step, n in zip(steps, op.lhs.type.shape))
     a, b = (w.cast(w.symbol(f.base, f.type, scalars), i64, True, 0) for f in (x, y))
-    return w.place(arith.CmpI(op.predicate, w.add(a, w.number(span, i64), 0), b))
+    holds = w.place(arith.CmpI(op.predicate, w.add(a, w.number(span, i64), 0), b))
+    for operand, f, direction in ((op.lhs, x, side), (op.rhs, y, -side)):  # ends that the comparison does not bound
+        if any(direction * _number(s) < 0 for s in f.strides):
+            holds = w.place(arith.AndI(holds, _keeps_range(lowering, operand)))
+    return holds

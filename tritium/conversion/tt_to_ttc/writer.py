@@ -122,13 +122,13 @@ class Writer:
         self.levels[level].memo[key] = value
         return value
 
-    def add(self, a: Value, b: Value, level: int) -> Value:
-        """a + b on scalars or vectors; offsets within a tile do not wrap."""
+    def add(self, a: Value, b: Value, level: int, wraps: bool = False) -> Value:
+        """a + b on scalars or vectors; coordinates and offsets do not wrap, values of the kernel may."""
         if _is_zero(a):
             return b
         if _is_zero(b):
             return a
-        return self.place(arith.AddI(a, b, NSW), level)
+        return self.place(arith.AddI(a, b, None if wraps else NSW), level)
 
     def mul(self, a: Value, b: Value, level: int) -> Value:
         """a * b on scalars or vectors."""
@@ -218,7 +218,7 @@ class Writer:
         steps = self.lane_offsets(lane, lanes, i64 if pointer else lane.base.type)
         if pointer:
             return ttc.OffsetPointer(lane.base, steps)
-        return arith.AddI(self.splat(lane.base, lanes, lane.level), steps, NSW)
+        return arith.AddI(self.splat(lane.base, lanes, lane.level), steps)
 
     def lane_offsets(self, lane: Strided, lanes: int, ty: Type) -> Value:
         """[0, stride, 2 stride, …] as a vector of `ty`."""
