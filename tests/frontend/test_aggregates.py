@@ -153,3 +153,52 @@ def test_methods_decide_the_identity_of_what_uses_the_class():
     again = SourceFunction(kernel.fn)
     assert again.cache_key != key
     Range.tritium_members.pop()
+
+
+@aggregate
+class Base:
+    x: tl.tensor
+    scale: tl.constexpr = 3
+
+
+@aggregate
+class Child(Base):
+    pair: tl.tuple
+
+    def shifted(self, by, _semantic=None):
+        return _semantic.add(self.x, by)
+
+
+@aggregate
+class Made:
+    x: tl.tensor
+
+    def __init__(self, n, _semantic=None):
+        self.x = _semantic.to_tensor(n)
+
+
+def test_fields_and_defaults_are_inherited():
+    held = aggregate(type("Held", (), {"__annotations__": {"a": tl.constexpr, "b": tl.constexpr}, "b": 9}))
+    below = aggregate(type("Below", (held,), {"__annotations__": {"c": tl.constexpr}}))
+    assert [below(1, 2, 3).c.value, below(1, c=3).b.value, below(a=1, c=3).a.value] == [3, 9, 1]
+
+
+def test_methods_and_constructors_that_emit_operations():
+    @SourceFunction
+    def kernel(out, a):
+        child = Child(a, 4, (5, 6))
+        tl.store(out, child.shifted(child.pair[1]) * child.scale + Made(7).x)
+
+    assert run(kernel, 2)[0] == (2 + 6) * 4 + 7
+
+
+def test_a_value_does_not_change_and_is_replaced():
+    held = aggregate(type("Held", (), {"__annotations__": {"a": tl.constexpr}}))
+    value = held(1)
+    with pytest.raises(AttributeError, match="cannot assign to field 'a' on immutable aggregate Held"):
+        value.a = 2
+    assert aggregate_replace(value, a=5).a.value == 5
+    with pytest.raises(TypeError, match="has no field 'z'"):
+        aggregate_replace(value, z=1)
+    with pytest.raises(TypeError, match="expects an aggregate instance"):
+        aggregate_replace(3, a=1)

@@ -30,8 +30,17 @@ from .callee import ConstexprFunction, SourceFunction
 from .constexpr import constexpr
 from .errors import LanguageError
 from .scalar_types import BaseType
+from .tuples import tuple as tl_tuple
 
 __all__ = ["aggregate", "aggregate_replace", "aggregate_type"]
+
+
+class FieldError(LanguageError, TypeError):
+    """A field that an aggregate does not have, or a value that is no aggregate."""
+
+
+class FrozenError(LanguageError, AttributeError):
+    """An aggregate does not change once it is made."""
 
 
 class aggregate_type(BaseType):
@@ -89,7 +98,8 @@ class _Aggregate:
     def __setattr__(self, name: str, value: Any) -> None:
         kind = self.__class__.__name__
         if self._frozen:
-            raise LanguageError(f"AttributeError: {kind} cannot be changed once it is made", "use aggregate_replace")
+            what = f"cannot assign to field {name!r} on immutable aggregate {kind}"
+            raise FrozenError(f"AttributeError: {what}", "make another with aggregate_replace")
         if name not in self._annotations:
             hint = f"annotate it in the class: `{name}: tl.tensor`"
             raise LanguageError(f"AttributeError: {kind} has no field {name}", hint)
@@ -100,6 +110,10 @@ def _checked(kind: str, name: str, annotation: Any, value: Any) -> Any:
     """The value of a field, wrapped as constexpr where the field is one. Raises where it has another type."""
     if annotation is constexpr:
         value = constexpr(value) if not hasattr(value, "_flatten_ir") else value
+    if annotation is tl_tuple and isinstance(value, tuple):
+        fields = list(value._fields) if hasattr(value, "_fields") else None  # type: ignore[attr-defined]
+        items = [v if hasattr(v, "_flatten_ir") else constexpr(v) for v in value]
+        value = tl_tuple(items, fields=fields) if fields else tl_tuple(items)
     if isinstance(annotation, type) and not isinstance(value, annotation):
         found = type(value).__name__
         raise LanguageError(f"TypeError: the field {name} of {kind} is a {annotation.__name__}, got a {found}")
@@ -127,8 +141,9 @@ def aggregate(cls: type) -> type:
     if isinstance(cls.__dict__.get("__init__"), SourceFunction):
         raise TypeError(f"{cls.__name__}.__init__ runs while compiling: it must not be a @jit function")
     fields = _annotations(cls)
-    own_init = _python(cls.__init__) if cls.__init__ is not object.__init__ else None
-    defaults = {n: cls.__dict__[n] for n in fields if n in cls.__dict__}
+    init: Any = cls.__init__  # type: ignore[misc]
+    own_init = None if init is object.__init__ or getattr(init, "tritium_default", False) else _python(init)
+    defaults = {n: getattr(cls, n) for n in fields if hasattr(cls, n)}
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         if own_init is not None:
@@ -140,14 +155,25 @@ def aggregate(cls: type) -> type:
             if name not in defaults:
                 raise LanguageError(f"AttributeError: {cls.__name__}.__init__ does not set the field {name}")
             setattr(self, name, defaults[name])
+        if own_init is None and hasattr(self, "__post_init__"):
+            self.__post_init__()
         if self.__class__ is made:
             object.__setattr__(self, "_frozen", True)
 
+    __init__.tritium_default = own_init is None  # type: ignore[attr-defined]
     bases = (cls,) if issubclass(cls, _Aggregate) else (cls, _Aggregate)
     body = {"__init__": __init__, "_annotations": fields, "tritium_members": _members(cls, own_init)}
+    body["tritium_emits"] = _takes_semantic(own_init)
     body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
     made = type(cls)(cls.__name__, bases, body)
     return made
+
+
+def _takes_semantic(init: Any) -> bool:
+    """Does `__init__` emit operations itself? Such a parameter passes through classes that call their base's."""
+    return getattr(init, "tritium_emits", False) or "_semantic" in getattr(
+        getattr(init, "__code__", None), "co_varnames", ()
+    )
 
 
 def _python(init: Any) -> Callable[..., None]:
@@ -173,12 +199,14 @@ def _members(cls: type, init: Any) -> list[Any]:
 
 
 def aggregate_replace(value: Any, *, _semantic: Any = None, **changes: Any) -> Any:
-    """A copy of an aggregate value with some fields changed. Raises LanguageError for unknown fields."""
+    """A copy of an aggregate value with some fields changed. Raises FieldError for unknown fields and other values."""
+    if not isinstance(value, _Aggregate):
+        raise FieldError(f"TypeError: aggregate_replace expects an aggregate instance, got {type(value).__name__}")
     made = object.__new__(value.__class__)
     for name in value._annotations:
         setattr(made, name, changes.pop(name) if name in changes else getattr(value, name))
     if changes:
-        raise LanguageError(f"AttributeError: {value.__class__.__name__} has no field {next(iter(changes))}")
+        raise FieldError(f"TypeError: {value.__class__.__name__} has no field {next(iter(changes))!r}")
     object.__setattr__(made, "_frozen", True)
     return made
 

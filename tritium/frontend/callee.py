@@ -28,6 +28,7 @@ __all__ = [
     "SourceFunction",
     "constexpr_function",
     "language_function",
+    "must_use_result",
     "unwrap_callee",
 ]
 
@@ -316,6 +317,18 @@ class ConstexprFunction:
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
     """Make a Python function callable inside kernels at compile time."""
     return ConstexprFunction(fn)
+
+
+def must_use_result(fn: Any, note: bool | str = True) -> Any:
+    """Decorator: a call of the function as a statement of its own is an error, as its result would be lost.
+
+    Stands above `@jit` or `@constexpr_function`. With a text, `@must_use_result("why")`, the error says that too.
+    """
+    if isinstance(fn, str):
+        return lambda inner: must_use_result(inner, fn)
+    for target in (fn, getattr(fn, "fn", fn)):  # a bound constexpr function takes over what the Python function has
+        target._must_use_result = note
+    return fn
 
 
 def unwrap_callee(value: Any) -> Any:

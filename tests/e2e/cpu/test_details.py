@@ -1,5 +1,7 @@
 """Details of the language that programs in the wild rely on, each run against NumPy."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,64 @@ def test_optional_arguments_of_a_tuned_kernel_may_be_none():
     y = np.zeros(2, np.int32)
     kernel[(2,)](None, y, 3)
     np.testing.assert_array_equal(y, 3)
+
+
+@tritium.must_use_result("It is pure.")
+@tritium.jit
+def cube(x):
+    return x * x * x
+
+
+@tritium.aggregate
+class Square:
+    x: tl.tensor
+
+    @tritium.must_use_result
+    @tritium.constexpr_function
+    def power(self):
+        return 2
+
+
+def test_results_that_must_be_used():
+    @tritium.jit
+    def good(x):
+        value = cube(tl.load(x))
+        square = Square(value)
+        tl.store(x, value + square.power())
+
+    @tritium.jit
+    def lost(x):
+        cube(tl.load(x))
+
+    @tritium.jit
+    def lost_method(x):
+        square = Square(tl.load(x))
+        square.power()
+
+    x = np.array([3], np.int32)
+    good[(1,)](x)
+    assert x[0] == 29
+    with pytest.raises(tritium.CompilationError, match="The result of cube is not being used. It is pure."):
+        lost[(1,)](x)
+    with pytest.raises(tritium.CompilationError, match="The result of square.power is not being used."):
+        lost_method[(1,)](x)
+
+
+class Shape(NamedTuple):
+    rows: tl.constexpr
+    columns: tl.constexpr
+
+
+@tritium.constexpr_function
+def transposed(shape):
+    return Shape(shape.columns, shape.rows)
+
+
+def test_named_tuples_pass_through_compile_time_functions():
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, transposed(Shape(3, 4)).rows)
+
+    x = np.zeros(1, np.int32)
+    kernel[(1,)](x)
+    assert x[0] == 4

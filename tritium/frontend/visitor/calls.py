@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
@@ -13,7 +13,19 @@ from ..language import core
 from .builtins import STATIC, call_static, items_of
 from .core import handles
 from .operators import truth
-from .values import constexpr, dtype, has_handles, is_builtin, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
+from .values import (
+    constexpr,
+    dtype,
+    has_handles,
+    is_builtin,
+    is_value,
+    tensor,
+    tl_tuple,
+    type_text,
+    unwrap,
+    unwrap_deep,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from .core import Visitor
@@ -40,9 +52,19 @@ def call_arguments(visitor: Visitor, node: ast.Call) -> tuple[list[Any], dict[st
 @handles(ast.Call)
 def _call(visitor: Visitor, node: ast.Call) -> Any:
     fn = visitor.visit(node.func)
+    if node is visitor.unused:
+        _check_unused(node, fn)
     args, kwargs = call_arguments(visitor, node)
     visitor.node = node
     return apply(visitor, fn, args, kwargs)
+
+
+def _check_unused(node: ast.Call, fn: Any) -> None:
+    fn = fn.fn if isinstance(fn, BoundCallee) else unwrap(fn)
+    note = getattr(fn, "_must_use_result", False)
+    if note:
+        what = f"The result of {ast.unparse(node.func)} is not being used."
+        raise LanguageError(f"{what} {note}" if isinstance(note, str) else what, "assign it to a name")
 
 
 def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -83,6 +105,9 @@ def takes_generator(fn: Any) -> bool:
 
 
 def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    owner = getattr(fn, "__self__", None)
+    if isinstance(fn, MethodType) and is_value(owner) and "_semantic" in inspect.signature(fn).parameters:
+        return wrap(fn(*args, **kwargs, _semantic=visitor.semantic))  # a method that emits operations itself
     handler = STATIC.get(fn) if getattr(fn, "__hash__", None) is not None else None
     if handler is not None:
         return handler(visitor, args, kwargs)
@@ -127,6 +152,8 @@ def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, A
         return tl_tuple(list(made), fields=list(cls._fields))
     if issubclass(cls, BaseException):
         raise visitor.unsupported(visitor.node, "raising an exception", "use tl.static_assert or tl.device_assert")
+    if getattr(cls, "tritium_emits", False):
+        return cls(*args, **kwargs, _semantic=visitor.semantic)
     if cls.__module__.startswith("tritium.") or hasattr(cls, "_flatten_ir"):
         return cls(*args, **kwargs)
     raise LanguageError(f"TypeError: objects of class {cls.__name__} cannot be made in a kernel")

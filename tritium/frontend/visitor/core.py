@@ -72,7 +72,19 @@ class Visitor:
     """Compiles the body of one function. `env` maps local names to values; `tails` are the statements that follow
     the current suite and those around it, for `if` statements that return on some of their paths."""
 
-    __slots__ = ("builder", "callee", "constexpr_nodes", "env", "file", "loops", "node", "semantic", "tails", "unit")
+    __slots__ = (
+        "builder",
+        "callee",
+        "constexpr_nodes",
+        "env",
+        "file",
+        "loops",
+        "node",
+        "semantic",
+        "tails",
+        "unit",
+        "unused",
+    )
 
     def __init__(self, unit: Unit, callee: SourceFunction, env: dict[str, Any]) -> None:
         self.unit = unit
@@ -84,6 +96,7 @@ class Visitor:
         self.node: ast.AST = callee.parse()
         self.loops = 0
         self.tails: list[tuple[list[ast.stmt], int]] = []
+        self.unused: ast.AST | None = None  # the call whose result nobody takes
         self.constexpr_nodes: dict[str, ast.AST] = {}
 
     # -- dispatch ---------------------------------------------------------------------------------------------

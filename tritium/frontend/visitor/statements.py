@@ -21,6 +21,7 @@ __all__: list[str] = []
 def _expression(visitor: Visitor, node: ast.Expr) -> None:
     if isinstance(node.value, ast.Constant):  # a docstring, or a comment written as a string
         return
+    visitor.unused = node.value
     visitor.visit(node.value)
 
 

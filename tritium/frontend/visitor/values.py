@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import namedtuple
 from collections.abc import Iterable
 from typing import Any
 
@@ -55,7 +56,9 @@ def unwrap_deep(x: Any) -> Any:
     """`unwrap`, also inside tuples, which become Python tuples (named ones keep their class where they have one)."""
     x = unwrap(x)
     if isinstance(x, tl_tuple):
-        return builtins.tuple(unwrap_deep(v) for v in x.values)
+        items = [unwrap_deep(v) for v in x.values]
+        fields = getattr(x.type, "fields", None)
+        return namedtuple("named", fields)(*items) if fields else builtins.tuple(items)
     if isinstance(x, (builtins.tuple, list)) and not hasattr(x, "_fields"):
         return type(x)(unwrap_deep(v) for v in x)
     return x
