@@ -1,0 +1,68 @@
+"""The JIT function itself: its source, its name, options that are no plain values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tritium import knobs
+
+
+def test_a_replaced_source_is_compiled_anew():
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, FIRST)  # noqa: F821
+
+    x = np.zeros(1, np.int32)
+    template = kernel.src
+    for value in (3, 4):
+        kernel._unsafe_update_src(template.replace("FIRST", str(value)))
+        kernel[(1,)](x)
+        assert x[0] == value
+        assert kernel.hash == kernel.cache_key
+    with pytest.raises(SyntaxError):
+        kernel._unsafe_update_src("1 + 1")
+
+
+def test_a_function_names_the_kernel():
+    def name(specialization):
+        ones = [k for k, v in specialization.constants.items() if v == 1]
+        return f"kernel_{specialization.signature['n']}_{'_'.join(ones)}"
+
+    @tritium.jit(repr=name)
+    def kernel(x, n, one, m: tl.constexpr):
+        tl.store(x, n + one + m)
+
+    x = np.zeros(1, np.int64)
+    compiled = kernel[(1,)](x, 5, 1, 1)
+    assert compiled.name == "kernel_i32_one_m"
+    assert "@kernel_i32_one_m(" in compiled.asm["ttir"]
+    assert x[0] == 7
+
+
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1])
+def test_an_integer_of_more_than_64_bits(value):
+    @tritium.jit
+    def kernel(x, n):
+        tl.store(x, n)
+
+    with pytest.raises(OverflowError, match="argument 'n'.*64 bits"):
+        kernel[(1,)](np.zeros(1, np.int64), value)
+
+
+def test_options_may_be_dicts_and_hooks_see_them_all():
+    seen = []
+
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, 1)
+
+    with knobs.runtime.scope():
+        knobs.runtime.jit_post_compile_hook = lambda **event: seen.append(event["compile"])
+        for _ in range(2):
+            kernel[(1,)](np.zeros(1, np.int32), extern_libs={"lib": "path"}, num_warps=8)
+    assert len(seen) == 1
+    assert seen[0]["extern_libs"] == (("lib", "path"),)
+    assert seen[0]["num_warps"] == 8 and seen[0]["enable_fp_fusion"] is True
