@@ -18,29 +18,55 @@ def find_references(
     Chains such as `tl.math.exp` are followed through modules and give their last value with no dict; local names,
     builtins and modules themselves are left out, names that cannot be resolved too (the visitor reports them).
     """
-    finder = _Finder(_local_names(tree), nonlocals, module)
-    for statement in tree.body:
-        finder.visit(statement)
-    for default in (*tree.args.defaults, *(d for d in tree.args.kw_defaults if d is not None)):
-        finder.visit(default)
-    return list(finder.found.values())
+    local, names, chains = _mentions(tree)
+    resolver = _Resolver(nonlocals, module)
+    for name in names:
+        if name not in local:
+            resolver.name(name)
+    for chain in chains:
+        if chain[0] not in local:
+            resolver.chain(chain)
+    return list(resolver.found.values())
 
 
-def _local_names(tree: ast.FunctionDef) -> set[str]:
-    names = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
-    names |= {a.arg for a in (tree.args.vararg, tree.args.kwarg) if a is not None}
-    stack: list[ast.AST] = list(tree.body)
+def _mentions(tree: ast.FunctionDef) -> tuple[set[str], dict[str, None], list[list[str]]]:
+    """Local names, other names, and attribute chains in the body and the defaults.
+
+    A walk of its own, three times as fast as a NodeVisitor: a launch from the cache spends most of its time here.
+    """
+    local = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
+    local |= {a.arg for a in (tree.args.vararg, tree.args.kwarg) if a is not None}
+    names: dict[str, None] = {}
+    chains: list[list[str]] = []
+    stack: list[Any] = [*tree.args.defaults, *(d for d in tree.args.kw_defaults if d is not None), *tree.body]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        stack.extend(ast.iter_child_nodes(node))
-    return names
+        kind = node.__class__
+        if kind is ast.Name:
+            if node.ctx.__class__ is ast.Store:
+                local.add(node.id)
+            else:
+                names[node.id] = None
+            continue
+        if kind is ast.Constant:
+            continue
+        if kind is ast.Attribute:
+            chain = _chain(node)
+            if chain is not None:
+                chains.append(chain)
+                continue
+        for child in node.__dict__.values():
+            if child.__class__ is list:
+                stack += [c for c in child if isinstance(c, ast.AST)]
+            elif isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
+                stack.append(child)
+    return local, names, chains
 
 
-class _Finder(ast.NodeVisitor):
-    def __init__(self, local: set[str], nonlocals: dict[str, Any], module: dict[str, Any]) -> None:
-        self.local = local
+class _Resolver:
+    """Looks names up, and collects what they stand for in `found`."""
+
+    def __init__(self, nonlocals: dict[str, Any], module: dict[str, Any]) -> None:
         self.nonlocals = nonlocals
         self.module = module
         self.found: dict[str, tuple[str, Any, dict[str, Any] | None]] = {}
@@ -51,20 +77,14 @@ class _Finder(ast.NodeVisitor):
                 return scope[name], scope
         return getattr(builtins, name, None), None
 
-    def visit_Name(self, node: ast.Name) -> None:
-        if node.id in self.local or node.id in self.found:
-            return
-        value, scope = self._resolve(node.id)
+    def name(self, name: str) -> None:
+        """A name by itself."""
+        value, scope = self._resolve(name)
         if scope is not None and not isinstance(value, ModuleType):
-            self.found[node.id] = (node.id, value, scope)
+            self.found[name] = (name, value, scope)
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        chain = _chain(node)
-        if chain is None:
-            self.generic_visit(node)
-            return
-        if chain[0] in self.local:
-            return
+    def chain(self, chain: list[str]) -> None:
+        """`a.b.c`"""
         value, scope = self._resolve(chain[0])
         if scope is None:
             return
