@@ -21,7 +21,7 @@ class Kernel:
 
     def __init__(self, text: str, sanitize: bool = False, target: Any = None) -> None:
         module = parse_module(text)
-        func = next(op for op in module.body if isinstance(op, tt.Func))
+        func = next(op for op in module.body if isinstance(op, tt.Func) and op.sym_visibility != "private")
         self.types = [arg.type for arg in func.entry.args]
         self.target = target or host_target()
         self.ttcir: builtin.Module = convert_tt_to_ttc(module, self.target, sanitize)

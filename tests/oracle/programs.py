@@ -71,8 +71,11 @@ class Generator:
         self.inputs, self.outputs = args[:2], args[2:4]
         self.values: list[Value] = [*args[4:], self.b.add(tt.GetProgramId(0))]
         self.depth = 0
+        self.helper: tt.Func | None = None
 
     def program(self) -> builtin.Module:
+        if self.random.random() < 0.6:
+            self.helper = self.function()
         self.statements(self.size)
         for element in (i32, f32):
             self.store(self.value(with_shape(element, self.shape())))
@@ -89,6 +92,10 @@ class Generator:
                 self.branch()
             elif kind < 0.12 and self.depth < 2:
                 self.loop()
+            elif kind < 0.14 and self.depth < 2:
+                self.while_loop()
+            elif kind < 0.17 and self.helper is not None:
+                self.call()
             elif kind < 0.2:
                 self.store(self.value(with_shape(self.random.choice([i32, f32]), self.shape())))
             elif kind < 0.35:
@@ -244,6 +251,52 @@ class Generator:
         self.values = outside
         self.b.insert(op)
         self.values += op.results
+
+    def while_loop(self) -> None:
+        types = [with_shape(self.random.choice([i32, f32]), self.shape()) for _ in range(self.random.randrange(3))]
+        few, zero = self.b.add(arith.AndI(self.value(i32), self.b.add(arith.Constant.of(3, i32)))), self.number(0)
+        inits = [zero, *(self.value(t) for t in types)]
+        before, after = Block([v.type for v in inits]), Block([v.type for v in inits])
+        outside = list(self.values)
+        with self.b.saved():
+            self.b.at_end(before)
+            self.values += before.args[1:]
+            self.depth += 1
+            self.statements(self.random.randrange(3))
+            go = self.b.add(arith.CmpI(arith.CmpIPredicate.slt, before.args[0], few))
+            self.b.insert(scf.Condition(go, [before.args[0], *(self.value(t) for t in types)]))
+            self.values = outside + list(after.args[1:])
+            self.b.at_end(after)
+            self.statements(self.random.randrange(4))
+            count = self.b.add(arith.AddI(after.args[0], self.number(1)))
+            self.b.insert(scf.Yield([count, *(self.value(t) for t in types)]))
+            self.depth -= 1
+        self.values = outside
+        op = self.b.insert(scf.While(inits, Region(before), Region(after), results_=[v.type for v in inits]))
+        self.values += op.results
+
+    def number(self, n: int) -> Value:
+        return self.b.add(arith.Constant.of(n, i32))
+
+    def function(self) -> tt.Func:
+        """A private function of a number and a tile that the kernel may call; it reads nothing but its arguments."""
+        inputs = (i32, with_shape(f32, self.shape()))
+        results = tuple(with_shape(self.random.choice([i32, f32]), self.shape()) for _ in range(2))
+        func = tt.Func.build("helper", FunctionType(inputs, results), "private", noinline=self.random.random() < 0.2)
+        self.module.body.insert_before(func, self.func)
+        saved, self.values = self.values, list(func.entry.args)
+        with self.b.saved():
+            self.b.at_end(func.entry)
+            for _ in range(6):
+                self.values.append(self.operation())
+            self.b.insert(tt.Return([self.value(t) for t in results]))
+        self.values = saved
+        return func
+
+    def call(self) -> None:
+        ty = self.helper.function_type
+        op = tt.Call("helper", [self.value(t) for t in ty.inputs], results_=list(ty.results))
+        self.values += self.b.insert(op).results
 
 
 def with_shape(element: Type, shape: tuple[int, ...]) -> Type:
