@@ -152,3 +152,17 @@ def test_damaged_text_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(BackendError):
         tritium.compile(written(tmp_path, "define void @k(ptr %a) { ret i32 0 }", "k.llir"))
     assert not list((tmp_path / "cache" / "kernels").rglob("*.kernel"))
+
+
+def test_text_that_ends_llvm_is_an_error_not_the_end(tmp_path: Path) -> None:
+    """The verifier accepts this call of an intrinsic that x86 has no code for; LLVM then ends its process."""
+    text = """declare i64 @llvm.read_register.i64(metadata)
+define void @k(ptr %args, ptr %ctx, i64 %begin, i64 %end) {
+  %r = call i64 @llvm.read_register.i64(metadata !0)
+  store i64 %r, ptr %args
+  ret void
+}
+!0 = !{!"no such register"}
+"""
+    with pytest.raises(BackendError):
+        tritium.compile(written(tmp_path, text, "k.llir"))

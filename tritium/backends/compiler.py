@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["BaseBackend", "GPUTarget", "Language", "Stage"]
+__all__ = ["BaseBackend", "GPUTarget", "Language", "Stage", "UserText"]
 
 
 class GPUTarget(NamedTuple):
@@ -97,3 +97,10 @@ class BaseBackend(ABC):
     def pack_metadata(self, metadata: Any) -> tuple[int, ...]:
         """What launch hooks of Triton expect."""
         return (metadata.num_warps, metadata.num_ctas, metadata.shared)
+
+
+class UserText(str):
+    """The text of a late stage that a person wrote or edited: it is compiled in a process of its own, because what
+    LLVM makes of text that no compiler of ours wrote may end the process."""
+
+    __slots__ = ()

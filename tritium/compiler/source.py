@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..backends.compiler import UserText
 from ..support import TritiumError
 from ..support.lazy import LazyModule
 
@@ -173,7 +174,7 @@ class IRSource:
     def make_ir(self, target: Any, options: Any) -> Any:
         """The stage's module, or its text where it is no MLIR."""
         if self.ext not in ("ttir", "ttcir", "ttgir", "source"):
-            return self.src
+            return UserText(self.src)
         return _text.read_module(self.src, self.path.name)
 
     def parse_options(self) -> dict[str, Any]:

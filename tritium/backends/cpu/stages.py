@@ -11,7 +11,8 @@ from ...conversion.ttc_to_llvm import ttc_to_llvm
 from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
 from ...transforms.ttir import TTIR_PIPELINE
-from .llvm import emit_assembly, emit_object, optimize
+from ..compiler import UserText
+from .llvm import compile_isolated, emit_assembly, emit_object, optimize
 from .options import CPUOptions
 from .target import CPUTarget
 
@@ -53,9 +54,13 @@ def _without_folders(site: dict[str, Any]) -> dict[str, Any]:
 
 def make_asm(text: str, target: CPUTarget, level: int) -> str:
     """The assembly text of the object that `make_obj` makes."""
+    if isinstance(text, UserText):
+        return compile_isolated(text, target, level).asm
     return emit_assembly(text, target, level)
 
 
 def make_obj(text: str, target: CPUTarget, level: int) -> bytes:
     """A relocatable object file."""
+    if isinstance(text, UserText):
+        return compile_isolated(text, target, level).object
     return emit_object(text, target, level)
