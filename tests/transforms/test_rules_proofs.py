@@ -287,10 +287,12 @@ def z3_samples() -> dict[str, list[Build]]:
         op = build().defining_op
         if op.__class__ not in proofs.Z3_MEANINGS:
             continue
-        shape = tuple(describe(v.defining_op).split("(")[0] if v.defining_op else "x" for v in op.operands)
+        shape = tuple(v.defining_op.name if v.defining_op else "x" for v in op.operands)
         for rule in ARITH_RULES:
             key = (rule.name, (op.__class__, shape, op.attributes.get("predicate")))
-            if key not in chosen and rule.applies_to(op.__class__) and rule(build().defining_op) is not None:
+            if key in chosen or not rule.applies_to(op.__class__):
+                continue
+            if rule(build().defining_op) is not None:
                 chosen[key] = build
     by_rule: dict[str, list[Build]] = {}
     for (name, _), build in chosen.items():
