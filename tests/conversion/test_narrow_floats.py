@@ -116,3 +116,16 @@ def test_rounding_towards_zero(target: str) -> None:
         near = x.astype(np.float16)
     beyond = np.abs(near.astype(np.float64)) > np.abs(x.astype(np.float64))
     np.testing.assert_array_equal(out, near.view(np.uint16) - beyond)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if "B11" not in name])
+def test_narrowing_towards_zero(name: str) -> None:
+    largest = FORMATS[name][2]
+    values = np.array([value_of(p, name) for p in range(largest + 1)])
+    rng = np.random.default_rng(7)
+    x = (rng.standard_normal(5000) * np.exp2(rng.uniform(-22, 20, 5000))).astype(np.float32)
+    out = poisoned(5000, np.uint8)
+    Kernel(cast("f32", name, ", rounding = rtz"))((20,), x, x, out, 5000)
+    expected = np.searchsorted(values, np.abs(x), side="right") - 1
+    negative = x < 0 if "FNUZ" not in name else (x < 0) & (expected > 0)  # these have no -0
+    np.testing.assert_array_equal(out, expected | (negative << 7))

@@ -225,3 +225,36 @@ def test_named_tuples_pass_through_compile_time_functions():
     x = np.zeros(1, np.int32)
     kernel[(1,)](x)
     assert x[0] == 4
+
+
+def test_expected_zeros_are_asserted_in_debug_mode_only():
+    @tritium.jit
+    def kernel(x, y):
+        at = tl.arange(0, 4)
+        tl.store(y + at, tl.expect_zero(tl.load(x + at), at < 2))
+
+    x = np.array([0, 5, 6, 7], np.float32)
+    y = np.zeros_like(x)
+    kernel[(1,)](x, y)
+    np.testing.assert_array_equal(y, x)
+    with pytest.raises(tritium.runtime.DeviceAssertError, match="expect_zero"):
+        kernel[(1,)](x, y, debug=True)
+    x[1] = 0
+    kernel[(1,)](x, y, debug=True)
+    np.testing.assert_array_equal(y, x)
+
+
+def test_debug_mode_asserts_that_integers_do_not_overflow():
+    @tritium.jit
+    def kernel(x, y, n):
+        tl.store(y, tl.load(x) + n.to(tl.int8))
+
+    x, y = np.array([120], np.int8), np.zeros(1, np.int8)
+    kernel[(1,)](x, y, 100)
+    assert y[0] == -36
+    kernel[(1,)](x, y, 7, debug=True)
+    assert y[0] == 127
+    with pytest.raises(tritium.runtime.DeviceAssertError, match="int8 overflow"):
+        kernel[(1,)](x, y, 8, debug=True)
+    kernel[(1,)](x, y, 8, debug=True, sanitize_overflow=False)
+    assert y[0] == -128

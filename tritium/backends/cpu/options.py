@@ -44,7 +44,7 @@ class CPUOptions:
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
     extern_libs: tuple[tuple[str, str], ...] = ()
-    sanitize_overflow: bool = False
+    sanitize_overflow: bool = True
     instrumentation_mode: str = ""
     backend_name: str = "cpu"
 

@@ -127,6 +127,19 @@ def _narrow(e: FunctionContext, value: str, ty: Type, form: Format) -> str:
     return e.op(f"trunc {v.int} {result} to {llvm_type(with_element(ty, i8))}")
 
 
+def _stepped_back(e: FunctionContext, value: str, near: str, ty: Type, form: Format) -> str:
+    """The pattern `near`, or the one before it if rounding took `value` away from zero."""
+    v = _Vector(e, ty)
+    back = _widen(e, near, with_element(ty, i8), form)
+    sizes = [e.call(ty, f"llvm.fabs.{mangled(ty)}", (v.float, x)) for x in (back, value)]
+    beyond = e.op(f"fcmp ogt {v.float} {sizes[0]}, {sizes[1]}")
+    wide = e.op(f"zext {llvm_type(with_element(ty, i8))} {near} to {v.int}")
+    before = v.binary("sub", wide, 1)
+    if form.nan == "minus-zero":
+        before = v.select(v.compare("eq", before, 0x80), v.number(0), before)
+    return e.op(f"trunc {v.int} {v.select(beyond, before, wide)} to {llvm_type(with_element(ty, i8))}")
+
+
 def _towards_zero(e: FunctionContext, value: str, source: Type, target: Type) -> str:
     """Round to nearest, then step back where that went away from zero (an infinity becomes the largest number)."""
     near = resize(e, value, source, target)
@@ -150,7 +163,11 @@ def _fp_to_fp(e: FunctionContext, op: tt.FpToFp) -> None:
     if before is not None:
         value, source = _widen(e, value, source, before), single
     if after is not None:
-        e.bind(op.result, _narrow(e, resize(e, value, source, single), source, after))
+        value = resize(e, value, source, single)
+        result = _narrow(e, value, single, after)
+        if op.rounding == tt.RoundingMode.rtz:
+            result = _stepped_back(e, value, result, single, after)
+        e.bind(op.result, result)
     elif op.rounding == tt.RoundingMode.rtz and bit_width(target) < bit_width(source):
         e.bind(op.result, _towards_zero(e, value, source, target))
     else:

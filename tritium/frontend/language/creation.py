@@ -179,7 +179,7 @@ def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> tensor:
             raise LanguageError(f"ValueError: invalid axis {a}. Expected {-rank} <= axis < {rank}")
         places.append(a + rank if a < 0 else a)
     if len(set(places)) != len(places):
-        raise LanguageError(f"ValueError: expand_dims received duplicate axes {axes}")
+        raise LanguageError(f"ValueError: expand_dims received duplicate axes, normalized axes = {places}")
     for a in sorted(places):
         x = _semantic.expand_dims(x, a)
     return x

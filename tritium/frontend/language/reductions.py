@@ -34,8 +34,12 @@ def where(condition: Any, x: Any, y: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def expect_zero(x: Any, mask: Any, _semantic: Any = None) -> tensor:
-    """`x`, which the caller promises to be zero where `mask` is false."""
-    return _semantic.where(mask, x, 0)
+    """`x`, which the caller expects to be zero where `mask` holds; with debug=True that is asserted."""
+    x, mask = _semantic.to_tensor(x), _semantic.to_tensor(mask)
+    if _semantic.debug:
+        holds = _semantic.or_(_semantic.eq(x, 0), _semantic.not_(mask))
+        _semantic.device_assert(holds, "expect_zero expected x == 0 where mask is true", None)
+    return x
 
 
 @builtin
