@@ -258,3 +258,15 @@ def test_debug_mode_asserts_that_integers_do_not_overflow():
         kernel[(1,)](x, y, 8, debug=True)
     kernel[(1,)](x, y, 8, debug=True, sanitize_overflow=False)
     assert y[0] == -128
+
+
+def test_a_scalar_becomes_a_block_by_new_dimensions():
+    @tritium.jit
+    def kernel(x):
+        pointer = x[None, None, :]
+        tl.static_assert(pointer.shape == [1, 1])
+        tl.store(pointer, tl.full([1, 1], 7, tl.int32))
+
+    x = np.zeros(1, np.int32)
+    kernel[(1,)](x)
+    assert x[0] == 7

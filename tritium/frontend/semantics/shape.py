@@ -278,6 +278,6 @@ def index(sem: Semantic, x: tensor, subscripts: Any) -> tensor:
                 "only None and `:` can stand there; use tl.gather or a mask with tl.sum for elements, tl.split for"
                 " halves",
             )
-    if kept > len(x.type.shape):
+    if kept > (len(x.type.shape) if x.type.is_block() else len(result.type.shape)):  # a scalar may be `s[None, :]`
         raise value_error(f"too many indices for a block of shape {list(x.type.shape)}")
     return result
