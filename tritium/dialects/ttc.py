@@ -44,6 +44,7 @@ __all__ = [
     "Gather",
     "Load",
     "OffsetPointer",
+    "Prefetch",
     "Print",
     "Scatter",
     "Shuffle",
@@ -181,6 +182,12 @@ class Store(
     ptr: Operand
     value: Operand
     mask: OptionalOperand
+
+
+class Prefetch(Op, name="ttc.prefetch", traits=WRITE, assembly="$ptr attr-dict `:` type($ptr)"):
+    """A hint: the cache line at `ptr` will be written. Touches no memory, whatever the address."""
+
+    ptr: Operand
 
 
 class Gather(

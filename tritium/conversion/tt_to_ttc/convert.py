@@ -26,6 +26,7 @@ from .lanes import Index
 from .lowerings import LOWERINGS
 from .nests import Space, run_nest
 from .plan import Plan, inlinable, make_plan
+from .prefetch import prefetch, store_of
 from .reduce import ReduceItem, emit_reductions, vectorizable
 from .versions import versioned
 from .writer import Writer
@@ -212,14 +213,19 @@ class TileLowering:
             return
         ev = self.ev
 
+        filled = [v for v, _ in group.fills]
+        last = group.reductions[-1].op if group.reductions else None
+        store = store_of(self, filled, last) if filled and last is not None else None
+
         def fill(index: Index) -> None:
+            if store is not None:
+                prefetch(self, store, index)
             for value, buffer in group.fills:
                 buffer.write(ev.w, index, ev.at(value, index), ev.lanes)
 
         if group.reductions:
             emit_reductions(ev, group.space, group.reductions, fill)
         else:
-            filled = [v for v, _ in group.fills]
             versioned(self, filled, group.space, lambda: run_nest(ev, group.space, fill), filled[0])
         ev.buffers.update(group.fills)
         for item in group.reductions:

@@ -156,6 +156,12 @@ def _store(e: FunctionContext, op: ttc.Store) -> None:
     next(done)
 
 
+@lowers(ttc.Prefetch)
+def _prefetch(e: FunctionContext, op: ttc.Prefetch) -> None:
+    e.module.declare("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
+    e.stmt(f"call void @llvm.prefetch.p0(ptr {e(op.ptr)}, i32 1, i32 3, i32 1)")
+
+
 def _all_lanes(ty: Type) -> str:
     return "splat (i1 true)"
 
