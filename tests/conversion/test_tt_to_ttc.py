@@ -566,3 +566,42 @@ def test_masks_of_sums_that_wrap_around(predicate: str, step: int, start: int) -
         a = (np.int64(start) + step * np.arange(256)).astype(np.int32)
         want = np.where(a < n if predicate == "slt" else a >= n, a, 113)
         np.testing.assert_array_equal(out, want)
+
+
+@pytest.mark.parametrize("predicate", ["slt", "sle"])
+@pytest.mark.parametrize("n", [-3, 0, 1, 15, 16, 63, 64, 65, 200, 255, 256, 300])
+def test_masked_reductions(n: int, predicate: str) -> None:
+    """A sum and a maximum of what a mask leaves of a row, and the row scaled by both."""
+    reduce = """<{axis = 0 : i32}> ({
+      ^bb0(%p: f32, %q: f32):
+        %s = OP %p, %q : f32
+        tt.reduce.return %s : f32
+      }) : (tensor<256xf32>) -> f32"""
+    text = f"""
+    tt.func public @k(%x: !tt.ptr<f32>, %o: !tt.ptr<f32>, %n: i32) {{
+      %r = tt.make_range {{end = 256 : i32, start = 0 : i32}} : tensor<256xi32>
+      %ns = tt.splat %n : i32 -> tensor<256xi32>
+      %mask = arith.cmpi {predicate}, %r, %ns : tensor<256xi32>
+      %xs = tt.splat %x : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+      %xp = tt.addptr %xs, %r : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+      %low = arith.constant dense<-7.0> : tensor<256xf32>
+      %a = tt.load %xp, %mask, %low : tensor<256x!tt.ptr<f32>>
+      %most = "tt.reduce"(%a) {reduce.replace("OP", "arith.maxnumf")}
+      %m = tt.splat %most : f32 -> tensor<256xf32>
+      %z = arith.subf %a, %m : tensor<256xf32>
+      %e = math.exp2 %z : tensor<256xf32>
+      %total = "tt.reduce"(%e) {reduce.replace("OP", "arith.addf")}
+      %t = tt.splat %total : f32 -> tensor<256xf32>
+      %y = arith.divf %e, %t : tensor<256xf32>
+      %os = tt.splat %o : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+      %op = tt.addptr %os, %r : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+      tt.store %op, %y, %mask : tensor<256x!tt.ptr<f32>>
+      tt.return
+    }}"""
+    x = np.random.default_rng(8).standard_normal(256).astype(np.float32)
+    out = poisoned(256, np.float32)
+    Kernel(text)((1,), x, out, n)
+    kept = np.arange(256) < n if predicate == "slt" else np.arange(256) <= n
+    a = np.where(kept, x, np.float32(-7))
+    e = np.exp2((a - a.max()).astype(np.float64))
+    np.testing.assert_allclose(out, np.where(kept, e / e.sum(), 113), rtol=1e-6)

@@ -25,6 +25,7 @@ from .iter_args import uniform_iter_args
 from .lanes import Index
 from .lowerings import LOWERINGS
 from .nests import Space, run_nest
+from .peel import peel_for
 from .plan import Plan, inlinable, make_plan
 from .prefetch import prefetch, store_of
 from .reduce import ReduceItem, emit_reductions, vectorizable
@@ -224,9 +225,11 @@ class TileLowering:
                 buffer.write(ev.w, index, ev.at(value, index), ev.lanes)
 
         if group.reductions:
-            emit_reductions(ev, group.space, group.reductions, fill)
+            values = [v for item in group.reductions for v in item.sources]
+            peel = peel_for(self, [*filled, *values], group.space, filled[0] if filled else None)
+            emit_reductions(ev, group.space, group.reductions, fill, peel)
         else:
-            versioned(self, filled, group.space, lambda: run_nest(ev, group.space, fill), filled[0])
+            versioned(self, filled, group.space, lambda peel: run_nest(ev, group.space, fill, peel), filled[0])
         ev.buffers.update(group.fills)
         for item in group.reductions:
             for r, output in zip(item.op.results, item.outputs):
@@ -244,7 +247,7 @@ class TileLowering:
             self,
             [value],
             space,
-            lambda: run_nest(ev, space, lambda i: buffer.write(ev.w, i, ev.at(value, i), ev.lanes)),
+            lambda peel: run_nest(ev, space, lambda i: buffer.write(ev.w, i, ev.at(value, i), ev.lanes), peel),
         )
 
     def materialized(self, value: Value) -> TileBuffer:
@@ -275,7 +278,13 @@ class TileLowering:
         tiles = [v for v in op.operands if isinstance(v.type, TensorType)]
         shape = tiles[0].type.shape if tiles else ()
         space = self.plan.space(shape, tiles, (op.ptr,))
-        versioned(self, tiles, space, lambda: run_nest(self.ev, space, lambda i: store_at(self.ev, op, i)), store=op)
+        versioned(
+            self,
+            tiles,
+            space,
+            lambda peel: run_nest(self.ev, space, lambda i: store_at(self.ev, op, i), peel),
+            store=op,
+        )
 
     def dies_at(self, value: Value, op: Operation) -> bool:
         """True when nothing reads `value` after `op`, so that its buffer may be overwritten there."""

@@ -159,7 +159,7 @@ def _fill_part(lowering: TileLowering, value: Value, target: TileBuffer, start: 
         moved = index if start == 0 else (*index[:-1], _scaled(ev.w, index[-1], 1, start))
         target.write(ev.w, moved, ev.at(value, moved), ev.lanes)
 
-    versioned(lowering, [value], space, lambda: run_nest(ev, space, body))
+    versioned(lowering, [value], space, lambda peel: run_nest(ev, space, body, peel if start == 0 else None))
 
 
 def _panel_space(space: Space, panels: _Panels) -> Space:

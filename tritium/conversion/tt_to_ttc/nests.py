@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from .evaluate import Evaluator, zero_index
 from .lanes import Index, Lane, Strided, Uniform
+
+if TYPE_CHECKING:
+    from .peel import Peel
 
 __all__ = ["Space", "chunk_index", "outer_loops", "run_nest"]
 
@@ -59,8 +63,8 @@ def chunk_index(ev: Evaluator, space: Space, index: list[Lane], base: Lane) -> I
     return tuple(full)
 
 
-def run_nest(ev: Evaluator, space: Space, body: Callable[[Index], None]) -> None:
-    """Run `body` for every chunk (or element, without a vector axis) of the space."""
+def run_nest(ev: Evaluator, space: Space, body: Callable[[Index], None], peel: Peel | None = None) -> None:
+    """Run `body` for every chunk (or element, without a vector axis) of the space; `peel` cuts the loop over chunks."""
     before, ev.lanes = ev.lanes, space.lanes
 
     def chunks(index: list[Lane]) -> None:
@@ -71,8 +75,17 @@ def run_nest(ev: Evaluator, space: Space, body: Callable[[Index], None]) -> None
         if extent == space.lanes:
             body(chunk_index(ev, space, index, zero_index(ev)))
             return
-        with ev.w.counted(0, extent, space.lanes) as iv:
-            body(chunk_index(ev, space, index, Uniform(iv, ev.w.depth)))
+        if peel is None:
+            with ev.w.counted(0, extent, space.lanes) as iv:
+                body(chunk_index(ev, space, index, Uniform(iv, ev.w.depth)))
+            return
+        w = ev.w
+        start, end, step = w.number(0), w.number(extent), w.number(space.lanes)
+        middle = peel.split(ev, 0, extent, space.lanes)
+        with peel.holding(ev), w.between(start, middle, step) as iv:
+            body(chunk_index(ev, space, index, Uniform(iv, w.depth)))
+        with w.between(middle, end, step) as iv:
+            body(chunk_index(ev, space, index, Uniform(iv, w.depth)))
 
     outer_loops(ev, space, -1, chunks)
     ev.lanes = before

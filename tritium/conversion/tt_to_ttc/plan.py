@@ -190,6 +190,23 @@ class Plan:
                     found[op] = None
         return list(found)
 
+    def peelable(self, values: list[Value], axis: int, computing: Value | None) -> list[Operation]:
+        """The bounds in loops over `values`, if all are upper ones that vary along the vector `axis` alone."""
+        found: dict[Operation, None] = {}
+        for v, dims in self.accesses(values, computing):
+            op = v.defining_op
+            if not isinstance(op, arith.CmpI) or not isinstance(v.type, TensorType):
+                continue
+            x, y = (self.affinity.of(operand) for operand in op.operands)
+            if x is None or y is None or (x.uniform and y.uniform):
+                continue
+            alone = all(s == (Num(1) if d == axis else Num(0)) for s, d in zip(x.strides, dims))
+            upper = op.predicate in (arith.CmpIPredicate.slt, arith.CmpIPredicate.sle)
+            if not (alone and y.uniform and upper and axis in dims):
+                return []
+            found[op] = None
+        return list(found)
+
     def contiguous(self, ptr: Value) -> bool:
         """True when some dimension of an address tile has stride 1, or the tile is small or uniform."""
         ty = ptr.type

@@ -27,6 +27,7 @@ from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
 from .lanes import Index, Lane, Strided, Uniform, Vec
 from .nests import Space, outer_loops
+from .peel import Peel
 
 __all__ = ["ReduceItem", "apply_region", "emit_reductions", "vectorizable"]
 
@@ -95,18 +96,22 @@ _IDENTITIES: dict[type, Callable[[Type], float | int]] = {
 Step = Callable[[Index], None]
 
 
-def emit_reductions(ev: Evaluator, space: Space, items: list[ReduceItem], also: Step) -> None:
-    """Write the loops of reductions over one space; `also` is run at each index, for tiles buffered on the way."""
+def emit_reductions(ev: Evaluator, space: Space, items: list[ReduceItem], also: Step, peel: Peel | None = None) -> None:
+    """Write the loops of reductions over one space; `also` is run at each index, for tiles buffered on the way.
+
+    `peel` cuts loops over the vector axis.
+    """
     before, ev.lanes = ev.lanes, space.lanes
-    _Reduction(ev, space, items, also).run()
+    _Reduction(ev, space, items, also, peel).run()
     ev.lanes = before
 
 
 class _Reduction:
-    def __init__(self, ev: Evaluator, space: Space, items: list[ReduceItem], also: Step) -> None:
+    def __init__(self, ev: Evaluator, space: Space, items: list[ReduceItem], also: Step, peel: Peel | None) -> None:
         self.ev, self.space, self.items, self.also = ev, space, items, also
         self.dim = items[0].op.axis
         self.across = space.axis == self.dim  # lanes are reduced too
+        self.peel = peel if self.across else None
         self.chunks = 1 if space.axis < 0 else space.shape[space.axis] // space.lanes
         self.unroll = min(UNROLL, self.chunks)
 
@@ -149,9 +154,21 @@ class _Reduction:
             first = 0
         if first >= extent:
             return start
+        end = w.number(extent)
+        if self.peel is None:
+            return self._loop(at, start, w.number(first), end, step)
+        middle = self.peel.split(self.ev, first, extent, step)
+        with self.peel.holding(self.ev):
+            whole = self._loop(at, start, w.number(first), middle, step)
+        return self._loop(at, whole, middle, end, step)
+
+    def _loop(
+        self, at: Callable[[Lane], list[Index]], start: list[list[list[Value]]], lower: Value, upper: Value, step: int
+    ) -> list[list[list[Value]]]:
+        """One loop that goes on from the totals `start`."""
+        w = self.ev.w
         flat = [v for acc in start for item in acc for v in item]
-        bounds = [w.number(first), w.number(extent), w.number(step)]
-        with w.loop(*bounds, flat) as loop:
+        with w.loop(lower, upper, w.number(step), flat) as loop:
             base = Uniform(loop.induction_variable, w.depth)
             args = self._regroup(loop.iter_args, start)
             new = self._values(at(base))

@@ -22,6 +22,7 @@ from ...dialects import arith, scf, tt
 from ...ir import IntegerType, Operation, TensorType, Value, i64
 from .nests import Space
 from .overlap import conflicts, staged_loads
+from .peel import Peel, peel_for
 from .plan import BOUND_SIDES
 
 if TYPE_CHECKING:
@@ -37,11 +38,14 @@ def versioned(
     lowering: TileLowering,
     values: list[Value],
     space: Space,
-    emit: Callable[[], None],
+    emit: Callable[[Peel | None], None],
     computing: Value | None = None,
     store: tt.Store | None = None,
 ) -> None:
-    """Write the nest of `emit`, which computes `values` over `space`; twice if that is worth while."""
+    """Write the nest of `emit`, which computes `values` over `space`; twice if that is worth while.
+
+    Where masks along the vector axis are all there is, the loop is cut in two instead (`peel.py`): `emit` is told how.
+    """
     plan, ev = lowering.plan, lowering.ev
     overlaps = conflicts(lowering, store) if store is not None else []
     remainders: list[Operation] = []
@@ -51,12 +55,15 @@ def versioned(
         remainders = plan.remainders(values, space.axis, computing)
         extensions = plan.extensions(values, computing)
         bounds = plan.bounds(values, computing)
+    peel = None if remainders or extensions else peel_for(lowering, values, space, computing)
+    if peel is not None:
+        bounds = []
     conditions = [_does_not_wrap(lowering, op) for op in remainders]
     conditions += [_keeps_range(lowering, op.operands[0]) for op in extensions]
     conditions += [_holds_everywhere(lowering, op) for op in bounds]
     if not conditions:
         with staged_loads(lowering, overlaps):
-            emit()
+            emit(peel)
         return
     w = ev.w
     yes = w.number(1, conditions[0].type)
@@ -69,12 +76,12 @@ def versioned(
     strict = ev.affinity
     ev.affinity, ev.assumed = plan.hopeful, frozenset(bounds)
     with w.conditional(branch.then_block, branch):
-        emit()
+        emit(None)
         w.place(scf.Yield([]))
     ev.affinity, ev.assumed = strict, frozenset()
     assert branch.else_block is not None
     with w.conditional(branch.else_block, branch), staged_loads(lowering, overlaps):
-        emit()
+        emit(None)
         w.place(scf.Yield([]))
 
 

@@ -88,8 +88,13 @@ class Writer:
     @contextmanager
     def counted(self, lower: int, upper: int, step: int) -> Iterator[Value]:
         """A loop of known bounds without carried values; gives the i32 induction variable."""
-        bounds = [self.number(n) for n in (lower, upper, step)]
-        with self.loop(*bounds, []) as op:
+        with self.between(*(self.number(n) for n in (lower, upper, step))) as iv:
+            yield iv
+
+    @contextmanager
+    def between(self, lower: Value, upper: Value, step: Value) -> Iterator[Value]:
+        """A loop without carried values; gives the induction variable."""
+        with self.loop(lower, upper, step, []) as op:
             yield op.induction_variable
             self.place(scf.Yield([]))
 
