@@ -6,6 +6,7 @@ process of its own and prints the table of the README.
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import json
 import sys
@@ -26,6 +27,22 @@ def example(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def keep_pages() -> None:
+    """Let the C library keep freed memory, so that no peer pays for fresh pages at every call (glibc; else nothing).
+
+    torch's operators without an `out` argument, and its chains of them, allocate their results; above 32 MiB glibc
+    maps and unmaps those each time, which costs several times what the operator itself does.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        m_trim_threshold, m_mmap_threshold = -1, -3
+        libc.mallopt(m_mmap_threshold, 1 << 30)
+        libc.mallopt(m_trim_threshold, (1 << 31) - 1)
+
+
+keep_pages()
 
 
 @dataclass(frozen=True)

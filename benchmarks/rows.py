@@ -33,7 +33,7 @@ def layer_norm(columns: int) -> list[Row]:
     x, y = torch.randn(ROWS, columns), torch.empty(ROWS, columns)
     w, b = torch.rand(columns), torch.rand(columns)
     mean, rstd = torch.empty(ROWS), torch.empty(ROWS)
-    block = min(1024, triton.next_power_of_2(columns))
+    block = min(512, triton.next_power_of_2(columns))
     results = (y, mean.view(ROWS, 1), rstd.view(ROWS, 1))
 
     def ours() -> None:

@@ -182,7 +182,7 @@ def layer_norm(rows: int, columns: int, rng: np.random.Generator) -> Workload:
     kernel = example("layer_norm")._layer_norm_fwd_fused
     x, output = rng.standard_normal((rows, columns), F32), np.full((rows, columns), np.nan, F32)
     w, b, mean, rstd = rng.random(columns, F32), rng.random(columns, F32), np.empty(rows, F32), np.empty(rows, F32)
-    block = min(1024, next_power_of_2(columns))
+    block = min(512, next_power_of_2(columns))
 
     def norm(v: np.ndarray) -> np.ndarray:
         return (v - v.mean(axis=1, keepdims=True)) / np.sqrt(v.var(axis=1, keepdims=True) + v.dtype.type(1e-5)) * w + b
