@@ -19,11 +19,12 @@ from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Value, element_type, i64
 from .buffers import TileBuffer, stored_type
 from .lanes import Index, Lane, Strided, Uniform
-from .nests import run_nest
+from .nests import Space, run_nest
 
 if TYPE_CHECKING:
     from .convert import TileLowering
     from .evaluate import Evaluator
+    from .writer import Writer
 
 __all__ = ["Overlap", "StagedPointer", "conflicts", "staged_loads"]
 
@@ -56,7 +57,7 @@ class StagedPointer:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Overlap:
     """A load in the loop of a store, and the scalar i1 `conflict` that says whether it must be done before."""
 
@@ -85,7 +86,7 @@ def conflicts(lowering: TileLowering, op: tt.Store) -> list[Overlap]:
 def staged_loads(lowering: TileLowering, overlaps: list[Overlap]) -> Iterator[None]:
     """Make the loads see memory as it was before the loop: from a copy, if they conflict with its store."""
     ev = lowering.ev
-    staged = {overlap.load: _staged(lowering, overlap) for overlap in overlaps}
+    staged = _stage(lowering, overlaps) if overlaps else {}
     ev.staged.update(staged)
     yield
     for load in staged:
@@ -109,23 +110,38 @@ def _inlined_loads(lowering: TileLowering, op: tt.Store) -> list[tt.Load]:
     return sorted(found, key=lambda load: position.get(load, -1))
 
 
-def _staged(lowering: TileLowering, overlap: Overlap) -> StagedPointer:
+def _stage(lowering: TileLowering, overlaps: list[Overlap]) -> dict[tt.Load, StagedPointer]:
+    """Where each load reads, and before that the copies: of all if any conflicts, which hardly ever happens."""
     ev = lowering.ev
-    w, load, conflict, mine = ev.w, overlap.load, overlap.conflict, overlap.range
-    form, shape = lowering.plan.affinity.of(load.ptr), load.ptr.type.shape
-    assert form is not None
-    scratch = _scratch(lowering, load, form)
+    w, conflict = ev.w, overlaps[0].conflict
+    for overlap in overlaps[1:]:
+        conflict = w.place(arith.OrI(conflict, overlap.conflict))
+    copies = {overlap: _scratch(lowering, overlap) for overlap in overlaps}
+    spaces: dict[Space, list[Overlap]] = {}
+    for overlap in overlaps:
+        ptr = overlap.load.ptr
+        spaces.setdefault(lowering.plan.space(ptr.type.shape, [ptr], (ptr,)), []).append(overlap)
     branch = scf.If.build(conflict, [], with_else=False)
     w.place(branch)
     with w.conditional(branch.then_block, branch):
-        copy = lowering.plan.space(shape, [load.ptr], (load.ptr,))
-        run_nest(ev, copy, lambda index: scratch.write(w, index, ev.at(load.result, index), ev.lanes))
+        for space, group in spaces.items():
+            run_nest(ev, space, lambda index, group=group: _copy(ev, index, group, copies))  # type: ignore[misc]
         w.place(scf.Yield([]))
+    return {overlap.load: _pointer(w, overlap, conflict, copies[overlap]) for overlap in overlaps}
+
+
+def _copy(ev: Evaluator, index: Index, group: list[Overlap], copies: dict[Overlap, TileBuffer]) -> None:
+    for overlap in group:
+        copies[overlap].write(ev.w, index, ev.at(overlap.load.result, index), ev.lanes)
+
+
+def _pointer(w: Writer, overlap: Overlap, conflict: Value, scratch: TileBuffer) -> StagedPointer:
+    direct = overlap.range
     inside = w.place(ttc.Address(scratch.base, w.number(0)))
-    inside = w.place(tt.Bitcast(inside, result=mine.start.type)) if inside.type is not mine.start.type else inside
-    base = w.place(arith.Select(conflict, inside, mine.start))
-    strides = tuple(_choose(w, conflict, a, b) for a, b in zip(scratch.strides, mine.strides))
-    return StagedPointer(base, strides)
+    if inside.type is not direct.start.type:
+        inside = w.place(tt.Bitcast(inside, result=direct.start.type))
+    base = w.place(arith.Select(conflict, inside, direct.start))
+    return StagedPointer(base, tuple(_choose(w, conflict, a, b) for a, b in zip(scratch.strides, direct.strides)))
 
 
 def _shape(store: tt.Store) -> tuple[int, ...]:
@@ -139,9 +155,10 @@ def _choose(w: Any, conflict: Value, staged: int, direct: int | Value) -> int | 
     return w.place(arith.Select(conflict, w.number(staged, i64), other))
 
 
-def _scratch(lowering: TileLowering, load: tt.Load, form: AffineForm) -> TileBuffer:
-    """A copy of the tile with its contiguous dimension fastest, so that stride 1 stays 1."""
-    ty = load.result.type
+def _scratch(lowering: TileLowering, overlap: Overlap) -> TileBuffer:
+    """Room for the tile with its contiguous dimension fastest, so that stride 1 stays 1."""
+    ty, form = overlap.load.result.type, lowering.plan.affinity.of(overlap.load.ptr)
+    assert form is not None
     buffer = TileBuffer.allocate(lowering.alloc, ty, stored_type(ty.element))
     order = sorted(range(ty.rank), key=lambda d: (form.strides[d] != Num(1), -d))
     strides, step = [0] * ty.rank, 1
