@@ -15,6 +15,7 @@ from .buffers import TileBuffer
 from .lanes import Index
 from .lowerings import lowers
 from .nests import run_nest
+from .versions import versioned
 
 if TYPE_CHECKING:
     from .convert import TileLowering
@@ -184,7 +185,7 @@ def _together(lowering: TileLowering, moves: list[tuple[Value, Value, TileBuffer
         for lane, (_, _, buffer) in zip(lanes, moves):
             buffer.write(ev.w, index, lane, ev.lanes)
 
-    run_nest(ev, space, body)
+    versioned(lowering, values, space, lambda peel: run_nest(ev, space, body, peel))
 
 
 # -- branches between blocks --------------------------------------------------------------------------------------
