@@ -126,12 +126,12 @@ class CompiledModule:
         return emit_assembly(self.llir, self.target, self.level)
 
 
-def compile_llvm(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> CompiledModule:
-    """Parse, verify, optimize and emit LLVM `text` for `target`.
+def compile_llvm(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL, optimized: bool = False) -> CompiledModule:
+    """Parse, verify, optimize (unless it is `optimized` already) and emit LLVM `text` for `target`.
 
     Raises BackendError with LLVM's message if the text is malformed.
     """
-    llir = optimize(text, target, level)
+    llir = text if optimized else optimize(text, target, level)
     return CompiledModule(llir, emit_object(llir, target, level), target, level)
 
 
@@ -233,14 +233,17 @@ def _run_pipeline(llvm: Any, module: Any, machine: Any, level: int) -> None:
         manager.detach()
 
 
-def compile_isolated(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL, timeout: float = 60.0) -> CompiledModule:
+def compile_isolated(
+    text: str, target: CPUTarget, level: int = DEFAULT_LEVEL, timeout: float = 60.0, optimized: bool = False
+) -> CompiledModule:
     """`compile_llvm` in a process of its own, so that LLVM ending the process is a BackendError here.
 
-    Costs about 0.2 s; raises BackendError also after `timeout` seconds.
+    `optimized` text is emitted as it stands (optimizing twice gives other code than optimizing once). Costs about 0.2 s; raises BackendError also after `timeout` seconds.
     """
     import subprocess  # 3 ms that a process with cached kernels does not pay
 
-    header = json.dumps({"triple": target.triple, "cpu": target.cpu, "features": target.features, "level": level})
+    machine = {"triple": target.triple, "cpu": target.cpu, "features": target.features}
+    header = json.dumps({**machine, "level": level, "optimized": optimized})
     command = [sys.executable, "-m", "tritium.backends.cpu.llvm_worker"]
     try:
         done = subprocess.run(command, input=f"{header}\n{text}".encode(), capture_output=True, timeout=timeout)

@@ -19,7 +19,7 @@ def main() -> int:
     request = json.loads(header)
     try:
         target = describe(request["triple"], request["cpu"], request["features"])
-        module = compile_llvm(text, target, request["level"])
+        module = compile_llvm(text, target, request["level"], request["optimized"])
     except BackendError as error:
         print(error, file=sys.stderr)
         return 1

@@ -55,12 +55,12 @@ def _without_folders(site: dict[str, Any]) -> dict[str, Any]:
 def make_asm(text: str, target: CPUTarget, level: int) -> str:
     """The assembly text of the object that `make_obj` makes."""
     if isinstance(text, UserText):
-        return compile_isolated(text, target, level).asm
+        return compile_isolated(text, target, level, optimized=True).asm
     return emit_assembly(text, target, level)
 
 
 def make_obj(text: str, target: CPUTarget, level: int) -> bytes:
     """A relocatable object file."""
     if isinstance(text, UserText):
-        return compile_isolated(text, target, level).object
+        return compile_isolated(text, target, level, optimized=True).object
     return emit_object(text, target, level)
