@@ -16,7 +16,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tests.runtime.fake import KERNELS, METADATA, kernel_of, program, record_pid, slot
-from tritium import knobs
+from tritium import TritiumError, knobs
 from tritium.runtime import ArgumentError, LaunchError, UnknownOptionError
 from tritium.runtime.packing import Packer, bits_of_bf16, bytes_address
 
@@ -254,6 +254,13 @@ def test_unknown_keywords(count) -> None:
         count[(1,)](out, num_warp=4)
     with pytest.raises(KeyError, match=r"hint: did you mean 'num_warps'\?"):
         count[(1,)](out, num_warp=4)
+
+
+@pytest.mark.parametrize("options, text", [({"num_warps": 3}, "power of two"), ({"sanitize": "yes"}, "True or False")])
+def test_options_without_a_meaning_are_errors_of_the_launch(count, options, text: str) -> None:
+    with pytest.raises(TritiumError, match=text) as info:
+        count[(1,)](np.zeros(1, np.int32), **options)
+    assert len(info.traceback) < 5  # no way through the compiler is shown
 
 
 def test_unhashable_constants(count) -> None:

@@ -13,6 +13,7 @@ from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
+from .errors import SourceError
 from .references import find_references
 from .source import SourceText
 
@@ -306,7 +307,7 @@ class ConstexprFunction:
         name = f"{self.fn.__module__}.{self.fn.__qualname__}"
         try:
             body = SourceText(self.fn).text if isinstance(self.fn, FunctionType) else ""
-        except OSError:
+        except SourceError:
             body = self.fn.__code__.co_code.hex() + repr(self.fn.__code__.co_consts)
         return hashlib.sha256(f"{name}\0{body}".encode()).hexdigest()
 

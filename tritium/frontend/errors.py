@@ -15,6 +15,7 @@ __all__ = [
     "CompilationError",
     "CompileTimeAssertionFailure",
     "LanguageError",
+    "SourceError",
     "UnsupportedLanguageConstruct",
 ]
 
@@ -29,6 +30,10 @@ class LanguageError(TritiumError):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+class SourceError(TritiumError, OSError):
+    """The text of a function, which the compiler reads, cannot be found."""
 
 
 class CallFrame(NamedTuple):

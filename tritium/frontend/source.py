@@ -7,9 +7,12 @@ import linecache
 import re
 from types import FunctionType
 
+from .errors import SourceError
+
 __all__ = ["SourceText"]
 
 _DEF = re.compile(r"\s*(async\s+)?def\s")
+_ASYNC = re.compile(r"\s*async\s")
 
 
 class SourceText:
@@ -18,15 +21,17 @@ class SourceText:
     The lines of the file are taken hold of when the object is made, so that an edit of the file while the program
     runs changes nothing; cutting out the function and parsing it happen on first use.
 
-    Attributes: `file`, `first_line` (of the first decorator or the `def`, from 1), `lines` (of the whole file).
+    Attributes: `file`, `first_line` (of the first decorator or the `def`, from 1), `lines` (of the whole file),
+    `name` (of the function).
     """
 
-    __slots__ = ("_block", "_tree", "file", "first_line", "lines")
+    __slots__ = ("_block", "_tree", "file", "first_line", "lines", "name")
 
     def __init__(self, fn: FunctionType) -> None:
         code = fn.__code__
         self.file = code.co_filename
         self.first_line = code.co_firstlineno
+        self.name = code.co_name
         linecache.checkcache(self.file)
         self.lines = linecache.getlines(self.file, fn.__globals__)
         self._block: list[str] | None = None
@@ -34,7 +39,7 @@ class SourceText:
 
     @property
     def block(self) -> list[str]:
-        """The lines of the function as they stand in the file, decorators included. Raises OSError without source."""
+        """The lines of the function as they stand in the file, with decorators; SourceError without source."""
         if self._block is None:
             self._find()
         assert self._block is not None
@@ -63,7 +68,7 @@ class SourceText:
     def replaced(self, text: str) -> SourceText:
         """Another definition, `text`, as if it stood in this place; SyntaxError for what is not a function."""
         new = SourceText.__new__(SourceText)
-        new.file, new.first_line = self.file, self.def_line
+        new.file, new.first_line, new.name = self.file, self.def_line, self.name
         block = text.splitlines(keepends=True)
         new.lines = ["\n"] * (new.first_line - 1) + block
         new._block, new._tree = block, _parse(block, new.first_line, _indentation(text))
@@ -79,7 +84,10 @@ class SourceText:
         """
         start = self.first_line - 1
         if start >= len(self.lines):
-            raise OSError(f"the source of a function defined in {self.file} cannot be read; define kernels in a file")
+            raise SourceError(
+                f"the source of {self.name}, defined in {self.file}, cannot be read\n"
+                "hint: define kernels in a file; what a program generates can be written to one and imported"
+            )
         depth = _indentation(self.lines[start])
         seen_def = False
         for end in range(start, len(self.lines) + 1):
@@ -99,7 +107,13 @@ class SourceText:
                     block.pop()
                 self._block, self._tree = block, tree
                 return
-        raise OSError(f"no function definition at {self.file}:{self.first_line}")
+        definition = next(filter(_DEF.match, self.lines[start:]), "")
+        if _ASYNC.match(definition):
+            raise SourceError(f"{self.file}:{self.first_line}: {self.name} is async: a kernel is a plain function")
+        raise SourceError(
+            f"{self.file}:{self.first_line}: the definition of {self.name} was not found there\n"
+            "hint: the file may have changed since it was imported"
+        )
 
 
 def _indentation(line: str) -> int:

@@ -125,7 +125,14 @@ def _device_error(where: str) -> ArgumentError:
 def _from_torch(value: Any) -> ArrayInfo:
     if not value.is_cpu:
         raise _device_error(f"device {value.device}")
-    return ArrayInfo(element_name(value.dtype), value.data_ptr(), value)
+    try:
+        address = value.data_ptr()
+    except RuntimeError:  # sparse tensors, and those that only stand for one
+        raise ArgumentError(
+            f"a tensor of layout {value.layout} without elements in one place ({type(value).__name__})\n"
+            "hint: pass a strided tensor (.to_dense() in torch)"
+        ) from None
+    return ArrayInfo(element_name(value.dtype), address, value)
 
 
 def _from_pointer(value: Any) -> ArrayInfo:

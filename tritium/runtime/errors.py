@@ -12,6 +12,7 @@ __all__ = [
     "InterpreterError",
     "LaunchError",
     "OutOfResources",
+    "PTXASError",
     "SanitizerError",
     "UnknownOptionError",
 ]
@@ -50,6 +51,10 @@ class OutOfResources(TritiumError):
 
     def __reduce__(self) -> object:
         return (type(self), (self.required, self.limit, self.name))
+
+
+class PTXASError(TritiumError):
+    """The assembler of NVIDIA GPUs failed. Scripts that tune kernels catch it by name; no CPU compile raises it."""
 
 
 class AutotunerError(TritiumError):

@@ -191,7 +191,7 @@ _BY_CLASS: dict[type, Any] = {
 def specialize(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
     """(type, key) of a value, as in the table above; ArgumentError naming the parameter for values no kernel takes."""
     if rule.constexpr:
-        return "constexpr", value
+        return "constexpr", _plain(value)
     by_class = _BY_CLASS.get(value.__class__)
     if by_class is not None:
         return by_class(value, rule)
@@ -203,6 +203,12 @@ def specialize(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
         aligned = rule.alignment and info.address % _ALIGNMENT == 0
         return f"*{'k' if rule.const else ''}{info.element}", ALIGNED if aligned else ""
     return _other(value, rule)
+
+
+def _plain(value: Any) -> Any:
+    """A compile-time value; a number of NumPy's becomes Python's, as sizes computed with NumPy are used as such."""
+    cls = type(value)
+    return value.item() if cls.__module__ == "numpy" and cls.__name__ != "ndarray" and hasattr(value, "item") else value
 
 
 def _other(value: Any, rule: ParameterRule) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Source locations, errors with carets, settings: what every other room stands on."""
 
 from .diagnostics import Diagnostic
-from .errors import InternalError, TritiumError, UnsupportedOperation
+from .errors import InternalError, OptionError, TritiumError, UnsupportedOperation
 from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc, UnknownLoc
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "InternalError",
     "Location",
     "NameLoc",
+    "OptionError",
     "TritiumError",
     "UnsupportedOperation",
     "UnknownLoc",

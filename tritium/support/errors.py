@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["InternalError", "TritiumError", "UnsupportedOperation"]
+__all__ = ["InternalError", "OptionError", "TritiumError", "UnsupportedOperation"]
 
 
 class TritiumError(Exception):
@@ -13,6 +13,10 @@ class TritiumError(Exception):
 
 class InternalError(TritiumError):
     """An invariant of the compiler itself is broken: a bug of ours, never the user's fault."""
+
+
+class OptionError(TritiumError, ValueError):
+    """An option of a compile has a value that it cannot have."""
 
 
 class UnsupportedOperation(TritiumError):

@@ -1,6 +1,7 @@
 import pytest
 
 from tritium.backends.cpu import CPUOptions
+from tritium.support import OptionError
 
 
 def test_defaults_are_tritons():
@@ -23,8 +24,19 @@ def test_unknown_option_is_named():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"num_warps": 3}, {"num_warps": 0}, {"num_threads": -1}, {"opt_level": 9}, {"num_stages": -1}]
+    "bad",
+    [
+        {"num_warps": 3},
+        {"num_warps": 0},
+        {"num_warps": "four"},
+        {"num_threads": -1},
+        {"num_threads": 1.5},
+        {"opt_level": 9},
+        {"num_stages": -1},
+        {"sanitize": "yes"},
+        {"backend_name": 3},
+    ],
 )
 def test_bad_values(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
+    with pytest.raises(OptionError, match=next(iter(bad))):
         CPUOptions.parse(bad)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import index
 from typing import Any
+
+from ...support import OptionError
 
 __all__ = ["CPUOptions"]
 
@@ -50,23 +53,23 @@ class CPUOptions:
 
     def __post_init__(self) -> None:
         if self.num_threads < 0:
-            raise ValueError(f"num_threads must be 0 (all) or more, got {self.num_threads}")
+            raise OptionError(f"num_threads must be 0 (all) or more, got {self.num_threads}")
         if self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
-            raise ValueError(f"num_warps must be a power of two, got {self.num_warps}")
+            raise OptionError(f"num_warps must be a power of two, got {self.num_warps}")
         if self.num_stages < 0:
-            raise ValueError(f"num_stages must not be negative, got {self.num_stages}")
+            raise OptionError(f"num_stages must not be negative, got {self.num_stages}")
         if not 0 <= self.opt_level <= 3:
-            raise ValueError(f"opt_level must be 0..3, got {self.opt_level}")
+            raise OptionError(f"opt_level must be 0..3, got {self.opt_level}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> CPUOptions:
-        """Options from a launch's keywords; KeyError naming the first unknown one, ValueError for bad values."""
-        known = {f.name for f in fields(cls)}
+        """Options from a launch's keywords; KeyError naming the first unknown one, OptionError for bad values."""
+        known = {f.name: f for f in fields(cls)}
         chosen: dict[str, Any] = {}
         for name, value in values.items():
             if name not in known:
                 raise KeyError(f"unknown option {name!r}; options are: {', '.join(sorted(known))}")
-            chosen[name] = _hashable(value)
+            chosen[name] = _typed(name, _hashable(value), known[name].default)
         return cls(**chosen)
 
     @property
@@ -79,6 +82,20 @@ class CPUOptions:
     def at_launch(self) -> dict[str, Any]:
         """The options that only a launch reads: kernels that differ in nothing else are one cache entry."""
         return {"num_threads": self.num_threads}
+
+
+def _typed(name: str, value: Any, default: Any) -> Any:
+    """`value` in the type of the default; OptionError where it has no such value."""
+    if isinstance(default, bool) and value not in (True, False):
+        raise OptionError(f"{name} must be True or False, got {value!r}")
+    if isinstance(default, int):
+        try:
+            return type(default)(index(value))
+        except TypeError:
+            raise OptionError(f"{name} must be an integer, got {value!r}") from None
+    if isinstance(default, str) and not isinstance(value, str):
+        raise OptionError(f"{name} must be a string, got {value!r}")
+    return value
 
 
 def _hashable(value: Any) -> Any:

@@ -42,7 +42,10 @@ def wrap_shape(element: dtype, shape: Sequence[int]) -> dtype:
 def arange(sem: Semantic, start: Any, end: Any) -> tensor:
     """[start, start + 1, …, end - 1] in int32; the length is a power of two."""
     start, end = unwrap(start), unwrap(end)
-    if not isinstance(start, int) or not isinstance(end, int):
+    wrong = next((x for x in (start, end) if not isinstance(x, int)), None)
+    if wrong is not None and not isinstance(wrong, tensor):
+        raise value_error(f"arange's arguments must be integers, got {wrong!r} of type {type(wrong).__name__}")
+    if wrong is not None:
         raise value_error(
             "arange's arguments must be of type tl.constexpr",
             "pass the block size as a tl.constexpr parameter, and add a run-time start: start + tl.arange(0, N)",

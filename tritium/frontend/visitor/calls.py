@@ -129,7 +129,9 @@ def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, A
         )
     if callable(fn) and not any(map(has_handles, (*args, *kwargs.values()))) and _is_constant_method(fn):
         return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
-    raise LanguageError(f"TypeError: {name} cannot be called from a kernel")
+    module = (getattr(fn, "__module__", None) or type(fn).__module__).partition(".")[0]
+    hint = "use the functions of triton.language" if module in ("math", "numpy", "torch", "builtins") else None
+    raise LanguageError(f"TypeError: {name} cannot be called from a kernel", hint)
 
 
 def _is_constant_method(fn: Any) -> bool:

@@ -81,7 +81,8 @@ def _describe(value: Any) -> str:
 
 
 def _undefined(visitor: Visitor, name: str) -> LanguageError:
-    known = [*visitor.env, *visitor.callee.fn.__globals__, *BUILTINS]
+    names = (n for n, v in visitor.callee.fn.__globals__.items() if len(n) < 4 or not isinstance(v, ModuleType))
+    known = [*visitor.env, *names, *BUILTINS]
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else None
     return LanguageError(f"NameError: {name} is not defined", hint)
