@@ -51,3 +51,32 @@ def _slot(value: Any, ty: Any) -> bytes:
 def poisoned(shape: tuple[int, ...] | int, dtype: Any) -> np.ndarray:
     """An output array full of a value that no test computes."""
     return np.full(shape, 113, dtype)
+
+
+def elementwise(op: str, ty: str, block: int, count: int = 2) -> str:
+    """o[i] = op(x[i], y[i]) for i < n, in blocks."""
+    t = f"tensor<{block}x{ty}>"
+    p = f"tensor<{block}x!tt.ptr<{ty}>>"
+    operands = "%a, %b" if count == 2 else "%a"
+    return f"""
+    tt.func public @k(%x: !tt.ptr<{ty}>, %y: !tt.ptr<{ty}>, %o: !tt.ptr<{ty}>, %n: i32) {{
+      %pid = tt.get_program_id x : i32
+      %size = arith.constant {block} : i32
+      %start = arith.muli %pid, %size : i32
+      %range = tt.make_range {{end = {block} : i32, start = 0 : i32}} : tensor<{block}xi32>
+      %splat = tt.splat %start : i32 -> tensor<{block}xi32>
+      %offs = arith.addi %splat, %range : tensor<{block}xi32>
+      %ns = tt.splat %n : i32 -> tensor<{block}xi32>
+      %mask = arith.cmpi slt, %offs, %ns : tensor<{block}xi32>
+      %xs = tt.splat %x : !tt.ptr<{ty}> -> {p}
+      %xp = tt.addptr %xs, %offs : {p}, tensor<{block}xi32>
+      %a = tt.load %xp, %mask : {p}
+      %ys = tt.splat %y : !tt.ptr<{ty}> -> {p}
+      %yp = tt.addptr %ys, %offs : {p}, tensor<{block}xi32>
+      %b = tt.load %yp, %mask : {p}
+      %r = {op} {operands} : {t}
+      %os = tt.splat %o : !tt.ptr<{ty}> -> {p}
+      %op = tt.addptr %os, %offs : {p}, tensor<{block}xi32>
+      tt.store %op, %r, %mask : {p}
+      tt.return
+    }}"""
