@@ -270,3 +270,22 @@ def test_a_scalar_becomes_a_block_by_new_dimensions():
     x = np.zeros(1, np.int32)
     kernel[(1,)](x)
     assert x[0] == 7
+
+
+def test_blocks_may_be_passed_to_parameters_annotated_constexpr():
+    """The attention of the tutorials does."""
+
+    @tritium.jit
+    def causal(x, rows: tl.constexpr, columns: tl.constexpr, STAGE: tl.constexpr):
+        return tl.where(rows[:, None] >= columns[None, :], x, 0.0) if STAGE == 2 else x
+
+    @tritium.jit
+    def kernel(x, y, N: tl.constexpr):
+        at = tl.arange(0, N)
+        where = at[:, None] * N + at[None, :]
+        tl.store(y + where, causal(tl.load(x + where), at, at, N // 4))
+
+    x = np.random.default_rng(0).random((8, 8), np.float32)
+    y = np.empty_like(x)
+    kernel[(1,)](x, y, 8)
+    np.testing.assert_array_equal(y, np.tril(x))

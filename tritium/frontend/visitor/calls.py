@@ -177,7 +177,11 @@ def _constexpr_call(fn: ConstexprFunction, args: list[Any], kwargs: dict[str, An
 
 
 def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The value of each parameter for a call: positional, keyword and default ones. Raises as Python would."""
+    """The value of each parameter for a call: positional, keyword and default ones. Raises as Python would.
+
+    An annotation `tl.constexpr` asks nothing of a call inside a kernel, as in Triton: published kernels annotate blocks
+    that they pass on (`offs_m: tl.constexpr`). Where a constant is needed, its use says so.
+    """
     name = callee.__name__  # type: ignore[attr-defined]
     bound: dict[str, Any] = {}
     rest = list(args)
@@ -198,8 +202,6 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
             value = wrap(unwrap(p.default)) if not has_handles(p.default) else p.default
         else:
             raise LanguageError(f"TypeError: {name}() missing argument '{p.name}'", f"it takes ({_parameters(callee)})")
-        if p.is_constexpr:
-            _check_constexpr(name, p.name, value)
         bound[p.name] = value
     if rest:
         raise LanguageError(
@@ -216,15 +218,6 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
 
 def _parameters(callee: SourceFunction) -> str:
     return ", ".join(p.name for p in callee.params)
-
-
-def _check_constexpr(function: str, parameter: str, value: Any) -> None:
-    if value.__class__ is tensor:
-        raise LanguageError(
-            f"TypeError: argument '{parameter}' of {function} must be known at compile time (tl.constexpr),"
-            f" got a value of type {type_text(value)}",
-            "numbers assigned to a plain variable are run-time values: annotate the variable as tl.constexpr",
-        )
 
 
 # -- compile-time checks and prints -------------------------------------------------------------------------------
