@@ -202,13 +202,25 @@ class Sanitizer:
         w.place(ttc.CheckBounds(pointers, base, number, mask_value, access, self.arguments[argument]), level)
 
     def _position(self, ev: Evaluator, op: Any, index: Index, level: int) -> Value:
-        """The row-major number of the first lane's element in the tile, as i64."""
+        """The row-major number of the first lane's element in the tile, as i64.
+
+        Coordinates that the access does not depend on are 0: it stands outside of their loops.
+        """
         w, total = ev.w, ev.w.number(0, i64)
         shape = op.ptr.type.shape if isinstance(op.ptr.type, TensorType) else ()
         for n, at in zip(shape, index):
-            first = at.value if isinstance(at, Uniform) else at.base  # type: ignore[union-attr]
-            total = w.add(w.times(total, n, level), w.cast(first, i64, True, level), level)
+            total = w.times(total, n, level)
+            if at.level <= level:
+                total = w.add(total, w.cast(_first(ev, at), i64, True, level), level)
         return total
+
+
+def _first(ev: Evaluator, lane: Lane) -> Value:
+    """The first lane of a coordinate."""
+    if isinstance(lane, Vec):
+        return ev.w.place(ttc.Extract(lane.value, 0), lane.level)
+    assert isinstance(lane, (Uniform, Strided))
+    return lane.value if isinstance(lane, Uniform) else lane.base
 
 
 def provenance(ptr: Value) -> Value:

@@ -301,7 +301,9 @@ def _remainder(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     start = w.place(type(op)(a.base, n.value), level)
     last = w.place(arith.AddI(start, w.number(ev.lanes - 1, ty)), level)
     inside = w.place(arith.CmpI(arith.CmpIPredicate.slt, last, n.value), level)
-    positive = w.place(arith.CmpI(arith.CmpIPredicate.sge, a.base, w.number(0, ty)), level)
+    end = w.place(arith.AddI(a.base, w.number(ev.lanes - 1, ty)), level)  # negative if it wraps around in its type
+    ends = w.place(arith.OrI(a.base, end), level)
+    positive = w.place(arith.CmpI(arith.CmpIPredicate.sge, ends, w.number(0, ty)), level)
     condition = w.place(arith.AndI(inside, positive), level)
     operands: list[Lane] = [a, n]
     return Guarded(condition, Strided(start, 1, level), lambda: ev.apply(op, operands, ty), level)

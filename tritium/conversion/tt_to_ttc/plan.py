@@ -159,16 +159,20 @@ class Plan:
             if d is not None and ptr.type.shape[k] > 1 and self.affinity.stride_along(ptr, k) == Num(1):
                 votes[d] += weight
 
-    def remainders(self, values: list[Value], axis: int, computing: Value | None) -> list[Operation]:
-        """The remainders along the vector `axis` of loops over `values` that are affine if they do not wrap around."""
-        found: dict[Operation, None] = {}
+    def remainders(self, values: list[Value], axis: int, computing: Value | None) -> dict[Operation, bool]:
+        """The remainders in loops over `values` that are affine if they do not wrap around.
+
+        True for those along the vector `axis`: only these make a loop faster, but all of them must hold.
+        """
+        found: dict[Operation, bool] = {}
         for v, dims in self.accesses(values, computing):
             op = v.defining_op
-            if isinstance(op, (arith.RemSI, arith.RemUI)) and axis in dims and self.affinity.of(v) is None:
+            if isinstance(op, (arith.RemSI, arith.RemUI)) and self.affinity.of(v) is None:
                 form = self.hopeful.of(v)
-                if form is not None and form.strides[dims.index(axis)] != Num(0):
-                    found[op] = None
-        return list(found)
+                if form is not None:
+                    along = axis in dims and form.strides[dims.index(axis)] != Num(0)
+                    found[op] = found.get(op, False) or along
+        return found
 
     def extensions(self, values: list[Value], computing: Value | None) -> list[Operation]:
         """The sign extensions in loops over `values` that are affine if nothing wraps around before them."""
@@ -263,6 +267,8 @@ def _operand_dims(op: Operation, operand: Value, dims: tuple[int | None, ...]) -
         return dims[:-1]
     if isinstance(op, tt.Split):
         return (*dims, None)
+    if isinstance(op, tt.Gather) and operand is op.src:
+        return tuple(None if k == op.axis else d for k, d in enumerate(dims))
     if isinstance(op, tt.Reshape):
         if ty.rank and dims:
             return (*([None] * (ty.rank - 1)), dims[-1])

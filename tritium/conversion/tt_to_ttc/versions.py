@@ -48,24 +48,25 @@ def versioned(
     """
     plan, ev = lowering.plan, lowering.ev
     overlaps = conflicts(lowering, store) if store is not None else []
-    remainders: list[Operation] = []
+    remainders: dict[Operation, bool] = {}
     extensions: list[Operation] = []
     bounds: list[Operation] = []
     if space.axis >= 0 and ev.sanitizer is None and _numel(space) >= SMALL * space.lanes:
         remainders = plan.remainders(values, space.axis, computing)
         extensions = plan.extensions(values, computing)
         bounds = plan.bounds(values, computing)
-    peel = None if remainders or extensions else peel_for(lowering, values, space, computing)
+    slower = any(remainders.values()) or bool(extensions)
+    peel = None if slower else peel_for(lowering, values, space, computing)
     if peel is not None:
         bounds = []
-    conditions = [_does_not_wrap(lowering, op) for op in remainders]
-    conditions += [_keeps_range(lowering, op.operands[0]) for op in extensions]
-    conditions += [_holds_everywhere(lowering, op) for op in bounds]
-    if not conditions:
+    if not slower and not bounds:
         with staged_loads(lowering, overlaps):
             emit(peel)
         return
     w = ev.w
+    conditions = [_does_not_wrap(lowering, op) for op in remainders]
+    conditions += [_keeps_range(lowering, op.operands[0]) for op in extensions]
+    conditions += [_holds_everywhere(lowering, op) for op in bounds]
     yes = w.number(1, conditions[0].type)
     conditions += [w.place(arith.XOrI(overlap.conflict, yes)) for overlap in overlaps]
     usual = conditions[0]
@@ -93,7 +94,7 @@ def _numel(space: Space) -> int:
 
 
 def _does_not_wrap(lowering: TileLowering, op: Operation) -> Value:
-    """i1: the tile of a remainder lies between two multiples of its divisor."""
+    """i1: the tile of a remainder lies between two multiples of its divisor, and within its type."""
     w, scalars = lowering.ev.w, lowering.ev.scalars
     x, n = (lowering.plan.hopeful.of(v) for v in op.operands)
     assert x is not None and n is not None
@@ -103,7 +104,8 @@ def _does_not_wrap(lowering: TileLowering, op: Operation) -> Value:
     start = w.symbol(Remainder(x.base, n.base, isinstance(op, arith.RemSI)), ty, scalars)
     last = w.place(arith.AddI(start, w.number(span, ty)))
     inside = w.place(arith.CmpI(arith.CmpIPredicate.slt, last, divisor))
-    positive = w.place(arith.CmpI(arith.CmpIPredicate.sge, base, w.number(0, ty)))
+    ends = w.place(arith.OrI(base, w.place(arith.AddI(base, w.number(span, ty)))))  # negative if either end is
+    positive = w.place(arith.CmpI(arith.CmpIPredicate.sge, ends, w.number(0, ty)))
     return w.place(arith.AndI(inside, positive))
 
 
