@@ -125,12 +125,9 @@ class Program(Indices):
                 return found
             del self.lines[lines:]
             self.count = count
-        x = self.put(
-            "tt.make_range {end = %d : i32, start = 0 : i32} : %s" % (n := int(np.prod(shape)), tensor((n,), "i32")),
-            (n,),
-            "i32",
-            np.arange(n, dtype=np.int32)[None],
-        )
+        n = int(np.prod(shape))
+        text = f"tt.make_range {{end = {n} : i32, start = 0 : i32}} : tensor<{n}xi32>"
+        x = self.put(text, (n,), "i32", np.arange(n, dtype=np.int32)[None])
         return self.pointers(self.reshape(x, shape), element, 0), None
 
     def attempt(self, shape: tuple[int, ...], element: str, once: bool) -> tuple[Tile, Tile | None] | None:
@@ -411,12 +408,7 @@ class Program(Indices):
     def load_whole(self, element: str, shape: tuple[int, ...]) -> Tile:
         """Whole numbers; arrays hold such until something else is stored, which is why they are cut to size."""
         if element in FLOATS:
-            bits = self.load("i8", shape)
-            return (
-                self.put(f"arith.sitofp {bits.name} : {bits.type} to {tensor(shape, element)}", shape, element)
-                if (False)
-                else self.small(bits, element)
-            )
+            return self.small(self.load("i8", shape), element)
         return self.load(element, shape)
 
     def small(self, x: Tile, element: str) -> Tile:
@@ -525,9 +517,7 @@ class Program(Indices):
 
     def body_of_while(self, inits: list[Tile], args: list[Tile], end: str, counter: str) -> None:
         """`body`, with the counter handed on in front."""
-        lines = len(self.lines)
         self.body(inits, args[1:], end)
-        del lines
         head, _, types = self.lines[-1].rpartition(" : ")
         self.lines[-1] = f"{head} : {counter}, {types}"
 
