@@ -8,7 +8,7 @@ import pytest
 import tritium
 from tests.runtime.fake import COMPILED, KERNELS, program, slot
 from tritium import Config, knobs
-from tritium.runtime import AutotunerError, OutOfResources
+from tritium.runtime import AutotunerError, LaunchError, OutOfResources
 
 ADD = (
     "  %p = getelementptr i32, ptr %a0, i64 %pid\n  %v = load i32, ptr %p\n  %w = add i32 %v, 1\n"
@@ -195,3 +195,11 @@ def test_compiling_in_the_background(kernel) -> None:
     assert kernel[(1,)](out, 7, BLOCK=8) is promised[0].result()
     assert len(COMPILED) == 2
     assert out[0] == 1
+
+
+@pytest.mark.parametrize(
+    "decorate", [tritium.autotune(CONFIGS, key=["n"]), tritium.heuristics({"BLOCK": lambda a: 16})]
+)
+def test_calling_without_a_grid(kernel, decorate) -> None:
+    with pytest.raises(LaunchError, match=r"cannot be called directly\nhint: call adder\[grid\]\(...\)"):
+        decorate(kernel)(np.zeros(1, np.int32), 1)

@@ -44,6 +44,13 @@ class KernelInterface(Generic[T]):
         """A callable that launches with `grid`: one to three integers, or a function of the arguments' dict."""
         return partial(self.run, grid=grid, warmup=False)
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """A kernel cannot be called without a grid."""
+        raise LaunchError(
+            f"{self.__name__} is a kernel: it cannot be called directly\n"  # type: ignore[attr-defined]
+            f"hint: call {self.__name__}[grid](...), where grid says how many programs run, e.g. (1,)"  # type: ignore[attr-defined]
+        )
+
 
 class _DeviceCaches(defaultdict[Any, Any]):
     """Compiled kernels by device; emptying it makes every kind of launch compile again."""
@@ -144,13 +151,6 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     def __globals__(self) -> dict[str, Any]:
         """The globals of the function's module."""
         return self.fn.__globals__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """A kernel cannot be called without a grid."""
-        raise LaunchError(
-            f"{self.__name__} is a kernel: it cannot be called directly\n"  # type: ignore[attr-defined]
-            f"hint: call {self.__name__}[grid](...), where grid says how many programs run, e.g. (1,)"  # type: ignore[attr-defined]
-        )
 
     def __reduce__(self) -> str:
         """Pickled by name, as functions are; a copy is the kernel itself."""

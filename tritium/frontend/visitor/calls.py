@@ -130,7 +130,8 @@ def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, A
     if callable(fn) and not any(map(has_handles, (*args, *kwargs.values()))) and _is_constant_method(fn):
         return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
     module = (getattr(fn, "__module__", None) or type(fn).__module__).partition(".")[0]
-    hint = "use the functions of triton.language" if module in ("math", "numpy", "torch", "builtins") else None
+    known = callable(fn) and module in ("math", "numpy", "torch", "builtins")
+    hint = "use the functions of triton.language" if known else None
     raise LanguageError(f"TypeError: {name} cannot be called from a kernel", hint)
 
 
