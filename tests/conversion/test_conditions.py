@@ -130,3 +130,38 @@ def test_checked_access_outside_of_an_inner_loop() -> None:
     bounds = np.array([(a.ctypes.data, a.ctypes.data + a.nbytes) for a in (x, out)], np.uint64)
     assert Kernel(text, sanitize=True)((1,), x, out, bounds=bounds.ctypes.data) is None
     np.testing.assert_array_equal(out, np.repeat(x, 64).reshape(4, 64))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "indexed", "atomic"])
+def test_loads_come_before_stores_to_the_same_elements(kind: str) -> None:
+    """All lanes read what was there before any of them writes, even where many share an address."""
+    t, p = "tensor<256xi32>", "tensor<256x!tt.ptr<i32>>"
+    offsets = {
+        "uniform": f"%i = arith.constant dense<0> : {t}",
+        "indexed": f"%three = arith.constant dense<3> : {t}\n %i = arith.andi %r, %three : {t}",
+        "atomic": f"%i = arith.addi %r, %one : {t}",
+    }[kind]
+    store = f"tt.store %p, %w : {p}"
+    if kind == "atomic":
+        store = f"%old = tt.atomic_rmw add, acq_rel, gpu, %q, %v : ({p}, {t}) -> {t}"
+    text = f"""
+    tt.func public @k(%x: !tt.ptr<i32>) {{
+      %r = tt.make_range {{end = 256 : i32, start = 0 : i32}} : {t}
+      %one = arith.constant dense<1> : {t}
+      {offsets}
+      %xs = tt.splat %x : !tt.ptr<i32> -> {p}
+      %q = tt.addptr %xs, %i : {p}, {t}
+      %p = tt.addptr %xs, {"%r" if kind == "atomic" else "%i"} : {p}, {t}
+      %v = tt.load %p : {p}
+      %w = arith.addi %v, %one : {t}
+      {store}
+      tt.return
+    }}"""
+    x = np.arange(257, dtype=np.int32)
+    want = x.copy()
+    if kind == "atomic":
+        want[1:] += x[:-1]
+    else:
+        want[: {"uniform": 1, "indexed": 4}[kind]] += 1
+    Kernel(text)((1,), x)
+    np.testing.assert_array_equal(x, want)

@@ -6,7 +6,7 @@ where it is defined. Rules, by what goes wrong otherwise:
 - P1  A load whose consumers do not all stand in its own block, or with a write between it and its last consumer, is
       buffered: memory may have changed by then.
 - P2  A load that feeds a store is inlined into the store's loop only if both addresses are affine (the overlap of
-      the two ranges is then checked at run time) or one and the same value; else it is buffered.
+      the two ranges is then checked at run time) and none stands there twice; into an atomic's never.
 - P3  A value whose computation costs more than a pass through the first-level cache (a math function, a division, a
       gather) is buffered if it would be computed more than once: several consumers, or repeated by a broadcast.
 - P4  What is indexed at random (`tt.gather`), or reshaped so that vectors would break, is buffered unless affine.
@@ -378,12 +378,18 @@ def _may_wait(plan: Plan, op: tt.Load, use: _Use) -> bool:
         if memory_effects(at) & WRITE:
             if waiting:
                 return False
+            if isinstance(at, (tt.AtomicRMW, tt.AtomicCAS)):
+                return not isinstance(op.ptr.type, TensorType)
             return not isinstance(at, tt.Store) or _same_or_affine(plan, op.ptr, at.ptr)
         at = at.next
     return not waiting
 
 
 def _same_or_affine(plan: Plan, a: Value, b: Value) -> bool:
-    if a is b or not isinstance(a.type, TensorType):
+    ty = a.type
+    if not isinstance(ty, TensorType):
         return True
-    return plan.affinity.of(a) is not None and plan.affinity.of(b) is not None
+    x, y = (plan.hopeful.of(a),) * 2 if a is b else (plan.affinity.of(v) for v in (a, b))
+    if x is None or y is None:
+        return False  # the same addresses in another order, or one address several times
+    return x != y or not any(n > 1 and stride == Num(0) for n, stride in zip(ty.shape, x.strides))
