@@ -71,3 +71,16 @@ def test_a_tensor_without_storage():
     torch = pytest.importorskip("torch")
     error = failure(ramp, torch.zeros(16, dtype=torch.int32).to_sparse(), N=16)
     assert str(error).startswith("argument 'p': a tensor of layout torch.sparse_coo")
+
+
+@tritium.jit
+def assembly(p):
+    at = tl.arange(0, 16)
+    tl.store(p + at, tl.inline_asm_elementwise("mov", "=r,r", [at], tl.int32, True, 1))
+
+
+def test_what_the_target_cannot_do_is_shown_in_the_source():
+    text = str(failure(assembly, np.zeros(16, np.int32)))
+    first, *_, source, caret = text.splitlines()
+    assert "tt.elementwise_inline_asm is not supported on the CPU" in first
+    assert source[caret.index("^") :].startswith("tl.inline_asm_elementwise")

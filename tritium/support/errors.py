@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
 from typing import Any
+
+from .diagnostics import Diagnostic
 
 __all__ = ["InternalError", "OptionError", "TritiumError", "UnsupportedOperation"]
 
@@ -27,5 +30,7 @@ class UnsupportedOperation(TritiumError):
         self.loc = op.loc
         self.why = why
         at = op.loc.file_position()
-        where = f"{at.file}:{at.line}:{at.column}: " if at is not None else ""
-        super().__init__(f"{where}{op.name} {why}")
+        text = f"{op.name} {why}"
+        if at is not None:
+            text = Diagnostic(text, at.file, at.line, at.column, linecache.getlines(at.file)).render()
+        super().__init__(text)
