@@ -238,7 +238,8 @@ def compile_isolated(
 ) -> CompiledModule:
     """`compile_llvm` in a process of its own, so that LLVM ending the process is a BackendError here.
 
-    `optimized` text is emitted as it stands (optimizing twice gives other code than optimizing once). Costs about 0.2 s; raises BackendError also after `timeout` seconds.
+    `optimized` text is emitted as it stands (optimizing twice gives other code than optimizing once).
+    Costs about 0.2 s; raises BackendError also after `timeout` seconds.
     """
     import subprocess  # 3 ms that a process with cached kernels does not pay
 
