@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.conversion.kernels import Kernel, poisoned
+from tests.conversion.test_tt_to_ttc import run_tile, sample, tile
 
 ROWS = """
     tt.func public @k(%x: !tt.ptr<i32>, %o: !tt.ptr<i32>, %n: i32, %start: i32) {
@@ -165,3 +166,24 @@ def test_loads_come_before_stores_to_the_same_elements(kind: str) -> None:
         want[: {"uniform": 1, "indexed": 4}[kind]] += 1
     Kernel(text)((1,), x)
     np.testing.assert_array_equal(x, want)
+
+
+@pytest.mark.parametrize("trips", [0, 1, 2])
+def test_what_a_loop_that_may_not_run_hands_on_is_still_itself_afterwards(trips: int) -> None:
+    """The loop carries %v, made before it, into a tile that another carried tile reads turned around."""
+    t = "tensor<16x16xf32>"
+    body = f"""%c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %n = arith.constant {trips} : i32
+      %v = arith.mulf %a, %a : {t}
+      %w:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %a, %q = %a) -> ({t}, {t}) : i32 {{
+        %s = tt.trans %p {{order = array<i32: 1, 0>}} : {t} -> {t}
+        scf.yield %v, %s : {t}, {t}
+      }}
+      %d = arith.addf %w#0, %w#1 : {t}
+      %r = arith.addf %d, %v : {t}"""
+    a = sample(16, 16)
+    p = q = a
+    for _ in range(trips):
+        p, q = a * a, p.T
+    np.testing.assert_array_equal(run_tile(tile(16, 16, body), a, (16, 16)), (p + q) + a * a)

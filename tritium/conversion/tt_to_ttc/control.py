@@ -168,8 +168,13 @@ def _hand_over(lowering: TileLowering, targets: list[Value], values: list[Value]
     for value, buffer in direct:
         lowering.fill(value, buffer)
     for value, spare, buffer in later:
+        before = ev.buffers.get(value)
         ev.buffers[value] = spare
         lowering.fill(value, buffer)
+        if before is None:  # the spare is filled on this path only
+            del ev.buffers[value]
+        else:
+            ev.buffers[value] = before
 
 
 def _together(lowering: TileLowering, moves: list[tuple[Value, Value, TileBuffer]]) -> None:
