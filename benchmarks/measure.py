@@ -70,7 +70,12 @@ class Row:
 def against(
     what: str, ours: Callable[[], object], peers: dict[str, tuple[Callable[[], object], float]], **how
 ) -> list[Row]:
-    """Rows for one workload: our speed as a ratio to each peer's, given as name -> (function, the ratio to reach)."""
+    """Rows for one workload: our speed as a ratio to each peer's, given as name -> (function, the ratio to reach).
+
+    Slices are long: OpenMP's threads (torch's) spin on their cores for milliseconds after their work, and whoever comes
+    next has one core less for as long. In slices of 20 ms that was a fifth of our time.
+    """
+    how.setdefault("slice_s", 0.15)
     times = by_turns({"tritium": ours, **{name: function for name, (function, _) in peers.items()}}, **how)
     mine = times["tritium"]
     return [
