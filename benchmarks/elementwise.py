@@ -56,9 +56,7 @@ def vector_add() -> list[Row]:
     x, y, out = torch.rand(SIZE), torch.rand(SIZE), torch.empty(SIZE)
     grid = (triton.cdiv(SIZE, 8192),)
     peers = {"torch": (lambda: torch.add(x, y, out=out), 0.95)}
-    return against(
-        "vector add 2^24 f32", lambda: add_kernel[grid](x, y, out, SIZE, BLOCK_SIZE=8192), peers, slice_s=0.05
-    )
+    return against("vector add 2^24 f32", lambda: add_kernel[grid](x, y, out, SIZE, BLOCK_SIZE=8192), peers)
 
 
 def chain() -> list[Row]:
@@ -69,7 +67,7 @@ def chain() -> list[Row]:
         compiled, x_numpy, out_numpy = gelu_numba(torch.get_num_threads()), x.numpy(), out.numpy()
         peers["numba"] = (lambda: compiled(x_numpy, out_numpy), 1.0)
     what = "GELU-like chain of 8 operations, 2^22 f32"
-    rows = against(what, lambda: gelu_kernel[grid](x, out, CHAIN_SIZE, BLOCK_SIZE=4096), peers, slice_s=0.05)
+    rows = against(what, lambda: gelu_kernel[grid](x, out, CHAIN_SIZE, BLOCK_SIZE=4096), peers)
     gelu_kernel[grid](x, out, CHAIN_SIZE, BLOCK_SIZE=4096)
     assert torch.allclose(out, gelu_torch(x), rtol=1e-5, atol=1e-6)
     return rows
