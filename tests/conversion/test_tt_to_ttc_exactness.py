@@ -119,3 +119,25 @@ def test_masked_reductions(n: int, predicate: str) -> None:
     a = np.where(kept, x, np.float32(-7))
     e = np.exp2((a - a.max()).astype(np.float64))
     np.testing.assert_allclose(out, np.where(kept, e / e.sum(), 113), rtol=1e-6)
+
+
+@pytest.mark.parametrize("cast", ["extsi", "extui"])
+@pytest.mark.parametrize(("a", "b"), [(-1, 0), (2**31 - 1, 6), (5, 7)])
+def test_constants_are_extended_from_their_own_bits(cast: str, a: int, b: int) -> None:
+    text = f"""
+    tt.func public @k(%o: !tt.ptr<i64>) {{
+      %r = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+      %a = arith.constant dense<{a}> : tensor<64xi32>
+      %b = arith.constant dense<{b}> : tensor<64xi32>
+      %s = arith.addi %a, %b : tensor<64xi32>
+      %e = arith.{cast} %s : tensor<64xi32> to tensor<64xi64>
+      %os = tt.splat %o : !tt.ptr<i64> -> tensor<64x!tt.ptr<i64>>
+      %op = tt.addptr %os, %r : tensor<64x!tt.ptr<i64>>, tensor<64xi32>
+      tt.store %op, %e : tensor<64x!tt.ptr<i64>>
+      tt.return
+    }}"""
+    out = poisoned(64, np.int64)
+    Kernel(text)((1,), out)
+    total = (a + b) & 0xFFFFFFFF
+    want = total - 2**32 if cast == "extsi" and total >> 31 else total
+    np.testing.assert_array_equal(out, np.full(64, want))

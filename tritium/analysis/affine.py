@@ -99,8 +99,13 @@ def negate(a: Sym) -> Sym:
 
 
 def cast(a: Sym, source: Type, target: Type, signed: bool) -> Sym:
-    """`a` as `target`; numbers stay numbers."""
-    return a if source is target or isinstance(a, Num) else Cast(a, source, target, signed)
+    """`a` as `target`; a number stays one, read in as many bits as `source` has."""
+    if source is target:
+        return a
+    if isinstance(a, Num) and isinstance(source, IntegerType):
+        value = a.value & ((1 << source.width) - 1)
+        return Num(value - (1 << source.width) if signed and value >> (source.width - 1) else value)
+    return a if isinstance(a, Num) else Cast(a, source, target, signed)
 
 
 @dataclass(frozen=True)
