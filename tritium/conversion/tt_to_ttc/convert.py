@@ -16,10 +16,9 @@ from ...ir import Block, Operation, Region, TensorType, Value, functions_of, mem
 from ...support import UnsupportedOperation
 from ...transforms.inliner import inline
 from ...transforms.structure_returns import structure_returns
-from . import access, control, effects, scan  # noqa: F401  (they register what they lower)
+from . import access, control, dot, effects, scan  # noqa: F401  (they register what they lower)
 from .access import Sanitizer, store_at
 from .buffers import TileBuffer
-from .dot import emit_dot
 from .evaluate import Evaluator, zero_index
 from .iter_args import uniform_iter_args
 from .lanes import Index
@@ -307,7 +306,3 @@ class TileLowering:
                     if r not in self.plan.buffered:
                         pending += r.users
         return True
-
-    def dot(self, op: tt.Dot) -> None:
-        """A matrix multiplication."""
-        emit_dot(self, op)

@@ -9,13 +9,14 @@ from ...ir import FLOATS, IntegerType, TensorType, Type, Value, element_type
 from ..llvm.dot import DotPlan, plan_dot
 from .buffers import TileBuffer, row_major
 from .lanes import Index, Uniform
+from .lowerings import lowers
 from .nests import Space, run_nest
 from .versions import versioned
 
 if TYPE_CHECKING:
     from .convert import TileLowering
 
-__all__ = ["emit_dot"]
+__all__: list[str] = []
 
 
 def _type_name(ty: Type) -> str:
@@ -29,7 +30,8 @@ def _computed(name: str) -> Type:
     return FLOATS[name] if name in FLOATS else IntegerType(int(name[1:]))
 
 
-def emit_dot(lowering: TileLowering, op: tt.Dot) -> None:
+@lowers(tt.Dot)
+def _dot(lowering: TileLowering, op: tt.Dot) -> None:
     """acc = a @ b + c, one micro-kernel call for each matrix of the batch."""
     *batch, m, k = op.a.type.shape
     n = op.b.type.shape[-1]

@@ -1,4 +1,4 @@
-"""Operations with an effect or a scalar result: stores, scalar loads, atomics, assertions, prints, dot."""
+"""Operations with an effect or a scalar result: stores, scalar loads, atomics, assertions, prints."""
 
 from __future__ import annotations
 
@@ -27,11 +27,6 @@ def _scalar_load(lowering: TileLowering, op: tt.Load) -> None:
     """A load through one pointer (loads of tiles are inlined or buffered)."""
     lane: Any = load_at(lowering.ev, op, ())
     lowering.ev.scalars[op.result] = lane.value
-
-
-@lowers(tt.Dot)
-def _dot(lowering: TileLowering, op: tt.Dot) -> None:
-    lowering.dot(op)
 
 
 @lowers(tt.Unsplat)

@@ -90,6 +90,7 @@ class Plan:
     buffered: set[Value] = field(default_factory=set)
     uses: dict[Value, _Use] = field(default_factory=dict)
     costs: dict[Value, int] = field(default_factory=dict)
+    reached: dict[Any, Any] = field(default_factory=dict)  # what `accesses` has answered
 
     # -- vectors ----------------------------------------------------------------------------------------------
 
@@ -221,7 +222,16 @@ class Plan:
     def accesses(
         self, values: list[Value], computing: Value | None = None
     ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
-        """Every tile that computing `values` reaches, with the loop dimension that each of its dimensions follows."""
+        """Every tile that computing `values` reaches, with the loop dimension that each of its dimensions follows.
+
+        Several questions are asked about each loop, so the answer is kept.
+        """
+        key = (*values, computing)
+        if key not in self.reached:
+            self.reached[key] = self._reach(values, computing)
+        return self.reached[key]  # type: ignore[no-any-return]
+
+    def _reach(self, values: list[Value], computing: Value | None) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         reached: dict[tuple[Value, tuple[int | None, ...]], None] = {}
 
         def visit(v: Value, dims: tuple[int | None, ...]) -> None:

@@ -15,6 +15,7 @@ instead of 11.4 (Zen 5, 2026-11).
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING
 
 from ...analysis.affine import Num, Remainder
@@ -51,7 +52,7 @@ def versioned(
     remainders: dict[Operation, bool] = {}
     extensions: list[Operation] = []
     bounds: list[Operation] = []
-    if space.axis >= 0 and ev.sanitizer is None and _numel(space) >= SMALL * space.lanes:
+    if space.axis >= 0 and ev.sanitizer is None and prod(space.shape) >= SMALL * space.lanes:
         remainders = plan.remainders(values, space.axis, computing)
         extensions = plan.extensions(values, computing)
         bounds = plan.bounds(values, computing)
@@ -84,13 +85,6 @@ def versioned(
     with w.conditional(branch.else_block, branch), staged_loads(lowering, overlaps):
         emit(None)
         w.place(scf.Yield([]))
-
-
-def _numel(space: Space) -> int:
-    n = 1
-    for size in space.shape:
-        n *= size
-    return n
 
 
 def _does_not_wrap(lowering: TileLowering, op: Operation) -> Value:
