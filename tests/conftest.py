@@ -8,6 +8,8 @@ import random
 
 import pytest
 
+from tests.triton_oracle import triton_oracle  # noqa: F401  (a fixture of all tests)
+
 #: Every random choice of a test derives from this number. It is fixed, so that a commit passes or fails alike everywhere;
 #: TRITIUM_TEST_SEED=random draws a new one, TRITIUM_TEST_SEED=<number> repeats a run.
 CHOSEN = os.environ.get("TRITIUM_TEST_SEED", "20261121")

@@ -1,0 +1,153 @@
+"""The other end of `triton_oracle`: runs under an interpreter that has Triton, answers one JSON line for each it reads.
+
+It imports nothing of this project. What the libraries write to standard error while they work on a request comes back
+with the answer; standard output belongs to the protocol, so that whatever else is printed goes to standard error too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from typing import Any
+
+from triton import __version__, knobs
+from triton import compile as triton_compile
+from triton._C import libtriton
+from triton._C.libtriton import ir, passes
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.compiler import make_backend
+
+WARP_SIZES = {"cuda": 32, "hip": 64}
+SCRATCH = Path(tempfile.mkdtemp(prefix="triton-worker-"))
+PASS_ROOMS = [passes.common, passes.ttir, passes.ttgpuir]
+PASS_ROOMS += [libtriton.nvidia.passes.ttnvgpuir, libtriton.nvidia.passes.hopper, libtriton.nvidia.passes.nvws]
+PASS_ROOMS += [libtriton.amd.passes.ttgpuir]
+
+
+def target_of(name: str) -> GPUTarget:
+    """`cuda:90` or `hip:gfx942` as Triton's own value."""
+    backend, arch = name.split(":")
+    return GPUTarget(backend, int(arch) if arch.isdigit() else arch, WARP_SIZES[backend])
+
+
+def context() -> Any:
+    """A context that knows every dialect of Triton and of both vendors."""
+    fresh = ir.context()
+    ir.load_dialects(fresh)
+    for name in ("cuda:90", "hip:gfx942"):
+        make_backend(target_of(name)).load_dialects(fresh)
+    return fresh
+
+
+def load(text: str) -> Any:
+    """The module of a text, and the context that owns it."""
+    path = SCRATCH / "input.mlir"
+    path.write_text(text)
+    owner = context()
+    return ir.parse_mlir_module(str(path), owner), owner
+
+
+def printed(module: Any, locations: bool) -> str:
+    return str(module) if locations else module.str_nodebug()
+
+
+def read(text: str, locations: bool = False) -> dict[str, Any]:
+    module, _owner = load(text)
+    if not module.verify():
+        raise ValueError("the module does not verify")
+    return {"text": printed(module, locations)}
+
+
+def run_passes(text: str, names: list[Any], locations: bool = False) -> dict[str, Any]:
+    """Each of `names` is a pass (`add_<name>` of Triton's bindings), or a list of a name and its arguments."""
+    module, owner = load(text)
+    manager = ir.pass_manager(owner)
+    for entry in names:
+        name, *arguments = [entry] if isinstance(entry, str) else entry
+        room = next((room for room in PASS_ROOMS if hasattr(room, "add_" + name)), None)
+        if room is None:
+            raise ValueError(f"Triton has no pass {name}")
+        getattr(room, "add_" + name)(manager, *arguments)
+    manager.run(module, "oracle")
+    return {"text": printed(module, locations)}
+
+
+def stages_of(kernel: Any) -> dict[str, str]:
+    """All texts of a compiled kernel; of binaries their size in bytes."""
+    out = {}
+    for name in list(kernel.asm):
+        value = kernel.asm[name]
+        out[name] = value if isinstance(value, str) else f"{len(value)} bytes"
+    return out
+
+
+def compile_text(text: str, target: str, kind: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Compile a `ttir` or `ttgir` text to the end of the target's pipeline."""
+    path = SCRATCH / f"kernel.{kind}"
+    path.write_text(text)
+    return {"stages": stages_of(triton_compile(str(path), target=target_of(target), options=options))}
+
+
+def compile_kernel(
+    path: str,
+    name: str,
+    signature: dict[str, str],
+    constants: dict[str, Any],
+    target: str,
+    attributes: dict[str, int],
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Compile the kernel `name` of a Python file; `attributes` gives an argument's known divisor (16 in general)."""
+    spec = importlib.util.spec_from_file_location(re.sub(r"\W", "_", Path(path).stem), path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    kernel = getattr(module, name)
+    full = {arg: "constexpr" if arg in constants else signature[arg] for arg in kernel.arg_names}
+    known = {(kernel.arg_names.index(arg),): [["tt.divisibility", divisor]] for arg, divisor in attributes.items()}
+    source = ASTSource(kernel, full, constexprs=constants, attrs=known)
+    return {"stages": stages_of(triton_compile(source, target=target_of(target), options=options))}
+
+
+HANDLERS = {"read": read, "run_passes": run_passes, "compile_text": compile_text, "compile_kernel": compile_kernel}
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """What one request leads to; an exception becomes the answer's `error`."""
+    os.lseek(2, 0, os.SEEK_SET)
+    os.ftruncate(2, 0)
+    try:
+        out = HANDLERS[request.pop("do")](**request)
+    except Exception as problem:
+        message = f"{type(problem).__name__}: {problem}"
+        if not isinstance(problem, (RuntimeError, ValueError)):
+            message += "\n" + traceback.format_exc(limit=-4)
+        out = {"error": message}
+    sys.stderr.flush()
+    with open(SCRATCH / "stderr", errors="replace") as file:
+        out["log"] = file.read()
+    return out
+
+
+def main() -> None:
+    replies = os.fdopen(os.dup(1), "w")
+    log = os.open(SCRATCH / "stderr", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 2)
+    os.dup2(log, 1)
+    knobs.cache.dir = str(SCRATCH / "cache")
+    knobs.compilation.always_compile = True
+    print(json.dumps({"version": __version__, "log": str(SCRATCH / "stderr")}), file=replies, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=replies, flush=True)
+
+
+if __name__ == "__main__":
+    main()
