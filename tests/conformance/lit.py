@@ -1,0 +1,114 @@
+"""How much of Triton's own test programs we read: a table for a checkout of Triton (or of triton-cpu).
+
+    python -m tests.conformance.lit CHECKOUT
+
+Every `.mlir` file under CHECKOUT/test is cut at its `// -----` lines. Each program is read, verified, printed in the
+pretty and the generic form, with and without locations, and each of the four texts is read again, verified, compared
+with what was read first, and printed once more, which must give the same text. A program that announces an error with
+`expected-error` must be refused if its file runs no pass; where it runs one, the error may be the pass's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import pkgutil
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+if __package__ in (None, ""):  # run as a file
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import tritium.dialects
+from tests.conformance.check import BY_PASS, GOOD, REJECTED, Outcome, check
+from tests.conformance.inputs import programs
+
+
+def load_dialects() -> None:
+    """Import every dialect there is."""
+    for info in pkgutil.iter_modules(tritium.dialects.__path__):
+        importlib.import_module(f"tritium.dialects.{info.name}")
+
+
+def outcomes_of(checkout: Path, folder: str = "") -> list[Outcome]:
+    """The outcome of every program in `checkout`/test whose path starts with `folder`."""
+    root = checkout / "test"
+    if not root.is_dir():
+        raise SystemExit(f"there is no folder {root}")
+    load_dialects()
+    return [check(p) for p in programs(root) if p.path.startswith(folder)]
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """A Markdown table, a row for each folder."""
+    folders: dict[str, list[Outcome]] = defaultdict(list)
+    for o in outcomes:
+        folders[str(Path(o.program.path).parent)].append(o)
+    lines = [
+        "| folder | files | programs | round-trip | rejected as announced | error announced of a pass | fail |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for folder, group in [*sorted(folders.items()), ("**all**", outcomes)]:
+        files = len({o.program.path for o in group})
+        by = Counter(o.status for o in group)
+        fail = sum(not o.fine for o in group)
+        cells = [files, len(group), by[GOOD], by[REJECTED], by[BY_PASS], fail]
+        lines.append(f"| {folder} | " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def reasons(outcomes: list[Outcome], most: int) -> str:
+    """Why the others fail, most frequent reason first, with a place for each."""
+    groups: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    for o in outcomes:
+        if not o.fine:
+            groups[o.status, o.reason].append(o)
+    ranked = sorted(groups.items(), key=lambda item: -len(item[1]))
+    lines = [f"{sum(map(len, groups.values()))} programs fail, for {len(groups)} reasons"]
+    for (status, reason), group in ranked[:most]:
+        first = group[0]
+        lines.append(f"{len(group):4}  {status}: {reason}")
+        lines.append(f"        {first.program.name}:{first.line}: {first.detail[:220]}")
+    return "\n".join(lines)
+
+
+def as_json(outcomes: list[Outcome]) -> str:
+    """One record a program."""
+    return json.dumps(
+        [
+            {
+                "program": o.program.name,
+                "status": o.status,
+                "fine": o.fine,
+                "reason": o.reason,
+                "detail": o.detail,
+                "line": o.line,
+                "seconds": round(o.seconds, 4),
+            }
+            for o in outcomes
+        ],
+        indent=1,
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit status is 1 when a program fails."""
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        epilog="\n".join(__doc__.splitlines()[4:]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("checkout", type=Path, help="a checkout of triton; its folder test/ is read")
+    parser.add_argument("--folder", default="", help="only files whose path in test/ starts with this")
+    parser.add_argument("--json", action="store_true", help="one record a program, as JSON")
+    parser.add_argument("--most", type=int, default=40, help="show so many reasons (default 40)")
+    options = parser.parse_args(arguments)
+    outcomes = outcomes_of(options.checkout, options.folder)
+    print(as_json(outcomes) if options.json else f"{table(outcomes)}\n\n{reasons(outcomes, options.most)}")
+    return int(not all(o.fine for o in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
