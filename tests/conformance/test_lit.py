@@ -40,11 +40,6 @@ def outcomes(text: str):
     return [check(p) for p in programs_of(text, "a/b.mlir")]
 
 
-@pytest.fixture(autouse=True)
-def _dialects():
-    lit.load_dialects()
-
-
 def test_a_file_is_cut_and_its_errors_are_found():
     good, bad, third = programs_of(FILE, "a/b.mlir")
     assert [p.name for p in (good, bad, third)] == ["a/b.mlir#1", "a/b.mlir#2", "a/b.mlir#3"]
