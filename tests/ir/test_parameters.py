@@ -96,7 +96,7 @@ def test_one_instance_for_all_ways_to_say_a_content():
 
 def test_nested_aliases():
     assert Part(1, tile).spelled(lambda a: "#" + a.alias_name) == "#test.part<dim = 1, parent = #tile>"
-    assert Part(1, tile).alias_name == ""
+    assert Part(1, tile).alias_name is None
 
 
 @pytest.mark.parametrize(

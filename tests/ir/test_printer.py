@@ -122,12 +122,15 @@ def test_locations_are_aliased_in_a_table():
     _, func, b = function(i32)
     here = FileLineColLoc("k.py", 3, 5)
     op = b.insert(arith.AddI(*func.entry.args * 2, loc=CallSiteLoc(NameLoc("x", here), FileLineColLoc("k.py", 9, 1))))
-    assert lines(op, locations=True) == [
+    assert lines(op, locations=True, aliases=True) == [
         "%0 = arith.addi %arg0, %arg0 : i32 loc(#loc3)",
         '#loc = loc("k.py":3:5)',
-        '#loc1 = loc("x"(#loc))',
-        '#loc2 = loc("k.py":9:1)',
-        "#loc3 = loc(callsite(#loc1 at #loc2))",
+        '#loc1 = loc("k.py":9:1)',
+        '#loc2 = loc("x"(#loc))',
+        "#loc3 = loc(callsite(#loc2 at #loc1))",
+    ]
+    assert lines(op, locations=True) == [
+        '%0 = arith.addi %arg0, %arg0 : i32 loc(callsite("x"("k.py":3:5) at "k.py":9:1))'
     ]
 
 

@@ -46,7 +46,7 @@ def _typed_with(printer: Printer, types: Iterable[Type], dictionaries: Sequence[
     texts = [printer.types[ty] for ty in types]
     for i, dictionary in enumerate(dictionaries):
         if dictionary.entries:
-            texts[i] += f" {dictionary}"
+            texts[i] += f" {printer.types[dictionary]}"
     return texts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..ir import DIALECT_TYPES, TensorType, Type, element_type, enum_field, with_element
 
@@ -54,9 +54,9 @@ class PointerType(Type):
         self.pointee, self.address_space = pointee, address_space
         return cls._table.setdefault((pointee, address_space), self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         space = f", {self.address_space}" if self.address_space != 1 else ""
-        return f"!tt.ptr<{self.pointee}{space}>"
+        return f"!tt.ptr<{texts[self.pointee]}{space}>"
 
 
 def _parse_pointer(parser: Parser) -> PointerType:
@@ -84,8 +84,8 @@ class TensorDescType(Type):
         self.block = block
         return cls._table.setdefault(block, self)
 
-    def __str__(self) -> str:
-        return f"!tt.tensordesc<{self.block}>"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return f"!tt.tensordesc<{texts[self.block]}>"
 
 
 def _parse_descriptor(parser: Parser) -> TensorDescType:

@@ -68,8 +68,8 @@ class BufferType(Type):
         self.size, self.element = size, element
         return cls._table.setdefault((size, element), self)
 
-    def __str__(self) -> str:
-        return f"!ttc.buf<{self.size}x{self.element}>"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return f"!ttc.buf<{self.size}x{texts[self.element]}>"
 
 
 def _parse_buffer(parser: Any) -> BufferType:

@@ -194,9 +194,6 @@ def attribute_text(f: Field) -> Callable[[Any], str]:
         return lambda a: quote(a.value)
     if form == "flag":
         return lambda a: ""
-    if form.startswith("#"):
-        start = len(form)
-        return lambda a: str(a)[start:]
     return str
 
 
@@ -314,6 +311,12 @@ class _PrintCompiler:
             found = f"a.get('{f.name}', default_{f.name})"
         if f.form == "type":
             self.value(f"t[{found}.type]")
+            return
+        if f.form in ("any", "symbol"):
+            self.value(f"t[{found}]")
+            return
+        if f.form.startswith("#"):
+            self.value(f"p.body({found})[{len(f.form)}:]")
             return
         self.scope[f"text_{f.name}"] = attribute_text(f)
         self.value(f"text_{f.name}({found})")

@@ -8,6 +8,7 @@ True
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -33,8 +34,11 @@ __all__ = [
     "UnitAttr",
     "bool_attr",
     "float_bits",
+    "key",
     "quote",
 ]
+
+_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).fullmatch
 
 
 class Attribute(Interned):
@@ -74,10 +78,15 @@ class IntegerAttr(Attribute):
         self = cls._table.setdefault((value, ty), self)
         return cls._table.setdefault(key, self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         if self.type is i1:
             return "true" if self.value else "false"
-        return f"{self.value} : {self.type}"
+        return f"{self.value} : {texts[self.type]}"
+
+
+def key(name: str) -> str:
+    """The name of an entry of a dictionary as it stands in text."""
+    return name if _BARE(name) else quote(name)
 
 
 def bool_attr(value: bool) -> IntegerAttr:
@@ -102,8 +111,8 @@ class FloatAttr(Attribute):
         self.value, self.type = value, ty
         return cls._table.setdefault(key, self)
 
-    def __str__(self) -> str:
-        return f"{format_float(self.value, self.type)} : {self.type}"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return f"{format_float(self.value, self.type)} : {texts[self.type]}"
 
 
 class StringAttr(Attribute):
@@ -120,7 +129,7 @@ class StringAttr(Attribute):
         self.value = value
         return cls._table.setdefault(value, self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return quote(self.value)
 
 
@@ -133,7 +142,7 @@ class UnitAttr(Attribute):
         found = cls._table.get(())
         return found if found is not None else cls._table.setdefault((), object.__new__(cls))
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return "unit"
 
 
@@ -155,8 +164,8 @@ class ArrayAttr(Attribute):
         self.elements = elements
         return cls._table.setdefault(elements, self)
 
-    def __str__(self) -> str:
-        return f"[{', '.join(map(str, self.elements))}]"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return f"[{', '.join([texts[a] for a in self.elements])}]"
 
 
 class DictionaryAttr(Attribute):
@@ -178,8 +187,8 @@ class DictionaryAttr(Attribute):
         """The entry `name`, or None."""
         return next((a for n, a in self.entries if n == name), None)
 
-    def __str__(self) -> str:
-        return "{" + ", ".join(n if a is UNIT else f"{n} = {a}" for n, a in self.entries) + "}"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return "{" + ", ".join([key(n) if a is UNIT else f"{key(n)} = {texts[a]}" for n, a in self.entries]) + "}"
 
 
 class SymbolRefAttr(Attribute):
@@ -196,7 +205,7 @@ class SymbolRefAttr(Attribute):
         self.name = name
         return cls._table.setdefault(name, self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         plain = self.name and (self.name[0].isalpha() or self.name[0] == "_")
         plain = plain and all(c.isalnum() or c in "_$." for c in self.name) and self.name.isascii()
         return f"@{self.name}" if plain else f"@{quote(self.name)}"
@@ -216,8 +225,8 @@ class TypeAttr(Attribute):
         self.type = ty
         return cls._table.setdefault(ty, self)
 
-    def __str__(self) -> str:
-        return str(self.type)
+    def spell(self, texts: dict[Any, str]) -> str:
+        return texts[self.type]
 
 
 class DenseArrayAttr(Attribute):
@@ -236,9 +245,9 @@ class DenseArrayAttr(Attribute):
         self.values, self.element = key
         return cls._table.setdefault(key, self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         if not self.values:
-            return f"array<{self.element}>"
+            return f"array<{texts[self.element]}>"
         if self.element is i1:
             return f"array<i1: {', '.join('true' if v else 'false' for v in self.values)}>"
         if isinstance(self.element, FloatType):
@@ -281,12 +290,12 @@ class DenseElementsAttr(Attribute):
         """The value of all elements as a scalar attribute."""
         return scalar_attr(self.values[0], self.type.element)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         if self.is_splat and (self.type.numel != 1 or not self.type.shape):
             body = self._format(self.values[0])
         else:
             body = self._nested(self.type.shape, 0)[0] if self.values else ""
-        return f"dense<{body}> : {self.type}"
+        return f"dense<{body}> : {texts[self.type]}"
 
     def _format(self, value: Any) -> str:
         element = self.type.element
@@ -329,5 +338,5 @@ class OpaqueAttr(Attribute):
         self.text = text
         return cls._table.setdefault(text, self)
 
-    def __str__(self) -> str:
-        return self.text
+    def spell(self, texts: dict[Any, str]) -> str:
+        return self.text.replace("\1", "")

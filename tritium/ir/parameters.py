@@ -278,7 +278,6 @@ def _make(cls: Any, key: tuple[Any, ...]) -> Any:
         self = object.__new__(cls)
         for p, value in zip(cls.parameters, normal):
             setattr(self, p.name, value)
-        self._text = None
         message = self.check()
         if message:
             raise ValueError(f"{cls.sign}{cls.name}: {message}")
@@ -295,7 +294,6 @@ class _Declared:
     name: ClassVar[str] = ""
     form: ClassVar[str] = "struct"
     sign: ClassVar[str] = ""
-    alias_name: ClassVar[str] = ""  # the name of the alias that stands for it in a module's text; "" for none
     parameters: ClassVar[list[_Parameter]] = []
     registry: ClassVar[dict[str, Any]] = {}
 
@@ -397,36 +395,28 @@ class _Declared:
 class DialectAttribute(_Declared, Attribute, metaclass=_Meta):
     """Base of attributes `#dialect.name<…>` with declared parameters."""
 
-    __slots__ = ("_text",)
+    __slots__ = ()
     sign = "#"
     registry = DIALECT_ATTRIBUTES
-    _text: str | None
 
     if TYPE_CHECKING:
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
 
-    def __str__(self) -> str:
-        text = self._text
-        if text is None:
-            text = self._text = self.spelled(str)
-        return text
+    def spell(self, texts: dict[Any, str]) -> str:
+        return self.spelled(texts.__getitem__)
 
 
 class DialectType(_Declared, Type, metaclass=_Meta):
     """Base of types `!dialect.name<…>` with declared parameters."""
 
-    __slots__ = ("_text",)
+    __slots__ = ()
     sign = "!"
     registry = DIALECT_TYPES
-    _text: str | None
 
     if TYPE_CHECKING:
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
 
-    def __str__(self) -> str:
-        text = self._text
-        if text is None:
-            text = self._text = self.spelled(str)
-        return text
+    def spell(self, texts: dict[Any, str]) -> str:
+        return self.spelled(texts.__getitem__)

@@ -396,10 +396,12 @@ class AttributeParser(Cursor):
             self.expect(")")
             return CallSiteLoc(callee, caller)
         if self.accept("fused"):
-            if self.text[self.pos] == "<":
-                self.balanced()
+            metadata = None
+            if self.accept("<"):
+                metadata = self.attribute()
+                self.expect(">")
             self.expect("[")
-            return FusedLoc(tuple(self.comma_list(self._location, "]")))
+            return FusedLoc(tuple(self.comma_list(self._location, "]")), metadata)
         raise self.expected(
             "a location", hint='locations are unknown, "file":1:2, "name"(…), callsite(… at …), fused[…]'
         )

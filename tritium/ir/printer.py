@@ -2,7 +2,7 @@
 
     print_op(module)                  tt.func public @add(%x: !tt.ptr<f32>) …
     print_op(module, generic=True)    "tt.func"() <{sym_name = "add", …}> ({ … }) : () -> ()
-    print_op(module, locations=True)  … loc(#loc1), and the table of locations below
+    print_op(module, locations=True)  … loc(#loc1), and the table of locations around it
 
 Operations whose syntax no declarative format can say define `print_assembly(self, printer)`, which writes all after
 the results through the methods of `Printer`. Operations with neither print in generic form.
@@ -10,32 +10,19 @@ the results through the methods of `Printer`. Operations with neither print in g
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..support import CallSiteLoc, FusedLoc, Location, NameLoc
+from .aliases import Aliases, plain_texts
 from .assembly import compile_printer, default_attributes
-from .attributes import UNIT, Attribute, TypeAttr, quote
+from .attributes import UNIT, Attribute, key, quote
 from .naming import Naming, naming_root
 from .operation import Block, Operation, Region, Value
-from .types import FunctionType, Type
+from .types import FunctionType
 
 __all__ = ["Printer", "print_op"]
 
-_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _printers: dict[type, Callable[[Any, Any], str]] = {}
-
-
-class _TypeTexts(dict[Type, str]):
-    """The text of each type, made once."""
-
-    def __missing__(self, ty: Type) -> str:
-        text = self[ty] = str(ty)
-        return text
-
-
-_types = _TypeTexts()
 
 
 def _by_hook(op: Any, printer: Printer) -> str:
@@ -71,21 +58,32 @@ def _defaults_of(cls: Any) -> dict[str, Attribute]:
 
 
 class Printer:
-    """Writes operations; what hooks use: `write`, `names`, `types`, `blocks`, `attr_dict`, `region`, `arguments`."""
+    """Writes operations; what hooks use: `write`, `names`, `types`, `blocks`, `attr_dict`, `region`, `arguments`.
 
-    __slots__ = ("aliases", "blocks", "generic", "head", "indent", "locations", "names", "out", "regions", "types")
+    `types[x]` is the text of a type or an attribute x, or the alias that stands for it. The aliases are numbered by
+    first use, so hooks ask for texts in the order in which they write them.
+    """
 
-    def __init__(self, naming: Naming, generic: bool = False, locations: bool = False, regions: bool = True) -> None:
+    __slots__ = ("aliases", "blocks", "generic", "indent", "locations", "names", "out", "places", "regions", "types")
+
+    def __init__(
+        self,
+        naming: Naming,
+        generic: bool = False,
+        locations: bool = False,
+        regions: bool = True,
+        aliases: Aliases | None = None,
+    ) -> None:
         self.names = naming.names
         self.blocks = naming.blocks
-        self.types = _types
+        self.aliases = aliases
+        self.types: dict[Any, str] = plain_texts if aliases is None else aliases.above
+        self.places: dict[Any, str] = plain_texts if aliases is None else aliases.below
         self.generic = generic
         self.locations = locations
         self.regions = regions
         self.out: list[str] = []
         self.indent = "\n"
-        self.aliases: dict[Location, str] = {}
-        self.head: set[Location] = set()
 
     # -- what hooks write with ------------------------------------------------------------------------------------
 
@@ -129,14 +127,18 @@ class Printer:
     def entries(self, items: list[tuple[str, Attribute]]) -> str:
         """`a = 1 : i32, b`, sorted by name."""
         out = []
+        texts = self.types
         for name, attr in sorted(items):
-            key = name if _BARE.fullmatch(name) else quote(name)
-            out.append(key if attr is UNIT else f"{key} = {self.attribute(attr)}")
+            out.append(key(name) if attr is UNIT else f"{key(name)} = {texts[attr]}")
         return ", ".join(out)
 
     def attribute(self, attr: Attribute) -> str:
-        """The text of an attribute."""
-        return self.types[attr.type] if attr.__class__ is TypeAttr else str(attr)  # type: ignore[attr-defined]
+        """The text of an attribute, or its alias."""
+        return self.types[attr]
+
+    def body(self, value: Any) -> str:
+        """The text of a type, attribute or location in place of its alias."""
+        return self.types[value] if self.aliases is None else self.aliases.body(value)
 
     def region(
         self, region: Region, *, entry_label: bool = True, terminators: bool = True, label_empty: bool = False
@@ -179,9 +181,9 @@ class Printer:
         for i, arg in enumerate(args):
             text = f"{self.names[arg]}: {self.types[arg.type]}"
             if i < len(attributes) and attributes[i].entries:
-                text += " " + str(attributes[i])
+                text += " " + self.types[attributes[i]]
             if self.locations:
-                text += f" loc({self.location(arg.loc)})"
+                text += f" loc({self.body(arg.loc)})"
             parts.append(text)
         return ", ".join(parts)
 
@@ -200,6 +202,7 @@ class Printer:
         """Results, operation, location."""
         results = op.results
         out = self.out
+        place = self.places[op.loc] if self.locations else ""
         if results:
             name = self.names[results[0]]
             out.append(f"{name} = " if len(results) == 1 else f"{name.partition('#')[0]}:{len(results)} = ")
@@ -214,8 +217,8 @@ class Printer:
                 # An operation that breaks its definition still has to be shown in the error about it.
                 del out[length:]
                 self.generic_operation(op)
-        if self.locations:
-            out.append(f" loc({self.location(op.loc)})")
+        if place:
+            out.append(f" loc({place})")
 
     def generic_operation(self, op: Operation) -> None:
         """`"name"(operands)[successors] <{properties}> ({ regions }) {attributes} : (types) -> types`"""
@@ -223,55 +226,25 @@ class Printer:
         out.append(f"{quote(op.name)}({self.values(op.operands)})")
         if op.successors:
             out.append(f"[{', '.join(self.blocks.get(b, '^<<UNKNOWN BLOCK>>') for b in op.successors)}]")
+        at = len(out)
+        out.append("")
+        if op.regions:
+            for i, region in enumerate(op.regions):
+                out.append(", " if i else " (")
+                self.region(region, label_empty=True)
+            out.append(")")
+        # Types before attributes, though they stand behind them: so MLIR counts aliases.
+        types = f" : {self.functional_type(op.operands, op.results)}"
         fields = getattr(op, "attribute_fields", None)
         own: list[tuple[str, Attribute]] = []
         if fields is not None:
             own = [(k, v) for k, v in op.attributes.items() if k in fields or k == "operandSegmentSizes"]
             absent = [(k, v) for k, v in _defaults_of(op.__class__).items() if k not in op.attributes]
             if own or absent:
-                out.append(f" <{{{self.entries(own + absent)}}}>")
-        if op.regions:
-            for i, region in enumerate(op.regions):
-                out.append(", " if i else " (")
-                self.region(region, label_empty=True)
-            out.append(")")
+                out[at] = f" <{{{self.entries(own + absent)}}}>"
         if len(own) < len(op.attributes):
             out.append(self.attr_dict(op.attributes, [k for k, _ in own]))
-        out.append(f" : {self.functional_type(op.operands, op.results)}")
-
-    # -- locations ------------------------------------------------------------------------------------------------
-
-    def location(self, loc: Location) -> str:
-        """The alias of a location, `#loc3`; made on first use, parts before the whole."""
-        alias = self.aliases.get(loc)
-        if alias is None:
-            self._parts(loc)
-            alias = self.aliases[loc] = f"#loc{len(self.aliases) or ''}"
-        return alias
-
-    def _parts(self, loc: Location) -> None:
-        if isinstance(loc, NameLoc):
-            if str(loc.child) != "unknown":
-                self.location(loc.child)
-        elif isinstance(loc, CallSiteLoc):
-            self.location(loc.callee)
-            self.location(loc.caller)
-        elif isinstance(loc, FusedLoc):
-            for part in loc.locations:
-                self.location(part)
-
-    def location_table(self) -> str:
-        """The definitions of all aliases in use, one a line."""
-        return "".join(f"\n{alias} = loc({self._spelt(loc)})" for loc, alias in self.aliases.items())
-
-    def _spelt(self, loc: Location) -> str:
-        if isinstance(loc, NameLoc) and str(loc.child) != "unknown":
-            return f"{quote(loc.name)}({self.aliases[loc.child]})"
-        if isinstance(loc, CallSiteLoc):
-            return f"callsite({self.aliases[loc.callee]} at {self.aliases[loc.caller]})"
-        if isinstance(loc, FusedLoc):
-            return f"fused[{', '.join(self.aliases[part] for part in loc.locations)}]"
-        return str(loc)
+        out.append(types)
 
 
 def _silent_terminator(op: Operation) -> bool:
@@ -279,17 +252,20 @@ def _silent_terminator(op: Operation) -> bool:
     return not op.operands and not op.attributes and not op.successors
 
 
-def print_op(op: Operation, *, generic: bool = False, locations: bool = False, regions: bool = True) -> str:
+def print_op(
+    op: Operation, *, generic: bool = False, locations: bool = False, regions: bool = True, aliases: bool | None = None
+) -> str:
     """`op` as MLIR text; values are named as in the function around it.
 
     `generic`: the form that needs to know no dialect. `locations`: source positions at every operation and block
-    argument, with their table at the end. `regions=False` shows `{...}` for the bodies.
+    argument. `regions=False` shows `{...}` for the bodies. `aliases`: long attributes and locations are defined once
+    and named where they are used; if not given, so in a module but not in a part of one, which is read by itself.
     """
-    printer = Printer(Naming(naming_root(op)), generic, locations, regions)
+    used = Aliases() if aliases or (aliases is None and op.parent is None) else None
+    printer = Printer(Naming(naming_root(op)), generic, locations, regions, used)
     printer.operation(op)
-    if locations:
-        printer.out.append(printer.location_table())
-    return "".join(printer.out)
+    text = "".join(printer.out)
+    return text if used is None else used.finish(text)
 
 
 Operation.to_text = staticmethod(print_op)  # type: ignore[assignment]

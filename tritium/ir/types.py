@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..support.text import PLAIN
+
 if TYPE_CHECKING:
     from .attributes import Attribute
 
@@ -45,10 +47,22 @@ __all__ = [
 
 
 class Interned:
-    """A value kept once per distinct content; `_table` maps content to the one instance."""
+    """A value kept once per distinct content; `_table` maps content to the one instance.
+
+    `spell(texts)` gives its text, in which `texts[x]` stands for a type or attribute x that is part of it: that may be
+    an alias. A value with an `alias_name` is shown as `#name`, `#name1`, … in a module, defined once above it.
+    """
 
     __slots__ = ()
     _table: ClassVar[dict[Any, Any]] = {}
+    alias_name: str | None = None
+
+    def spell(self, texts: dict[Any, str]) -> str:
+        """The MLIR text; parts are written through `texts`."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return self.spell(PLAIN)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -88,8 +102,8 @@ class OpaqueType(Type):
         self.text = text
         return cls._table.setdefault(text, self)
 
-    def __str__(self) -> str:
-        return self.text
+    def spell(self, texts: dict[Any, str]) -> str:
+        return self.text.replace("\1", "")
 
 
 class IntegerType(Type):
@@ -111,7 +125,7 @@ class IntegerType(Type):
         self.signedness = signedness
         return cls._table.setdefault(key, self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return f"{self.signedness}i{self.width}"
 
 
@@ -125,7 +139,7 @@ class IndexType(Type):
         found = cls._table.get(())
         return found if found is not None else cls._table.setdefault((), object.__new__(cls))
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return "index"
 
 
@@ -148,7 +162,7 @@ class FloatType(Type):
         self.name, self.width, self.exponent, self.mantissa = name, width, exponent, mantissa
         return cls._table.setdefault(name, self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return self.name
 
 
@@ -161,7 +175,7 @@ class NoneType(Type):
         found = cls._table.get(())
         return found if found is not None else cls._table.setdefault((), object.__new__(cls))
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return "none"
 
 
@@ -204,10 +218,10 @@ class TensorType(ShapedType):
         self.shape, self.element, self.encoding = shape, element, encoding
         return cls._table.setdefault((shape, element, encoding), self)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         dims = "".join(f"{d}x" for d in self.shape)
-        tail = f", {self.encoding}" if self.encoding is not None else ""
-        return f"tensor<{dims}{self.element}{tail}>"
+        tail = f", {texts[self.encoding]}" if self.encoding is not None else ""
+        return f"tensor<{dims}{texts[self.element]}{tail}>"
 
 
 class VectorType(ShapedType):
@@ -227,8 +241,8 @@ class VectorType(ShapedType):
         self.shape, self.element = shape, element
         return cls._table.setdefault((shape, element), self)
 
-    def __str__(self) -> str:
-        return f"vector<{''.join(f'{d}x' for d in self.shape)}{self.element}>"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return f"vector<{''.join(f'{d}x' for d in self.shape)}{texts[self.element]}>"
 
 
 class FunctionType(Type):
@@ -247,11 +261,12 @@ class FunctionType(Type):
         self.inputs, self.results = inputs, results
         return cls._table.setdefault((inputs, results), self)
 
-    def __str__(self) -> str:
-        results = ", ".join(map(str, self.results))
+    def spell(self, texts: dict[Any, str]) -> str:
+        inputs = ", ".join([texts[ty] for ty in self.inputs])
+        results = ", ".join([texts[ty] for ty in self.results])
         if len(self.results) != 1 or isinstance(self.results[0], FunctionType):
             results = f"({results})"
-        return f"({', '.join(map(str, self.inputs))}) -> {results}"
+        return f"({inputs}) -> {results}"
 
 
 i1, i8, i16, i32, i64 = map(IntegerType, (1, 8, 16, 32, 64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .text import quote
+from .text import PLAIN, quote
 
 __all__ = ["UNKNOWN", "CallSiteLoc", "FileLineColLoc", "FusedLoc", "Location", "NameLoc", "UnknownLoc"]
 
@@ -12,7 +12,9 @@ __all__ = ["UNKNOWN", "CallSiteLoc", "FileLineColLoc", "FusedLoc", "Location", "
 class Location:
     """Base of all locations; equality is by value, the text form is MLIR's."""
 
-    __slots__ = ()
+    __slots__ = ("_hash",)
+    _hash: int
+    alias_name = "loc"
 
     def _key(self) -> tuple[Any, ...]:
         return ()
@@ -23,7 +25,18 @@ class Location:
         return isinstance(other, Location) and type(self) is type(other) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((type(self), self._key()))
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash((type(self), self._key()))
+            return self._hash
+
+    def spell(self, texts: dict[Any, str]) -> str:
+        """The text between `loc(` and `)`, with `texts[x]` for the parts it is made of."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return self.spell(PLAIN)
 
     def __repr__(self) -> str:
         return f"loc({self})"
@@ -38,7 +51,7 @@ class UnknownLoc(Location):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return "unknown"
 
 
@@ -58,7 +71,7 @@ class FileLineColLoc(Location):
     def _key(self) -> tuple[Any, ...]:
         return (self.file, self.line, self.column)
 
-    def __str__(self) -> str:
+    def spell(self, texts: dict[Any, str]) -> str:
         return f"{quote(self.file)}:{self.line}:{self.column}"
 
     def file_position(self) -> FileLineColLoc | None:
@@ -77,8 +90,8 @@ class NameLoc(Location):
     def _key(self) -> tuple[Any, ...]:
         return (self.name, self.child)
 
-    def __str__(self) -> str:
-        return quote(self.name) if self.child is UNKNOWN else f"{quote(self.name)}({self.child})"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return quote(self.name) if isinstance(self.child, UnknownLoc) else f"{quote(self.name)}({texts[self.child]})"
 
     def file_position(self) -> FileLineColLoc | None:
         return self.child.file_position()
@@ -96,26 +109,28 @@ class CallSiteLoc(Location):
     def _key(self) -> tuple[Any, ...]:
         return (self.callee, self.caller)
 
-    def __str__(self) -> str:
-        return f"callsite({self.callee} at {self.caller})"
+    def spell(self, texts: dict[Any, str]) -> str:
+        return f"callsite({texts[self.callee]} at {texts[self.caller]})"
 
     def file_position(self) -> FileLineColLoc | None:
         return self.callee.file_position()
 
 
 class FusedLoc(Location):
-    """`loc(fused[a, b])`: one operation made of several."""
+    """`loc(fused[a, b])`: one operation made of several; `metadata` is an attribute that says how, or None."""
 
-    __slots__ = ("locations",)
+    __slots__ = ("locations", "metadata")
 
-    def __init__(self, locations: tuple[Location, ...]) -> None:
+    def __init__(self, locations: tuple[Location, ...], metadata: Any = None) -> None:
         self.locations = locations
+        self.metadata = metadata
 
     def _key(self) -> tuple[Any, ...]:
-        return self.locations
+        return (self.locations, self.metadata)
 
-    def __str__(self) -> str:
-        return "fused[" + ", ".join(map(str, self.locations)) + "]"
+    def spell(self, texts: dict[Any, str]) -> str:
+        metadata = f"<{texts[self.metadata]}>" if self.metadata is not None else ""
+        return f"fused{metadata}[{', '.join([texts[part] for part in self.locations])}]"
 
     def file_position(self) -> FileLineColLoc | None:
         return next((p for loc in self.locations if (p := loc.file_position())), None)

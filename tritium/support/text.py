@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-__all__ = ["quote", "unescape"]
+__all__ = ["PLAIN", "quote", "unescape"]
 
 _escape = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\]))')
 _NAMED_ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
+
+
+class _Plain(dict[Any, str]):
+    """What `spell` is given when everything is to be written out: the text of a part is its own, without aliases."""
+
+    def __missing__(self, part: Any) -> str:
+        text: str = part.spell(self)
+        return text
+
+
+PLAIN = _Plain()
 
 
 def quote(text: str) -> str:
