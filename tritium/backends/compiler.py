@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..support import UnsupportedStage
+
 __all__ = ["BaseBackend", "GPUTarget", "Language", "Stage", "UserText"]
 
 
@@ -49,6 +51,8 @@ class BaseBackend(ABC):
 
     #: the last stage, which holds the machine code
     binary_ext: str
+    #: stages that this target should have, and has not yet
+    planned_stages: tuple[str, ...] = ()
 
     def __init__(self, target: Any) -> None:
         self.target = target
@@ -85,6 +89,11 @@ class BaseBackend(ABC):
     def describe(self) -> GPUTarget:
         """The target as Triton's three values."""
         return GPUTarget(self.target.backend, self.target.arch, getattr(self.target, "warp_size", 1))
+
+    def missing_stage(self, name: str, stages: list[str]) -> Exception:
+        """Why there is no stage `name`, one of `planned_stages`; `stages` are those there are."""
+        target = self.describe()
+        return UnsupportedStage(name, f"{target.backend}:{target.arch}", stages[-1])
 
     def get_module_map(self) -> dict[str, Any]:
         """Modules of the language that mean something else on this target."""

@@ -100,6 +100,8 @@ def compile(src: Any, target: Any = None, options: Mapping[str, Any] | None = No
     chosen = backend.parse_options({**src.parse_options(), **(options or {})})
     stages: dict[str, Any] = {}
     backend.add_stages(stages, chosen, src.language)
+    if src.ext in backend.planned_stages:
+        raise backend.missing_stage(src.ext, list(stages))
     stage_key = _inspect_stages(backend, stages, chosen, src.language)
     key = get_cache_key(src, backend, chosen, stage_key)
     cache = None if settings.cache.disable else KernelCache()
@@ -144,7 +146,8 @@ def _compile(
 
 
 def _kept(entry: Entry, backend: BaseBackend) -> Entry:
-    return Entry(entry.metadata, {n: s for n, s in entry.stages.items() if n == backend.binary_ext})
+    kept = backend.binary_ext if backend.binary_ext in entry.stages else list(entry.stages)[-1]
+    return Entry(entry.metadata, {kept: entry.stages[kept]})
 
 
 def _run_stages(
@@ -166,7 +169,7 @@ def _run_stages(
         if getattr(stage, "on_demand", False):
             continue
         start = time.perf_counter_ns()
-        replaced = _override(metadata, name)
+        replaced = _override(metadata, name, name == backend.binary_ext)
         if replaced is None:
             source = getattr(stage, "source", None)
             value = stage(results[source] if source else value, metadata)
@@ -192,7 +195,7 @@ def _dump(metadata: Mapping[str, Any], stage: str, text: str | bytes) -> None:
     (folder / f"{metadata['name']}.{stage}").write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-def _override(metadata: Mapping[str, Any], stage: str) -> Any:
+def _override(metadata: Mapping[str, Any], stage: str, binary: bool) -> Any:
     """A stage the user has put into `cache.override_dir`, or None."""
     if not settings.compilation.override:
         return None
@@ -200,7 +203,7 @@ def _override(metadata: Mapping[str, Any], stage: str) -> Any:
     path = path / f"{metadata['name']}.{stage}"
     if not path.exists():
         return None
-    return IRSource(path).make_ir(None, None) if stage != "obj" else path.read_bytes()
+    return path.read_bytes() if binary else IRSource(path).make_ir(None, None)
 
 
 def _finish(
@@ -215,7 +218,8 @@ def _finish(
     taken = {}
     if not cache_hit:
         taken = {src.ext: times.ir_initialization / 1e3, **{n: t / 1e3 for n, t in times.lowering_stages}}
-    kernel = CompiledKernel(src, backend, entry.metadata, LazyStages(names, entry.stages, makers), taken)
+    absent = {name: backend.missing_stage(name, list(stages)) for name in backend.planned_stages}
+    kernel = CompiledKernel(src, backend, entry.metadata, LazyStages(names, entry.stages, makers, absent), taken)
     listener = settings.compilation.listener
     if listener is not None:
         listener(

@@ -14,16 +14,26 @@ __all__ = ["CompiledKernel", "LazyStages", "launch_with"]
 class LazyStages(dict[str, Any]):
     """Stage name -> text or bytes, in pipeline order. What is not there yet is made when it is asked for.
 
+    `absent` says why stages that a target should have are not among them: the error that asking for them raises.
+
     >>> stages = LazyStages(["ttir", "asm"], {"ttir": "module {}"}, {"asm": lambda stages: "ret"})
     >>> list(stages), stages["asm"]
     (['ttir', 'asm'], 'ret')
     """
 
     def __init__(
-        self, names: list[str], known: Mapping[str, Any], makers: Mapping[str, Callable[[LazyStages], Any]]
+        self,
+        names: list[str],
+        known: Mapping[str, Any],
+        makers: Mapping[str, Callable[[LazyStages], Any]],
+        absent: Mapping[str, Exception] | None = None,
     ) -> None:
         super().__init__((name, known.get(name)) for name in names)
         self._makers = {name: make for name, make in makers.items() if name not in known}
+        self._absent = absent or {}
+
+    def __missing__(self, name: str) -> Any:
+        raise self._absent.get(name) or KeyError(name)
 
     def __getitem__(self, name: str) -> Any:
         make = self._makers.get(name)

@@ -1,7 +1,7 @@
 """Source locations, errors with carets, settings: what every other room stands on."""
 
 from .diagnostics import Diagnostic
-from .errors import InternalError, OptionError, TritiumError, UnsupportedOperation
+from .errors import InternalError, OptionError, TritiumError, UnsupportedOperation, UnsupportedStage
 from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc, UnknownLoc
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "OptionError",
     "TritiumError",
     "UnsupportedOperation",
+    "UnsupportedStage",
     "UnknownLoc",
 ]

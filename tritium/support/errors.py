@@ -6,8 +6,9 @@ import linecache
 from typing import Any
 
 from .diagnostics import Diagnostic
+from .location import UNKNOWN
 
-__all__ = ["InternalError", "OptionError", "TritiumError", "UnsupportedOperation"]
+__all__ = ["InternalError", "OptionError", "TritiumError", "UnsupportedOperation", "UnsupportedStage"]
 
 
 class TritiumError(Exception):
@@ -34,3 +35,13 @@ class UnsupportedOperation(TritiumError):
         if at is not None:
             text = Diagnostic(text, at.file, at.line, at.column, linecache.getlines(at.file)).render()
         super().__init__(text)
+
+
+class UnsupportedStage(UnsupportedOperation):
+    """A target's table of stages does not reach `stage` yet: it ends at `last`."""
+
+    def __init__(self, stage: str, target: str, last: str) -> None:
+        self.op_name = stage
+        self.loc = UNKNOWN
+        self.why = f"is not supported for {target} yet: its stages end at {last}"
+        Exception.__init__(self, f"the stage {stage} {self.why}")

@@ -11,6 +11,11 @@ from . import arithmetic, atomics, casts, descriptors, extras, memory, promotion
 __all__ = ["Semantic"]
 
 
+def _any_size(lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
+    """The least M, N and K of a matrix product, where the target has no limits."""
+    return 1, 1, 1
+
+
 class Semantic:
     """What each operation of the language means: checks its operands, promotes and broadcasts them, emits IR.
 
@@ -29,7 +34,7 @@ class Semantic:
         )
         self.max_num_imprecise_acc = getattr(options, "max_num_imprecise_acc_default", 0)
         self.supported_fp8_dtypes = getattr(options, "supported_fp8_dtypes", None) or dtype.FP_TYPES
-        self.min_dot_size = getattr(options, "min_dot_size", (1, 1, 1))
+        self.min_dot_size = getattr(options, "min_dot_size", _any_size)
 
     def binary(self, name: str, lhs: Any, rhs: Any) -> Any:
         """The operator `name` (a method of this class: add, sub, eq, …) on two operands."""

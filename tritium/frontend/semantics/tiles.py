@@ -90,7 +90,7 @@ def dot(
         a, b = sem.cast(a, float16), sem.cast(b, float16)
     m, k = a.type.shape[-2:]
     n = b.type.shape[-1]
-    smallest = sem.min_dot_size
+    smallest = sem.min_dot_size(a.dtype.primitive_bitwidth, b.dtype.primitive_bitwidth)
     if m < smallest[0] or n < smallest[1] or k < smallest[2]:
         raise value_error(
             f"Input shapes should have M >= {smallest[0]}, N >= {smallest[1]} and K >= {smallest[2]},"

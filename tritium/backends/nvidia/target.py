@@ -1,0 +1,104 @@
+"""What an NVIDIA GPU has, by its compute capability.
+
+Sources: the tables of compute capabilities in the CUDA C++ programming guide, and the PTX ISA (sections on `mma`,
+`wgmma`, `cp.async.bulk.tensor` and `griddepcontrol`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ...support import OptionError
+
+__all__ = ["CUDATarget"]
+
+# The smallest K of a matrix product by the width of its operands in bits: what one instruction takes in.
+_MIN_DOT_K = {8: 32, 16: 16, 32: 8, 64: 4}
+
+
+@dataclass(frozen=True, slots=True)
+class CUDATarget:
+    """A GPU of compute capability `capability` / 10, such as 90 for 9.0 (`sm_90`).
+
+    Raises OptionError for capabilities before 7.5, and for warps of another size than 32.
+    """
+
+    capability: int
+    warp_size: int = 32
+
+    def __post_init__(self) -> None:
+        if self.capability < 75:
+            raise OptionError(f"compute capability {self.capability} is not supported: it must be 75 or more")
+        if self.warp_size != 32:
+            raise OptionError(f"a warp of an NVIDIA GPU has 32 threads, not {self.warp_size}")
+
+    @classmethod
+    def of(cls, target: Any) -> CUDATarget:
+        """The target of this value, or of `GPUTarget("cuda", 90, 32)`; the capability may be text ("90", "sm_90a")."""
+        if isinstance(target, cls):
+            return target
+        number = re.fullmatch(r"(?:sm_?)?(\d+)[af]?", str(target.arch))
+        if number is None:
+            raise OptionError(f"the arch of a CUDA target is a compute capability such as 90, got {target.arch!r}")
+        size = getattr(target, "warp_size", 32)
+        if isinstance(size, bool) or not str(size).isdigit():
+            raise OptionError(f"the warp size of a CUDA target is a number, got {size!r}")
+        return cls(int(number[1]), int(size))
+
+    @property
+    def backend(self) -> str:
+        """ "cuda" """
+        return "cuda"
+
+    @property
+    def arch(self) -> int:
+        """The capability: what `GPUTarget` calls the architecture."""
+        return self.capability
+
+    @property
+    def key(self) -> str:
+        """A short stable text for cache keys and messages."""
+        return f"cuda:{self.capability}"
+
+    @property
+    def generation(self) -> int:
+        """The major number: 8 for Ampere and Ada, 9 for Hopper, 10 and 12 for Blackwell."""
+        return self.capability // 10
+
+    @property
+    def fp8_dtypes(self) -> tuple[str, ...]:
+        """The 8-bit float types that kernels may convert to: e4m3 came with Ada (8.9)."""
+        return ("fp8e4b15", "fp8e4nv", "fp8e5") if self.capability >= 89 else ("fp8e4b15", "fp8e5")
+
+    @property
+    def dot_precisions(self) -> tuple[str, ...]:
+        """How products of fp32 blocks may be computed; the first is the default."""
+        return ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
+
+    @property
+    def has_descriptors(self) -> bool:
+        """Whether hardware reads tensor descriptors (since Hopper); elsewhere they become pointers."""
+        return self.capability >= 90
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether several blocks of threads form a cluster (since Hopper), so that `num_ctas` may exceed 1."""
+        return self.capability >= 90
+
+    @property
+    def has_launch_control(self) -> bool:
+        """Whether a running kernel can take over the work of programs not started yet (since Blackwell)."""
+        return self.capability >= 100
+
+    @property
+    def imprecise_accumulation(self) -> int:
+        """How many fp8 products may be added before full precision is needed: Hopper's tensor cores keep 14 bits."""
+        return 1 << 30 if self.capability == 90 else 0
+
+    def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
+        """The least M, N and K of a matrix product of operands of these widths; smaller M and N are padded."""
+        if lhs_bits != rhs_bits:
+            raise OptionError("lhs and rhs bitwidth must be the same")
+        return 1, 1, _MIN_DOT_K[lhs_bits]
