@@ -6,12 +6,17 @@ The language is that of MLIR's operation definitions:
 |---|---|
 | `` `x` `` | the literal x; `` `` `` suppresses the space before what follows |
 | `$field` | an operand (or several), an attribute, a successor |
-| `type($field)` | the type (or types) of an operand or a result |
+| `type($field)` | the type (or types) of an operand or a result; `type(operands)`, `type(results)`: of all |
+| `qualified(…)` | what is in it: types are always written in full |
+| `` stripped(`!d.t`, $field) `` | the type without the prefix `!d.t`, read with or without it |
 | `attr-dict` | the attributes the format names nowhere, `{a = 1 : i32}`, nothing when there are none |
 | `attr-dict-with-keyword` | the same after the word `attributes` |
 | `operands` | all operands |
 | `functional-type(a, b)` | `(types of a) -> types of b`; a, b: `$field`, `operands`, `results` |
 | `( … $x^ … )?` | printed when x is there (and differs from its default) |
+| `( … $x^ … ) : ( … )?` | the same, and the second bracket when it is not |
+| `` oilist(`k` … | `l` …) `` | clauses in any order, each printed when something it names is there |
+| `custom<Name>(…)` | `$field` and `type($field)` as the functions registered by `custom_syntax` say |
 
 `elements(cls)` gives the tree; this module compiles printing, `assembly_parser` parsing. Both write one Python
 function per class, made on first use.
@@ -21,32 +26,74 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support import InternalError
 from .attributes import UNIT, Attribute, quote
 from .definition import Field, code_of
 
-__all__ = ["Element", "Printer", "attribute_text", "compile_printer", "default_attributes", "elements", "keyword_names"]
+__all__ = [
+    "Custom",
+    "Element",
+    "Printer",
+    "attribute_text",
+    "compile_printer",
+    "custom_syntax",
+    "default_attributes",
+    "elements",
+    "keyword_names",
+]
 
 _TOKEN = re.compile(
-    r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|(?P<word>[a-z][a-z\-]*)(?P<open>\()?|(?P<punctuation>[()?^:,]))"
+    r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|custom<(?P<custom>\w+)>"
+    r"|(?P<word>[a-z][a-z\-]*)(?P<open>\()?|(?P<punctuation>[()?^:,|]))"
 )
+SIZES = ("operandSegmentSizes", "resultSegmentSizes")
+
+
+class Custom(NamedTuple):
+    """The syntax behind `custom<Name>(…)`.
+
+    `write(printer, …)` gets an operand, type or attribute per argument (None where absent, a list where there may be
+    several) and returns the text. `read(parser)` returns as many, in a tuple.
+    """
+
+    write: Callable[..., str]
+    read: Callable[[Any], tuple[Any, ...]]
+
+
+_customs: dict[str, Custom] = {}
+
+
+def custom_syntax(name: str, write: Callable[..., str], read: Callable[[Any], tuple[Any, ...]]) -> None:
+    """Register what `custom<name>(…)` stands for in formats."""
+    if name in _customs:
+        raise InternalError(f"the syntax custom<{name}> is defined twice")
+    _customs[name] = Custom(write, read)
 
 
 class Element:
-    """One element of a format; `kind` is literal, field, type, attr-dict, operands, functional-type, group."""
+    """One element of a format.
 
-    __slots__ = ("anchor", "children", "field", "inputs", "kind", "outputs", "text")
+    `kind` is literal, field, type, types, stripped, attr-dict, operands, functional-type, custom, oilist or group.
+    The children of a custom are its arguments, those of an oilist a group for each clause. `text` is a literal, the
+    name of a custom, the prefix of a stripped type, or "operands" or "results" for types.
+    """
+
+    __slots__ = ("anchor", "children", "field", "inputs", "kind", "otherwise", "outputs", "text")
 
     def __init__(self, kind: str, text: str = "", field: Field | None = None) -> None:
         self.kind = kind
         self.text = text
         self.field = field
         self.children: list[Element] = []
+        self.otherwise: list[Element] = []  # group: what stands there when the anchor is absent
         self.anchor: Field | None = None
         self.inputs: Field | None = None  # functional-type: None stands for all operands
         self.outputs: Field | None = None  # functional-type: None stands for all results
+
+
+_P = "punctuation"
 
 
 class _Reader:
@@ -91,9 +138,9 @@ class _Reader:
 
     def sequence(self, group: Element | None = None) -> list[Element]:
         out: list[Element] = []
-        while self.peek()[0] != "end" and self.peek() != ("punctuation", ")"):
+        while self.peek()[0] != "end" and self.peek() not in ((_P, ")"), (_P, "|")):
             element = self.element()
-            if self.peek() == ("punctuation", "^"):
+            if self.peek() == (_P, "^"):
                 self.take()
                 if group is None:
                     raise InternalError(f"{self.cls.name}: an anchor outside of a group in its assembly format")
@@ -108,28 +155,79 @@ class _Reader:
         self.take()
         if kind == "literal":
             return Element("literal", text)
-        if kind == "punctuation" and text == "(":
-            group = Element("group")
-            group.children = self.sequence(group)
-            self.take(")")
-            self.take("?")
-            if group.anchor is None:
-                raise InternalError(f"{self.cls.name}: a group without an anchor in its assembly format")
-            return group
-        if text == "type":
-            self.take("(")
-            element = Element("type", field=self.field())
-            self.take(")")
-            return element
-        if text == "functional-type":
-            return self.functional_type()
+        if kind == "custom":
+            return self.custom(text)
+        if (kind, text) == (_P, "("):
+            return self.group()
         if text in ("attr-dict", "attr-dict-with-keyword", "operands"):
             return Element(text)
-        raise InternalError(f"{self.cls.name}: {text!r} in its assembly format is not known")
+        read = {
+            "type": self.type,
+            "qualified": self.qualified,
+            "stripped": self.stripped,
+            "functional-type": self.functional_type,
+            "oilist": self.oilist,
+        }.get(text)
+        if read is None:
+            raise InternalError(f"{self.cls.name}: {text!r} in its assembly format is not known")
+        self.take("(")
+        element = read()
+        self.take(")")
+        return element
+
+    def group(self) -> Element:
+        group = Element("group")
+        group.children = self.sequence(group)
+        self.take(")")
+        if self.peek() == (_P, ":"):
+            self.take()
+            self.take("(")
+            group.otherwise = self.sequence()
+            self.take(")")
+        self.take("?")
+        if group.anchor is None:
+            raise InternalError(f"{self.cls.name}: a group without an anchor in its assembly format")
+        return group
+
+    def type(self) -> Element:
+        if self.peek()[1] in ("operands", "results"):
+            return Element("types", self.take()[1])
+        return Element("type", field=self.field())
+
+    def qualified(self) -> Element:
+        return self.element()
+
+    def stripped(self) -> Element:
+        prefix = self.take()[1]
+        self.take(",")
+        return Element("stripped", prefix, self.field())
+
+    def custom(self, name: str) -> Element:
+        if name not in _customs:
+            raise InternalError(f"{self.cls.name}: nobody registered the syntax custom<{name}>")
+        element = Element("custom", name)
+        self.take("(")
+        while self.peek() != (_P, ")"):
+            if element.children:
+                self.take(",")
+            element.children.append(self.element())
+        self.take(")")
+        return element
+
+    def oilist(self) -> Element:
+        element = Element("oilist")
+        while True:
+            clause = Element("group")
+            clause.children = self.sequence()
+            if not clause.children or clause.children[0].kind != "literal":
+                raise InternalError(f"{self.cls.name}: a clause of its oilist does not begin with a literal")
+            element.children.append(clause)
+            if self.peek() != (_P, "|"):
+                return element
+            self.take()
 
     def functional_type(self) -> Element:
         element = Element("functional-type")
-        self.take("(")
         if self.peek()[1] == "operands":
             self.take()
         else:
@@ -139,7 +237,6 @@ class _Reader:
             self.take()
         else:
             element.outputs = self.field()
-        self.take(")")
         return element
 
 
@@ -157,6 +254,7 @@ def flatten(items: list[Element]) -> Iterator[Element]:
     for e in items:
         yield e
         yield from flatten(e.children)
+        yield from flatten(e.otherwise)
 
 
 def default_attributes(cls: Any) -> dict[str, Attribute]:
@@ -219,7 +317,7 @@ class _PrintCompiler:
 
     def compile(self) -> Printer:
         used = {e.field.name for e in flatten(self.items) if e.field is not None}
-        self.inline = frozenset(n for n in self.cls.attribute_fields if n in used) | {"operandSegmentSizes"}
+        self.inline = frozenset(n for n in self.cls.attribute_fields if n in used) | frozenset(SIZES)
         self.scope["INLINE"] = self.inline
         self.scope["DEFAULTS"] = self.defaults
         self.lines = ["def print_op(op, p):", "    n = p.names; t = p.types; a = op.attributes; o = op.operands"]
@@ -338,13 +436,46 @@ class _PrintCompiler:
             return f"', '.join([t[v.type] for v in op.{f.name}])"
         return f"t[op.{f.name}.type] if op.{f.name} is not None else ''"
 
+    def on_types(self, e: Element) -> None:
+        self.gap()
+        self.value(f"', '.join([t[v.type] for v in {'o' if e.text == 'operands' else 'op.results'}])")
+
+    def on_stripped(self, e: Element) -> None:
+        self.gap()
+        f = e.field
+        assert f is not None and f.arity == "1"
+        self.value(f"p.body({'o_' if f.kind == 'operand' else 'op.'}{f.name}.type).removeprefix({e.text!r})")
+
+    def on_custom(self, e: Element) -> None:
+        self.gap()
+        self.scope[f"custom_{e.text}"] = _customs[e.text].write
+        self.value(f"custom_{e.text}({', '.join(['p', *map(self.argument, e.children)])})")
+
+    def argument(self, e: Element) -> str:
+        """A part of the operation as an argument of a function for custom syntax."""
+        f = e.field
+        assert f is not None
+        if f.kind == "attribute":
+            return f"a.get('{f.name}')"
+        values = f"o_{f.name}" if f.kind == "operand" else f"op.{f.name}"
+        if e.kind == "field":
+            return values if f.arity != "?" or f.kind == "result" else f"({values}[0] if {values} else None)"
+        if f.arity == "1":
+            return f"{values}.type"
+        if f.arity == "*":
+            return f"[v.type for v in {values}]"
+        if f.kind == "result":
+            return f"({values}.type if {values} is not None else None)"
+        return f"({values}[0].type if {values} else None)"
+
     def on_operands(self, e: Element) -> None:
         self.gap()
         self.value("', '.join([n[v] for v in o])")
 
     def on_attr_dict(self, e: Element, keyword: str = "") -> None:
         self.flush()
-        condition = "a" if self.inline == {"operandSegmentSizes"} and not self.cls.segmented else "len(a) > 0"
+        sizes = self.cls.segmented or self.cls.segmented_results
+        condition = "a" if len(self.inline) == len(SIZES) and not sizes else "len(a) > 0"
         self.lines.append(f"{self.indent}if {condition}: s += p.attr_dict(a, INLINE, DEFAULTS, '{keyword}')")
         self.punctuation = False
 
@@ -359,22 +490,33 @@ class _PrintCompiler:
         self.value(f"p.functional_type({inputs}, op.results)")
 
     def on_group(self, e: Element) -> None:
+        assert e.anchor is not None
+        self.branch(f"if {self.present(e.anchor)}:", e.children)
+        if e.otherwise:
+            self.branch("else:", e.otherwise)
+
+    def on_oilist(self, e: Element) -> None:
+        for clause in e.children:
+            named = {inner.field.name: inner.field for inner in flatten(clause.children) if inner.field is not None}
+            self.branch(f"if {' or '.join(self.present(f) for f in named.values())}:", clause.children)
+
+    def present(self, f: Field) -> str:
+        """The condition that a field is there, and no default."""
+        if f.kind == "operand":
+            return f"o_{f.name}"
+        if f.kind != "attribute":
+            return f"op.{f.name}"
+        if f.name not in self.defaults:
+            return f"'{f.name}' in a"
+        self.scope[f"default_{f.name}"] = self.defaults[f.name]
+        return f"a.get('{f.name}', default_{f.name}) is not default_{f.name}"
+
+    def branch(self, head: str, items: list[Element]) -> None:
         self.flush()
-        f = e.anchor
-        assert f is not None
-        if f.kind == "attribute":
-            condition = f"'{f.name}' in a"
-            if f.name in self.defaults:
-                self.scope[f"default_{f.name}"] = self.defaults[f.name]
-                condition = f"a.get('{f.name}', default_{f.name}) is not default_{f.name}"
-        elif f.kind == "operand":
-            condition = f"o_{f.name}"
-        else:
-            condition = f"op.{f.name}"
-        self.lines.append(f"{self.indent}if {condition}:")
+        self.lines.append(self.indent + head)
         self.indent += "    "
         length = len(self.lines)
-        self.sequence(e.children)
+        self.sequence(items)
         self.flush()
         if len(self.lines) == length:
             self.lines.append(f"{self.indent}pass")

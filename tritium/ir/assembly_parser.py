@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..support import UNKNOWN, InternalError
-from .assembly import Element, elements, flatten, keyword_names
+from .assembly import Element, _customs, elements, flatten, keyword_names
 from .attributes import UNIT, Attribute, DenseArrayAttr
 from .definition import Field, code_of
 from .traits import SAME_TYPE
@@ -33,9 +33,10 @@ class _ParseCompiler:
         self.lines = ["def parse_op(p):", "    a = {}"]
         self.indent = "    "
         everything = list(flatten(self.items))
-        self.typed = {e.field.name for e in everything if e.kind == "type" and e.field is not None}
+        self.typed = {e.field.name for e in everything if e.kind in ("type", "stripped") and e.field is not None}
         self.functional = next((e for e in everything if e.kind == "functional-type"), None)
         self.all_operands = any(e.kind == "operands" for e in everything)
+        self.all_types = {e.text for e in everything if e.kind == "types"}
 
     def emit(self, line: str) -> None:
         self.lines.append(self.indent + line)
@@ -55,11 +56,11 @@ class _ParseCompiler:
     def preset(self) -> None:
         """Variables of optional parts start empty."""
         for e in self.items:
-            for inner in flatten(e.children):
+            for inner in flatten([*e.children, *e.otherwise]):
                 f = inner.field
-                if f is None or f.kind == "attribute":
+                if f is None or f.kind == "attribute" or inner.kind not in ("field", "type", "stripped"):
                     continue
-                if inner.kind == "type":
+                if inner.kind != "field":
                     self.emit(f"t_{f.name} = " + ("[]" if f.arity == "*" else "None"))
                 else:
                     self.emit(f"o_{f.name} = " + ("[]" if f.arity == "*" else "None"))
@@ -77,6 +78,15 @@ class _ParseCompiler:
         elif e.kind == "type":
             assert f is not None
             self.emit(f"t_{f.name} = p.{'types' if f.arity == '*' else 'type'}()")
+        elif e.kind == "types":
+            self.emit(f"t_{e.text} = p.types()")
+        elif e.kind == "stripped":
+            assert f is not None
+            self.emit(f"t_{f.name} = p.stripped_type({e.text!r})")
+        elif e.kind == "custom":
+            self.custom(e)
+        elif e.kind == "oilist":
+            self.oilist(e)
         elif e.kind == "attr-dict":
             self.emit("if p.text[p.pos] == '{': a.update(p.attr_dict())")
         elif e.kind == "attr-dict-with-keyword":
@@ -115,29 +125,76 @@ class _ParseCompiler:
         assert encode is not None and f.enum is not None
         return {word: encode(f.enum(number)) for number, word in keyword_names(f).items()}
 
+    def custom(self, e: Element) -> None:
+        self.scope[f"read_{e.text}"] = _customs[e.text].read
+        names, attributes = [], []
+        for child in e.children:
+            f = child.field
+            assert f is not None
+            if f.kind == "attribute":
+                attributes.append(f.name)
+                names.append(f"x_{f.name}")
+            else:
+                names.append(f"{'o' if child.kind == 'field' else 't'}_{f.name}")
+        self.emit(f"{', '.join(names)}, = read_{e.text}(p)")
+        for name in attributes:
+            self.emit(f"if x_{name} is not None: a['{name}'] = x_{name}")
+
+    def oilist(self, e: Element) -> None:
+        """The clauses in a loop, which ends where none of their words stands."""
+        at = f"seen_{len(self.lines)}"
+        self.emit(f"{at} = set()")
+        self.emit("while True:")
+        self.indent += "    "
+        for i, clause in enumerate(e.children):
+            word = clause.children[0].text
+            self.emit(f"{'el' if i else ''}if p.accept({word!r}):")
+            self.indent += "    "
+            self.emit(f"p.once({at}, {word!r})")
+            flags = {inner.field.name for inner in clause.children if inner.field and inner.field.form == "flag"}
+            for name in sorted(flags):
+                self.emit(f"a['{name}'] = UNIT")
+            for child in clause.children[1:]:
+                self.element(child)
+            self.indent = self.indent[4:]
+        self.emit("else: break")
+        self.indent = self.indent[4:]
+
     def group(self, e: Element) -> None:
         first = e.children[0]
         anchor = e.anchor
         assert anchor is not None
-        rest = e.children[1:]
-        if first.kind == "literal":
-            self.emit(f"if p.accept({first.text!r}):")
-        elif first.field is not None and first.field.kind == "operand":
-            self.emit("if p.text[p.pos] == '%':")
-            rest = e.children
-        elif first.field is not None and first.field.form == "enum":
-            self.scope[f"words_{first.field.name}"] = self.keywords(first.field)
-            self.emit(f"if p.at_keyword(words_{first.field.name}):")
-            rest = e.children
-        else:
-            raise InternalError(f"{self.cls.name}: a group of its format begins with what cannot be foreseen")
+        self.emit(f"if {self.foreseen(first)}:")
         self.indent += "    "
         if anchor.form == "flag":
             self.emit(f"a['{anchor.name}'] = UNIT")
-        for child in rest:
+        for child in e.children[first.kind == "literal" :]:
             self.element(child)
         self.emit("pass")
         self.indent = self.indent[4:]
+        if e.otherwise:
+            self.emit("else:")
+            self.indent += "    "
+            for child in e.otherwise:
+                self.element(child)
+            self.emit("pass")
+            self.indent = self.indent[4:]
+
+    def foreseen(self, first: Element) -> str:
+        """The condition that a group with this first element stands here; a literal is stepped over."""
+        f = first.field
+        if first.kind == "literal":
+            return f"p.accept({first.text!r})"
+        if first.kind == "field" and f is not None:
+            if f.form == "enum":
+                self.scope[f"words_{f.name}"] = self.keywords(f)
+                return f"p.at_keyword(words_{f.name})"
+            if f.form == "int":
+                return "p.at_number()"
+            sign = "%" if f.kind == "operand" else {"str": '"', "symbol": "@", "array": "["}.get(f.form)
+            if sign is not None:
+                return f"p.text[p.pos] == {sign!r}"
+        raise InternalError(f"{self.cls.name}: a group of its format begins with what cannot be foreseen")
 
     # -- operands and results -------------------------------------------------------------------------------------
 
@@ -148,6 +205,8 @@ class _ParseCompiler:
             for f in fields:
                 if f.name in self.typed:
                     self.check_type(f)
+        if "operands" in self.all_types:
+            self.emit("p.typed(operands, t_operands)")
         if self.functional is not None:
             group = self.functional.inputs
             values = "operands" if group is None else f"[o_{group.name}]" if group.arity == "1" else f"o_{group.name}"
@@ -185,8 +244,10 @@ class _ParseCompiler:
 
     def results(self) -> None:
         fields = self.cls.result_fields
-        if self.functional is not None:
-            self.emit("types = outs")
+        if self.functional is not None or "results" in self.all_types:
+            self.emit(f"types = {'outs' if self.functional is not None else 't_results'}")
+            if self.cls.segmented_results:
+                raise InternalError(f"{self.cls.name}: its format does not tell which result belongs to which field")
             return
         if not fields:
             self.emit("types = []")
@@ -195,6 +256,9 @@ class _ParseCompiler:
             part = {"1": "[t_{0}]", "?": "([] if t_{0} is None else [t_{0}])", "*": "t_{0}"}
             parts = [part[f.arity].format(f.name) for f in fields]
             self.emit(f"types = {' + '.join(parts)}")
+            if self.cls.segmented_results:
+                sizes = ", ".join(f"len({p})" for p in parts)
+                self.emit(f"a['resultSegmentSizes'] = DenseArrayAttr(({sizes},), i32)")
             return
         self.emit("types = p.inferred(cls, operands, a)")
         for f in fields:

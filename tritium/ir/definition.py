@@ -209,6 +209,7 @@ def _collect_fields(cls: Any, namespace: dict[str, Any]) -> None:
     cls.successor_fields = _numbered(fields, "successor")
     cls.attribute_fields = {f.name: f for f in fields if f.kind == "attribute"}
     cls.segmented = sum(f.arity != "1" for f in cls.operand_fields) > 1
+    cls.segmented_results = sum(f.arity != "1" for f in cls.result_fields) > 1
     for f in fields:
         setattr(cls, f.name, property(_accessor(cls, f), doc=f"{f.kind} `{f.name}`"))
 
@@ -231,7 +232,7 @@ def _accessor(cls: Any, f: Field) -> Callable[[Any], Any]:
     index, after = f.index, len(group) - f.index - 1
     if all(g.arity == "1" for g in group[: index + 1]):
         return _fixed_accessor(slot, index)
-    if f.kind == "operand" and cls.segmented:
+    if (f.kind == "operand" and cls.segmented) or (f.kind == "result" and cls.segmented_results):
         return _segment_accessor(f)
     if all(g.arity == "1" for g in group[index + 1 :]) and f.arity == "1":
         return lambda op: getattr(op, slot)[-after - 1]
@@ -262,14 +263,14 @@ def _attribute_accessor(f: Field, default: Any) -> Callable[[Any], Any]:
 
 
 def _segment_accessor(f: Field) -> Callable[[Any], Any]:
-    index, arity = f.index, f.arity
+    index, arity, group, name = f.index, f.arity, f"{f.kind}s", f"{f.kind}SegmentSizes"
 
     def get(op: Operation) -> Any:
-        sizes = op.attributes["operandSegmentSizes"].values  # type: ignore[attr-defined]
+        sizes = op.attributes[name].values  # type: ignore[attr-defined]
         start = sum(sizes[:index])
         if arity == "*":
-            return op.operands[start : start + sizes[index]]
-        return op.operands[start] if sizes[index] else None
+            return getattr(op, group)[start : start + sizes[index]]
+        return getattr(op, group)[start] if sizes[index] else None
 
     return get
 
@@ -279,8 +280,9 @@ class Op(Operation, metaclass=OpMeta):
 
     `name`, `traits` (bit mask, see `traits`), `fields`, `operand_fields`, `result_fields`, `region_fields`,
     `successor_fields`, `attribute_fields` (by name), `segmented` (several operand groups of variable size, whose
-    sizes stand in `operandSegmentSizes`), `assembly` (the declarative format of the text form, or None),
-    `scalar_operands` (numbers of operands that may be scalars though the operation is ELEMENTWISE on tensors).
+    sizes stand in `operandSegmentSizes`), `segmented_results` (the same of results, `resultSegmentSizes`), `assembly`
+    (the declarative format of the text form, or None), `scalar_operands` (numbers of operands that may be scalars
+    though the operation is ELEMENTWISE on tensors).
     """
 
     fields: list[Field] = []
@@ -290,6 +292,7 @@ class Op(Operation, metaclass=OpMeta):
     successor_fields: list[Field] = []
     attribute_fields: dict[str, Field] = {}
     segmented: bool = False
+    segmented_results: bool = False
     assembly: str | None = None
     scalar_operands: tuple[int, ...] = ()
     _defaults: dict[str, Any] = {}
@@ -436,6 +439,10 @@ def _result_lines(cls: Any) -> list[str]:
             ]
         return [f"    types = [] if {f.name} is None else [{f.name}]"]
     first = cls.result_fields[0].name
-    parts = {"1": "[{0}]", "?": "([] if {0} is None else [{0}])", "*": "list({0})"}
+    parts = {"1": "[{0}]", "?": "([] if {0} is None else [{0}])", "*": "list({0} or ())"}
     given = " + ".join(parts[f.arity].format(f.name) for f in cls.result_fields)
-    return [f"    types = cls.infer_types(operands, attrs) if {first} is None else {given}"]
+    lines = [f"    types = cls.infer_types(operands, attrs) if {first} is None else {given}"]
+    if cls.segmented_results:
+        sizes = ", ".join(f"len({parts[f.arity].format(f.name)})" for f in cls.result_fields)
+        lines.append(f"    if {first} is not None: attrs['resultSegmentSizes'] = DenseArrayAttr(({sizes},), i32)")
+    return lines

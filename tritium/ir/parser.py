@@ -23,7 +23,7 @@ from .naming import restore_hints
 from .operation import Block, Operation, Region, Value
 from .parse_attributes import AttributeParser
 from .traits import ISOLATED, TERMINATOR
-from .types import Type
+from .types import DIALECT_TYPES, Type
 
 __all__ = ["Argument", "ParseError", "Parser", "parse_attribute", "parse_module", "parse_type"]
 
@@ -196,6 +196,18 @@ class Parser(AttributeParser):
         """Whether one of the words of an enumeration stands here."""
         m = _op_name(self.text, self.pos)
         return m is not None and m[1] in words
+
+    def once(self, seen: set[str], word: str) -> None:
+        """Note that the clause `word` has come, which may come but once."""
+        if word in seen:
+            raise self.error(f"'{word}' is given twice", self._op_start)
+        seen.add(word)
+
+    def stripped_type(self, prefix: str) -> Type:
+        """A type of the kind `prefix` (`!dialect.name`), which may be left out: `<…>`."""
+        if not self.peek("<"):
+            return self.type()
+        return DIALECT_TYPES[prefix[1:]](self)
 
     def dialect_body(self, prefix: str) -> Attribute:
         """`<body>` of an attribute whose prefix is left out."""

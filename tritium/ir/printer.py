@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .aliases import Aliases, plain_texts
-from .assembly import compile_printer, default_attributes
+from .assembly import SIZES, compile_printer, default_attributes
 from .attributes import UNIT, Attribute, key, quote
 from .naming import Naming, naming_root
 from .operation import Block, Operation, Region, Value
@@ -238,7 +238,7 @@ class Printer:
         fields = getattr(op, "attribute_fields", None)
         own: list[tuple[str, Attribute]] = []
         if fields is not None:
-            own = [(k, v) for k, v in op.attributes.items() if k in fields or k == "operandSegmentSizes"]
+            own = [(k, v) for k, v in op.attributes.items() if k in fields or k in SIZES]
             absent = [(k, v) for k, v in _defaults_of(op.__class__).items() if k not in op.attributes]
             if own or absent:
                 out[at] = f" <{{{self.entries(own + absent)}}}>"

@@ -100,7 +100,7 @@ _shape_keys = _ShapeKeys()
 
 
 class _SegmentTotals(dict[Any, int]):
-    """The number of operands that an `operandSegmentSizes` adds up to; -1 where the definition does not allow it."""
+    """How many operands or results an attribute of segment sizes adds up to; -1 if the definition does not allow it."""
 
     def __init__(self, fields: list[Any]) -> None:
         self.fields = fields
@@ -123,7 +123,8 @@ class _Rules:
 
     __slots__ = (
         "check", "enums", "exact", "forms", "n_operands", "n_regions", "n_results", "n_successors", "op_check",
-        "required", "same_shape", "same_type", "scalars", "segmented", "single_block", "symbols", "terminator",
+        "required", "same_shape", "same_type", "scalars", "segmented", "segmented_results", "single_block",
+        "symbols", "terminator",
     )  # fmt: skip
 
     def __init__(self, cls: Any) -> None:
@@ -140,6 +141,7 @@ class _Rules:
         self.enums = {n: frozenset(int(m) for m in f.enum) for n, f in attributes.items() if f.enum is not None}
         self.symbols = [n for n, f in attributes.items() if f.form == "symbol"]
         self.segmented = cls.segmented
+        self.segmented_results = cls.segmented_results
         self.same_type = bool(cls.traits & SAME_TYPE)
         self.same_shape = bool(cls.traits & ELEMENTWISE) and not self.same_type
         self.scalars = cls.scalar_operands
@@ -152,12 +154,15 @@ class _Rules:
         if self.symbols:
             return lambda op: False  # few operations; the methods look them up
         scope: dict[str, Any] = {"K": _shape_keys, "S": _SegmentTotals(cls.operand_fields)}
+        scope["R"] = _SegmentTotals(cls.result_fields)
         terms = ["not op.regions"] if not cls.region_fields else []
         for slot, fields in (("o", cls.operand_fields), ("r", cls.result_fields)):
             if all(f.arity == "1" for f in fields):
                 terms.append(f"len({slot}) == {len(fields)}" if fields else f"not {slot}")
             elif slot == "o" and self.segmented:
                 terms.append("S[a['operandSegmentSizes']] == len(o)")
+            elif slot == "r" and self.segmented_results:
+                terms.append("R[a['resultSegmentSizes']] == len(r)")
             else:
                 terms.append(f"len({slot}) >= {sum(f.arity == '1' for f in fields)}")
                 if all(f.arity != "*" for f in fields):
@@ -453,14 +458,15 @@ class _Verifier:
                 )
                 self.fail("V7", op, f"{len(have)} {what}, the definition says {wanted}")
         if rules.segmented:
-            self.segments(op)
+            self.segments(op, "operand", cls.operand_fields, len(op.operands))
+        if rules.segmented_results:
+            self.segments(op, "result", cls.result_fields, len(op.results))
 
-    def segments(self, op: Operation) -> None:
-        cls: Any = op.__class__
-        attr = op.attributes.get("operandSegmentSizes")
-        if _SegmentTotals(cls.operand_fields)[attr] != len(op.operands):
-            names = ", ".join(f.name for f in cls.operand_fields)
-            self.fail("V7", op, f"operandSegmentSizes is {attr} for {len(op.operands)} operands of ({names})")
+    def segments(self, op: Operation, kind: str, fields: list[Any], total: int) -> None:
+        attr = op.attributes.get(f"{kind}SegmentSizes")
+        if _SegmentTotals(fields)[attr] != total:
+            names = ", ".join(f.name for f in fields)
+            self.fail("V7", op, f"{kind}SegmentSizes is {attr} for {total} {kind}s of ({names})")
 
     def attributes(self, op: Operation, rules: _Rules) -> None:
         forms = rules.forms
