@@ -1,5 +1,12 @@
-"""The dialects: what each operation is, its fields, traits and text form."""
+"""The dialects: what each operation is, its fields, traits and text form.
 
+Those that every compile needs are imported with this package; the others when text that names them is read (or by
+`import tritium.dialects.<name>`).
+"""
+
+from ..ir import register_dialects
 from . import arith, builtin, cf, llvm, math, scf, tt, ttc, ub
 
 __all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ttc", "ub"]
+
+register_dialects({})  # name of the dialect -> LazyModule(".module", __package__)

@@ -11,6 +11,7 @@ from .operation import clone_region_into
 from .parser import ParseError, parse_attribute, parse_module, parse_type
 from .passes import *
 from .printer import print_op
+from .registry import load_dialect, register_dialects, registered_dialects
 from .rewriter import *
 from .traits import *
 from .types import *

@@ -25,6 +25,7 @@ from .attributes import (
 )
 from .floats import bits_float
 from .lexer import Cursor
+from .registry import load_dialect
 from .types import (
     DIALECT_TYPES,
     FLOATS,
@@ -155,6 +156,8 @@ class AttributeParser(Cursor):
         if name in self._definitions:
             found: Type = self.alias(name)
             return found
+        if load_dialect(name[1:]) and (parse := DIALECT_TYPES.get(name[1:])) is not None:
+            return parse(self)
         if not self.allow_unregistered:
             raise self.error(f"the type '{name}' is not known", at)
         return OpaqueType(name + (self.balanced() if self.text[self.pos] == "<" else ""))
@@ -252,6 +255,8 @@ class AttributeParser(Cursor):
             return found
         if "." not in name:
             raise self.error(f"the alias '{name}' is not defined")
+        if load_dialect(name[1:]) and (parse := DIALECT_ATTRIBUTES.get(name[1:])) is not None:
+            return parse(self)
         return OpaqueAttr(name + (self.body_text() if self.text[self.pos] == "<" else ""))
 
     def body_text(self) -> str:

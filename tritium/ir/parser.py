@@ -22,6 +22,7 @@ from .lexer import BLANK, END, ParseError
 from .naming import restore_hints
 from .operation import Block, Operation, Region, Value
 from .parse_attributes import AttributeParser
+from .registry import load_dialect
 from .traits import ISOLATED, TERMINATOR
 from .types import DIALECT_TYPES, Type
 
@@ -368,7 +369,7 @@ class Parser(AttributeParser):
         if m is None:
             raise self.expected("an operation")
         name = _SHORT_NAMES.get(m[1], m[1])
-        cls = OPS.get(name)
+        cls = OPS.get(name) or self._loaded_class(name)
         if cls is None:
             raise self._unknown(name, at)
         self.pos = m.end()
@@ -376,6 +377,10 @@ class Parser(AttributeParser):
         if parse is None:
             raise self.error(f"'{name}' has no pretty form", at, f'write it in generic form: "{name}"(…) : (…) -> …')
         return parse(self)
+
+    def _loaded_class(self, name: str) -> Any:
+        """The class of an operation whose dialect has not been needed so far, or None."""
+        return OPS.get(name) if load_dialect(name) else None
 
     def _unknown(self, name: str, at: int) -> ParseError:
         hint = _suggestion(name, OPS)
@@ -387,7 +392,7 @@ class Parser(AttributeParser):
         """`"name"(operands)[successors] <{properties}> ({ regions }) {attributes} : (types) -> types`"""
         at = self.pos
         name = self.string()
-        cls = OPS.get(name)
+        cls = OPS.get(name) or self._loaded_class(name)
         if cls is None and not self.allow_unregistered:
             raise self._unknown(name, at)
         self.expect("(")
@@ -431,9 +436,9 @@ def parse_module(
 ) -> Any:
     """The module that `text` holds; operations without a module around them get one.
 
-    The dialects used must have been imported. Raises `ParseError`. With `allow_unregistered`, operations, types and
-    attributes of unknown dialects are kept as `UnregisteredOp`, `OpaqueType` and `OpaqueAttr`. With `text_locations`,
-    an operation without a location gets its place in the text.
+    Dialects are loaded as the text names them (see `registry`). Raises `ParseError`. With `allow_unregistered`,
+    operations, types and attributes of unknown dialects are kept as `UnregisteredOp`, `OpaqueType` and `OpaqueAttr`.
+    With `text_locations`, an operation without a location gets its place in the text.
     """
     parser = Parser(text, filename, allow_unregistered, text_locations=text_locations)
     ops = _guarded(parser, parser.top_level)

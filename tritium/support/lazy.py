@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LazyModule", "lazy_attributes"]
+__all__ = ["LazyModule", "lazy_attributes", "loaded"]
 
 
 class LazyModule:
@@ -30,6 +30,15 @@ class LazyModule:
         value = getattr(importlib.import_module(self._name, self._package), attribute)
         setattr(self, attribute, value)
         return value
+
+
+def loaded(module: LazyModule) -> Any:
+    """The module that `module` stands for, imported now.
+
+    >>> loaded(LazyModule("math")).__name__
+    'math'
+    """
+    return importlib.import_module(module._name, module._package)
 
 
 def lazy_attributes(package: str, where: dict[str, str], namespace: dict[str, Any]) -> Callable[[str], Any]:
