@@ -20,7 +20,8 @@ from tritium.ir import (
     run_pipeline,
     verify,
 )
-from tritium.ir.passes import PassError
+from tritium.ir.passes import Nest, PassError, PassInterrupted
+from tritium.ir.passes.reproducer import read_reproducer, without_sections
 from tritium.support import InternalError, TritiumError
 from tritium.support.settings import compilation
 
@@ -112,15 +113,19 @@ def test_order_is_checked():
         check_order(PIPELINE, [("differences", "sums", "because")])
 
 
+def headings(text):
+    return re.findall(r"// -----// (IR Dump .*) //----- //", text)
+
+
 def test_dump_of_all_kernels_and_of_one(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_ENABLE_DUMP", "1")
     run_pipeline(module(), PIPELINE)
     err = capfd.readouterr().err
-    heads = re.findall(r"// -----// (IR Dump \w+ \w+) \('builtin.module' operation\) //----- //", err)
-    assert heads == [
-        "IR Dump Before sums", "IR Dump After sums", "IR Dump Before nothing", "IR Dump Before differences",
-        "IR Dump After differences",
-    ]  # fmt: skip
+    assert headings(err) == [
+        "IR Dump Before SumsPass: sums ('builtin.module' operation)",
+        "IR Dump Before NothingPass: nothing ('builtin.module' operation)",
+        "IR Dump Before DifferencesPass: differences ('builtin.module' operation)",
+    ]
     assert "tt.func public @first" in err
     monkeypatch.setenv("MLIR_ENABLE_DUMP", "third")
     run_pipeline(module(), PIPELINE)
@@ -129,7 +134,25 @@ def test_dump_of_all_kernels_and_of_one(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_DUMP_PATH", str(tmp_path / "dump"))
     run_pipeline(module(), PIPELINE)
     assert capfd.readouterr().err == ""
-    assert "IR Dump Before sums" in (tmp_path / "dump").read_text()
+    assert "IR Dump Before SumsPass: sums" in (tmp_path / "dump").read_text()
+
+
+def test_a_nest_runs_all_rows_on_one_function_before_the_next(capfd, monkeypatch):
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", "1")
+    m = module()
+    report = run_pipeline(m, [Nest("tt.func", PIPELINE)], verifier=verify)
+    assert [h.split("(")[1] for h in headings(capfd.readouterr().err)] == ["'tt.func' operation: @first)"] * 3 + [
+        "'tt.func' operation: @second)"
+    ] * 3
+    [nest] = report.runs
+    assert nest.name == "'tt.func' Pipeline"
+    assert [(c.name, [f for f, _ in c.functions]) for c in nest.children] == [
+        ("sums", ["@first", "@second"]), ("nothing", ["@first", "@second"]), ("differences", ["@first", "@second"]),
+    ]  # fmt: skip
+    assert nest.seconds == sum(c.seconds for c in nest.children)
+    flat = module()
+    run_pipeline(flat, PIPELINE)
+    assert str(m) == str(flat)
 
 
 def test_timing(capfd, monkeypatch):
@@ -148,7 +171,7 @@ def test_fuel_is_a_number_of_passes(monkeypatch):
 
 def test_a_crash_names_pass_function_operation_and_leaves_a_reproducer(monkeypatch, tmp_path):
     path = tmp_path / "crash.mlir"
-    monkeypatch.setenv("TRITON_REPRODUCER_PATH", str(path))
+    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(path))
     with pytest.raises(PassError) as caught:
         run_pipeline(module(), [Pass("nothing", nothing, ""), Pass("crash", crash, ""), *PIPELINE])
     text = str(caught.value)
@@ -157,8 +180,8 @@ def test_a_crash_names_pass_function_operation_and_leaves_a_reproducer(monkeypat
     assert '"kernel.py":7:3' in text
     assert str(path) in text
     saved = path.read_text()
-    assert saved.startswith("// pipeline: crash, sums, nothing, differences\n")
-    assert str(parse_module(saved)) == str(module())
+    assert read_reproducer(saved)[:2] == ("builtin.module(crash,sums,nothing,differences)", True)
+    assert str(parse_module(without_sections(saved))) == str(module())
 
 
 def test_the_reproducer_holds_the_ir_before_the_pass_that_failed(monkeypatch, tmp_path):
@@ -167,12 +190,12 @@ def test_the_reproducer_holds_the_ir_before_the_pass_that_failed(monkeypatch, tm
         raise ValueError("late")
 
     path = tmp_path / "crash.mlir"
-    monkeypatch.setenv("TRITON_REPRODUCER_PATH", str(path))
+    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(path))
     with pytest.raises(PassError, match="pass late failed on @?builtin.module"):
         run_pipeline(module(), [*PIPELINE, Pass("late", late, "")])
     transformed = module()
     run_pipeline(transformed, PIPELINE)
-    assert str(parse_module(path.read_text())) == str(transformed)
+    assert str(parse_module(without_sections(path.read_text()))) == str(transformed)
 
 
 def test_errors_of_the_users_pass_through():
@@ -186,9 +209,62 @@ def test_errors_of_the_users_pass_through():
 
 def test_verify_each_blames_the_pass(monkeypatch, tmp_path):
     monkeypatch.setenv("TRITIUM_VERIFY_EACH", "1")
-    monkeypatch.setenv("TRITON_REPRODUCER_PATH", str(tmp_path / "broken.mlir"))
+    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(tmp_path / "broken.mlir"))
     with pytest.raises(PassError, match="pass breaks failed"):
         run_pipeline(module(), [Pass("breaks", breaks_the_ir, ""), *PIPELINE], verifier=verify)
+
+
+def test_a_pass_that_breaks_the_ir_is_named_without_verify_each_too(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(tmp_path / "broken.mlir"))
+    with pytest.raises(PassError, match="pass breaks failed") as caught:
+        run_pipeline(module(), [PIPELINE[1], Pass("breaks", breaks_the_ir, ""), PIPELINE[1]], verifier=verify)
+    assert caught.value.failed.name == "breaks"
+    saved = (tmp_path / "broken.mlir").read_text()
+    assert read_reproducer(saved).pipeline == "builtin.module(breaks,nothing)"
+
+
+def test_ir_that_was_broken_before_is_no_pass_s_fault():
+    m = module()
+    breaks_the_ir(m)
+    with pytest.raises(InternalError, match="the IR breaks 3 invariants") as caught:
+        run_pipeline(m, [PIPELINE[1]], verifier=verify)
+    assert not isinstance(caught.value, PassError)
+
+
+def test_a_failure_in_a_nest_is_reproduced_by_the_nest(monkeypatch, tmp_path):
+    path = tmp_path / "crash.mlir"
+    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(path))
+    seen = []
+
+    @pass_on("function")
+    def second_time(func):
+        seen.append(func)
+        if len(seen) == 2:
+            raise ValueError("twice")
+
+    rows = [Nest("tt.func", [PIPELINE[2], Pass("second-time", second_time)])]
+    with pytest.raises(PassError, match="pass second-time failed on @second: ValueError: twice"):
+        run_pipeline(module(), rows)
+    saved = path.read_text()
+    assert read_reproducer(saved).pipeline == "builtin.module(tt.func(second-time))"
+    assert "arith.subi" in saved
+
+
+def test_an_interrupt_says_which_pass_ran():
+    @pass_on("function")
+    def endless(func):
+        raise KeyboardInterrupt
+
+    with pytest.raises(PassInterrupted, match="interrupted in pass endless on @first"):
+        run_pipeline(module(), [Pass("endless", endless)])
+
+
+def test_every_stage_leaves_its_input_and_passes_where_triton_does(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRITON_REPRODUCER_PATH", str(tmp_path / "r"))
+    run_pipeline(module(), PIPELINE, stage="ttir")
+    saved = (tmp_path / "r.make_ttir.repro.mlir").read_text()
+    assert read_reproducer(saved).pipeline == "builtin.module(sums,nothing,differences)"
+    assert str(parse_module(without_sections(saved))) == str(module())
 
 
 def test_bisect_finds_the_rewrite():
@@ -198,8 +274,10 @@ def test_bisect_finds_the_rewrite():
     def is_bad(m):
         return sum(op.name == "arith.subi" for op in m.walk()) > 1
 
-    text = bisect(module(), PIPELINE, is_bad)
-    assert text == "pass 3 (differences), rewrite 2 of 2 (sum_to_difference)"
-    assert bisect(module(), PIPELINE, has_no_sum) == text
+    found = bisect(module(), PIPELINE, is_bad)
+    assert str(found) == "pass 3 (differences), rewrite 2 of 2 (sum_to_difference)"
+    assert "-    %a = arith.addi %x, %x : i32\n+    %a = arith.subi %x, %x : i32" in found.report()
+    assert "--fuel 3:2" in found.report()
+    assert bisect(module(), PIPELINE, has_no_sum) == found
     with pytest.raises(InternalError, match="nothing to bisect"):
         bisect(module(), PIPELINE, lambda m: True)

@@ -297,7 +297,12 @@ class CompilationSettings(Group):
     timing = Flag(False, "MLIR_ENABLE_TIMING", doc="print the time of every pass")
     verify_each = Flag(False, "TRITIUM_VERIFY_EACH", doc="verify the IR after every pass", invalidates=True)
     pass_fuel = Integer(None, "TRITIUM_PASS_FUEL", doc="run at most so many passes (to bisect)", invalidates=True)
-    reproducer_path = Text(None, "TRITON_REPRODUCER_PATH", doc="where a crashing pass leaves its input")
+    reproducer_path = Text(
+        None,
+        "TRITON_REPRODUCER_PATH",
+        doc="write every stage's input and passes to PATH.make_<stage>.repro.mlir",
+    )
+    crash_path = Text(None, "TRITIUM_REPRODUCER_PATH", doc="where a pass that fails leaves its input")
     instrumentation_mode = Text("", "TRITON_INSTRUMENTATION_MODE", invalidates=True)
     listener = Hook("called as listener(src=, metadata=, metadata_group=, times=, cache_hit=) once a compile")
 

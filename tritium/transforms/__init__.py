@@ -4,3 +4,8 @@ A pass is a function on a module or a function; a pipeline is a table of passes,
 pass loop of ``tritium.ir`` owns dumping, timing and verifying, so no pass does. Rewrite rules live in
 ``tritium.transforms.rules``, one file a dialect.
 """
+
+from ..ir.passes.registry import PASSES
+from .spellings import SPELLINGS
+
+PASSES.add_package(__name__, SPELLINGS)

@@ -19,7 +19,7 @@ from ..support import UNKNOWN, CallSiteLoc, Location
 __all__ = ["inline"]
 
 
-@pass_on("module")
+@pass_on("module", name="inliner")
 def inline(module: Operation) -> bool:
     """Inline all calls of a module that can be."""
     functions = {f.attributes["sym_name"].value: f for f in functions_of(module)}  # type: ignore[attr-defined]

@@ -1,0 +1,170 @@
+"""Passes by name.
+
+`PASSES` knows the passes of the packages that were added to it: a pass stands in a file of its own, `cse` in `cse.py`,
+and is imported when it is asked for. A table of spellings says what MLIR and Triton call them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ...support import InternalError, TritiumError
+from ...support.suggestions import did_you_mean
+from .definition import Pass, PassFunction, level_of
+from .options import option_fields, parse_options
+
+__all__ = ["PASSES", "PassInfo", "PassRegistry", "Spelling", "UnknownPass"]
+
+
+class UnknownPass(TritiumError):
+    """There is no pass of that name; `hint` says what may have been meant."""
+
+    def __init__(self, name: str, hint: str = "") -> None:
+        super().__init__(f"there is no pass '{name}'" + (f"; {hint}" if hint else ""))
+        self.message = f"there is no pass '{name}'"
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What MLIR and Triton call a pass: the class that their dumps name, and what their command lines call it."""
+
+    name: str
+    title: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """All that is known of a pass before it runs."""
+
+    name: str
+    fn: PassFunction
+    title: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def level(self) -> str:
+        """What it runs on: "module", "function" or "any"."""
+        return level_of(self.fn)
+
+    @property
+    def options(self) -> type | None:
+        """The dataclass of its options."""
+        return getattr(self.fn, "options_type", None)
+
+    @property
+    def statistics(self) -> dict[str, str]:
+        """What it counts."""
+        return getattr(self.fn, "statistics", {})
+
+    @property
+    def summary(self) -> str:
+        """One line on what it does."""
+        doc = (self.fn.__doc__ or "").strip()
+        return " ".join(doc.split("\n\n")[0].split())
+
+    @property
+    def option_names(self) -> list[str]:
+        """The options as text spells them."""
+        return list(option_fields(self.options))
+
+    def row(self, pairs: Iterable[tuple[str, str | None]] = (), reason: str = "", written: str = "") -> Pass:
+        """The pass as a row of a pipeline, with the options of `pairs`; `OptionProblem` where they cannot be."""
+        return Pass(self.name, self.fn, reason, parse_options(self.options, pairs), written)
+
+
+class PassRegistry:
+    """Passes by name and alias, imported when asked for."""
+
+    def __init__(self) -> None:
+        self._infos: dict[str, PassInfo] = {}
+        self._packages: list[str] = []
+        self._scanned = 0  # so many packages are in `_files`
+        self._files: dict[str, str] = {}  # name of a pass as its file says -> module
+        self._spellings: dict[str, Spelling] = {}
+        self._aliases: dict[str, str] = {}
+
+    def add_package(self, package: str, spellings: Iterable[Spelling] = ()) -> None:
+        """Know the passes in the files of `package`, under the names and `spellings` of others too."""
+        if package in self._packages:
+            return
+        self._packages.append(package)
+        for spelling in spellings:
+            self._spellings[spelling.name] = spelling
+            for alias in spelling.aliases:
+                self._aliases[alias] = spelling.name
+
+    def add(self, fn: PassFunction) -> PassInfo:
+        """Know the pass `fn`; it may take the place of one that stood in the same file, not of another."""
+        name = getattr(fn, "pass_name", "")
+        if not name:
+            raise InternalError(f"{fn.__name__} is no pass: it has no @pass_on")
+        known = self._infos.get(name)
+        if known is not None and known.fn is fn:
+            return known
+        if known is not None and known.fn.__module__ != fn.__module__:
+            raise InternalError(f"there is a pass '{name}' already, in {known.fn.__module__}")
+        spelling = self._spellings.get(name)
+        aliases = spelling.aliases if spelling is not None else ()
+        info = self._infos[name] = PassInfo(name, fn, self.title(name), aliases)
+        return info
+
+    def title(self, name: str) -> str:
+        """How dumps call the pass: MLIR's name for it where it has one."""
+        spelling = self._spellings.get(name)
+        return spelling.title if spelling is not None else _title(name)
+
+    def add_module(self, module: Any) -> list[PassInfo]:
+        """Know all passes that stand in a Python module."""
+        return [
+            self.add(value)
+            for value in vars(module).values()
+            if hasattr(value, "pass_name") and getattr(value, "__module__", "") == module.__name__
+        ]
+
+    def _scan(self) -> dict[str, str]:
+        for package in self._packages[self._scanned :]:
+            for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                if not info.ispkg:
+                    self._files.setdefault(info.name.replace("_", "-"), f"{package}.{info.name}")
+        self._scanned = len(self._packages)
+        return self._files
+
+    def find(self, name: str) -> PassInfo | None:
+        """The pass of that name or alias."""
+        name = self._aliases.get(name, name)
+        if name not in self._infos:
+            module = self._scan().get(name)
+            if module is not None:
+                self.add_module(importlib.import_module(module))
+        return self._infos.get(name)
+
+    def lookup(self, name: str) -> PassInfo:
+        """The pass of that name or alias; `UnknownPass`, which may say what was meant."""
+        found = self.find(name)
+        if found is None:
+            raise UnknownPass(name, did_you_mean(name, self.spellings()))
+        return found
+
+    def all(self) -> list[PassInfo]:
+        """All passes, by name."""
+        for module in list(self._scan().values()):
+            self.add_module(importlib.import_module(module))
+        return sorted(self._infos.values(), key=lambda info: info.name)
+
+    def spellings(self) -> list[str]:
+        """All names and aliases of passes."""
+        return [name for info in self.all() for name in (info.name, *info.aliases)]
+
+
+def _title(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("-")) + "Pass"
+
+
+PASSES = PassRegistry()
+"""The passes that pipelines written as text may name."""

@@ -1,0 +1,23 @@
+"""What somebody probably meant who misspelt a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .lazy import LazyModule
+
+__all__ = ["did_you_mean"]
+
+_difflib = LazyModule("difflib")  # needed only when something went wrong, and slow to import
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint that names the closest of `known`, or nothing.
+
+    >>> did_you_mean("canonicalise", ["cse", "canonicalize"])
+    "did you mean 'canonicalize'?"
+    >>> did_you_mean("xyz", ["cse", "canonicalize"])
+    ''
+    """
+    close = _difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean '{close[0]}'?" if close else ""

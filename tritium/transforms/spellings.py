@@ -1,0 +1,27 @@
+"""What MLIR and Triton call the passes of this room: the class that dumps name, then names on command lines."""
+
+from __future__ import annotations
+
+from ..ir.passes.registry import Spelling
+
+__all__ = ["SPELLINGS"]
+
+SPELLINGS = [
+    Spelling("canonicalize", "CanonicalizerPass"),
+    Spelling("combine", "TritonCombineOps", ("triton-combine",)),
+    Spelling("cse", "CSEPass"),
+    Spelling("dce", "DeadCodeEliminationPass", ("trivial-dce", "triton-dce")),
+    Spelling("inliner", "InlinerPass", ("inline",)),
+    Spelling("licm", "TritonLoopInvariantCodeMotion", ("triton-licm", "loop-invariant-code-motion")),
+    Spelling("loop-aware-cse", "TritonLoopAwareCSE", ("triton-loop-aware-cse",)),
+    Spelling("loop-unroll", "TritonLoopUnroll", ("triton-loop-unroll",)),
+    Spelling("reorder-broadcast", "TritonReorderBroadcast", ("triton-reorder-broadcast",)),
+    Spelling(
+        "rewrite-tensor-descriptor-to-pointer",
+        "TritonRewriteTensorDescriptorToPointer",
+        ("triton-rewrite-tensor-descriptor-to-pointer",),
+    ),
+    Spelling("rewrite-tensor-pointer", "TritonRewriteTensorPointer", ("triton-rewrite-tensor-pointer",)),
+    Spelling("sccp", "SCCPPass"),
+    Spelling("symbol-dce", "SymbolDCEPass"),
+]
