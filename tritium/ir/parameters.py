@@ -8,9 +8,9 @@
         def check(self):
             return None if self.dim < rank(self.parent) else f"dim {self.dim} is out of range"
 
-From the annotations the class gets slots, a constructor `Slice(0, blocked)` (also by keyword) that keeps one instance
-per content, the text `#ttg.slice<{dim = 0, parent = …}>`, and the parser of it, which is registered. `form` says how
-the parameters stand in text:
+From the annotations the class gets slots, a constructor `Slice(0, blocked)` (also by keyword; parameters with a
+default come last) that keeps one instance per content, the text `#ttg.slice<{dim = 0, parent = …}>`, and the parser of
+it, which is registered. `form` says how the parameters stand in text:
 
 | form | text |
 |---|---|
@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     from .parser import Parser
 
 __all__ = [
+    "ATTR",
+    "BASES",
+    "BOOLEAN",
+    "INT",
+    "INTS",
+    "TEXT",
+    "TYPE",
     "Attr",
     "Bases",
     "Boolean",
@@ -51,6 +58,8 @@ __all__ = [
     "Typ",
     "keyword_kind",
     "power_of_two",
+    "read_entries",
+    "write_bases",
 ]
 
 Spell = Callable[[Any], str]
@@ -61,7 +70,7 @@ class Kind:
     """One kind of parameter.
 
     `normal` turns what a caller gives into the value that is kept (or raises `ValueError`), `read` takes it from a
-    parser, `write(value, spell)` gives its text; a value for which `hidden` holds is left out of the text.
+    parser, `write(value, spell)` gives its text; it is left out of the text where `hidden(value, owner)` holds.
     """
 
     __slots__ = ("hidden", "normal", "read", "write")
@@ -71,12 +80,16 @@ class Kind:
         normal: Callable[[Any], Any],
         read: Callable[[Parser], Any],
         write: Callable[[Any, Spell], str],
-        hidden: Callable[[Any], bool] | None = None,
+        hidden: Callable[[Any, Any], bool] | None = None,
     ) -> None:
         self.normal = normal
         self.read = read
         self.write = write
         self.hidden = hidden
+
+    def hiding(self, hidden: Callable[[Any, Any], bool]) -> Kind:
+        """The same kind, left out of the text where `hidden(value, owner)` holds."""
+        return Kind(self.normal, self.read, self.write, hidden)
 
 
 def power_of_two(n: int) -> bool:
@@ -161,13 +174,21 @@ def _write_plain(v: Any, spell: Spell) -> str:
     return str(v)
 
 
-Int = Annotated[int, Kind(_integer, _read_integer, _write_plain)]
-Boolean = Annotated[bool, Kind(_boolean, _read_boolean, _write_boolean)]
-Ints = Annotated["tuple[int, ...]", Kind(_integers, _read_integers, _write_integers)]
-Bases = Annotated["tuple[tuple[int, ...], ...]", Kind(_bases, _read_bases, write_bases)]
-Text = Annotated[str, Kind(_string, lambda p: p.string(), lambda v, spell: quote(v))]
-Attr = Annotated[Attribute, Kind(_instance(Attribute, "attribute"), lambda p: p.attribute(), lambda v, spell: spell(v))]
-Typ = Annotated[Type, Kind(_instance(Type, "type"), lambda p: p.type(), lambda v, spell: spell(v))]
+INT = Kind(_integer, _read_integer, _write_plain)
+BOOLEAN = Kind(_boolean, _read_boolean, _write_boolean)
+INTS = Kind(_integers, _read_integers, _write_integers)
+BASES = Kind(_bases, _read_bases, write_bases)
+TEXT = Kind(_string, lambda p: p.string(), lambda v, spell: quote(v))
+ATTR = Kind(_instance(Attribute, "attribute"), lambda p: p.attribute(), lambda v, spell: spell(v))
+TYPE = Kind(_instance(Type, "type"), lambda p: p.type(), lambda v, spell: spell(v))
+
+Int = Annotated[int, INT]
+Boolean = Annotated[bool, BOOLEAN]
+Ints = Annotated["tuple[int, ...]", INTS]
+Bases = Annotated["tuple[tuple[int, ...], ...]", BASES]
+Text = Annotated[str, TEXT]
+Attr = Annotated[Attribute, ATTR]
+Typ = Annotated[Type, TYPE]
 
 
 def keyword_kind(cls: type[enum.IntEnum]) -> Kind:
@@ -184,6 +205,31 @@ def keyword_kind(cls: type[enum.IntEnum]) -> Kind:
     return Kind(cls, read, lambda v, spell: v.name.lstrip("_"))
 
 
+def read_entries(
+    parser: Parser,
+    closing: str,
+    kinds: dict[str, Kind],
+    what: str,
+    given: dict[str, Any],
+    other: Callable[[Parser, str, dict[str, Any]], bool] | None = None,
+) -> None:
+    """`dim = 0, parent = #blocked` up to `closing`, into `given`; a key of no kind is left to `other`."""
+    first = True
+    while not parser.accept(closing):
+        if not first:
+            parser.expect(",")
+        first = False
+        at = parser.pos
+        key = parser.word("the name of a parameter")
+        if key in given:
+            raise parser.error(f"the parameter '{key}' is given twice", at)
+        parser.expect("=")
+        if key in kinds:
+            given[key] = kinds[key].read(parser)
+        elif other is None or not other(parser, key, given):
+            raise parser.error(f"{what} has no parameter '{key}'", at, f"it has {', '.join(kinds)}" if kinds else "")
+
+
 class _Parameter:
     """A parameter of a class: its name, kind and default."""
 
@@ -192,10 +238,10 @@ class _Parameter:
     def __init__(self, name: str, kind: Kind, default: Any, optional: bool) -> None:
         self.name, self.kind, self.default, self.optional = name, kind, default, optional
 
-    def is_hidden(self, value: Any) -> bool:
-        """Whether the text leaves the value out."""
+    def is_hidden(self, value: Any, owner: Any) -> bool:
+        """Whether the text of `owner` leaves the value out."""
         if self.kind.hidden is not None:
-            return self.kind.hidden(value)
+            return self.kind.hidden(value, owner)
         return self.optional and bool(value == self.default)
 
 
@@ -237,6 +283,7 @@ class _Meta(type):
         if not name:
             return
         c.parameters = [p for base in reversed(cls.__mro__) for p in base.__dict__.get("_own", ())]
+        c.ordered = sorted(c.parameters, key=lambda p: p.optional)
         c.name, c.form = name, form
         c.__new__ = _constructor(c)
         c.registry[name] = c.parse
@@ -244,8 +291,8 @@ class _Meta(type):
 
 def _constructor(cls: Any) -> Any:
     """`__new__`, as a function with the parameters' names: a lookup of their values, then the slow way."""
-    names = [p.name for p in cls.parameters]
-    given = ", ".join(["cls", *(f"{p.name}=None" if p.optional else p.name for p in cls.parameters)])
+    names = [p.name for p in cls.ordered]
+    given = ", ".join(["cls", *(f"{p.name}=None" if p.optional else p.name for p in cls.ordered)])
     lines = [
         f"def __new__({given}):",
         f"    key = ({''.join(f'{n}, ' for n in names)})",
@@ -262,10 +309,10 @@ def _constructor(cls: Any) -> Any:
 
 def _make(cls: Any, key: tuple[Any, ...]) -> Any:
     """The instance of these contents: normalized, looked up again, checked."""
-    given = {p.name: p.default if v is None and p.optional else v for p, v in zip(cls.parameters, key)}
+    given = {p.name: p.default if v is None and p.optional else v for p, v in zip(cls.ordered, key)}
     cls.complete(given)
     values = []
-    for p in cls.parameters:
+    for p in cls.ordered:
         value = given[p.name]
         try:
             values.append(None if value is None and p.optional else p.kind.normal(value))
@@ -276,7 +323,7 @@ def _make(cls: Any, key: tuple[Any, ...]) -> Any:
     found = table.get(normal)
     if found is None:
         self = object.__new__(cls)
-        for p, value in zip(cls.parameters, normal):
+        for p, value in zip(cls.ordered, normal):
             setattr(self, p.name, value)
         message = self.check()
         if message:
@@ -294,7 +341,8 @@ class _Declared:
     name: ClassVar[str] = ""
     form: ClassVar[str] = "struct"
     sign: ClassVar[str] = ""
-    parameters: ClassVar[list[_Parameter]] = []
+    parameters: ClassVar[list[_Parameter]] = []  # as they stand in text
+    ordered: ClassVar[list[_Parameter]] = []  # as the constructor takes them: those without a default first
     registry: ClassVar[dict[str, Any]] = {}
 
     @classmethod
@@ -313,7 +361,7 @@ class _Declared:
 
     def body(self, spell: Spell) -> str:
         """The text behind the name; types and attributes inside are written by `spell`."""
-        shown = [(p, v) for p in self.parameters if not p.is_hidden(v := getattr(self, p.name))]
+        shown = [(p, v) for p in self.parameters if not p.is_hidden(v := getattr(self, p.name), self)]
         if not shown:
             return ""
         if self.form == "list":
@@ -348,6 +396,9 @@ class _Declared:
         missing = [p.name for p in cls.parameters if not p.optional and p.name not in given]
         if missing:
             raise parser.error(f"{cls.sign}{cls.name} needs the parameter '{missing[0]}'", at)
+        rest = given.keys() - {p.name for p in cls.parameters}
+        if rest:
+            raise parser.error(f"{cls.sign}{cls.name} says too little with {', '.join(sorted(rest))} alone", at)
         try:
             return cls(**given)
         except ValueError as error:
@@ -370,21 +421,7 @@ class _Declared:
         if closing == "}":
             parser.expect("{")
         kinds = {p.name: p.kind for p in cls.parameters}
-        first = True
-        while not parser.accept(closing):
-            if not first:
-                parser.expect(",")
-            first = False
-            at = parser.pos
-            key = parser.word("the name of a parameter")
-            if key in given:
-                raise parser.error(f"the parameter '{key}' is given twice", at)
-            parser.expect("=")
-            if key in kinds:
-                given[key] = kinds[key].read(parser)
-            elif not cls.read_other(parser, key, given):
-                hint = f"it has {', '.join(kinds)}" if kinds else ""
-                raise parser.error(f"{cls.sign}{cls.name} has no parameter '{key}'", at, hint)
+        read_entries(parser, closing, kinds, f"{cls.sign}{cls.name}", given, cls.read_other)
 
     @classmethod
     def read_other(cls, parser: Parser, key: str, given: dict[str, Any]) -> bool:

@@ -1,0 +1,121 @@
+"""Lists of basis vectors over GF(2), as layouts are written down: where each bit of an index moves in a tensor.
+
+A basis is a tuple with one entry a dimension, `(0, 4)`; the image of a number is the exclusive or of the bases of its
+bits. Bases that are all zero stand for bits that make no difference (broadcasting).
+
+>>> shape_of_bases([(0, 1), (0, 2), (1, 0)], 2)
+(2, 4)
+>>> is_permutation([(0, 1), (0, 0), (1, 0)], 2)
+True
+>>> is_permutation([(0, 1), (1, 1)], 2)
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "cta_bases",
+    "identity_bases",
+    "is_permutation",
+    "is_surjective",
+    "moves_along_one",
+    "order_of_bases",
+    "rank_of_bases",
+    "shape_of_bases",
+]
+
+Basis = tuple[int, ...]
+
+
+def rank_of_bases(*groups: Sequence[Basis]) -> int:
+    """The number of dimensions of the first basis there is; 0 where there is none."""
+    return next((len(basis) for group in groups for basis in group), 0)
+
+
+def shape_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:
+    """The smallest powers of two that the bases stay below, one a dimension."""
+    bits = [0] * rank
+    for basis in bases:
+        for d, n in enumerate(basis):
+            bits[d] |= n
+    return tuple(1 << n.bit_length() for n in bits)
+
+
+def _flat(basis: Basis, shape: Sequence[int]) -> int:
+    """The coordinates of a basis side by side in one number."""
+    out = 0
+    for n, size in zip(basis, shape):
+        out = out * size + n
+    return out
+
+
+def is_surjective(bases: Sequence[Basis], rank: int) -> bool:
+    """Whether every coordinate below `shape_of_bases` is the image of some index."""
+    shape = shape_of_bases(bases, rank)
+    numel = 1
+    for size in shape:
+        numel *= size
+    pivots: dict[int, int] = {}
+    for basis in bases:
+        v = _flat(basis, shape)
+        while v and (top := v.bit_length()) in pivots:
+            v ^= pivots[top]
+        if v:
+            pivots[v.bit_length()] = v
+    return 1 << len(pivots) == numel
+
+
+def moves_along_one(bases: Iterable[Basis]) -> bool:
+    """Whether each basis has at most one entry that is not zero."""
+    return all(sum(n != 0 for n in basis) <= 1 for basis in bases)
+
+
+def is_permutation(bases: Sequence[Basis], rank: int) -> bool:
+    """Whether, zeros aside, each basis is one bit of one dimension and each bit of each dimension has one basis."""
+    shape = shape_of_bases(bases, rank)
+    bits = [v for basis in bases if (v := _flat(basis, shape))]
+    numel = 1
+    for size in shape:
+        numel *= size
+    return sorted(bits) == [1 << k for k in range(numel.bit_length() - 1)]
+
+
+def order_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:
+    """Dimensions from the fastest moving to the slowest; those that do not move come last, the highest first."""
+    out: list[int] = []
+    for basis in bases:
+        d = next((d for d, n in enumerate(basis) if n), None)
+        if d is not None and d not in out:
+            out.append(d)
+    return (*out, *(d for d in reversed(range(rank)) if d not in out))
+
+
+def identity_bases(shape: Sequence[int], order: Sequence[int]) -> tuple[Basis, ...]:
+    """One basis a bit of the shape, dimensions in the given order, the fastest first.
+
+    >>> identity_bases((2, 4), (1, 0))
+    ((0, 1), (0, 2), (1, 0))
+    """
+    out = []
+    for d in order:
+        for k in range(shape[d].bit_length() - 1):
+            out.append(tuple(1 << k if i == d else 0 for i in range(len(shape))))
+    return tuple(out)
+
+
+def cta_bases(per_cga: Sequence[int], split: Sequence[int], order: Sequence[int]) -> tuple[Basis, ...]:
+    """The bases of blocks that stand `per_cga` a dimension, of which `split` hold different parts of the tensor.
+
+    >>> cta_bases((2, 1), (1, 1), (1, 0))
+    ((0, 0),)
+    >>> cta_bases((2, 2), (2, 2), (1, 0))
+    ((0, 1), (1, 0))
+    """
+    rank = len(order)
+    out: list[Basis] = []
+    for d in order:
+        out += [tuple(1 << k if i == d else 0 for i in range(rank)) for k in range(split[d].bit_length() - 1)]
+        out += [(0,) * rank] * ((per_cga[d] // split[d]).bit_length() - 1)
+    return tuple(out)
