@@ -64,6 +64,8 @@ class TritonOracle:
         self.version = ""
         self.process: subprocess.Popen[str] | None = None
         self.log = ""
+        self.resources: dict[str, int] = {}
+        """Of the kernel compiled last: bytes of `shared` memory; for CUDA `registers`, `stack`, `tensor_memory` too."""
 
     def start(self) -> subprocess.Popen[str]:
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "TRITON", "MLIR"))}
@@ -117,7 +119,9 @@ class TritonOracle:
 
     def compile_text(self, text: str, target: str, kind: str = "ttir", **options: Any) -> dict[str, str]:
         """All later stages of a `ttir` or `ttgir` text for `cuda:90`, `hip:gfx942`, …; of a binary its size."""
-        return self.ask("compile_text", text=text, target=target, kind=kind, options=options)["stages"]  # type: ignore[no-any-return]
+        answer = self.ask("compile_text", text=text, target=target, kind=kind, options=options)
+        self.resources = answer["resources"]
+        return answer["stages"]  # type: ignore[no-any-return]
 
     def compile_kernel(
         self,
@@ -143,6 +147,7 @@ class TritonOracle:
             attributes=divisible or {},
             options=options,
         )
+        self.resources = answer["resources"]
         return answer["stages"]  # type: ignore[no-any-return]
 
 

@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -88,11 +89,26 @@ def stages_of(kernel: Any) -> dict[str, str]:
     return out
 
 
+def resources_of(kernel: Any) -> dict[str, int]:
+    """Bytes of shared memory, and of a CUDA kernel its registers, stack and columns of tensor memory."""
+    found = {"shared": kernel.metadata.shared}
+    if "cubin" in kernel.asm:
+        path = SCRATCH / "kernel.cubin"
+        path.write_bytes(kernel.asm["cubin"])
+        command = [knobs.nvidia.cuobjdump.path, "--dump-resource-usage", str(path)]
+        usage = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        found["tensor_memory"] = kernel.metadata.tmem_size
+        for key, word in (("registers", "REG"), ("stack", "STACK")):
+            found[key] = int(re.findall(rf"{word}:(\d+)", usage)[-1])
+    return found
+
+
 def compile_text(text: str, target: str, kind: str, options: dict[str, Any]) -> dict[str, Any]:
     """Compile a `ttir` or `ttgir` text to the end of the target's pipeline."""
     path = SCRATCH / f"kernel.{kind}"
     path.write_text(text)
-    return {"stages": stages_of(triton_compile(str(path), target=target_of(target), options=options))}
+    kernel = triton_compile(str(path), target=target_of(target), options=options)
+    return {"stages": stages_of(kernel), "resources": resources_of(kernel)}
 
 
 def compile_kernel(
@@ -114,7 +130,8 @@ def compile_kernel(
     full = {arg: "constexpr" if arg in constants else signature[arg] for arg in kernel.arg_names}
     known = {(kernel.arg_names.index(arg),): [["tt.divisibility", divisor]] for arg, divisor in attributes.items()}
     source = ASTSource(kernel, full, constexprs=constants, attrs=known)
-    return {"stages": stages_of(triton_compile(source, target=target_of(target), options=options))}
+    compiled = triton_compile(source, target=target_of(target), options=options)
+    return {"stages": stages_of(compiled), "resources": resources_of(compiled)}
 
 
 HANDLERS = {"read": read, "run_passes": run_passes, "compile_text": compile_text, "compile_kernel": compile_kernel}
