@@ -312,7 +312,7 @@ class _Driver:
         for r, v in zip(op.results, values):
             if v.type is not r.type:
                 raise InternalError(f"{self.applied[-1]}: {op.name} of type {r.type} replaced by a value of {v.type}")
-            if v.hint is None and (made := v.defining_op) is not None and not made.traits & CONSTANT:
+            if v.hint is None and v.defining_op is not None:
                 v.hint = r.hint
             self.push_users((r,))
             r.replace_all_uses_with(v)
@@ -399,6 +399,8 @@ class _Driver:
         if kept is not op:
             self.push_users(op.results)
             op.results[0].replace_all_uses_with(kept.results[0])
+            if kept.results[0].hint is None:
+                kept.results[0].hint = op.results[0].hint
             self.erase(op)
         elif place != (op.parent, op.prev):
             self.changed = True
