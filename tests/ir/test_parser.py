@@ -65,12 +65,21 @@ def test_names_that_only_look_made_unique_stay():
               "%cst_0 = arith.constant 1.000000e+00 : f32", "%x: i32"))  # fmt: skip
 
 
-def test_constants_of_another_name_get_their_own():
+def test_constants_of_another_name_keep_it():
     module = parse_module(
         body("%zero = arith.constant 0 : i32\n%x = arith.addi %zero, %zero : i32\n%x_0 = arith.addi %x, %x : i32")
     )
-    assert [op.results[0].hint for op in module.walk() if op.results] == [None, "x", "x"]
-    assert "%c0_i32 = arith.constant 0" in print_op(module)
+    assert [op.results[0].hint for op in module.walk() if op.results] == ["zero", "x", "x"]
+    assert "%zero = arith.constant 0" in print_op(module)
+
+
+def test_constants_called_by_their_value_are_named_anew():
+    module = parse_module(body("%c1_i32 = arith.constant 1 : i32\n%c1_i32_0 = arith.constant 1 : i32"))
+    first, second = (op for op in module.walk() if op.results)
+    assert first.results[0].hint is second.results[0].hint is None
+    first.attributes["value"] = IntegerAttr(2, i32)
+    assert "%c2_i32 = arith.constant 2 : i32\n" in print_op(module)
+    assert "%c1_i32 = arith.constant 1 : i32\n" in print_op(module)
 
 
 @pytest.mark.parametrize("line", LINES)

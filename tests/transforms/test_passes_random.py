@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 
 import numpy as np
 import pytest
 
+from tests.filetests.runner import passes
 from tests.oracle.evaluator import run
 from tests.oracle.programs import buffers, random_program
 from tritium.ir import Pass, run_pipeline, verify
@@ -51,12 +53,26 @@ def test_canonicalize_twice_is_canonicalize(seed):
     assert str(module) == once
 
 
-@pytest.mark.parametrize("name", sorted({p.name for p in TTIR_PIPELINE}))
+ALL = passes()
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_each_pass_by_itself_keeps_the_meaning(name):
     """On programs that no other pass has been over."""
-    fn = next(p.fn for p in TTIR_PIPELINE if p.name == name)
-    for seed in range(SEED + 1000, SEED + 1010):
+    for seed in range(SEED + 1000, SEED + 1020):
         module = random_program(seed)
         before, source = outcome(module, seed), str(module)
-        run_pipeline(module, [Pass(name, fn, "")], verifier=verify)
+        run_pipeline(module, [Pass(name, ALL[name], "")], verifier=verify)
         assert_same(before, outcome(module, seed), f"seed {seed}, after {name}, of\n{source}\nwhich is now\n{module}")
+
+
+@pytest.mark.parametrize("seed", range(SEED + 2000, SEED + 2000 + PROGRAMS // 2))
+def test_passes_in_any_order_keep_the_meaning(seed):
+    """Twelve passes, chosen with repetition."""
+    module = random_program(seed, 35)
+    before, source = outcome(module, seed), str(module)
+    chosen = random.Random(seed).choices(sorted(ALL), k=12)
+    for i, name in enumerate(chosen):
+        run_pipeline(module, [Pass(name, ALL[name], "")], verifier=verify)
+        done = ", ".join(chosen[: i + 1])
+        assert_same(before, outcome(module, seed), f"seed {seed}, after {done}, of\n{source}\nwhich is now\n{module}")

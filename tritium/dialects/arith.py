@@ -9,6 +9,7 @@ from ..ir import (
     COMMUTATIVE,
     CONSTANT,
     ELEMENTWISE,
+    MATERIALIZERS,
     PURE,
     SAME_TYPE,
     TRAPS,
@@ -65,6 +66,7 @@ from .constraints import all_integers, compare, integers, listed
 if TYPE_CHECKING:
     from ..ir.parser import Parser
     from ..ir.printer import Printer
+    from ..support import Location
 
 __all__ = [
     "AddF",
@@ -168,6 +170,10 @@ CmpIField = enum_field(CmpIPredicate, i64)
 CmpFField = enum_field(CmpFPredicate, i64)
 
 
+NUMBERS = (IntegerAttr, FloatAttr, DenseElementsAttr)
+"""The attributes that `arith.constant` may have for its value."""
+
+
 class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
     """result = value: an integer, float or dense-elements attribute."""
 
@@ -195,6 +201,11 @@ class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
             return f"c{value.value}" if value.type is index else f"c{value.value}_{value.type}"
         return "cst"
 
+    @classmethod
+    def materialize(cls, value: Attribute, ty: Type, loc: Location) -> Constant | None:
+        """The constant `value`, if it is a number or a tensor of numbers."""
+        return cls.create([], [ty], {"value": value}, loc=loc) if isinstance(value, NUMBERS) else None
+
     def print_assembly(self, printer: Printer) -> None:
         """`arith.constant 1 : i32`"""
         extra = printer.attr_dict(self.attributes, ("value",))
@@ -206,7 +217,7 @@ class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
         attributes = parser.attr_dict()
         value = attributes["value"] = parser.attribute()
         ty = getattr(value, "type", None)
-        if not isinstance(value, (IntegerAttr, FloatAttr, DenseElementsAttr)):
+        if not isinstance(value, NUMBERS):
             raise parser.error(f"{value} is no constant: a number or dense<...> with a type is needed")
         return cls.create([], [ty], attributes)  # type: ignore[list-item]
 
@@ -225,6 +236,9 @@ class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
         if isinstance(value, DenseElementsAttr) and value.is_splat:
             return value.values[0]
         return None
+
+
+MATERIALIZERS["arith"] = Constant.materialize
 
 
 class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE, assembly=_OVERFLOW):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ..ir import PURE, Op, Result
+from typing import TYPE_CHECKING
+
+from ..ir import MATERIALIZERS, PURE, Attribute, Op, OpaqueAttr, Result, Type
+
+if TYPE_CHECKING:
+    from ..support import Location
 
 __all__ = ["Poison"]
 
@@ -11,3 +16,14 @@ class Poison(Op, name="ub.poison", traits=PURE, assembly="attr-dict `:` type($re
     """result = a value that may differ at each use; whatever depends on it is undefined."""
 
     result: Result
+
+    @classmethod
+    def materialize(cls, value: Attribute, ty: Type, loc: Location) -> Poison | None:
+        """The poison, if `value` is `#ub.poison`."""
+        return cls.create([], [ty], loc=loc) if value is POISON else None
+
+
+POISON = OpaqueAttr("#ub.poison")
+"""The value of a poison as an attribute: what a fold answers."""
+
+MATERIALIZERS["ub"] = Poison.materialize

@@ -6,6 +6,7 @@ from .builder import Builder
 from .definition import *
 from .dominance import Dominance, value_dominates
 from .floats import *
+from .folding import *
 from .operation import *
 from .operation import clone_region_into
 from .parser import ParseError, parse_attribute, parse_module, parse_type
@@ -13,6 +14,7 @@ from .passes import *
 from .printer import print_op
 from .registry import load_dialect, register_dialects, registered_dialects
 from .rewriter import *
+from .symbols import *
 from .traits import *
 from .types import *
 from .verifier import VerificationError, verify

@@ -1,7 +1,7 @@
 """The SSA names of a piece of IR, as MLIR gives them.
 
 A value with a hint is `%hint`, made unique in its scope by a suffix from one counter (`%x`, `%x_0`, `%y`, `%y_1`);
-constants are named by their value (`%c1_i32`, `%cst`, `%true`); arguments of entry blocks are `%arg0`, all other
+other constants are named by their value (`%c1_i32`, `%cst`, `%true`); arguments of entry blocks are `%arg0`, all other
 values are numbered. All values of a region are named before those of the regions nested in it, which go on counting
 where the enclosing region ended.
 """
@@ -9,7 +9,6 @@ where the enclosing region ended.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from .operation import Block, Operation, Region, Value
 from .traits import CONSTANT, ISOLATED
@@ -17,6 +16,7 @@ from .traits import CONSTANT, ISOLATED
 __all__ = ["Naming", "naming_root", "restore_hints"]
 
 _PLAIN = re.compile(r"[A-Za-z_$.\-][\w$.\-]*", re.ASCII)
+_KEPT = re.compile(r"[\w$.\-]", re.ASCII).fullmatch
 _SUFFIXED = re.compile(r"(.+)_(\d+)")
 _sanitized: dict[str, str] = {}
 
@@ -24,9 +24,7 @@ _sanitized: dict[str, str] = {}
 def _sanitize(hint: str) -> str:
     """A hint as an identifier: a leading digit gets an underscore, other characters become hex."""
     if not _PLAIN.fullmatch(hint):
-        text = "".join(
-            c if c.isascii() and (c.isalnum() or c in "_$.-") else "_" if c == " " else f"{ord(c):X}" for c in hint
-        )
+        text = "".join([c if _KEPT(c) else "_" if c == " " else c.encode().hex().upper() for c in hint])
         _sanitized[hint] = text = f"_{text}" if text[:1].isdigit() else text
         return text
     _sanitized[hint] = hint
@@ -47,7 +45,7 @@ class Naming:
     unique, `x` for `x_3` where naming makes `x_3` of it again.
     """
 
-    __slots__ = ("_conflict", "_restore", "_used", "blocks", "hints", "names", "renamed")
+    __slots__ = ("_conflict", "_restore", "_used", "blocks", "hints", "names")
 
     def __init__(self, root: Operation, *, restore: bool = False) -> None:
         self.names: dict[Value, str] = _Names()
@@ -56,7 +54,6 @@ class Naming:
         self._conflict = 0
         self._restore = restore
         self.hints: dict[Value, str | None] = {}
-        self.renamed: set[Value] = set()  # constants that a text calls by another name than their value's
         added: list[str] = []
         number = self._results(root, 0, added) if root.results else 0
         for region in root.regions:
@@ -110,10 +107,11 @@ class Naming:
         results = op.results
         first = results[0]
         hint = first.hint
-        if op.traits & CONSTANT:
-            hint = self._constant_hint(op, first)
-        if hint:
-            name = "%" + self._take(first, hint, added)
+        usual: str | None = op.result_name() if op.traits & CONSTANT else None  # type: ignore[attr-defined]
+        if hint or usual:
+            name = "%" + self._take(first, hint or usual or "", added)
+            if usual and self._restore and self.hints.get(first, hint) == usual:
+                self.hints[first] = None
         else:
             name = f"%{number}"
             number += 1
@@ -123,17 +121,6 @@ class Naming:
             for i, result in enumerate(results):
                 self.names[result] = f"{name}#{i}"
         return number
-
-    def _constant_hint(self, op: Any, result: Value) -> str | None:
-        """A constant is named by its value; a name from a text that begins so is kept."""
-        name: str | None = op.result_name()
-        if self._restore:
-            self.hints[result] = None
-            if name is None or not (result.hint or name).startswith(name):
-                self.renamed.add(result)
-        elif name is not None and result.hint is not None and result.hint.startswith(name + "_"):
-            return result.hint
-        return name
 
     def _take(self, value: Value, hint: str, added: list[str]) -> str:
         name = _sanitized.get(hint) or _sanitize(hint)
@@ -171,7 +158,7 @@ def restore_hints(root: Operation) -> None:
     naming = Naming(root, restore=True)
     for value, name in naming.names.items():
         text = name.removesuffix("#0")
-        if value.hint is not None and text != f"%{value.hint}" and "#" not in text and value not in naming.renamed:
+        if value.hint is not None and text != f"%{value.hint}" and "#" not in text:
             return
     for value, hint in naming.hints.items():
         value.hint = hint

@@ -10,7 +10,7 @@ A rule is a function of one operation whose docstring is its equation:
 What it may return:
 - None: no match, nothing was changed;
 - a Value: takes the place of the only result;
-- an Attribute: the constant that the only result is; the driver makes the `arith.constant`;
+- an Attribute: the constant that the only result is; the driver makes it, as the dialect wants it made;
 - an operation that is in no block yet: its results take the place of the results;
 - a list of Values (and Attributes), one a result;
 - `CHANGED`: the rule changed the operation in place;
@@ -31,9 +31,9 @@ from typing import Any
 
 from ..support import UNKNOWN, InternalError
 from .attributes import Attribute
-from .definition import OPS
-from .operation import Block, Operation, Value
-from .traits import CONSTANT, ISOLATED, PURE, SYMBOL, TERMINATOR, WRITE, memory_effects
+from .folding import ConstantPools
+from .operation import Operation, Value
+from .traits import CONSTANT, PURE, SYMBOL, TERMINATOR, WRITE, memory_effects
 from .types import Type
 
 __all__ = [
@@ -162,35 +162,6 @@ def is_trivially_dead(op: Operation) -> bool:
     return not memory_effects(op) & WRITE
 
 
-class _Constants:
-    """The constants at the front of one isolated region, by attribute and type."""
-
-    __slots__ = ("block", "known", "last")
-
-    def __init__(self, block: Block) -> None:
-        self.block = block
-        self.known: dict[tuple[Attribute, Type], Operation] = {}
-        self.last: Operation | None = None
-
-    def adopt(self, op: Operation) -> Operation:
-        """`op` itself, moved to the front, or the equal constant that is there already."""
-        key = (op.attributes["value"], op.results[0].type)
-        found = self.known.get(key)
-        if found is not None and found.parent is self.block:
-            return found
-        self.known[key] = op
-        last = self.last if self.last is not None and self.last.parent is self.block else None
-        before = last.next if last is not None else self.block.first
-        if before is not op:
-            op.detach()
-            if before is None:
-                self.block.append(op)
-            else:
-                self.block.insert_before(op, before)
-        self.last = op
-        return op
-
-
 class _Driver:
     """One run of `rewrite_greedily`."""
 
@@ -201,7 +172,7 @@ class _Driver:
         self.work: list[Operation] = []
         self.queued: set[Operation] = set()
         self.later: dict[Operation, None] = {}  # operations whose regions changed, looked at once all else is done
-        self.pools: dict[Operation, _Constants] = {}
+        self.constants = ConstantPools()
         self.applied: list[str] = []
         self.current: Operation | None = None
         self.changed = False
@@ -312,7 +283,7 @@ class _Driver:
         for r, v in zip(op.results, values):
             if v.type is not r.type:
                 raise InternalError(f"{self.applied[-1]}: {op.name} of type {r.type} replaced by a value of {v.type}")
-            if v.hint is None and v.defining_op is not None:
+            if v.hint is None and (made := v.defining_op) is not None and not made.traits & CONSTANT:
                 v.hint = r.hint
             self.push_users((r,))
             r.replace_all_uses_with(v)
@@ -323,12 +294,11 @@ class _Driver:
     def value(self, part: Any, ty: Type, anchor: Operation) -> Value:
         """A part of a rule's answer as a value that stands before `anchor`."""
         if isinstance(part, Attribute):
-            op = OPS["arith.constant"].create([], [ty], {"value": part}, loc=anchor.loc)
-            return self.constants_of(anchor).adopt(op).results[0]
+            return self.constants.place(part, ty, anchor, anchor.name.partition(".")[0])
         op = part.defining_op
         if op is not None and op.parent is None:
             if op.traits & CONSTANT:
-                return self.constants_of(anchor).adopt(op).results[0]
+                return self.constants.of(anchor).adopt(op).results[0]
             self.insert(op, anchor)
         return part  # type: ignore[no-any-return]
 
@@ -340,7 +310,7 @@ class _Driver:
             needed = v.defining_op
             if needed is not None and needed.parent is None:
                 if needed.traits & CONSTANT:
-                    kept = self.constants_of(anchor).adopt(needed)
+                    kept = self.constants.of(anchor).adopt(needed)
                     if kept is not needed:
                         new.set_operand(i, kept.results[0])
                 else:
@@ -376,31 +346,12 @@ class _Driver:
                 if owner is not None and owner is not self.root and owner.parent is not None and not v.users:
                     self.later[owner] = None
 
-    def constants_of(self, op: Operation) -> _Constants:
-        """The pool of the isolated region that `op` is in."""
-        scope: Operation | None = op.parent_op
-        top: Operation = op
-        while scope is not None and not scope.traits & ISOLATED:
-            top = scope
-            scope = top.parent_op
-        key = scope if scope is not None else top
-        pool = self.pools.get(key)
-        if pool is None:
-            block = top.parent
-            assert block is not None
-            if block.parent is not None:
-                block = block.parent.blocks[0]
-            pool = self.pools[key] = _Constants(block)
-        return pool
-
     def constant(self, op: Operation) -> None:
         place = (op.parent, op.prev)
-        kept = self.constants_of(op).adopt(op)
+        kept = self.constants.of(op).adopt(op)
         if kept is not op:
             self.push_users(op.results)
             op.results[0].replace_all_uses_with(kept.results[0])
-            if kept.results[0].hint is None:
-                kept.results[0].hint = op.results[0].hint
             self.erase(op)
         elif place != (op.parent, op.prev):
             self.changed = True

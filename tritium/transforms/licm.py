@@ -1,80 +1,152 @@
 """licm: what a loop computes anew each time though nothing in it changes moves in front of the loop.
 
+    scf.for %i = %lb to %ub step %s {          %y = arith.muli %x, %x
+      %y = arith.muli %x, %x                   %c = arith.cmpi slt, %lb, %ub
+      %v = tt.load %p                    =>    %v = tt.load %p, %c
+      … %y, %v, %i                             scf.for %i = %lb to %ub step %s {
+    }                                            … %y, %v, %i
+
 An operation moves when all its operands come from outside and
+
 - it has no effect and cannot trap, or the loop is known to run it at least once; or
-- it reads memory, the loop writes none, and the loop is known to run it at least once.
+- it reads memory, nothing in the loop writes any, and the loop is known to run it at least once; or
+- it is a `tt.load`, nothing in the loop writes memory, and the loop is an `scf.for`: the load is masked by the
+  condition that the loop runs, so that it touches no address that it did not touch before.
+
+The first region of an `scf.while` always runs. A write is anything that has to stay in order (stores, atomics,
+prints, assertions, operations that are not known here): no load passes one, whatever the addresses are.
 Inner loops come first, so that something can move out of several. Loops that ask for it are left alone: the
 attribute `llvm.loop_annotation` says `licm = <disable = true>`.
 """
 
 from __future__ import annotations
 
-from ..dialects import scf
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialects import arith, scf, tt
 from ..ir import (
     LOOP,
     PURE,
     READ,
+    RECURSIVE_EFFECTS,
     TERMINATOR,
     TRAPS,
     WRITE,
+    Builder,
     Operation,
-    Region,
+    TensorType,
+    Value,
     count,
     element_type,
     functions_of,
+    i1,
     memory_effects,
     pass_on,
+    with_element,
 )
 from .regions import defined_in
 from .rules.constants import ones, splat_of
 from .rules.scf import trip_count
 
-__all__ = ["licm"]
+__all__ = ["LicmOptions", "licm"]
 
 
-@pass_on("function")
-def licm(op: Operation) -> bool:
+@dataclass(frozen=True)
+class LicmOptions:
+    """`guard_loads`: also move loads out of loops that may not run, masked by the condition that they do."""
+
+    guard_loads: bool = True
+
+
+@pass_on("function", options=LicmOptions, statistics={"operations moved": "operations moved in front of a loop"})
+def licm(op: Operation, options: LicmOptions = LicmOptions()) -> bool:
     """Move invariant operations out of the loops of a function, or of all functions of a module."""
     moved = 0
     for func in functions_of(op):
         for loop in [inner for inner in func.walk_post() if inner.traits & LOOP]:
-            moved += _hoist(loop)
+            annotation = loop.attributes.get("llvm.loop_annotation")
+            if annotation is None or "licm" not in str(annotation):
+                moved += _Hoister(loop, options).run()
     count("operations moved", moved)
     return moved > 0
 
 
-def _hoist(loop: Operation) -> int:
-    annotation = loop.attributes.get("llvm.loop_annotation")
-    if annotation is not None and "licm" in str(annotation):
-        return 0
-    runs = loop.__class__ is scf.For and (trip_count(loop) or 0) > 0
-    writes = bool(memory_effects(loop) & WRITE)
-    moved = 0
-    for region in loop.regions:
-        moved += _hoist_region(loop, region, runs, writes)
-    return moved
+class _Hoister:
+    """Moves operations out of one loop. `runs`: the region being looked at runs at least once if the loop is met."""
 
+    def __init__(self, loop: Operation, options: LicmOptions) -> None:
+        self.loop = loop
+        self.options = options
+        self.trips = trip_count(loop) if loop.__class__ is scf.For else None
+        self.writes = bool(memory_effects(loop) & WRITE)
+        self.runs = False
 
-def _hoist_region(loop: Operation, region: Region, runs: bool, writes: bool) -> int:
-    moved = 0
-    for block in region.blocks:
-        for op in block:
-            if op.traits & TERMINATOR or not _may_move(op, runs, writes) or _depends_on(op, loop):
-                continue
-            op.move_before(loop)
-            moved += 1
-    return moved
+    def run(self) -> int:
+        moved = 0
+        for i, region in enumerate(self.loop.regions):
+            self.runs = bool(self.trips) or (i == 0 and self.loop.__class__ is scf.While)
+            for block in region.blocks[:1] if self.runs else region.blocks:
+                for op in block:
+                    moved += self.hoist(op)
+        return moved
 
-
-def _may_move(op: Operation, runs: bool, writes: bool) -> bool:
-    if op.traits & PURE:
-        return runs or not op.traits & TRAPS or _cannot_trap(op)
-    if op.regions:
-        return False
-    effects = memory_effects(op)
-    if effects == 0:
+    def hoist(self, op: Operation) -> bool:
+        """Move one operation if that is right; True when it moved."""
+        if op.traits & TERMINATOR or _depends_on(op, self.loop):
+            return False
+        if not self.may_move(op):
+            if not self.may_guard(op):
+                return False
+            self.guard(op)
+        op.move_before(self.loop)
         return True
-    return effects == READ and runs and not writes
+
+    def may_move(self, op: Operation) -> bool:
+        """True for what may run in front of the loop as it is."""
+        if op.traits & PURE:
+            return self.runs or not op.traits & TRAPS or _cannot_trap(op)
+        effects = memory_effects(op)
+        if effects == 0:
+            return self.runs or not op.regions or _speculatable(op)
+        return effects == READ and self.runs and not self.writes
+
+    def may_guard(self, op: Operation) -> bool:
+        """True for a load that may run in front of the loop under the condition that the loop runs."""
+        if op.__class__ is not tt.Load or self.loop.__class__ is not scf.For or not self.options.guard_loads:
+            return False
+        whole_tile = isinstance(tt.pointee_type(op.operands[0].type), TensorType) and not isinstance(
+            op.operands[0].type, TensorType
+        )
+        return self.trips is None and not self.writes and memory_effects(op) == READ and not whole_tile
+
+    def guard(self, load: Any) -> None:
+        """Mask a load by the condition that the loop runs."""
+        loop: Any = self.loop
+        b = Builder(loop.parent, loop, load.loc)
+        mask: Value = b.add(arith.CmpI(arith.CmpIPredicate.slt, loop.lb, loop.ub))
+        ty = load.ptr.type
+        if isinstance(ty, TensorType):
+            mask = b.add(tt.Splat(mask, result=with_element(ty, i1)))
+        if load.mask is not None:
+            mask = b.add(arith.AndI(mask, load.mask))
+        operands = [load.ptr, mask] if load.other is None else [load.ptr, mask, load.other]
+        load.set_operands(operands)
+        sizes = load.attributes["operandSegmentSizes"]
+        load.attributes["operandSegmentSizes"] = type(sizes)((1, 1, len(operands) - 2), sizes.element)
+
+
+def _speculatable(op: Operation) -> bool:
+    """True for a branch (no loop: it may not end) in which nothing traps."""
+    if op.traits & (LOOP | TRAPS) or not op.traits & RECURSIVE_EFFECTS:
+        return False
+    return all(
+        inner.traits & TERMINATOR
+        or (not inner.traits & TRAPS or _cannot_trap(inner) if not inner.regions else _speculatable(inner))
+        for region in op.regions
+        for block in region.blocks
+        for inner in block
+    )
 
 
 def _cannot_trap(op: Operation) -> bool:

@@ -81,9 +81,9 @@ tt.func public @blocks(%o: !tt.ptr<i32>, %x: i32) {
 //     tt.return
 //   }
 //   tt.func public @loops(%o: !tt.ptr<i32>, %n: i32, %x: i32) {
-//     %c0_i32 = arith.constant 0 : i32
-//     %c1_i32 = arith.constant 1 : i32
-//     %0 = scf.for %i = %c0_i32 to %n step %c1_i32 iter_args(%c = %c0_i32) -> (i32)  : i32 {
+//     %c0 = arith.constant 0 : i32
+//     %c1 = arith.constant 1 : i32
+//     %0 = scf.for %i = %c0 to %n step %c1 iter_args(%c = %c0) -> (i32)  : i32 {
 //       %s = arith.addi %c, %x : i32
 //       scf.yield %s : i32
 //     }

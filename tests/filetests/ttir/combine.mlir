@@ -46,24 +46,24 @@ tt.func public @pointers(%p: tensor<8x!tt.ptr<f32>>, %q: !tt.ptr<f32>, %i: i64, 
 // OUTPUT
 // module {
 //   tt.func public @dots(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>, %p: tensor<16x16x!tt.ptr<f32>>) {
-//     %cst = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
+//     %zero = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
 //     %e = tt.dot %a, %b, %c : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     tt.store %p, %e : tensor<16x16x!tt.ptr<f32>>
-//     %f = tt.dot %a, %b, %cst : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
+//     %f = tt.dot %a, %b, %zero : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     %g = arith.addf %f, %c : tensor<16x16xf32>
 //     tt.store %p, %f : tensor<16x16x!tt.ptr<f32>>
 //     tt.store %p, %g : tensor<16x16x!tt.ptr<f32>>
-//     %s = tt.dot %a, %b, %cst : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
+//     %s = tt.dot %a, %b, %zero : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     tt.store %p, %s : tensor<16x16x!tt.ptr<f32>>
 //     tt.return
 //   }
 //   tt.func public @pointers(%p: tensor<8x!tt.ptr<f32>>, %q: !tt.ptr<f32>, %i: i64, %j: i64, %m: tensor<8xi1>, %y: tensor<8xf32>) {
-//     %cst = arith.constant dense<3> : tensor<8xi32>
-//     %cst_0 = arith.constant dense<2147483647> : tensor<8xi32>
-//     %cst_1 = arith.constant dense<6> : tensor<8xi32>
-//     %a = tt.addptr %p, %cst : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
-//     %b = tt.addptr %p, %cst_1 : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
-//     %c = tt.addptr %a, %cst_0 : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+//     %c3 = arith.constant dense<3> : tensor<8xi32>
+//     %big = arith.constant dense<2147483647> : tensor<8xi32>
+//     %cst = arith.constant dense<6> : tensor<8xi32>
+//     %a = tt.addptr %p, %c3 : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+//     %b = tt.addptr %p, %cst : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+//     %c = tt.addptr %a, %big : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
 //     %0 = arith.addi %i, %j : i64
 //     %e = tt.addptr %q, %0 : !tt.ptr<f32>, i64
 //     %w = tt.load %b, %m, %y : tensor<8x!tt.ptr<f32>>

@@ -80,13 +80,13 @@ tt.func public @regions(%p: !tt.ptr<f32>, %x: tensor<16xf32>) {
 //     tt.return
 //   }
 //   tt.func public @loop_reads(%p: !tt.ptr<i32>, %n: i32) {
-//     %c0_i32 = arith.constant 0 : i32
-//     %c1_i32 = arith.constant 1 : i32
+//     %c0 = arith.constant 0 : i32
+//     %c1 = arith.constant 1 : i32
 //     %a = tt.load %p : !tt.ptr<i32>
-//     scf.for %i = %c0_i32 to %n step %c1_i32  : i32 {
+//     scf.for %i = %c0 to %n step %c1  : i32 {
 //       %b = tt.load %p : !tt.ptr<i32>
 //       %d = arith.addi %b, %a : i32
-//       %e = arith.addi %d, %c1_i32 : i32
+//       %e = arith.addi %d, %c1 : i32
 //       tt.store %p, %e : !tt.ptr<i32>
 //     }
 //     tt.return

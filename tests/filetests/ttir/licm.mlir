@@ -39,13 +39,13 @@ tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
 // OUTPUT
 // module {
 //   tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
-//     %c0_i32 = arith.constant 0 : i32
-//     %c1_i32 = arith.constant 1 : i32
-//     %c4_i32 = arith.constant 4 : i32
+//     %c0 = arith.constant 0 : i32
+//     %c1 = arith.constant 1 : i32
+//     %c4 = arith.constant 4 : i32
 //     %a = arith.muli %x, %x : i32
-//     %c = arith.divsi %a, %c4_i32 : i32
-//     scf.for %i = %c0_i32 to %n step %c1_i32  : i32 {
-//       scf.for %j = %c0_i32 to %n step %c1_i32  : i32 {
+//     %c = arith.divsi %a, %c4 : i32
+//     scf.for %i = %c0 to %n step %c1  : i32 {
+//       scf.for %j = %c0 to %n step %c1  : i32 {
 //         %b = arith.divsi %a, %x : i32
 //         %d = arith.addi %b, %j : i32
 //         %e = arith.addi %c, %d : i32
@@ -54,17 +54,17 @@ tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
 //     }
 //     %v = tt.load %q : !tt.ptr<i32>
 //     %w = arith.remsi %v, %x : i32
-//     %s = scf.for %i = %c0_i32 to %c4_i32 step %c1_i32 iter_args(%t = %c0_i32) -> (i32)  : i32 {
+//     %s = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %c0) -> (i32)  : i32 {
 //       %y = arith.addi %t, %w : i32
 //       scf.yield %y : i32
 //     }
 //     tt.store %p, %s : !tt.ptr<i32>
-//     scf.for %i = %c0_i32 to %c4_i32 step %c1_i32  : i32 {
+//     scf.for %i = %c0 to %c4 step %c1  : i32 {
 //       %v_0 = tt.load %q : !tt.ptr<i32>
 //       %w_1 = arith.addi %v_0, %i : i32
 //       tt.store %p, %w_1 : !tt.ptr<i32>
 //     }
-//     scf.for %i = %c0_i32 to %n step %c1_i32  : i32 {
+//     scf.for %i = %c0 to %n step %c1  : i32 {
 //       %v_0 = arith.muli %n, %x : i32
 //       %w_1 = arith.addi %v_0, %i : i32
 //       tt.store %p, %w_1 : !tt.ptr<i32>

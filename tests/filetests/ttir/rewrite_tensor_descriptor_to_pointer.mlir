@@ -167,10 +167,10 @@ tt.func public @caller(%x: !tt.ptr<f32>, %n: i32, %p: tensor<4x!tt.ptr<f32>>) {
 //     tt.return %v : tensor<4xf32>
 //   }
 //   tt.func public @caller(%x: !tt.ptr<f32>, %n: i32, %p: tensor<4x!tt.ptr<f32>>) {
-//     %c1_i64 = arith.constant 1 : i64
+//     %c1 = arith.constant 1 : i64
 //     %false = arith.constant false
 //     %0 = arith.extsi %n : i32 to i64
-//     %v = tt.call @callee(%x, %0, %c1_i64, %false, %n) : (!tt.ptr<f32>, i64, i64, i1, i32) -> tensor<4xf32>
+//     %v = tt.call @callee(%x, %0, %c1, %false, %n) : (!tt.ptr<f32>, i64, i64, i1, i32) -> tensor<4xf32>
 //     tt.store %p, %v : tensor<4x!tt.ptr<f32>>
 //     tt.return
 //   }

@@ -32,13 +32,13 @@ tt.func public @branch(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %c: i1, %n: i64) {
 // OUTPUT
 // module {
 //   tt.func public @loop(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32>, %n: i32, %m: i64, %s: i64) {
-//     %c0_i32 = arith.constant 0 : i32
-//     %c16_i32 = arith.constant 16 : i32
-//     %cst = arith.constant dense<0.000000e+00> : tensor<8x16xf32>
+//     %c0 = arith.constant 0 : i32
+//     %c16 = arith.constant 16 : i32
+//     %zero = arith.constant dense<0.000000e+00> : tensor<8x16xf32>
 //     %c0_i64 = arith.constant 0 : i64
-//     %cst_0 = arith.constant dense<0x7FC00000> : tensor<8x16xf32>
+//     %cst = arith.constant dense<0x7FC00000> : tensor<8x16xf32>
 //     %c16_i64 = arith.constant 16 : i64
-//     %r_offset_1:2 = scf.for %i = %c0_i32 to %n step %c16_i32 iter_args(%q_offset_1 = %c0_i64, %a = %cst) -> (i64, tensor<8x16xf32>)  : i32 {
+//     %r_offset_1:2 = scf.for %i = %c0 to %n step %c16 iter_args(%q_offset_1 = %c0_i64, %a = %zero) -> (i64, tensor<8x16xf32>)  : i32 {
 //       %16 = arith.subi %c0_i64, %q_offset_1 : i64
 //       %17 = arith.maxsi %16, %c0_i64 : i64
 //       %18 = arith.minsi %17, %c16_i64 : i64
@@ -68,7 +68,7 @@ tt.func public @branch(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %c: i1, %n: i64) {
 //       %42 = tt.expand_dims %41 {axis = 0 : i32} : tensor<16xi64> -> tensor<1x16xi64>
 //       %43 = tt.broadcast %42 : tensor<1x16xi64> -> tensor<8x16xi64>
 //       %44 = tt.addptr %40, %43 : tensor<8x16x!tt.ptr<f32>>, tensor<8x16xi64>
-//       %v = tt.load %44, %31, %cst_0 : tensor<8x16x!tt.ptr<f32>>
+//       %v = tt.load %44, %31, %cst : tensor<8x16x!tt.ptr<f32>>
 //       %b = arith.addf %a, %v : tensor<8x16xf32>
 //       %45 = arith.addi %q_offset_1, %c16_i64 : i64
 //       scf.yield %45, %b : i64, tensor<8x16xf32>

@@ -1,0 +1,116 @@
+"""loop-aware-cse: common subexpression elimination that also sees loop-carried values which are always equal.
+
+    %r:2 = scf.for … iter_args(%a = %x, %b = %x) {          %r = scf.for … iter_args(%a = %x) {
+      %c = arith.addi %a, %k                                  %c = arith.addi %a, %k
+      %d = arith.addi %b, %k                           =>     scf.yield %c
+      scf.yield %c, %d                                      }
+    }                                                       %r stands for %r#0 and %r#1
+
+%a and %b are equal because they start equal and, as long as they are equal, what follows them is. Plain cse does not
+get there: %c and %d have different operands. Here the carried values are first put into classes by their initial
+values, then the body is numbered as if a class were one value, and classes whose next values have different numbers
+are split, until none is (Hopcroft's refinement). What is left together is equal in every iteration.
+
+Loops are done from the inside out, between two runs of cse; then carried values that nothing needs are dropped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import scf
+from ..ir import (
+    COMMUTATIVE,
+    READ,
+    TERMINATOR,
+    WRITE,
+    Operation,
+    RuleTable,
+    Value,
+    count,
+    functions_of,
+    memory_effects,
+    pass_on,
+    rewrite_greedily,
+)
+from .cse import cse
+from .regions import rebuild_for
+from .rules.scf import for_carried_values
+
+__all__ = ["loop_aware_cse"]
+
+_CLEANUP = RuleTable([for_carried_values])
+
+
+@pass_on("function", statistics={"carried values merged": "values of a loop equal to another of its values"})
+def loop_aware_cse(op: Operation) -> bool:
+    """Eliminate common subexpressions and equal carried values in a function, or in all functions of a module."""
+    changed = False
+    for func in functions_of(op):
+        changed |= bool(cse(func))
+        merged = 0
+        for loop in [inner for inner in func.walk_post() if inner.__class__ is scf.For and len(inner.results) > 1]:
+            merged += _merge_carried(loop)
+        count("carried values merged", merged)
+        if merged:
+            changed = True
+            cse(func)
+        changed |= rewrite_greedily(func, _CLEANUP)
+    return changed
+
+
+def _merge_carried(loop: Any) -> int:
+    """Drop the carried values of a loop that are always equal to an earlier one; how many."""
+    classes = equal_carried(loop)
+    first: dict[int, int] = {}
+    twins = {i: first.setdefault(c, i) for i, c in enumerate(classes)}
+    twins = {i: twin for i, twin in twins.items() if i != twin}
+    if not twins:
+        return 0
+    args = loop.iter_args
+    for i, twin in twins.items():
+        loop.results[i].replace_all_uses_with(loop.results[twin])
+    new, spread = rebuild_for(loop, {i: args[twin] for i, twin in twins.items()})
+    loop.parent.insert_before(new, loop)
+    loop.replace_with([spread[twins.get(i, i)] for i in range(len(spread))])
+    return len(twins)
+
+
+def equal_carried(loop: Any) -> list[int]:
+    """For each carried value the number of its class: those of one class are equal in every iteration."""
+    groups: dict[Any, int] = {}
+    classes = [groups.setdefault(v, len(groups)) for v in loop.init_args]
+    while len(groups) < len(classes):
+        numbers, known = _number_body(loop, classes), len(groups)
+        groups = {}
+        nexts = loop.body.last.operands
+        classes = [groups.setdefault((c, numbers.get(v, v)), len(groups)) for c, v in zip(classes, nexts)]
+        if len(groups) == known:
+            break
+    return classes
+
+
+def _number_body(loop: Any, classes: list[int]) -> dict[Value, Any]:
+    """Numbers of the values in the body, equal for values that are equal if the carried values of a class are.
+
+    Values that are not in the result, those from outside among them, are equal only to themselves.
+    """
+    numbers: dict[Value, Any] = {arg: ("carried", c) for arg, c in zip(loop.iter_args, classes)}
+    seen: dict[Any, int] = {}
+    epoch = 0
+    for op in loop.body:
+        effects = 0 if op.traits & TERMINATOR else memory_effects(op)
+        if effects & WRITE:
+            epoch += 1
+        if effects & WRITE or op.regions or not op.results:
+            continue
+        inputs = [numbers.get(v, v) for v in op.operands]
+        if op.traits & COMMUTATIVE and len(inputs) == 2:
+            inputs.sort(key=lambda n: hash(n))
+        types = tuple(r.type for r in op.results)
+        attributes = frozenset(op.attributes.items())
+        key = (op.__class__, op.name, tuple(inputs), attributes, types, epoch if effects & READ else -1)
+        number = seen.setdefault(key, len(seen))
+        for r in op.results:
+            numbers[r] = (number, r.index)
+    return numbers
