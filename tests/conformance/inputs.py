@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_CUT = re.compile(r"^// ?-----.*$|^//---.*$", re.MULTILINE)  # mlir-opt's -split-input-file; LLVM's split-file
+_CUT = re.compile(r"^// ?-----.*$|^//--- *(\S+).*$", re.MULTILINE)  # mlir-opt's -split-input-file; LLVM's split-file
 _RUN = re.compile(r"//\s*RUN:\s*(.*)")
 _EXPECTED = re.compile(r"//.*?expected-error(?:-re)?\s*(?:@([a-z]+|[+-]\d+))?\s*\{\{(.*?)\}\}")
 _DESIGNATOR = re.compile(r"^\s*//\s*expected-")
@@ -22,10 +22,12 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True)
 class Run:
-    """A RUN line: the options of triton-opt in order, and those of FileCheck (None: it is not called)."""
+    """A RUN line: the options of triton-opt in order, those of FileCheck (None: it is not called), and the section of
+    the file that it reads (split-file makes a file of each; "" for the whole)."""
 
     options: tuple[str, ...]
     filecheck: tuple[str, ...] | None
+    section: str = ""
 
     @property
     def passes(self) -> tuple[str, ...]:
@@ -73,16 +75,19 @@ def programs(root: Path) -> Iterator[Program]:
 def programs_of(text: str, path: str) -> Iterator[Program]:
     """The programs of one file."""
     runs = tuple(run_lines(text))
-    cuts = [0, *(m.end() for m in _CUT.finditer(text))]
-    ends = [*(m.start() for m in _CUT.finditer(text)), len(text)]
-    number = 0
-    for start, end in zip(cuts, ends):
+    cuts = list(_CUT.finditer(text))
+    ends = [*(m.start() for m in cuts), len(text)]
+    number, section = 0, ""
+    for cut, end in zip([None, *cuts], ends):
+        start = cut.end() if cut is not None else 0
+        section = (cut[1] if cut is not None else None) or section
         part = text[start:end]
         if not _COMMENT.sub("", part).strip():
             continue
         number += 1
         first_line = text.count("\n", 0, start) + 1
-        yield Program(path, number, first_line, part, runs, announced(part, first_line))
+        mine = tuple(run for run in runs if run.section in ("", section))
+        yield Program(path, number, first_line, part, mine, announced(part, first_line))
 
 
 def run_lines(text: str) -> Iterator[Run]:
@@ -104,7 +109,8 @@ def _run(command: str) -> Run:
     options = [word.lstrip("-") for word in words if _OPTION.match(word)]
     checks = [r for r in rest if r.split()[:1] == ["FileCheck"]]
     filecheck = tuple(_words(checks[0])[1:]) if checks and len(rest) == 1 else None
-    return Run(tuple(options), filecheck)
+    sections = [word.removeprefix("%t/") for word in words if word.startswith("%t/")]
+    return Run(tuple(options), filecheck, sections[0] if sections else "")
 
 
 def _words(text: str) -> list[str]:

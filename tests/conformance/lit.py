@@ -22,6 +22,7 @@ if __package__ in (None, ""):  # run as a file
 import tritium.dialects.all  # noqa: F401  (whatever the files name)
 from tests.conformance.check import BY_PASS, GOOD, REJECTED, Outcome, check
 from tests.conformance.inputs import programs
+from tests.conformance.lit_passes import DIFFERS, FAILS, PassOutcome, pass_outcomes, passes_table
 
 
 def outcomes_of(checkout: Path, folder: str = "") -> list[Outcome]:
@@ -84,6 +85,15 @@ def as_json(outcomes: list[Outcome]) -> str:
     )
 
 
+def show_passes(outcomes: list[PassOutcome], most: int) -> int:
+    """Print the table of passes, and what differs."""
+    print(passes_table(outcomes), end="\n\n")
+    wrong = [o for o in outcomes if o.status in (DIFFERS, FAILS)]
+    for o in wrong[:most]:
+        print(f"{o.status}: {o.program.name}:{o.program.first_line} {o.pipeline}: {o.detail}")
+    return int(bool(wrong))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit status is 1 when a program fails."""
     parser = argparse.ArgumentParser(
@@ -94,8 +104,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("checkout", type=Path, help="a checkout of triton; its folder test/ is read")
     parser.add_argument("--folder", default="", help="only files whose path in test/ starts with this")
     parser.add_argument("--json", action="store_true", help="one record a program, as JSON")
+    parser.add_argument("--passes", action="store_true", help="run the files' passes too, those we have")
     parser.add_argument("--most", type=int, default=40, help="show so many reasons (default 40)")
     options = parser.parse_args(arguments)
+    if options.passes:
+        return show_passes(list(pass_outcomes(options.checkout, options.folder)), options.most)
     outcomes = outcomes_of(options.checkout, options.folder)
     print(as_json(outcomes) if options.json else f"{table(outcomes)}\n\n{reasons(outcomes, options.most)}")
     return int(not all(o.fine for o in outcomes))

@@ -12,6 +12,7 @@ import pytest
 from tests.conformance import lit
 from tests.conformance.check import ACCEPTED, BY_PASS, CRASHED, GOOD, REJECTED, UNREAD, UNVERIFIED, check
 from tests.conformance.inputs import programs_of
+from tests.conformance.lit_passes import DIFFERS, MATCHES, pass_outcomes, pipeline_of
 
 FILE = """\
 // RUN: triton-opt %s -split-input-file -verify-diagnostics | FileCheck %s
@@ -130,3 +131,43 @@ def test_a_real_checkout():
     found = lit.outcomes_of(Path(os.environ["TRITIUM_TEST_CHECKOUT"]))
     assert sum(o.fine for o in found) >= FLOOR
     assert not [o.program.name for o in found if o.status == CRASHED]
+
+
+PASSES = """\
+// RUN: split-file %s %t
+// RUN: triton-opt %t/a.mlir -cse -canonicalize=top-down=false | FileCheck %t/a.mlir --check-prefixes=ONE
+// RUN: triton-opt %t/b.mlir -some-pass-of-theirs | FileCheck %t/b.mlir
+//--- a.mlir
+tt.func public @good(%a: i32) -> i32 {
+  // ONE: [[X:%.+]] = arith.addi %arg0, %arg0
+  // ONE: arith.muli [[X]], [[X]]
+  %b = arith.addi %a, %a : i32
+  %c = arith.addi %a, %a : i32
+  %d = arith.muli %b, %c : i32
+  tt.return %d : i32
+}
+// -----
+tt.func public @other(%a: i32) -> i32 {
+  // ONE: arith.subi
+  tt.return %a : i32
+}
+//--- b.mlir
+module {}
+"""
+
+
+def test_passes_are_run_and_compared(tmp_path, capsys):
+    folder = tmp_path / "test"
+    folder.mkdir()
+    (folder / "a.mlir").write_text(PASSES.replace("=top-down=false", ""))
+    found = list(pass_outcomes(tmp_path))
+    assert [(o.pipeline, o.status) for o in found] == [("cse,canonicalize", MATCHES), ("cse,canonicalize", DIFFERS)]
+    assert lit.main([str(tmp_path), "--passes"]) == 1
+    assert "| cse,canonicalize | 2 | 1 | 0 | 1 | 0 | 0 |" in capsys.readouterr().out
+
+
+def test_sections_have_their_own_run_lines():
+    a, other, b = programs_of(PASSES, "a.mlir")
+    assert a.runs == other.runs and a.runs[0].filecheck == ("%t/a.mlir", "--check-prefixes=ONE")
+    assert pipeline_of(a.runs[0]) == "cse,canonicalize{top-down=false}"
+    assert [run.passes for run in b.runs] == [("some-pass-of-theirs",)]

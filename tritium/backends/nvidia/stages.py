@@ -19,7 +19,7 @@ from ...transforms.symbol_dce import symbol_dce
 from .options import CUDAOptions
 from .target import CUDATarget
 
-__all__ = ["ORDER", "make_ttir", "ttir_pipeline"]
+__all__ = ["ORDER", "PIPELINES", "make_ttir", "ttir_pipeline"]
 
 _INLINER = Pass("inliner", inline, "one function a kernel: the passes below look no further than a function")
 _BLOCK_POINTERS = Pass("rewrite-tensor-pointer", rewrite_tensor_pointer, "no hardware reads block pointers")
@@ -53,8 +53,11 @@ def ttir_pipeline(target: CUDATarget) -> list[Pass]:
     return [_INLINER, *rewrites, *_REST]
 
 
-for _capability in (80, 90):
-    check_order(ttir_pipeline(CUDATarget(_capability)), ORDER)
+PIPELINES = {f"cuda:{capability}": ttir_pipeline(CUDATarget(capability)) for capability in (80, 90)}
+"""The passes for a target of each kind, to look at."""
+
+for _pipeline in PIPELINES.values():
+    check_order(_pipeline, ORDER)
 
 
 def make_ttir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> Any:

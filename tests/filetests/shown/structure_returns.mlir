@@ -1,0 +1,23 @@
+// RUN: structure-returns
+// An early return becomes a branch that yields what is returned.
+tt.func public @clamp(%x: i32, %limit: i32) -> i32 {
+  %over = arith.cmpi sgt, %x, %limit : i32
+  cf.cond_br %over, ^early, ^late
+^early:
+  tt.return %limit : i32
+^late:
+  %double = arith.addi %x, %x : i32
+  tt.return %double : i32
+}
+// OUTPUT
+// module {
+//   tt.func public @clamp(%x: i32, %limit: i32) -> i32 {
+//     %over = arith.cmpi sgt, %x, %limit : i32
+//     cf.cond_br %over, ^bb1, ^bb2
+//   ^bb1:  // pred: ^bb0
+//     tt.return %limit : i32
+//   ^bb2:  // pred: ^bb0
+//     %double = arith.addi %x, %x : i32
+//     tt.return %double : i32
+//   }
+// }

@@ -1,0 +1,15 @@
+// RUN: symbol-dce
+// Nobody calls the private function, so it goes.
+tt.func private @unused(%x: i32) -> i32 {
+  tt.return %x : i32
+}
+
+tt.func public @kernel(%x: i32) -> i32 {
+  tt.return %x : i32
+}
+// OUTPUT
+// module {
+//   tt.func public @kernel(%x: i32) -> i32 {
+//     tt.return %x : i32
+//   }
+// }
