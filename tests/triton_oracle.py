@@ -113,6 +113,10 @@ class TritonOracle:
         """`text` (pretty or generic) read, verified and printed back, without or with locations."""
         return self.ask("read", text=text, locations=locations)["text"]  # type: ignore[no-any-return]
 
+    def layout(self, description: list[Any], shape: list[int]) -> dict[str, list[list[int]]]:
+        """The bases of a layout of Gluon, `["BlockedLayout", [2], [32], [4], [0]]`, for a tensor of `shape`."""
+        return self.ask("layout", description=description, shape=shape)["bases"]  # type: ignore[no-any-return]
+
     def run_passes(self, text: str, names: list[Any], locations: bool = False) -> str:
         """`text` after the passes `add_<name>` of Triton's bindings; `[name, argument…]` where one takes arguments."""
         return self.ask("run_passes", text=text, names=names, locations=locations)["text"]  # type: ignore[no-any-return]

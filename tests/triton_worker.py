@@ -24,6 +24,7 @@ from triton._C.libtriton import ir, passes
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
+from triton.experimental.gluon import language as ttgl
 
 WARP_SIZES = {"cuda": 32, "hip": 64}
 SCRATCH = Path(tempfile.mkdtemp(prefix="triton-worker-"))
@@ -134,7 +135,31 @@ def compile_kernel(
     return {"stages": stages_of(compiled), "resources": resources_of(compiled)}
 
 
-HANDLERS = {"read": read, "run_passes": run_passes, "compile_text": compile_text, "compile_kernel": compile_kernel}
+def gluon_layout(description: list[Any]) -> Any:
+    """A layout of Triton's Gluon language from its class's name and arguments, descriptions of layouts among them."""
+    name, *arguments = description
+    return getattr(ttgl, name)(
+        *[gluon_layout(a) if isinstance(a, list) and a[:1] and isinstance(a[0], str) else a for a in arguments]
+    )
+
+
+def layout(description: list[Any], shape: list[int]) -> dict[str, Any]:
+    """The bases of the linear layout that Triton takes a named layout for."""
+    owner = context()
+    builder = libtriton.gluon_ir.GluonOpBuilder(owner)
+    found = builder.to_linear_layout(gluon_layout(description)._to_ir(builder), shape)
+    names = {"register": "reg_bases", "lane": "lane_bases", "warp": "warp_bases"}
+    names = {"offset": "offset_bases"} if hasattr(found, "offset_bases") else names
+    return {"bases": {ours: getattr(found, theirs) for ours, theirs in {**names, "block": "block_bases"}.items()}}
+
+
+HANDLERS = {
+    "layout": layout,
+    "read": read,
+    "run_passes": run_passes,
+    "compile_text": compile_text,
+    "compile_kernel": compile_kernel,
+}
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Layouts: linear maps over GF(2) from hardware bits to tensor coordinates.
 
-Every named layout (blocked, slice, matrix-multiply, dot operand, swizzled shared memory) is a constructor of the one
-value `LinearLayout`, and lowerings ask the map instead of asking which kind of layout it is. Pure mathematics: nothing
-here knows operations or types.
+Every named layout is a constructor of the one value `LinearLayout` (`distributed` has those of registers, `shared`
+those of shared memory), and lowerings ask the map instead of asking which kind of layout it is. Pure mathematics:
+nothing here knows operations or types.
 """
 
 from .linear import LinearLayout

@@ -20,6 +20,7 @@ __all__ = [
     "flag",
     "is_builtin",
     "member",
+    "outside_kernel",
     "shape_of",
     "static_int",
     "text",
@@ -36,16 +37,21 @@ def builtin(fn: F) -> F:
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("_semantic") is None:
-            raise ValueError(
-                f"{fn.__name__} can only be called inside a kernel: did you forget to add @triton.jit?"
-                " (`_semantic` argument must be provided outside of JIT functions.)"
-            )
+            raise outside_kernel(fn.__name__)
         return fn(*args, **kwargs)
 
     setattr(wrapper, BUILTIN, True)
     wrapper.__qualname__ = fn.__name__  # made by factories, several share a code object: the name tells them apart
     wrapper.cache_key = f"{fn.__module__}.{fn.__name__}"  # type: ignore[attr-defined]
     return wrapper  # type: ignore[return-value]
+
+
+def outside_kernel(name: str) -> ValueError:
+    """The error of a call from Python."""
+    return ValueError(
+        f"{name} can only be called inside a kernel: did you forget to add @triton.jit?"
+        " (`_semantic` argument must be provided outside of JIT functions.)"
+    )
 
 
 def is_builtin(fn: Any) -> bool:

@@ -18,21 +18,27 @@ __all__ = [
     "is_hip_cdna3",
     "is_hip_cdna4",
     "is_hip_gfx1250",
+    "missing",
     "num_threads",
     "num_warps",
     "unsupported",
 ]
 
 
-def unsupported(name: str, hint: str | None = None) -> Any:
-    """A builtin that exists and says that it does not work yet."""
+def missing(name: str, hint: str | None = None) -> Any:
+    """A function that exists and says that it does not work yet."""
 
     def function(*args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
         raise LanguageError(f"{name} is not supported yet", hint)
 
     function.__name__ = function.__qualname__ = name.rsplit(".", 1)[-1]
     function.__doc__ = "Not supported yet."
-    return builtin(function)
+    return function
+
+
+def unsupported(name: str, hint: str | None = None) -> Any:
+    """A builtin that exists and says that it does not work yet."""
+    return builtin(missing(name, hint))
 
 
 def _backend(sem: Any) -> str:

@@ -123,23 +123,40 @@ def extern_elementwise(
 
     The dictionary maps tuples of dtypes to (symbol, dtype of the result).
     """
-    values = [_semantic.to_tensor(a) for a in unwrap_sequence(args)]
-    table = unwrap(arg_type_symbol_dict)
+    library, path = str(unwrap(lib_name)), str(unwrap(lib_path))
+    table = {tuple(map(unwrap, types)): found for types, found in unwrap(arg_type_symbol_dict).items()}
+    return library_call("extern_elementwise", table, unwrap_sequence(args), _semantic, library, path, flag(is_pure))
+
+
+def library_call(
+    name: str, table: dict[Any, Any], args: list[Any], sem: Any, library: str = "", path: str = "", pure: bool = True
+) -> tensor:
+    """The function of a library that `table` has for the dtypes of `args`, per element of their common shape.
+
+    Types that are not in the table are promoted as operands of an operator are.
+    """
+    values = [sem.to_tensor(a) for a in args]
+    count = len(next(iter(table), ()))
+    if len(values) != count:
+        raise LanguageError(f"ValueError: {name} takes {count} arguments, got {len(values)}")
     found = table.get(tuple(v.dtype for v in values))
     if found is None:
         wide = values[0]
         for v in values[1:]:
-            wide, _ = _semantic.binary_operands(wide, v)
-        values = [_semantic.binary_operands(v, wide)[0] for v in values]
-        found = table.get(tuple(v.dtype for v in values))
-    if found is None:
-        names = ", ".join(str(v.dtype) for v in values)
-        raise LanguageError(f"ValueError: input arg type ({names}) does not match any of {list(table)}")
+            wide, _ = sem.binary_operands(wide, v)
+        promoted = [sem.binary_operands(v, wide)[0] for v in values]
+        found = table.get(tuple(v.dtype for v in promoted))
+        if found is None:
+            types = ", ".join(str(v.dtype) for v in values)
+            known = " or ".join(f"({', '.join(map(str, key))})" for key in table)
+            raise LanguageError(
+                f"ValueError: input arg type does not match: {name} takes {known}, got ({types})",
+                "cast the arguments: x.to(dtype)",
+            )
+        values = promoted
     symbol, result = found
-    values = list(_semantic.broadcast_tensors(*values))
-    return _semantic.extern_elementwise(
-        str(unwrap(lib_name)), str(unwrap(lib_path)), symbol, values, check_dtype(result), flag(is_pure)
-    )
+    values = list(sem.broadcast_tensors(*values))
+    return sem.extern_elementwise(library, path, symbol, values, check_dtype(result), pure)
 
 
 CONSTEXPR_0 = constexpr(0)

@@ -1,7 +1,8 @@
-"""The device library: functions with the names of CUDA's libdevice, made of operations every target has.
+"""The device library: functions with the names of CUDA's libdevice.
 
-Where the library has several spellings of one function (`fast_expf`, `exp`), they are the same here. What has no exact
-form in these operations is a name that reports so.
+On a GPU a call is a call of the function in the library of its vendor. Elsewhere it is made of operations that every
+target has: there, several spellings of one function (`fast_expf`, `exp`) are the same, and what has no exact form in
+these operations is a name that reports so.
 """
 
 from __future__ import annotations
@@ -10,18 +11,38 @@ from typing import Any
 
 from ...dialects import arith, math
 from ..constexpr import unwrap
-from ..dtypes import dtype, float32, float64, int32, int64, uint32, uint64
+from ..dtypes import dtype, float32, float64, int1, int32, int64, uint32, uint64
 from ..errors import LanguageError
 from ..tensor import tensor
 from . import mathematics as base
-from .builtin import builtin
-from .device import unsupported
+from .builtin import BUILTIN, outside_kernel
+from .device import missing
+from .hints import library_call
+from .libdevice_symbols import PREDICATES, library_names, overloads
 
 __all__: list[str] = []  # filled below: every name of the library
 
 
 def _export(name: str, fn: Any) -> None:
-    globals()[name] = fn
+    """Make `fn` the function `name` on targets without a library that has one."""
+
+    def function(*args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+        if _semantic is None:
+            raise outside_kernel(name)
+        backend = getattr(_semantic.options, "backend_name", "cpu")
+        known = None if backend == "cpu" else overloads(backend, name)
+        if known is None:
+            return fn(*args, _semantic=_semantic, **kwargs)
+        result = library_call(name, known, [*args, *kwargs.values()], _semantic)
+        narrow = int1 if name in PREDICATES else int32 if name == "clz" else result.dtype
+        return _semantic.cast(result, narrow)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = fn.__doc__
+    function.__module__ = __name__
+    setattr(function, BUILTIN, True)
+    function.cache_key = f"{__name__}.{name}"  # type: ignore[attr-defined]
+    globals()[name] = function
     __all__.append(name)
 
 
@@ -52,7 +73,7 @@ def _operation(name: str, op: Any, count: int = 1) -> Any:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`{op.name}` per element, of fp32 or fp64."
-    return builtin(function)
+    return function
 
 
 ONE = {
@@ -109,9 +130,8 @@ for _table, _count in ((ONE, 1), (TWO, 2), ({math.Fma: "fma fma_rn"}, 3)):
 
 
 def _composed(fn: Any) -> Any:
-    made = builtin(fn)
-    _export(fn.__name__, made)
-    return made
+    _export(fn.__name__, fn)
+    return globals()[fn.__name__]
 
 
 @_composed
@@ -167,33 +187,28 @@ def saturatef(x: Any, _semantic: Any = None) -> tensor:
     return _semantic.minimum(_semantic.maximum(x, 0.0), 1.0)
 
 
-def _bool_to_int(sem: Any, x: tensor) -> tensor:
-    return sem.cast(x, int32)
-
-
 @_composed
 def isnan(x: Any, _semantic: Any = None) -> tensor:
-    """1 where x is NaN, int32."""
+    """Where x is NaN."""
     (x,) = _floats(_semantic, "isnan", (x,))
-    return _bool_to_int(_semantic, _semantic.ne(x, x))
+    return _semantic.ne(x, x)
 
 
 @_composed
 def isinf(x: Any, _semantic: Any = None) -> tensor:
-    """1 where x is infinite, int32."""
+    """Where x is infinite."""
     (x,) = _floats(_semantic, "isinf", (x,))
-    return _bool_to_int(_semantic, _semantic.eq(base.abs(x, _semantic=_semantic), float("inf")))
+    return _semantic.eq(base.abs(x, _semantic=_semantic), float("inf"))
 
 
-@builtin
-def finitef(x: Any, _semantic: Any = None) -> tensor:
-    """1 where x is neither NaN nor infinite, int32."""
+def _finite(x: Any, _semantic: Any = None) -> tensor:
+    """Where x is neither NaN nor infinite."""
     (x,) = _floats(_semantic, "finitef", (x,))
-    return _bool_to_int(_semantic, _semantic.lt(base.abs(x, _semantic=_semantic), float("inf")))
+    return _semantic.lt(base.abs(x, _semantic=_semantic), float("inf"))
 
 
 for _name in ("finitef", "isfinited"):
-    _export(_name, finitef)
+    _export(_name, _finite)
 
 
 @_composed
@@ -201,7 +216,7 @@ def signbit(x: Any, _semantic: Any = None) -> tensor:
     """1 where the sign bit is set, int32."""
     (x,) = _floats(_semantic, "signbit", (x,))
     bits = _semantic.bitcast(x, int32 if x.dtype is float32 else int64)
-    return _bool_to_int(_semantic, _semantic.lt(bits, 0))
+    return _semantic.cast(_semantic.lt(bits, 0), int32)
 
 
 # -- integers -----------------------------------------------------------------------------------------------------
@@ -222,7 +237,7 @@ def _bit_count(name: str, op: Any) -> Any:
 
     function.__name__ = name
     function.__doc__ = f"`{op.name}` per element, int32."
-    return builtin(function)
+    return function
 
 
 _export("popc", _bit_count("popc", math.Ctpop))
@@ -291,7 +306,7 @@ def _conversion(name: str, source: dtype, target: dtype, rounding: Any) -> Any:
 
     function.__name__ = name
     function.__doc__ = f"{source} as {target}, rounded as the name says."
-    return builtin(function)
+    return function
 
 
 _TO_INTEGER = {"rn": math.RoundEven, "rz": None, "rd": math.Floor, "ru": math.Ceil}
@@ -312,7 +327,7 @@ for _name, _target, _op in (("llrint", int64, math.RoundEven), ("llround", int64
         return _semantic.cast(tensor(_semantic.builder.add(_op(x.handle)), x.type), _target)
 
     _rounded.__name__ = _name
-    _export(_name, builtin(_rounded))
+    _export(_name, _rounded)
 
 
 def _reinterpretation(name: str, source: dtype, target: dtype) -> Any:
@@ -324,7 +339,7 @@ def _reinterpretation(name: str, source: dtype, target: dtype) -> Any:
 
     function.__name__ = name
     function.__doc__ = f"The bits of {source} as {target}."
-    return builtin(function)
+    return function
 
 
 for _a, _b in (("float", "int"), ("float", "uint"), ("double", "ll"), ("double", "longlong")):
@@ -332,15 +347,9 @@ for _a, _b in (("float", "int"), ("float", "uint"), ("double", "ll"), ("double",
     _export(f"{_a}_as_{_b}", _reinterpretation(f"{_a}_as_{_b}", _NAMES[_a], _wide))
     _export(f"{_b}_as_{_a}", _reinterpretation(f"{_b}_as_{_a}", _wide, _NAMES[_a]))
 
-NOT_YET = """
-    acos brev byte_perm cospi sinpi mul24 sad rhypot hypot rcbrt norm3d norm4d rnorm3d rnorm4d erfcinv erfcx erfinv
-    normcdf normcdfinv lgamma tgamma j0 j1 jn y0 y1 yn cyl_bessel_i0 cyl_bessel_i1 remainder nextafter ldexp scalbn
-    ilogb logb hiloint2double double2loint double2hiint lrint lround
-"""
-for _name in NOT_YET.split():
+for _name in sorted(library_names("cuda")):
     if _name not in globals():
-        _export(_name, unsupported(f"libdevice.{_name}"))
-for _name in ("add", "sub", "mul", "div", "rcp", "sqrt", "fma"):
-    for _mode in ("rn", "rz", "rd", "ru"):
-        if f"{_name}_{_mode}" not in globals():
-            _export(f"{_name}_{_mode}", unsupported(f"libdevice.{_name}_{_mode}", "only _rn, to nearest, is there"))
+        _rounds = _name[-3:] in ("_rz", "_rd", "_ru")
+        _export(_name, missing(f"libdevice.{_name}", "only _rn, to nearest, is there" if _rounds else None))
+for _name in ("lrint", "lround"):
+    _export(_name, missing(f"libdevice.{_name}", f"use l{_name}"))

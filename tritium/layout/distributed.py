@@ -1,0 +1,139 @@
+"""Layouts of tensors in registers: which element the register r of lane l of warp w of block b holds.
+
+Each function gives the layout of a tensor of `shape` as a linear layout from `register`, `lane`, `warp` and `block` to
+`dim0`, `dim1`, …; names and parameters are those of the attributes of the TritonGPU dialect. `blocks` says how the
+tensor is divided among the blocks of a cluster (see `tiling.fit`). Sizes are powers of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .linear import LinearLayout
+from .tiling import Vectors, across, dimension_names, fit, moved, row_major
+
+__all__ = ["blocked", "dot_operand_fma", "dot_operand_mma", "linear", "mma", "slice_of"]
+
+
+def blocked(
+    shape: Sequence[int],
+    size_per_thread: Sequence[int],
+    threads_per_warp: Sequence[int],
+    warps_per_cta: Sequence[int],
+    order: Sequence[int],
+    blocks: Vectors = (),
+) -> LinearLayout:
+    """Each thread a small block of elements, threads side by side in a warp, warps side by side in a block.
+
+    Where the tensor is smaller than that, lanes and warps hold copies; a thread holds no element twice.
+
+    >>> print(blocked([64], [2], [16], [1], [0]))
+    register: 1 -> (1), 2 -> (32); lane: 1 -> (2), 2 -> (4), 4 -> (8), 8 -> (16); warp: none; block: none in (dim0: 64)
+    """
+    tile = across("register", size_per_thread, order) * across("lane", threads_per_warp, order)
+    return fit(tile * across("warp", warps_per_cta, order), shape, blocks).without_zeros("register")
+
+
+def linear(shape: Sequence[int], register: Vectors, lane: Vectors, warp: Vectors, block: Vectors) -> LinearLayout:
+    """The layout whose bases are given, repeated (by registers) or cut to `shape`."""
+    bases = {"register": register, "lane": lane, "warp": warp}
+    names = dimension_names(len(shape))
+    vectors = [v for part in bases.values() for v in part]
+    # The tile is what the bases of one block span; those of the cluster count elements here, not parts.
+    sizes = {n: 1 << max((int(v[i]).bit_length() for v in vectors), default=0) for i, n in enumerate(names)}
+    whole = LinearLayout({**bases, "block": block}, dict(zip(names, shape))) if _within(vectors, block, shape) else None
+    if whole is not None and whole.is_surjective():
+        return whole
+    parts = [[c // sizes[n] for c, n in zip(v, names)] for v in block]
+    return fit(LinearLayout(bases, sizes), shape, parts)
+
+
+def _within(vectors: Vectors, more: Vectors, shape: Sequence[int]) -> bool:
+    return all(c < s for v in (*vectors, *more) for c, s in zip(v, shape))
+
+
+def slice_of(shape: Sequence[int], dim: int, parent: Callable[[Sequence[int]], LinearLayout]) -> LinearLayout:
+    """The layout of a tensor that lacks dimension `dim` of its parent: each element is where its row was.
+
+    `parent` gives the parent's layout of a shape. Registers that held other elements of the row are dropped; lanes and
+    warps that did hold copies.
+    """
+    whole = parent([*shape[:dim], 1, *shape[dim:]])
+    kept = [d for d in whole.outs if d != f"dim{dim}"]
+    return whole.sublayout(whole.ins, kept).renamed(moved(kept, dim)).without_zeros("register")
+
+
+def _mma_tile(rows: int, columns: int, width: int, inner: int, outer: int, order: Sequence[int]) -> LinearLayout:
+    """What a warp holds of a tile of `rows` (dimension `outer`) x `columns` (dimension `inner`) of mma.sync and wgmma.
+
+    Four lanes share a row of 8 x `4 * width` elements, `width` neighbours each; registers repeat that, first down,
+    then along. Source: PTX ISA 8.7, section 9.7.14.5, the fragments of mma.m16n8k16 and their like.
+    """
+    tile = across("register", [1] * len(order), order)
+    steps = [("register", width, inner), ("lane", 4, inner), ("lane", 8, outer)]
+    steps += [("register", rows // 8, outer), ("register", columns // (4 * width), inner)]
+    for source, size, dim in steps:
+        tile *= LinearLayout.identity_1d(size, source, f"dim{dim}")
+    return tile
+
+
+def _warp_order(rank: int, version: int) -> list[int]:
+    """Warps go along rows first, but along columns on Hopper, where a warp group takes 64 rows."""
+    return [rank - 2, rank - 1, *range(rank - 2)[::-1]] if version == 3 else row_major(rank)
+
+
+def mma(
+    shape: Sequence[int], version: int, warps_per_cta: Sequence[int], instr_shape: Sequence[int], blocks: Vectors = ()
+) -> LinearLayout:
+    """The result of a matrix product by tensor cores: mma.sync (version 2) or wgmma (version 3).
+
+    `instr_shape` is what an instruction computes: (…, M, N) of one warp for version 2, (M, N, K) for version 3.
+    """
+    rank = len(shape)
+    order = row_major(rank)
+    rows, columns = instr_shape[:2] if version == 3 else instr_shape[-2:]
+    tile = _mma_tile(rows, columns, 2, rank - 1, rank - 2, order)
+    return fit(tile * across("warp", warps_per_cta, _warp_order(rank, version)), shape, blocks)
+
+
+def dot_operand_mma(
+    shape: Sequence[int],
+    operand: int,
+    width: int,
+    version: int,
+    warps_per_cta: Sequence[int],
+    instr_shape: Sequence[int],
+    blocks: Vectors = (),
+) -> LinearLayout:
+    """Operand 0 (M x K) or 1 (K x N) of such a product in registers; `width` neighbours along K in 32 or more bits.
+
+    All warps along the other operand's dimension hold copies. Hopper takes only operand 0 from registers.
+    """
+    rank = len(shape)
+    k = rank - 1 if operand == 0 else rank - 2
+    other = 2 * rank - 3 - k
+    order = [k, other, *range(rank - 2)[::-1]]
+    if operand == 1 and version == 3:
+        raise ValueError("wgmma takes its second operand from shared memory only")
+    rows = (instr_shape[0] if version == 3 else instr_shape[-2]) if operand == 0 else 8
+    depth = 4 * width if version == 2 and instr_shape[-2] == 8 else 8 * width  # m8n8k4 of f64 has one step along K
+    tile = _mma_tile(rows, depth, width, k, other, order)
+    warps = across("warp", warps_per_cta, _warp_order(rank, version), repeated=k)
+    return fit(tile * warps, shape, blocks)
+
+
+def dot_operand_fma(
+    shape: Sequence[int],
+    operand: int,
+    size_per_thread: Sequence[int],
+    threads_per_warp: Sequence[int],
+    warps_per_cta: Sequence[int],
+    order: Sequence[int],
+    blocks: Vectors = (),
+) -> LinearLayout:
+    """An operand of a product by multiply and add whose result is blocked: each thread has all of K for its rows."""
+    rank = len(shape)
+    k = rank - 1 if operand == 0 else rank - 2
+    sizes = [shape[d] if d == k else n for d, n in enumerate(size_per_thread)]
+    tile = across("register", sizes, order) * across("lane", threads_per_warp, order, repeated=k)
+    return fit(tile * across("warp", warps_per_cta, order, repeated=k), shape, blocks)
