@@ -1,6 +1,19 @@
 """`python -m tritium`: see `tritium.tools.cli`."""
 
-from .tools.cli import main
+import sys
+
+from .support.lazy import LazyModule
+
+_cli = LazyModule(".tools.cli", __package__)
+_opt = LazyModule(".tools.opt", __package__)
+
+
+def main() -> None:
+    """Run the command line. `opt` reads its own arguments, in MLIR's manner, and imports no more than it needs."""
+    if sys.argv[1:2] == ["opt"]:
+        sys.exit(_opt.main(sys.argv[2:]))
+    _cli.main()
+
 
 if __name__ == "__main__":
     main()

@@ -11,6 +11,7 @@ from ..support.lazy import LazyModule
 from .run import run_module, run_script
 
 _demo = LazyModule(".demo", __package__)
+_opt = LazyModule(".opt", __package__)
 
 app = typer.Typer(
     add_completion=False,
@@ -44,6 +45,12 @@ def run(
     if not module and not os.path.isfile(script):
         raise typer.BadParameter(f"there is no script {script!r}")
     (run_module if module else run_script)(script, context.args)
+
+
+@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def opt(context: typer.Context) -> None:
+    """Read MLIR text, run passes on it, print it: `tritium opt --help`."""
+    raise SystemExit(_opt.main(context.args))
 
 
 def main() -> None:

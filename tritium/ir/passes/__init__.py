@@ -25,7 +25,7 @@ is imported.
 | `bisect` | which pass, and which rewrite in it, makes something go wrong |
 """
 
-from .bisect import bisect
+from .bisect import Bisection, bisect
 from .definition import Nest, Pass, Row, check_order, count, functions_of, pass_on, symbol_name
 from .failures import PassError, PassInterrupted
 from .manager import PassManager
@@ -36,6 +36,7 @@ from .text import PipelineError, parse_pipeline, print_pipeline
 
 __all__ = [
     "PASSES",
+    "Bisection",
     "Nest",
     "Pass",
     "PassError",

@@ -21,7 +21,6 @@ class PassRun:
     counts: dict[str, int] = field(default_factory=dict)
     functions: list[tuple[str, float]] = field(default_factory=list)
     children: list[PassRun] = field(default_factory=list)
-    verify_seconds: float = 0.0
 
     def walk(self) -> Iterator[PassRun]:
         """This run and those in it."""
@@ -49,6 +48,13 @@ class PipelineReport:
         """Whether any pass changed anything."""
         return any(run.changed for top in self.runs for run in top.walk())
 
+    def add(self, other: PipelineReport) -> None:
+        """Add what the same pipeline did elsewhere."""
+        _merge(self.runs, other.runs)
+        self.verify_seconds += other.verify_seconds
+        for name, seconds in other.extra.items():
+            self.extra[name] = self.extra.get(name, 0.0) + seconds
+
     def tree(self) -> str:
         """Times as a tree, in seconds and percent of the whole."""
         total = self.seconds
@@ -64,8 +70,6 @@ class PipelineReport:
                     line(seconds, depth + 1, name)
             for child in run.children:
                 add(child, depth + 1)
-            if run.verify_seconds:
-                line(run.verify_seconds, depth + 1, "(verify)")
 
         parse = {name: s for name, s in self.extra.items() if name == "Parser"}
         for name, seconds in parse.items():
@@ -84,3 +88,17 @@ class PipelineReport:
         return "\n".join(
             f"{run.name}: {n} {what}" for top in self.runs for run in top.walk() for what, n in run.counts.items()
         )
+
+
+def _merge(runs: list[PassRun], others: list[PassRun]) -> None:
+    for i, other in enumerate(others):
+        if i == len(runs):
+            runs.append(other)
+            continue
+        run = runs[i]
+        run.seconds += other.seconds
+        run.changed |= other.changed
+        run.functions += other.functions
+        for what, n in other.counts.items():
+            run.counts[what] = run.counts.get(what, 0) + n
+        _merge(run.children, other.children)

@@ -174,7 +174,7 @@ class _Run:
             with spending(Fuel(settings.rewrites)) if last and settings.rewrites is not None else nullcontext():
                 call_pass(p, step.op, run)
             if settings.verify_each and self.verifier is not None:
-                run.verify_seconds += _timed(self.verifier, self.module)
+                self.report.verify_seconds += _timed(self.verifier, self.module)
         except KeyboardInterrupt:
             raise PassInterrupted(f"interrupted in pass {p} on {_where(run, step.op)}") from None
         except TritiumError as e:
@@ -265,7 +265,7 @@ def _add_up(run: PassRun) -> None:
     for child in run.children:
         _add_up(child)
     if run.children:
-        run.seconds = sum(c.seconds + c.verify_seconds for c in run.children)
+        run.seconds = sum(c.seconds for c in run.children)
         run.changed = any(c.changed for c in run.children)
 
 

@@ -1,0 +1,561 @@
+"""`tritium opt`: what it reads, runs and prints; what it says when something is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tritium.tools.opt import main
+
+PROGRAM = """\
+tt.func public @f(%o: !tt.ptr<i32>, %x: i32) {
+  %a = arith.muli %x, %x : i32
+  %b = arith.muli %x, %x : i32
+  %c = arith.addi %a, %b : i32
+  %dead = arith.addi %c, %b : i32
+  tt.store %o, %c : !tt.ptr<i32>
+  tt.return
+}
+"""
+MERGED = """\
+module {
+  tt.func public @f(%o: !tt.ptr<i32>, %x: i32) {
+    %a = arith.muli %x, %x : i32
+    %c = arith.addi %a, %a : i32
+    tt.store %o, %c : !tt.ptr<i32>
+    tt.return
+  }
+}
+"""
+OWN_PASS = """\
+from tritium.dialects import arith
+from tritium.ir import count, functions_of, pass_on, rewrite_greedily, rule
+
+
+@rule(arith.MulI)
+def product_to_sum(op):
+    '''x * y = x + y, which is wrong'''
+    return arith.AddI(op.lhs, op.rhs)
+
+
+@pass_on("function")
+def sums(func):
+    '''Replace products by sums.'''
+    count("functions seen")
+    return rewrite_greedily(func, [product_to_sum])
+
+
+@pass_on("function")
+def crash(func):
+    '''Fail at the first addition.'''
+    for op in func.walk():
+        if op.name == "arith.addi":
+            error = ZeroDivisionError("division by zero")
+            error.operation = op
+            raise error
+
+
+@pass_on("module")
+def breaks(module):
+    '''Leave an operand that does not belong there.'''
+    op = next(op for op in module.walk() if op.name == "arith.muli")
+    op.operands[0] = op.operands[0].block.args[0]
+
+
+@pass_on("function")
+def endless(func):
+    '''Never end.'''
+    import time
+
+    while True:
+        time.sleep(0.01)
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.mlir"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def own(tmp_path_factory):
+    path = tmp_path_factory.mktemp("own") / "own_passes_of_the_opt_tests.py"
+    path.write_text(OWN_PASS)
+    return str(path)
+
+
+@pytest.fixture
+def opt(capfd):
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(arguments)
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err or "--traceback" in arguments
+        return status, out, err
+
+    return run
+
+
+def command(*arguments: str, text: str | bytes | None = None, **more) -> subprocess.CompletedProcess:
+    data = text.encode() if isinstance(text, str) else text
+    return subprocess.run(
+        [sys.executable, "-m", "tritium", "opt", *arguments], input=data, capture_output=True, timeout=60, **more
+    )
+
+
+# -- passes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--passes", "cse,dce"],
+        ["--passes=cse,dce"],
+        ["--passes", "cse", "-dce"],
+        ["-p", "cse,dce"],
+        ["-cse", "--dce"],
+        ["-pass-pipeline=builtin.module(cse,tt.func(dce))"],
+        ["--pass-pipeline", "any(cse,dce)"],
+        ["-cse", "-canonicalize", "--mlir-disable-threading"],
+    ],
+)
+def test_passes_in_every_spelling(opt, program, arguments):
+    assert opt(program, *arguments) == (0, MERGED, "")
+    assert opt(*arguments, "--", program) == (0, MERGED, "")
+
+
+def test_order_is_that_of_the_arguments(opt, program, own):
+    def ran(*arguments):
+        err = opt(program, "--load", own, *arguments, "--print-before-all")[2]
+        return re.findall(r"IR Dump Before \w+: ([\w-]+)", err)
+
+    assert ran("-cse", "--passes", "dce,sums", "-canonicalize") == ["cse", "dce", "sums", "canonicalize"]
+    assert ran("--passes=canonicalize", "-sums", "-p", "cse") == ["canonicalize", "sums", "cse"]
+
+
+def test_standard_input_and_output(program, tmp_path):
+    done = command("-cse", "-dce", text=PROGRAM)
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, MERGED, b"")
+    out = tmp_path / "out.mlir"
+    done = command("-", "-cse", "-dce", "-o", str(out), text=PROGRAM)
+    assert (done.returncode, done.stdout, out.read_text()) == (0, b"", MERGED)
+    assert command(program, "-cse", "-dce", "-o", "-").stdout.decode() == MERGED
+
+
+def test_a_file_may_be_written_over_itself(opt, program):
+    assert opt(program, "-cse", "-dce", "-o", program) == (0, "", "")
+    assert Path(program).read_text() == MERGED
+
+
+def test_the_first_letters_are_not_enough(opt, program):
+    status, out, err = opt(program, "--passe", "cse")
+    assert (status, out) == (1, "")
+    assert err == "tritium opt: error: there is no option '--passe'; did you mean 'passes'?\n"
+    assert "did you mean 'canonicalize'?" in opt(program, "-canonicalise")[2]
+
+
+def test_options_of_passes_and_mistakes_in_them(opt, program):
+    status, out, err = opt(program, "--passes", "cse,canonicalise")
+    assert (status, out) == (1, "")
+    assert err.split("\n") == [
+        "--passes:1:5: error: there is no pass 'canonicalise'",
+        "    1 | cse,canonicalise",
+        "      |     ^^^^^^^^^^^^",
+        "hint: did you mean 'canonicalize'?",
+        "",
+    ]
+    assert "there is no option 'x' of 'dce'" in opt(program, "-dce=x=1")[2]
+    assert "there is no option 'x' of 'dce'" in opt(program, "-dce={x=1}")[2]
+
+
+def test_passes_of_the_users_own(opt, program, own):
+    status, out, err = opt(program, "--load", own, "-sums", "--statistics")
+    assert status == 0
+    assert "muli" not in out
+    assert err == "sums: 1 functions seen\n"
+    assert "sums" in opt("--load=" + own, "--list-passes")[1].split()
+    assert "cannot load '/nowhere/p.py'" in opt(program, "--load", "/nowhere/p.py", "-sums")[2]
+    assert "cannot load 'no_such_module'" in opt(program, "--load", "no_such_module")[2]
+
+
+# -- reading -------------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_read(opt, tmp_path):
+    def message(path):
+        status, out, err = opt(str(path))
+        assert (status, out) == (1, "")
+        return err
+
+    assert (
+        message(tmp_path / "missing")
+        == f"tritium opt: error: cannot read '{tmp_path}/missing': no such file or directory\n"
+    )
+    assert message(tmp_path) == f"tritium opt: error: cannot read '{tmp_path}': is a directory\n"
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"module {\n\x7fELF\0}")
+    assert message(binary) == f"tritium opt: error: '{binary}' is no text: byte 0x00 at offset 13, line 2\n"
+    binary.write_bytes(b"// \xff\n")
+    assert "byte 0xff at offset 3, line 1" in message(binary)
+    binary.write_bytes(b"ML\xefR\x01")
+    assert "is MLIR bytecode" in message(binary)
+    if os.geteuid():
+        binary.chmod(0)
+        assert message(binary) == f"tritium opt: error: cannot read '{binary}': permission denied\n"
+
+
+def test_an_empty_file_is_an_empty_module(opt, tmp_path):
+    path = tmp_path / "empty.mlir"
+    path.write_text("")
+    status, out, err = opt(str(path), "-cse")
+    assert (status, err) == (0, "")
+    assert re.fullmatch(r"module \{\s*\}\n", out)
+    path.write_text("// nothing\n\n")
+    assert opt(str(path))[1] == out
+
+
+def test_what_cannot_be_written(opt, program, tmp_path):
+    status, out, err = opt(program, "-o", str(tmp_path))
+    assert (status, out, err) == (1, "", f"tritium opt: error: cannot write '{tmp_path}': is a directory\n")
+
+
+def test_a_mistake_in_the_text_is_shown(opt, tmp_path):
+    path = tmp_path / "bad.mlir"
+    path.write_text(PROGRAM.replace("%a, %b : i32", "%a, %bb : i32"))
+    status, out, err = opt(str(path), "-cse")
+    assert (status, out) == (1, "")
+    assert err.startswith(f"{path}:4:23: error: '%bb' is not defined\n")
+    assert "      |                       ^^^" in err
+    assert "hint: did you mean '%b'?" in err
+
+
+def test_ir_that_does_not_verify_is_shown_at_its_line(opt, tmp_path):
+    path = tmp_path / "bad.mlir"
+    path.write_text("tt.func @f(%x: i32) {\n  tt.call @g(%x) : (i32) -> ()\n  tt.return\n}\n")
+    status, out, err = opt(str(path))
+    assert (status, out) == (1, "")
+    assert f"{path}:2:3: error: V15" in err
+    assert opt(str(path), "--no-verify")[0] == 0
+
+
+def test_lines_of_standard_input_are_shown():
+    done = command(text="tt.func @f(%x: i32) {\n  tt.call @g(%x) : (i32) -> ()\n  tt.return\n}\n")
+    assert b"<stdin>:2:3: error: V15: there is no symbol @g\n    2 |   tt.call @g(%x)" in done.stderr
+
+
+def test_pieces_of_a_file(opt, tmp_path):
+    path = tmp_path / "many.mlir"
+    bad = "tt.func @bad() {\n  tt.return %x : i32\n}\n"
+    path.write_text("\n// -----\n".join([PROGRAM, bad, PROGRAM]))
+    status, out, err = opt(str(path), "-cse", "-dce", "-split-input-file")
+    assert status == 1
+    assert out == MERGED + "// -----\n" + MERGED
+    assert err.startswith(f"{path}:12:13: error: '%x' is not defined\n")
+    assert "   12 |   tt.return %x : i32\n      |             ^^\n" in err
+    path.write_text("\n// =====\n".join([PROGRAM, PROGRAM]))
+    assert opt(str(path), "-cse", "-dce", "--split-input-file=// =====") == (0, MERGED + "// =====\n" + MERGED, "")
+    status, out, err = opt(str(path), "-cse")
+    assert (status, out) == (1, "")  # in one piece @f is there twice
+
+
+def test_dialects_of_others(opt, tmp_path):
+    path = tmp_path / "other.mlir"
+    path.write_text('"my.op"() {a = 1 : i32} : () -> ()\n')
+    status, _, err = opt(str(path))
+    assert status == 1
+    assert "my.op" in err
+    status, out, err = opt(str(path), "-allow-unregistered-dialect", "-cse")
+    assert (status, err) == (0, "")
+    assert '"my.op"()' in out
+
+
+# -- printing ------------------------------------------------------------------------------------------------------
+
+
+def test_forms_of_the_output(opt, program):
+    generic = opt(program, "-mlir-print-op-generic")[1]
+    assert '"arith.muli"(%x, %x)' in generic
+    located = opt(program, "--mlir-print-debuginfo")[1]
+    assert f'loc("{program}":2:3)' in located
+    assert "loc(#loc" in located
+    local = opt(program, "--locations", "--no-aliases")[1]
+    assert "#loc" not in local
+    assert opt(program, "--no-output") == (0, "", "")
+    assert opt(program, "--generic", "--verify-roundtrip")[:2] == (0, generic)
+
+
+def test_help_lists_all_passes_and_options(opt):
+    status, out, err = opt("--help")
+    assert (status, err) == (0, "")
+    for name in ("cse", "canonicalize", "inliner", "symbol-dce"):
+        assert re.search(rf"^  {name}\b.* \S+", out, re.MULTILINE), name
+    for name in ("--passes", "--split-input-file", "--bisect", "--mlir-print-ir-after-all"):
+        assert name in out
+    assert "\x1b" not in out
+    assert opt("-h")[1] == out
+
+
+def test_names(opt):
+    passes = opt("--list-passes")[1].split()
+    assert {"cse", "inline", "inliner", "triton-combine"} <= set(passes)
+    assert passes == sorted(passes)
+    assert {"arith", "scf", "tt"} <= set(opt("--show-dialects")[1].split())
+    assert opt("--version")[1].startswith("tritium ")
+
+
+# -- watching ------------------------------------------------------------------------------------------------------
+
+
+def headings(err):
+    return re.findall(r"// -----// IR Dump (.*) //----- //", err)
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["--print-before=cse"], ["Before CSEPass: cse ('builtin.module' operation)"]),
+        (["--mlir-print-ir-before=triton-licm"], ["Before TritonLoopInvariantCodeMotion: triton-licm ('builtin.module' operation)"]),
+        (["--print-after=cse,licm"], ["After CSEPass: cse ('builtin.module' operation)", "After TritonLoopInvariantCodeMotion: triton-licm ('builtin.module' operation)"]),
+        (["-mlir-print-ir-after-change"], ["After CSEPass: cse ('builtin.module' operation)", "After DeadCodeEliminationPass: dce ('tt.func' operation: @f)"]),
+        (["--print-after-change=dce,licm"], ["After DeadCodeEliminationPass: dce ('tt.func' operation: @f)"]),
+        (["--print-before=cse", "--print-function=f"], ["Before CSEPass: cse ('builtin.module' operation)"]),
+        (["--print-before=cse", "--print-function=g"], []),
+    ],
+)  # fmt: skip
+def test_dumps(opt, program, arguments, expected):
+    pipeline = "builtin.module(cse,triton-licm,tt.func(dce))"
+    status, out, err = opt(program, "--passes", pipeline, *arguments)
+    assert (status, out) == (0, MERGED)
+    assert headings(err) == expected
+
+
+def test_all_dumps(opt, program):
+    err = opt(program, "-cse", "-licm", "-mlir-print-ir-before-all", "-mlir-print-ir-after-all")[2]
+    assert [h.split(" ")[0] for h in headings(err)] == ["Before", "After"] * 2
+
+
+def test_a_dump_of_an_unknown_pass(opt, program):
+    assert "there is no pass 'cs'; did you mean 'cse'?" in opt(program, "-cse", "--print-after=cs")[2]
+
+
+def test_what_a_dump_shows(opt, program):
+    pipeline = ["--passes", "builtin.module(tt.func(cse))", "--print-after-all"]
+    err = opt(program, *pipeline)[2]
+    assert err.split("\n")[1].startswith("tt.func public @f(")
+    assert opt(program, *pipeline, "--print-module")[2].split("\n")[1] == "module {"
+    assert '"arith.muli"' in opt(program, *pipeline, "--generic")[2]
+
+
+def test_differences(opt, program):
+    err = opt(program, "-cse", "-licm", "--diff")[2]
+    assert headings(err) == ["After CSEPass: cse ('builtin.module' operation)"]
+    assert "-    %b = arith.muli %x, %x : i32\n" in err
+    assert "\x1b" not in err
+
+
+def test_dumps_in_a_folder(opt, program, tmp_path):
+    folder = tmp_path / "dumps"
+    assert opt(program, "-cse", "-canonicalize", "--print-after-all", "--print-to", str(folder))[2] == ""
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "001-builtin.module-after-cse.mlir", "002-builtin.module-after-canonicalize.mlir",
+    ]  # fmt: skip
+    assert opt(str(folder / "001-builtin.module-after-cse.mlir"), "-dce")[1] == MERGED
+
+
+def test_timing(opt, program):
+    err = opt(program, "--passes", "cse,tt.func(dce,licm)", "--timing")[2]
+    rows = re.findall(r"^ +(\d+\.\d+) \( *(\d+\.\d)%\)  ( *)(.*)$", err, re.MULTILINE)
+    assert [(len(indent) // 2, name) for _, _, indent, name in rows] == [
+        (0, "Parser"), (0, "cse"), (0, "'tt.func' Pipeline"), (1, "dce"), (1, "licm"), (0, "(verify)"),
+        (0, "Output"), (0, "Total"),
+    ]  # fmt: skip
+    seconds = {name: float(s) for s, _, _, name in rows}
+    top = sum(float(s) for s, _, indent, name in rows[:-1] if not indent)
+    assert seconds["Total"] == pytest.approx(top, abs=1e-5)
+    assert rows[-1][1] == "100.0"
+
+
+def test_times_of_pieces_add_up(opt, tmp_path):
+    path = tmp_path / "many.mlir"
+    path.write_text("\n// -----\n".join([PROGRAM] * 3))
+    err = opt(str(path), "-cse", "--timing", "--statistics", "--split-input-file")[2]
+    assert err.count("  Total") == 1
+    assert "cse: 3 operations merged" in err
+
+
+def test_the_pipeline_is_shown(opt, program):
+    err = opt(program, "-cse", "--passes", "builtin.module(dce)", "--dump-pass-pipeline")[2]
+    assert err == "Pass Manager with 1 passes:\ncse\nPass Manager with 1 passes:\nbuiltin.module(dce)\n"
+
+
+# -- when something goes wrong -------------------------------------------------------------------------------------
+
+
+def test_a_pass_that_raises(opt, program, own, tmp_path):
+    crash = tmp_path / "crash.mlir"
+    arguments = ["--load", own, "-cse", "-crash", "-dce", f"--reproducer={crash}"]
+    status, out, err = opt(program, *arguments)
+    assert (status, out) == (1, "")
+    lines = err.split("\n")
+    assert lines[0] == "error: pass crash failed on @f: ZeroDivisionError: division by zero"
+    assert lines[1] == "  at: %c = arith.addi %a, %a : i32"
+    assert lines[2] == f'  from: "{program}":4:3'
+    assert lines[3].endswith(str(crash))
+    text = crash.read_text()
+    assert 'pipeline: "builtin.module(crash,dce)"' in text
+    assert "%b" not in text  # cse is done
+    again = opt(str(crash), "--load", own, "--run-reproducer", f"--reproducer={tmp_path / 'again.mlir'}")[2]
+    assert again.split("\n")[:3] == lines[:3]
+    assert "Traceback" in opt(program, *arguments, "--traceback")[2]
+    err = opt(program, *arguments, "--print-after-failure")[2]
+    assert headings(err) == ["After CrashPass Failed: crash ('builtin.module' operation)"]
+
+
+@pytest.mark.parametrize("each", ["true", "false"])
+def test_a_pass_that_breaks_the_ir(opt, program, own, tmp_path, each):
+    status, out, err = opt(
+        program, "--load", own, "-cse", "-breaks", "-licm", f"--reproducer={tmp_path}/r", f"--verify-each={each}"
+    )
+    assert (status, out) == (1, "")
+    assert err.startswith("error: pass breaks failed on builtin.module: VerificationError:")
+    assert f"{program}:2:3: error: V2" in err
+    assert 'pipeline: "builtin.module(breaks,licm)"' in (tmp_path / "r").read_text()
+
+
+def test_a_reproducer_of_tritons(opt, tmp_path):
+    path = tmp_path / "r.mlir"
+    path.write_text(PROGRAM + textwrap.dedent("""\
+        {-#
+          external_resources: {
+            mlir_reproducer: {
+              pipeline: "any(inline,cse,symbol-dce,triton-loop-unroll,dce)",
+              disable_threading: false,
+              verify_each: false
+            }
+          }
+        #-}
+        """))  # fmt: skip
+    assert opt(str(path), "--run-reproducer") == (0, MERGED, "")
+    path.write_text(PROGRAM)
+    assert "names no passes to run" in opt(str(path), "--run-reproducer")[2]
+    path.write_text(PROGRAM + '{-# external_resources: {mlir_reproducer: {pipeline: "any(convert-x)"}} #-}')
+    status, _, err = opt(str(path), "--run-reproducer", "--dump-pass-pipeline")
+    assert status == 1
+    assert err.startswith("Pass Manager with 1 passes:\nany(convert-x)\npipeline of ")
+    assert "there is no pass 'convert-x'" in err
+
+
+def test_fuel(opt, program, own):
+    assert opt(program, "-cse", "-dce", "--fuel=1")[1].count("arith") == 3
+    assert opt(program, "-cse", "-dce", "--fuel=0")[1].count("arith") == 4
+    load = ["--load", own, "-sums"]
+    assert opt(program, *load)[1].count("muli") == 0
+    assert opt(program, *load, "--fuel=1:1")[1].count("muli") == 1
+    assert "'--fuel' is N or N:M" in opt(program, "--fuel=x")[2]
+
+
+def test_bisect_by_a_command(opt, program, own):
+    status, out, err = opt(program, "--load", own, "-licm", "-sums", "-cse", "--bisect", "grep -q 'b = arith.muli'")
+    assert (status, err) == (0, "")
+    lines = out.split("\n")
+    assert lines[0] == "pass 2 (sums), rewrite 2 of 3 (product_to_sum), of 3 passes, on builtin.module"
+    assert lines[1] == "the IR after it: --fuel 2:2"
+    assert "-    %b = arith.muli %x, %x : i32" in lines
+    assert "+    %b = arith.addi %x, %x : i32" in lines
+    shown = opt(program, "--load", own, "-licm", "-sums", "-cse", "--fuel", "2:1")[1]
+    assert "b = arith.muli" in shown
+    assert "b = arith.addi" in opt(program, "--load", own, "-licm", "-sums", "-cse", "--fuel", "2:2")[1]
+
+
+def test_bisect_has_to_find_something(opt, program):
+    def message(command):
+        status, out, err = opt(program, "-cse", f"--bisect={command}")
+        assert (status, out) == (1, "")
+        return err
+
+    assert "the command fails on the file as it is" in message("false {}")
+    assert "nothing to bisect" in message("true {} #")
+    assert "the command cannot be run" in message("no-such-command-anywhere")
+
+
+def test_announced_errors(opt, tmp_path):
+    path = tmp_path / "errors.mlir"
+
+    def check(text, *more):
+        path.write_text(textwrap.dedent(text))
+        status, _, err = opt(str(path), "--split-input-file", "--verify-diagnostics", *more)
+        return status, err
+
+    assert check("""\
+        tt.func @a() {
+          // expected-error@+1 {{'%x' is not defined}}
+          tt.return %x : i32
+        }
+        // -----
+        tt.func @b(%x: i32) {
+          // expected-error-re @below {{V1[0-9]: .*@?g\\b}}
+          tt.call @g(%x) : (i32) -> ()
+          tt.return
+        }
+        // -----
+        tt.func @c() {
+          tt.return
+        }
+    """) == (0, "")  # fmt: skip
+    status, err = check("tt.func @a() {\n  tt.return %x : i32 // expected-error {{no such thing}}\n}")
+    assert status == 1
+    assert f"{path}:2:13: error: unexpected error: '%x' is not defined" in err
+    assert f'{path}:2:1: error: expected error "no such thing" was not produced' in err
+    status, err = check("// expected-error {{anything}}\ntt.func @a() {\n  tt.return\n}")
+    assert status == 1
+    assert err.count("error:") == 1
+    status, err = check("// expected-error {{anything}}\ntt.func @a() {\n  tt.return %x : i32\n}", "--verify-diagnostics=only-expected")  # fmt: skip
+    assert err.count("error:") == 1
+
+
+def test_pieces_with_announced_errors_go_on(opt, tmp_path):
+    path = tmp_path / "errors.mlir"
+    path.write_text("tt.func @a() {\n  tt.return %x : i32 // expected-error {{not defined}}\n}\n// -----\n" + PROGRAM)
+    assert opt(str(path), "-cse", "-dce", "--split-input-file", "--verify-diagnostics") == (0, MERGED, "")
+
+
+# -- as a program --------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_stops_early(program):
+    shell = f"{sys.executable} -m tritium opt {program} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_ctrl_c_says_which_pass_ran(program, own):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tritium", "opt", program, "--load", own, "-endless", "--print-before-all"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr.readline().startswith("// -----// IR Dump Before EndlessPass")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err.rstrip().split("\n")[-1] == "interrupted in pass endless on @f"
+
+
+def test_the_command_line_names_it():
+    done = subprocess.run([sys.executable, "-m", "tritium", "--help"], capture_output=True, text=True)
+    assert "opt" in done.stdout
+    done = command("--help")
+    assert b"canonicalize" in done.stdout
+
+
+def test_options_that_need_values(opt, program):
+    assert "option '--passes' needs a value" in opt(program, "--passes")[2]
+    assert "option '--generic' is true or false, not 'perhaps'" in opt(program, "--generic=perhaps")[2]
+    assert "one file at a time, not 2" in opt(program, program)[2]

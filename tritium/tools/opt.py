@@ -1,0 +1,295 @@
+"""`tritium opt`: read MLIR text, run passes on it, print it.
+
+tritium opt kernel.ttir --passes inliner,canonicalize,cse
+tritium opt kernel.ttir -inline -canonicalize -cse --print-after-change --diff
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .. import dialects as _dialects  # noqa: F401  (they register themselves)
+from .. import transforms as _transforms  # noqa: F401  (so do their passes)
+from ..ir import (
+    PASSES,
+    ParseError,
+    PassError,
+    PassInterrupted,
+    PipelineError,
+    PipelineReport,
+    Row,
+    VerificationError,
+    parse_module,
+    parse_pipeline,
+    print_op,
+    print_pipeline,
+    run_pipeline,
+    verify,
+)
+from ..ir.passes.dump import DumpSettings
+from ..ir.passes.reproducer import read_reproducer, without_sections
+from ..ir.passes.run import RunSettings
+from ..ir.passes.text import read_pipeline
+from ..support import Diagnostic, TritiumError
+from ..support.lazy import LazyModule
+from .arguments import UsageError
+from .opt_input import InputError, Piece, pieces_of, read_input, write_output
+from .opt_options import OptOptions, read_options
+
+__all__ = ["main", "opt"]
+
+_bisect = LazyModule(".opt_bisect", __package__)
+_diagnostics = LazyModule(".opt_diagnostics", __package__)
+_help = LazyModule(".opt_help", __package__)
+
+INTERRUPTED = 130  # what shells call a program that Ctrl-C ended
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run `tritium opt` with these arguments; the exit status. Errors are told on stderr."""
+    options = None
+    try:
+        options = _options(arguments)
+        return opt(options)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (KeyboardInterrupt, PassInterrupted) as interrupt:
+        _say(str(interrupt) or "interrupted")
+        return INTERRUPTED
+    except (UsageError, InputError) as error:
+        _say(f"tritium opt: error: {error}")
+    except TritiumError as error:
+        _say(_message(error))
+        _trace(options, error)
+    except Exception as error:  # a bug of ours: its name and place are enough to report it
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        _say(f"tritium opt: internal error: {type(error).__name__}: {error} ({place}; --traceback shows more)")
+        _trace(options, error)
+    return 1
+
+
+def _options(arguments: Sequence[str]) -> OptOptions:
+    """The options, after the files with passes of the user's own, whose names may be options too, were loaded."""
+    for i, argument in enumerate(arguments):
+        name, equals, value = argument.lstrip("-").partition("=")
+        if argument.startswith("-") and name in ("load", "load-pass-plugin", "load-dialect-plugin"):
+            _load(value if equals else arguments[i + 1] if i + 1 < len(arguments) else "")
+    return read_options(arguments)
+
+
+def _load(name: str) -> None:
+    """Import a Python file, or a module by name, and know its passes."""
+    if not name:
+        return
+    try:
+        if name.endswith(".py"):
+            spec = importlib.util.spec_from_file_location(os.path.basename(name)[:-3], name)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[module.__name__] = module
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(name)
+    except (ImportError, OSError) as error:
+        raise InputError(f"cannot load '{name}': {error}") from None
+    PASSES.add_module(module)
+
+
+def _say(message: str) -> None:
+    sys.stdout.flush()
+    print(message, file=sys.stderr)
+
+
+def _message(error: TritiumError) -> str:
+    text = str(error)
+    return text if "error:" in text.split("\n")[0] else f"error: {text}"
+
+
+def _trace(options: OptOptions | None, error: BaseException) -> None:
+    if options is not None and options.traceback:
+        traceback.print_exception(type(error), error, error.__traceback__)
+
+
+def opt(options: OptOptions) -> int:
+    """Do what the options say; the exit status. Errors that end everything are raised."""
+    if options.help:
+        _help.print_help()
+        return 0
+    if options.list_passes:
+        _help.print_passes()
+        return 0
+    if options.show_dialects:
+        _help.print_dialects()
+        return 0
+    if options.version:
+        _help.print_version()
+        return 0
+    text, filename = read_input(options.file)
+    job = _Job(options, text, filename)
+    outputs = []
+    for piece in pieces_of(text, filename, options.split_input_file):
+        outputs.append(job.piece(piece))
+    if not options.no_output and options.bisect is None:
+        marker = f"{options.split_input_file}\n"
+        write_output(options.output, marker.join(o for o in outputs if o is not None))
+    job.tell()
+    return 1 if job.failed else 0
+
+
+class _Job:
+    """One file's way through `tritium opt`."""
+
+    def __init__(self, options: OptOptions, text: str, filename: str) -> None:
+        self.options = options
+        self.rows, self.verify_each = self.pipeline(text, filename)
+        self.settings = self.run_settings()
+        self.failed = False
+        self.report: PipelineReport | None = None
+        self.times = {"Parser": 0.0, "Output": 0.0}
+
+    def pipeline(self, text: str, filename: str) -> tuple[list[Row], bool]:
+        rows: list[Row] = []
+        given = self.options.pipelines
+        verify_each = self.options.verify_each
+        if self.options.run_reproducer:
+            found = read_reproducer(text)
+            if found is None:
+                raise InputError(f"'{filename}' names no passes to run: it has no 'mlir_reproducer' in {{-# … #-}}")
+            verify_each = found.verify_each
+            given = [(f"pipeline of {filename}", found.pipeline), *given]
+        for name, pipeline in given:
+            if self.options.dump_pass_pipeline:  # also of passes that are not there
+                nodes = read_pipeline(pipeline, name)
+                print(f"Pass Manager with {len(nodes)} passes:\n{print_pipeline(nodes)}", file=sys.stderr)
+            rows.extend(parse_pipeline(pipeline, source=name))
+        return rows, verify_each and not self.options.no_verify
+
+    def run_settings(self) -> RunSettings:
+        o = self.options
+        fuel, _, rewrites = (o.fuel or "").partition(":")
+        try:
+            limits = int(fuel) if fuel else None, int(rewrites) if rewrites else None
+        except ValueError:
+            raise UsageError(f"option '--fuel' is N or N:M with whole numbers, not '{o.fuel}'") from None
+        dump = DumpSettings(
+            before=("all",) if o.print_before_all else _passes(o.print_before),
+            after=("all",) if o.print_after_all else _passes(o.print_after),
+            changed=_passes(o.print_after_change) or (("all",) if o.diff else ()),
+            failure=o.print_after_failure,
+            functions=tuple(n.lstrip("@") for names in o.print_function for n in names.split(",") if n),
+            whole_module=o.print_module,
+            diff=o.diff,
+            generic=o.generic,
+            locations=o.locations,
+            folder=o.print_to,
+        )
+        return RunSettings(
+            dump=dump, verify_each=self.verify_each, fuel=limits[0], rewrites=limits[1], reproducer=o.reproducer
+        )
+
+    def piece(self, piece: Piece) -> str | None:
+        """The output for a part of the file; None where there is none because something is wrong with it."""
+        if self.options.verify_diagnostics is not None:
+            return self.announced(piece)
+        try:
+            return self.output(piece)
+        except TritiumError as error:
+            if self.options.split_input_file is None:
+                raise
+            self.failed = True
+            _say(_message(error))
+            _trace(self.options, error)
+            return None
+
+    def output(self, piece: Piece) -> str:
+        """Read, verify, run, print."""
+        o = self.options
+        begin = time.perf_counter()
+        module = parse_module(
+            without_sections(piece.text),
+            piece.filename,
+            allow_unregistered=o.allow_unregistered_dialect,
+            text_locations=True,
+        )
+        self.times["Parser"] += time.perf_counter() - begin
+        check = None if o.no_verify else verify
+        if check is not None:
+            check(module)
+        if o.bisect is not None:
+            found = _bisect.bisect_by_command(module, self.rows, o.bisect, self.text)
+            print(found.report(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+            return ""
+        report = run_pipeline(module, self.rows, stage=piece.filename, verifier=check, settings=self.settings)
+        if self.report is None:
+            self.report = report
+        else:
+            self.report.add(report)
+        begin = time.perf_counter()
+        text = self.text(module)
+        self.times["Output"] += time.perf_counter() - begin
+        if o.verify_roundtrip:
+            again = parse_module(text, "output", allow_unregistered=o.allow_unregistered_dialect)
+            if self.text(again) != text:
+                raise TritiumError("what is printed reads and prints differently")
+        return text
+
+    def text(self, module: Any) -> str:
+        o = self.options
+        aliases = False if o.no_aliases else None
+        return print_op(module, generic=o.generic, locations=o.locations, aliases=aliases) + "\n"
+
+    def announced(self, piece: Piece) -> str | None:
+        """As `output`, where errors must be those that comments announce."""
+        found: list[Diagnostic] = []
+        output = None
+        try:
+            output = self.output(piece)
+        except TritiumError as error:
+            found = _diagnostics_of(error)
+        only = self.options.verify_diagnostics == "only-expected"
+        wrong = _diagnostics.check_diagnostics(piece.text, piece.filename, found, only_expected=only)
+        for diagnostic in wrong:
+            self.failed = True
+            _say(diagnostic.render())
+        return output
+
+    def tell(self) -> None:
+        """Times and counts, for those who asked."""
+        report = self.report
+        if report is None:
+            return
+        report.extra.update(self.times)
+        if self.options.timing:
+            print(report.tree(), file=sys.stderr)
+        if self.options.statistics:
+            print(report.statistics(), file=sys.stderr)
+
+
+def _diagnostics_of(error: BaseException) -> list[Diagnostic]:
+    """An error as messages with places."""
+    if isinstance(error, (ParseError, PipelineError)):
+        return [error.diagnostic]
+    if isinstance(error, VerificationError):
+        return [failure.diagnostic() for failure in error.failures]
+    if isinstance(error, PassError):
+        if error.__cause__ is not None and isinstance(error.__cause__, VerificationError):
+            return _diagnostics_of(error.__cause__)
+        place = error.operation.loc.file_position() if error.operation is not None else None
+        if place is not None:
+            return [Diagnostic(str(error), place.file, place.line, place.column)]
+    return [Diagnostic(str(error))]
+
+
+def _passes(names: Iterable[str]) -> tuple[str, ...]:
+    """The passes that options name, by our names for them; "all" stays."""
+    given = [n.strip() for several in names for n in several.split(",") if n.strip()]
+    return tuple("all" if n == "all" else PASSES.lookup(n).name for n in given)

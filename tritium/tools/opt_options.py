@@ -1,0 +1,134 @@
+"""The options of `tritium opt`, and the pipeline that its arguments say."""
+
+# ruff: noqa: RUF009  (`option` makes a field)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..ir.passes.registry import PASSES
+from .arguments import UsageError, described, option, read_arguments
+
+__all__ = ["OptOptions", "read_options"]
+
+_READ, _RUN, _PRINT, _WATCH, _FAIL, _ABOUT = (
+    "Reading", "Passes", "Writing", "Watching passes", "When something goes wrong", "About",
+)  # fmt: skip
+
+
+@dataclass
+class OptOptions:
+    """What is asked of `tritium opt`. Other names of an option are those of mlir-opt and triton-opt."""
+
+    file: str = "-"
+    pipelines: list[tuple[str, str]] = field(default_factory=list)  # how the argument is called, the text of passes
+    passes: list[str] = option(
+        "passes to run, in order: cse,canonicalize or builtin.module(cse,tt.func(dce)); the name of a pass "
+        "is an option too: -cse -canonicalize", "pass-pipeline", "p", kind="list", value="PASSES", group=_RUN,
+    )  # fmt: skip
+    load: list[str] = option(
+        "a Python file or module with passes and operations of your own", "load-pass-plugin", "load-dialect-plugin",
+        kind="list", value="FILE.py", group=_RUN,
+    )  # fmt: skip
+    run_reproducer: bool = option("run the passes that the file itself names at its end", group=_RUN)
+    fuel: str | None = option(
+        "run the first N passes only; N:M lets the last of them rewrite M times",
+        kind="value",
+        value="N[:M]",
+        group=_RUN,
+    )
+    dump_pass_pipeline: bool = option("say on stderr which passes will run", group=_RUN)
+    allow_unregistered_dialect: bool = option("keep operations of unknown dialects, in generic form", group=_READ)
+    split_input_file: str | None = option(
+        "the file is many, apart at lines '// -----'", kind="value", value="MARKER", bare="// -----", group=_READ
+    )
+    verify_diagnostics: str | None = option(
+        "errors must be those that comments announce: // expected-error@+1 {{text}}", kind="value",
+        value="all|only-expected", bare="all", group=_READ,
+    )  # fmt: skip
+    output: str | None = option("the file to write (-: stdout)", "o", kind="value", value="FILE", group=_PRINT)
+    generic: bool = option("print all operations in generic form", "mlir-print-op-generic", group=_PRINT)
+    locations: bool = option("print locations", "mlir-print-debuginfo", group=_PRINT)
+    no_aliases: bool = option("write attributes and locations where they stand", "mlir-print-local-scope", group=_PRINT)
+    no_output: bool = option("print nothing: only read, run, verify", group=_PRINT)
+    verify_each: bool = option(
+        "verify after every pass (the default); =false: when all have run", default=True, group=_FAIL
+    )
+    no_verify: bool = option("do not verify at all", group=_FAIL)
+    verify_roundtrip: bool = option("what is printed must read and print as the same", group=_FAIL)
+    timing: bool = option("time of every pass, of reading and of printing", "mlir-timing", group=_WATCH)
+    statistics: bool = option("what passes counted", "mlir-pass-statistics", group=_WATCH)
+    print_before: list[str] = option(
+        "print the IR before these passes", "mlir-print-ir-before", kind="list", value="PASS,...", group=_WATCH
+    )
+    print_after: list[str] = option(
+        "print the IR after these passes", "mlir-print-ir-after", kind="list", value="PASS,...", group=_WATCH
+    )
+    print_after_change: list[str] = option(
+        "print the IR after those of these passes that changed it", "mlir-print-ir-after-change", kind="list",
+        value="PASS,...", bare="all", group=_WATCH,
+    )  # fmt: skip
+    print_before_all: bool = option("print the IR before every pass", "mlir-print-ir-before-all", group=_WATCH)
+    print_after_all: bool = option("print the IR after every pass", "mlir-print-ir-after-all", group=_WATCH)
+    print_after_failure: bool = option(
+        "print the IR that a failing pass leaves", "mlir-print-ir-after-failure", group=_WATCH
+    )
+    print_module: bool = option("print the whole module each time", "mlir-print-ir-module-scope", group=_WATCH)
+    print_function: list[str] = option("print these functions only", kind="list", value="NAME,...", group=_WATCH)
+    print_to: str | None = option(
+        "a folder for the IR, a file each time, in place of stderr", "mlir-print-ir-tree-dir", kind="value",
+        value="FOLDER", group=_WATCH,
+    )  # fmt: skip
+    diff: bool = option("show changes as differences of lines", group=_WATCH)
+    bisect: str | None = option(
+        "find the first pass, and rewrite, for whose output the command fails ({}: the file)", kind="value",
+        value="COMMAND", group=_FAIL,
+    )  # fmt: skip
+    reproducer: str | None = option(
+        "where to leave the IR and the passes when one fails", "mlir-pass-pipeline-crash-reproducer", kind="value",
+        value="FILE", group=_FAIL,
+    )  # fmt: skip
+    traceback: bool = option("show where in the compiler an error came from", group=_FAIL)
+    list_passes: bool = option("all names of passes, a line each", group=_ABOUT)
+    show_dialects: bool = option("the dialects that can be read", group=_ABOUT)
+    version: bool = option("the version", group=_ABOUT)
+    help: bool = option("this text", "h", "help-list", "help-hidden", group=_ABOUT)
+
+
+_IGNORED = {  # options of mlir-opt about things that are not there, or are always so
+    "mlir-disable-threading",
+    "mlir-pass-pipeline-local-reproducer",
+    "mlir-pass-statistics-display",
+    "mlir-timing-display",
+    "emit-bytecode-version",
+    "mlir-print-stacktrace-on-diagnostic",
+    "mlir-print-op-on-diagnostic",
+    "no-implicit-module",
+}
+_NAMES = {d.name for d in described(OptOptions)}
+
+
+def _is_known(name: str) -> bool:
+    return name in _IGNORED or PASSES.find(name) is not None
+
+
+def read_options(arguments: Sequence[str]) -> OptOptions:
+    """The options that the arguments behind `tritium opt` say; `UsageError` where they make no sense."""
+    options, files, came = read_arguments(OptOptions, arguments, _is_known, PASSES.spellings)
+    if len(files) > 1:
+        raise UsageError(f"one file at a time, not {len(files)}: {' '.join(files)}")
+    options.file = files[0] if files else "-"
+    options.pipelines = [(f"--{name}", text) for name, value in came if (text := _pipeline(name, value))]
+    return options
+
+
+def _pipeline(name: str, value: str | None) -> str:
+    """What an argument adds to the pipeline: nothing, or text."""
+    if name == "passes":
+        return value or ""
+    if name in _IGNORED or name in _NAMES:
+        return ""
+    given = (value or "").strip()
+    inner = given[1:-1] if given[:1] == "{" and given[-1:] == "}" else given
+    return f"{name}{{{inner}}}" if inner else name
