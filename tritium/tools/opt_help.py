@@ -55,7 +55,7 @@ def print_help() -> None:
 def _print_rows(rows: Iterable[tuple[str, str]]) -> None:
     width = max(shutil.get_terminal_size((120, 25)).columns, 60)
     for name, text in rows:
-        lines = textwrap.wrap(text, width - 36) or [""]
+        lines = textwrap.wrap(text, width - 36, break_on_hyphens=False) or [""]
         if len(name) > 32:
             print(f"  {name}")
         else:

@@ -169,8 +169,8 @@ class _Run:
         settings, p = self.settings, step.row
         run = self.run_of(step)
         last = settings.rewrites is not None and settings.fuel is not None and step.at == settings.fuel - 1
-        self.dumper.before(p, step.op)
         try:
+            self.dumper.before(p, step.op)
             with spending(Fuel(settings.rewrites)) if last and settings.rewrites is not None else nullcontext():
                 call_pass(p, step.op, run)
             if settings.verify_each and self.verifier is not None:
