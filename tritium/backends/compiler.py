@@ -90,6 +90,10 @@ class BaseBackend(ABC):
         """The target as Triton's three values."""
         return GPUTarget(self.target.backend, self.target.arch, getattr(self.target, "warp_size", 1))
 
+    def text_of(self, value: Any) -> str | bytes:
+        """What is kept of a stage: bytes as they are, texts and modules as text."""
+        return value if isinstance(value, bytes) else str(value)
+
     def missing_stage(self, name: str, stages: list[str]) -> Exception:
         """Why there is no stage `name`, one of `planned_stages`; `stages` are those there are."""
         target = self.describe()

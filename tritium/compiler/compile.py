@@ -160,7 +160,7 @@ def _run_stages(
     times.imports = (time.perf_counter_ns() - start) // 1000
     start = time.perf_counter_ns()
     value = src.make_ir(backend.target, options)
-    texts: dict[str, str | bytes] = {src.ext: _as_text(value)}
+    texts: dict[str, str | bytes] = {src.ext: backend.text_of(value)}
     results = {src.ext: value}
     times.ir_initialization = (time.perf_counter_ns() - start) // 1000
     names = list(stages)
@@ -176,14 +176,10 @@ def _run_stages(
         else:
             value = replaced
         results[name] = value
-        texts[name] = _as_text(value)
+        texts[name] = backend.text_of(value)
         times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
         _dump(metadata, name, texts[name])
     return texts
-
-
-def _as_text(value: Any) -> str | bytes:
-    return value if isinstance(value, bytes) else str(value)
 
 
 def _dump(metadata: Mapping[str, Any], stage: str, text: str | bytes) -> None:

@@ -10,11 +10,12 @@ block. Functions that nothing calls any more are left to symbol-dce.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..dialects import cf, tt
-from ..ir import Block, Operation, Region, Value, clone_region_into, count, functions_of, pass_on
-from ..support import UNKNOWN, CallSiteLoc, Location
+from ..ir import CONSTANT, Block, Operation, Region, Value, clone_region_into, count, functions_of, pass_on
+from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc
 
 __all__ = ["inline"]
 
@@ -75,18 +76,36 @@ class _Inliner:
 
 
 def _relocate(region: Region, caller: Location) -> None:
+    """Give operations and arguments their place below the call, and the name of the variable it is assigned to."""
     made: dict[int, Location] = {}
+    name = caller.name if isinstance(caller, NameLoc) else None
+
+    def below(loc: Location) -> Location:
+        if loc is UNKNOWN:
+            return caller
+        here = made.get(id(loc))
+        if here is None:
+            here = made[id(loc)] = CallSiteLoc(loc, caller)
+        return here
+
     for block in region.blocks:
         for top in block:
             for op in top.walk():
-                loc = op.loc
-                if loc is UNKNOWN:
-                    op.loc = caller
-                    continue
-                here = made.get(id(loc))
-                if here is None:
-                    here = made[id(loc)] = CallSiteLoc(loc, caller)
-                op.loc = here
+                op.loc = below(op.loc)
+                if name is not None and not op.traits & CONSTANT:
+                    _give_name(op.results, name)
+                for inner in op.regions:
+                    for nested in inner.blocks:
+                        for arg in nested.args:
+                            arg.loc = below(arg.loc)
+                        if name is not None:
+                            _give_name(nested.args, name)
+
+
+def _give_name(values: Sequence[Value], name: str) -> None:
+    for value in values:
+        if value.hint is None:
+            value.hint = name
 
 
 def _join_block(call: Any, block: Block) -> None:

@@ -200,8 +200,10 @@ def _combine_region(
 ) -> Region:
     """A region that calls `combine_fn` on two elements of each input."""
     types = [x.dtype for x in inputs]
-    block = Block([ty.to_ir() for ty in (*types, *types)])
     builder = sem.builder
+    block = Block()
+    for ty in (*types, *types):
+        block.add_argument(ty.to_ir(), builder.loc).hint = getattr(builder, "name", None)
     args = [tensor(v, ty) for v, ty in zip(block.args, (*types, *types))]
     with builder.saved():
         builder.at_end(block)

@@ -7,10 +7,11 @@ from typing import Any
 
 from ...dialects import builtin
 from ...ir import ArrayAttr, Attribute, Block, DictionaryAttr, IntegerAttr, StringAttr, Type, Value, i1, i32
+from ...support import NameLoc
 from ..callee import SourceFunction
 from ..dtypes import str_to_type
 from ..errors import CallFrame, CompilationError
-from .unit import Unit
+from .unit import Unit, location_of
 from .values import flatten, set_hints, tl_tuple, wrap
 
 __all__ = ["ast_to_ttir"]
@@ -61,6 +62,7 @@ class _Arguments:
         self.constants = {self._path(k): v for k, v in constants.items()}
         self.attrs = {self._path(k): v for k, v in attrs.items()}
         self.attributes: list[dict[str, Attribute]] = []
+        self.loc = location_of(fn)
 
     def _path(self, key: Any) -> Path:
         if isinstance(key, str):
@@ -80,7 +82,8 @@ class _Arguments:
         ty = str_to_type(kind)
         types: list[Type] = []
         ty._flatten_ir_types(types)
-        handles: list[Value] = [block.add_argument(t) for t in types]
+        loc = NameLoc(name, self.loc)
+        handles: list[Value] = [block.add_argument(t, loc) for t in types]
         value, _ = ty._unflatten_ir(handles, 0)
         set_hints(value, name)
         own = {n: _attribute(v) for n, v in self.attrs.get(path, ())}

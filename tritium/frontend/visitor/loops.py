@@ -92,10 +92,11 @@ class Carried:
 
 
 def _candidates(visitor: Visitor, node: ast.stmt, forced: set[str], exclude: list[str]) -> list[str]:
+    """What a loop carries, in the order in which the names came into being before it."""
     names = []
-    for name in assigned_names(node):
-        value = visitor.env.get(name)
-        if name in exclude or name not in visitor.env or value.__class__ is Poisoned:
+    assigned = frozenset(assigned_names(node))
+    for name, value in visitor.env.items():
+        if name not in assigned or name in exclude or value.__class__ is Poisoned:
             continue
         if has_handles(value) or name in forced:
             names.append(name)

@@ -17,7 +17,7 @@ from .calls import apply, bind_arguments, call_arguments
 from .core import Outcome, Visitor
 from .values import flatten, has_handles, rebuild, set_hints, static_key, types_of
 
-__all__ = ["Unit"]
+__all__ = ["Unit", "location_of"]
 
 MAX_DEPTH = 64  # of calls; a deeper chain is a recursion whose arguments change every time
 DEBUGGING = "TRITON_FRONT_END_DEBUGGING"
@@ -121,7 +121,7 @@ class Unit:
         tree = callee.parse()
         builder = self.builder
         builder.at_end(block)
-        builder.loc = FileLineColLoc(callee.source.file, tree.lineno, tree.col_offset + 1)
+        builder.loc = location_of(callee)
         builder.name = None
         visitor = Visitor(self, callee, env)
         outcome = visitor.run(tree.body) or Outcome(None)
@@ -144,8 +144,7 @@ class Unit:
         region = func.regions[0]
         region.blocks.clear()
         region.append(block)
-        tree = callee.parse()
-        func.loc = FileLineColLoc(callee.source.file, tree.lineno, tree.col_offset + 1)
+        func.loc = location_of(callee)
         self.module.body.append(func)
         return func
 
@@ -159,6 +158,12 @@ class Unit:
             symbol = f"{stem}_{count}"
         self.symbols.add(symbol)
         return symbol
+
+
+def location_of(callee: SourceFunction) -> FileLineColLoc:
+    """Where a function is defined."""
+    tree = callee.parse()
+    return FileLineColLoc(callee.source.file, tree.lineno, tree.col_offset + 1)
 
 
 def _key_text(key: Any) -> str:
