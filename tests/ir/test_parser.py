@@ -258,7 +258,7 @@ def test_aliases_of_attributes_and_types():
         "vector<16xf32>",
     ]
     + ["() -> ()", "(i32) -> (f32, i1)", "((i32) -> f32) -> ((i32) -> f32)", "tensor<2x!tt.ptr<tensor<4x4xf16>, 3>>"]
-    + ["!tt.ptr<i8>", "!tt.tensordesc<tensor<4x8xui8>>", "tensor<4xf32, #ttg.blocked<{order = [0]}>>"],
+    + ["!tt.ptr<i8>", "!tt.tensordesc<tensor<4x8xui8>>", "tensor<4xf32, #other.blocked<{order = [0]}>>"],
 )
 def test_types(text):
     assert str(parse_type(text)) == text
@@ -278,7 +278,7 @@ def test_types(text):
         "array<f32>",
     ]
     + ["array<f64: 1.500000e+00>", "dense<> : tensor<0xi32>", "dense<[[1], [2]]> : tensor<2x1xi8>", "(i32) -> f32"]
-    + ['#ttg.blocked<{sizePerThread = [1, 2], s = ">"}>', "affine_map<(d0) -> (d0 + 1)>", "dense<-1> : tensor<4xi8>"],
+    + ['#other.blocked<{sizePerThread = [1, 2], s = ">"}>', "affine_map<(d0) -> (d0 + 1)>", "dense<-1> : tensor<4xi8>"],
 )
 def test_attributes(text):
     assert str(parse_attribute(text)) == text

@@ -62,7 +62,7 @@ def test_good_ir_passes():
 def test_the_table_of_invariants_has_a_test_for_each_number():
     numbers = set(re.findall(r"^\| (V\d+) \|", verifier_module.__doc__, re.M))
     tested = {name.split("_")[1].upper() for name in globals() if re.match(r"test_v\d+_", name)}
-    assert numbers == tested and len(numbers) == 16
+    assert numbers == tested and len(numbers) == 17
 
 
 # -- V1: links ------------------------------------------------------------------------------------------------------
@@ -500,6 +500,20 @@ def test_all_failures_are_listed_with_number_place_and_text(tmp_path):
         "error: V16: operands must be integers, not f32\n"
         "note: %1 = arith.muli %x, %x : f32"
     )
+
+
+def test_v17_surroundings(monkeypatch):
+    """A dialect's check of operations in their place; it runs only where the structure is sound."""
+
+    def no_products(root):
+        return [(op, "there must be no product") for op in root.walk() if op.name == "arith.muli"]
+
+    monkeypatch.setattr(verifier_module, "SURROUNDINGS", [no_products])
+    assert broken(module("%0 = arith.addi %x, %x : i32")) == set()
+    m = module("%0 = arith.muli %x, %x : i32")
+    assert broken(m) == {"V17"}
+    find(m, "arith.muli").results[0].type = i64
+    assert broken(m) == {"V10"}
 
 
 def test_a_long_list_is_cut():

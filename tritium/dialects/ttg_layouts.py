@@ -53,6 +53,7 @@ __all__ = [
     "NvidiaMma",
     "Slice",
     "check_cga",
+    "is_irregular",
     "is_permutation_of_dims",
 ]
 
@@ -298,8 +299,8 @@ def _read_cta_layout(parser: Parser) -> CtaLayout:
 
 
 def _write_cta_layout(v: CtaLayout, spell: Callable[[Any], str]) -> str:
-    parts = (f"{name} = {write_bases(bases)}" for name, bases in zip(("register", "warp"), v) if bases)
-    return f"{{{', '.join(parts)}}}"
+    parts = [f"{name} = {write_bases(bases)}" for name, bases in zip(("register", "warp"), v) if bases]
+    return f"{{{', '.join(parts) or 'warp = []'}}}"
 
 
 _CTA_LAYOUT = Kind(lambda v: tuple(map(BASES.normal, v)), _read_cta_layout, _write_cta_layout)
@@ -309,7 +310,7 @@ class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
     """The result of matrix instructions of RDNA chips (gfx11 is version 1, gfx12 2, gfx1250 3).
 
     `ctaLayout` says which tile of one instruction's size each warp holds, and in which of its registers; `isTranspose`:
-    rows and columns of a tile are swapped; `instrShape` is (M, N, K); `rank` is said where no basis tells it.
+    rows and columns of a tile are swapped; `instrShape` is (M, N, K); `rank` is said where it is not 2.
     """
 
     version: Int
@@ -317,7 +318,7 @@ class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
     ctaLayout: Annotated[CtaLayout, _CTA_LAYOUT]
     CGALayout: Bases = ()
     instrShape: Ints = (16, 16, 16)
-    rank: Annotated[int, INT.hiding(lambda v, owner: v == 2 or any(owner.ctaLayout))] = 0
+    rank: Annotated[int, INT.hiding(lambda v, owner: v == 2)] = 0
 
     lanes = 32
     warps = property(lambda self: 1 << len(self.ctaLayout[1]))
@@ -394,3 +395,12 @@ _DOT_PARENTS: dict[type[Attribute], Callable[[Any], str | None]] = {
     AmdMfma: _mfma_operand,
     Blocked: _blocked_operand,
 }
+
+
+def is_irregular(layout: Attribute) -> bool:
+    """Whether a layout of registers moves warps along several dimensions at once, or gives elements to several bits."""
+    while isinstance(layout, (Slice, DotOperand)):
+        layout = layout.parent
+    if isinstance(layout, AmdWmma):
+        return not is_permutation((*layout.ctaLayout[0], *layout.ctaLayout[1]), layout.rank)
+    return isinstance(layout, GenericLinear)

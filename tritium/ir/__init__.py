@@ -17,4 +17,4 @@ from .rewriter import *
 from .symbols import *
 from .traits import *
 from .types import *
-from .verifier import VerificationError, verify
+from .verifier import SURROUNDINGS, VerificationError, verify

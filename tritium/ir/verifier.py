@@ -18,6 +18,7 @@
 | V14 | Symbols of a symbol table are distinct. |
 | V15 | A symbol reference names a symbol of the table around it. |
 | V16 | What the operation itself demands (`verify_op`) holds. |
+| V17 | What dialects demand of operations in their surroundings (`SURROUNDINGS`) holds: layouts fit to the module. |
 
 All failures are collected; `verify` raises one `VerificationError` that lists each with its number and the
 operation's text.
@@ -26,7 +27,7 @@ operation's text.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..support import Diagnostic, InternalError
@@ -38,7 +39,10 @@ from .printer import print_op
 from .traits import ELEMENTWISE, ISOLATED, NO_TERMINATOR, SAME_TYPE, SINGLE_BLOCK, SYMBOL, SYMBOL_TABLE, TERMINATOR
 from .types import ShapedType, Type
 
-__all__ = ["Failure", "VerificationError", "failures", "verify"]
+__all__ = ["SURROUNDINGS", "Failure", "VerificationError", "failures", "verify"]
+
+SURROUNDINGS: list[Callable[[Operation], Iterable[tuple[Operation, str]]]] = []
+"""Checks that dialects add: called with a root whose structure is sound, they give operations and what is wrong."""
 
 SHOWN = 20  # failures printed in the message; the rest is counted
 
@@ -238,6 +242,10 @@ class _Verifier:
         surplus = sum(op.operands.count(v) - 1 for op, v in self.repeated)
         if self.entries != self.uses - surplus and all(f.invariant != "V1" for f in self.found):
             self.stale_uses()
+        if SURROUNDINGS and not self.found:
+            for check in SURROUNDINGS:
+                for op, message in check(root):
+                    self.fail("V17", op, message)
 
     def demands(self, op: Operation, rules: _Rules) -> None:
         """V16; only for operations whose fields hold, since the check may rely on them."""

@@ -1,0 +1,526 @@
+"""The ttg dialect: tiles with layouts, buffers in shared memory, asynchronous copies, warps that do different things.
+
+Tensors here say by their layout which thread of which warp holds which element (`ttg_layouts`); buffers in shared
+memory are values of the type `!ttg.memdesc` (`ttg_memory`). The operations of the tt dialect stay, on tensors with
+layouts. A module says in attributes what it is compiled for: `ttg.num-warps` warps of `ttg.threads-per-warp` threads a
+block, `ttg.num-ctas` blocks a cluster, and the `ttg.target`.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+from ..ir import (
+    ALLOC,
+    PURE,
+    READ,
+    RETURN_LIKE,
+    SINGLE_BLOCK,
+    TERMINATOR,
+    WRITE,
+    AnyAttr,
+    Attribute,
+    Body,
+    Bool,
+    DenseArrayAttr,
+    Flag,
+    I32Array,
+    IntegerAttr,
+    Op,
+    OpaqueAttr,
+    Operand,
+    OptionalOperand,
+    Result,
+    Str,
+    Type,
+    Value,
+    VariadicOperand,
+    VariadicResult,
+    i1,
+    i32,
+)
+from ..ir import I32 as I32Field
+from . import ttg_checks
+from .tt_types import AtomicField
+from .ttg_memory import AsyncTokenType
+from .ttg_warps import WarpReturn, WarpSpecialize, WarpSpecializePartitions, WarpYield
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
+    from ..ir.printer import Printer
+
+__all__ = [
+    "AddrSpace",
+    "AsyncCommitGroup",
+    "AsyncCopyGlobalToLocal",
+    "AsyncWait",
+    "Barrier",
+    "ConvertLayout",
+    "Fp4ToFp",
+    "GlobalScratchAlloc",
+    "InlineAsm",
+    "LocalAlloc",
+    "LocalAtomicScatterRmw",
+    "LocalDealloc",
+    "LocalGather",
+    "LocalLoad",
+    "LocalScatter",
+    "LocalStore",
+    "Mask",
+    "MaskReturn",
+    "MemDescIndex",
+    "MemDescReinterpret",
+    "MemDescReshape",
+    "MemDescSubslice",
+    "MemDescTrans",
+    "PredicateStage",
+    "WarpId",
+    "WarpReturn",
+    "WarpSpecialize",
+    "WarpSpecializePartitions",
+    "WarpYield",
+]
+
+_TO = "$src attr-dict `:` qualified(type($src)) `->` qualified(type($result))"
+_token = AsyncTokenType()
+
+
+class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE, assembly=_TO):
+    """result = src, each element now where the layout of the result says.
+
+    `force_warp_shuffle`: elements must not move between warps, nor through memory.
+    """
+
+    verify_op = ttg_checks.convert_layout
+
+    src: Operand
+    force_warp_shuffle: Flag = None
+    result: Result
+
+
+class Fp4ToFp(Op, name="ttg.fp4_to_fp", traits=PURE, assembly=_TO):
+    """result[…, 2i + k, …] = the 4 bits k of src[…, i, …], a number in e2m1, along `axis`; low bits come first."""
+
+    verify_op = ttg_checks.fp4_to_fp
+
+    src: Operand
+    axis: I32Field
+    result: Result
+
+
+class InlineAsm(
+    Op,
+    name="ttg.inline_asm",
+    assembly="$asm_string attr-dict ($args^)? `:` functional-type($args, $result)",
+):
+    """result = asm_string run once a thread, on all elements of `args` that the thread holds, in register order.
+
+    Scalars and buffers count as one operand each, buffers by their address.
+    """
+
+    verify_op = ttg_checks.inline_asm
+
+    asm_string: Str
+    constraints: Str
+    pure: Bool
+    args: VariadicOperand
+    result: VariadicResult
+
+    @property
+    def effects(self) -> int:
+        """None if it is `pure`."""
+        return 0 if self.pure else READ | WRITE
+
+
+class GlobalScratchAlloc(
+    Op, name="ttg.global_scratch_alloc", traits=ALLOC, assembly="attr-dict `:` qualified(type($result))"
+):
+    """result = a pointer to `nbytes` bytes of global memory that only this program uses, aligned to `alignment`."""
+
+    nbytes: I32Field
+    alignment: I32Field
+    third_party_allocation: Flag = None
+    shared_cluster_state: Flag = None
+    result: Result
+
+
+# -- buffers ------------------------------------------------------------------------------------------------------
+
+
+class LocalAlloc(
+    Op, name="ttg.local_alloc", traits=ALLOC, assembly="($src^)? attr-dict `:` functional-type(operands, results)"
+):
+    """result = a fresh buffer in shared memory, holding `src` where that is given.
+
+    A buffer that is not mutable is never written again, so that it is a value like any other: two of the same source
+    are one, and one without uses is none.
+    """
+
+    verify_op = ttg_checks.local_alloc
+
+    src: OptionalOperand
+    alignment: I32Field = None
+    result: Result
+
+    @property
+    def effects(self) -> int:
+        """None for a buffer that is not mutable, until it has its place in memory."""
+        if not self.results[0].type.mutable and "allocation.offset" not in self.attributes:
+            return 0
+        return ALLOC | WRITE if self.operands else ALLOC
+
+
+class LocalDealloc(Op, name="ttg.local_dealloc", traits=WRITE, assembly="$src attr-dict `:` qualified(type($src))"):
+    """Give up a buffer. What is not given up is, where its last use has passed."""
+
+    src: Operand
+
+
+class LocalLoad(
+    Op,
+    name="ttg.local_load",
+    traits=READ,
+    assembly="$src (`token` $token^)? attr-dict `:` qualified(type($src)) `->` type($result)",
+):
+    """result = the contents of the buffer `src`; `token` says what must have been waited for."""
+
+    verify_op = ttg_checks.local_load
+
+    src: Operand
+    token: OptionalOperand
+    result: Result
+
+
+class LocalStore(
+    Op,
+    name="ttg.local_store",
+    traits=WRITE,
+    assembly="$src `,` $dst attr-dict `:` type($src) `->` qualified(type($dst))",
+):
+    """The buffer `dst` holds `src`."""
+
+    verify_op = ttg_checks.local_store
+
+    src: Operand
+    dst: Operand
+
+
+class LocalGather(
+    Op,
+    name="ttg.local_gather",
+    traits=READ,
+    assembly="$src `[` $indices `]` (`token` $token^)? attr-dict"
+    " `:` qualified(type($src)) `,` type($indices) `->` type($result)",
+):
+    """result[i…] = src[i… with the coordinate at `axis` replaced by indices[i…]], from a buffer."""
+
+    verify_op = ttg_checks.local_gather
+
+    src: Operand
+    indices: Operand
+    axis: I32Field
+    token: OptionalOperand
+    result: Result
+
+
+class LocalScatter(
+    Op,
+    name="ttg.local_scatter",
+    traits=WRITE,
+    assembly="$dst `[` $indices `]` `,` $values (`token` $token^)? attr-dict"
+    " `:` qualified(type($dst)) `,` type($indices) `,` type($values)",
+):
+    """dst[i… with the coordinate at `axis` replaced by indices[i…]] = values[i…], into a buffer."""
+
+    verify_op = ttg_checks.local_scatter
+
+    dst: Operand
+    values: Operand
+    indices: Operand
+    axis: I32Field
+    token: OptionalOperand
+
+
+class LocalAtomicScatterRmw(
+    Op,
+    name="ttg.local_atomic_scatter_rmw",
+    traits=READ | WRITE,
+    assembly="$atomic_rmw_op `,` $dst `[` $indices `]` `,` $values (`,` $mask^)? attr-dict"
+    " `:` functional-type(operands, results)",
+):
+    """result[i…] = dst[j…], then dst[j…] = rmw(dst[j…], values[i…]), where mask[i…]; j is i with indices[i…] at `axis`.
+
+    Each element's read and write are one atomic step. Where the mask is false, the result is undefined.
+    """
+
+    verify_op = ttg_checks.local_atomic_scatter_rmw
+
+    atomic_rmw_op: AtomicField
+    dst: Operand
+    values: Operand
+    indices: Operand
+    mask: OptionalOperand
+    axis: I32Field
+    result: Result
+
+
+# -- views of buffers ---------------------------------------------------------------------------------------------
+
+
+class MemDescIndex(
+    Op,
+    name="ttg.memdesc_index",
+    traits=PURE,
+    assembly="$src `[` $index `]` attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
+):
+    """result = the buffer src[index]: one of several along dimension 0."""
+
+    verify_op = ttg_checks.memdesc_index
+
+    src: Operand
+    index: Operand
+    result: Result
+
+
+class MemDescSubslice(
+    Op,
+    name="ttg.memdesc_subslice",
+    traits=PURE,
+    assembly="$src `` $offsets attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
+):
+    """result = the part of the buffer `src` that begins at `offsets`, of the result's shape."""
+
+    verify_op = ttg_checks.memdesc_subslice
+
+    src: Operand
+    offsets: I32Array
+    result: Result
+
+
+class MemDescTrans(Op, name="ttg.memdesc_trans", traits=PURE, assembly=_TO):
+    """result = the buffer `src` with its dimensions in the order `order`; nothing moves."""
+
+    verify_op = ttg_checks.memdesc_trans
+
+    src: Operand
+    order: I32Array
+    result: Result
+
+
+class MemDescReshape(Op, name="ttg.memdesc_reshape", traits=PURE, assembly=_TO):
+    """result = the buffer `src` seen in another shape; nothing moves."""
+
+    verify_op = ttg_checks.memdesc_reshape
+
+    src: Operand
+    result: Result
+
+
+class MemDescReinterpret(Op, name="ttg.memdesc_reinterpret", traits=PURE, assembly=_TO):
+    """result = the bytes of the buffer `src` seen as another type and shape."""
+
+    verify_op = ttg_checks.memdesc_reinterpret
+
+    src: Operand
+    result: Result
+
+
+# -- asynchronous copies ------------------------------------------------------------------------------------------
+
+
+class _GivesToken(Op):
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """A token."""
+        return [_token]
+
+
+class AsyncCopyGlobalToLocal(
+    _GivesToken,
+    name="ttg.async_copy_global_to_local",
+    traits=READ | WRITE,
+    assembly="$src `,` $result (`mask` $mask^)? (`other` $other^)? attr-dict"
+    " `:` type($src) `->` stripped(`!ttg.memdesc`, $result)",
+):
+    """Begin to copy result[i…] = mask[i…] ? *src[i…] : other[i…] into the buffer `result`.
+
+    The copy belongs to the group that the next `ttg.async_commit_group` closes, and is done when that was waited for.
+    `contiguity`: so many elements in a row may be copied at once.
+    """
+
+    verify_op = ttg_checks.async_copy_global_to_local
+
+    src: Operand
+    result: Operand
+    mask: OptionalOperand
+    other: OptionalOperand
+    cachePolicy: AnyAttr = None
+    isVolatile: Bool = False
+    contiguity: I32Field = 1
+    token: Result
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> AsyncCopyGlobalToLocal:
+        """The format above; also the words that an older one has in place of `cachePolicy`."""
+        operands = [parser.operand()]
+        parser.expect(",")
+        operands.append(parser.operand())
+        sizes = [1, 1]
+        for word in ("mask", "other"):
+            sizes.append(int(parser.accept(word)))
+            if sizes[-1]:
+                operands.append(parser.operand())
+        attributes: dict[str, Attribute] = {}
+        older = {}
+        while (word := parser.accept_any("cacheModifier", "evictionPolicy")) is not None:
+            parser.expect("=")
+            older[word] = parser.word("a cache hint")
+        if older:
+            attributes["cachePolicy"] = OpaqueAttr(
+                f"#tt.cache_policy<cache_modifier = {older.get('cacheModifier', 'none')}, "
+                f"eviction_policy = {older.get('evictionPolicy', 'evict_normal')}>"
+            )
+        attributes.update(parser.attr_dict())
+        parser.expect(":")
+        types = [parser.type()]
+        parser.expect("->")
+        types.append(parser.stripped_type("!ttg.memdesc"))
+        parser.typed(operands[:2], types)
+        return cls.create(operands, [_token], segmented(attributes, sizes))
+
+
+def segmented(attributes: dict[str, Attribute], sizes: list[int]) -> dict[str, Attribute]:
+    """`attributes` with the numbers of operands in each group."""
+    return attributes | {"operandSegmentSizes": DenseArrayAttr(tuple(sizes), i32)}
+
+
+class AsyncCommitGroup(
+    _GivesToken, name="ttg.async_commit_group", traits=READ | WRITE, assembly="(`tokens` $inputTokens^)? attr-dict"
+):
+    """Close the group of the copies begun since the last one; asyncToken stands for it."""
+
+    asyncToken: Result
+    inputTokens: VariadicOperand
+
+
+class AsyncWait(_GivesToken, name="ttg.async_wait", traits=READ | WRITE, assembly="($asyncToken^)? attr-dict"):
+    """Wait until at most `num` groups of copies of this thread are not done."""
+
+    asyncToken: VariadicOperand
+    num: I32Field
+    retToken: Result
+
+
+# -- synchronization ----------------------------------------------------------------------------------------------
+
+
+class AddrSpace(enum.IntFlag):
+    """What memory a barrier puts in order."""
+
+    none = 0
+    local = 1
+    global_read = 2
+    global_write = 4
+    tensor_read = 8
+    tensor_write = 16
+    all = 31
+
+
+_SPACES = (1, 2, 4, 8, 16)
+
+
+class Barrier(Op, name="ttg.barrier", traits=READ | WRITE):
+    """All threads of the block wait for each other, and what they did to the memory `addrSpace` is seen by all."""
+
+    addrSpace: I32Field
+
+    def verify_op(self) -> list[str]:
+        """Only memory there is."""
+        return [] if 0 <= self.addrSpace <= AddrSpace.all else [f"addrSpace {self.addrSpace} names no memory"]
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`ttg.barrier local|global_read`"""
+        bits = self.addrSpace
+        if bits in (AddrSpace.none, AddrSpace.all):
+            words: Any = AddrSpace(bits).name
+        else:
+            words = "|".join(str(AddrSpace(b).name) for b in _SPACES if bits & b)
+        printer.write(f"ttg.barrier {words}")
+        printer.write(printer.attr_dict(self.attributes, ("addrSpace",)))
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> Barrier:
+        """The same, read."""
+        bits = 0
+        while True:
+            at = parser.pos
+            word = parser.string() if parser.peek('"') else parser.word("a kind of memory")
+            if word not in AddrSpace.__members__:
+                known = ", ".join(AddrSpace.__members__)
+                raise parser.error(f"'{word}' is no kind of memory", at, f"there are {known}")
+            bits |= AddrSpace[word]
+            if not parser.accept("|"):
+                break
+        return cls.create([], [], {"addrSpace": IntegerAttr(bits, i32)} | parser.attr_dict())
+
+
+class WarpId(Op, name="ttg.warp_id", traits=PURE, assembly="attr-dict"):
+    """result = the number of this thread's warp in the block.
+
+    `omitUniformHint`: the compiler need not be told that all threads of a warp get the same.
+    """
+
+    omitUniformHint: Flag = None
+    result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """i32."""
+        return [i32]
+
+
+# -- what pipelining leaves for a while ---------------------------------------------------------------------------
+
+
+class PredicateStage(
+    Op,
+    name="ttg.predicate_stage",
+    traits=PURE,
+    assembly="$iv `,` $ub `,` $step `maxStage` $maxStage `stage` $stage attr-dict `:` type($iv) `->` type($result)",
+):
+    """result = stage `stage` of a pipelined loop runs in this iteration: iv < ub - (maxStage - stage) * step."""
+
+    iv: Operand
+    ub: Operand
+    step: Operand
+    maxStage: I32Field
+    stage: I32Field
+    result: Result
+
+    def verify_op(self) -> list[str]:
+        """iv, ub and step of one type; the result is i1."""
+        types = {v.type for v in self.operands}
+        good = len(types) == 1 and self.results[0].type is i1
+        return [] if good else ["iv, ub and step must have one type, and the result is i1"]
+
+
+class Mask(Op, name="ttg.mask", traits=READ | WRITE | SINGLE_BLOCK):
+    """result = pred ? region() : undefined; what `region` writes is written where pred holds."""
+
+    pred: Operand
+    region: Body
+    result: VariadicResult
+
+
+class MaskReturn(
+    Op,
+    name="ttg.mask.return",
+    traits=PURE | TERMINATOR | RETURN_LIKE,
+    assembly="$result attr-dict `:` type($result)",
+):
+    """Hand `result` to the `ttg.mask` around it."""
+
+    verify_op = ttg_checks.inside("ttg.mask")
+
+    result: VariadicOperand

@@ -1,0 +1,195 @@
+"""What a module says about the machine, and that the layouts in it fit to that.
+
+| attribute | where | says |
+|---|---|---|
+| `ttg.num-warps` | module, `tt.func` | warps a block; a partition of `ttg.warp_specialize` has its own number |
+| `ttg.threads-per-warp` | module | 32, if it is not there |
+| `ttg.num-ctas` | module | blocks a cluster; 1, if it is not there |
+| `ttg.target` | module | what it is compiled for, `"cuda:90"` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..ir import SURROUNDINGS, Operation, Region, TensorType, Type
+from ..ir.parameters import power_of_two
+from .ttg_layouts import Distributed, Layout, is_irregular
+from .ttg_memory import MemDescType, MemoryLayout
+
+__all__ = ["num_ctas", "num_warps", "threads_per_warp"]
+
+NUM_WARPS = "ttg.num-warps"
+NUM_CTAS = "ttg.num-ctas"
+THREADS_PER_WARP = "ttg.threads-per-warp"
+TARGET = "ttg.target"
+
+_PARTITIONS = "ttg.warp_specialize.partitions"
+_MODULE_ONLY = frozenset((NUM_CTAS, THREADS_PER_WARP, TARGET))
+_ANYWHERE_CHECKED = _MODULE_ONLY | {NUM_WARPS}
+
+
+def _number(op: Operation, name: str) -> int | None:
+    return getattr(op.attributes.get(name), "value", None)
+
+
+def _module_of(op: Operation) -> Operation:
+    while (parent := op.parent_op) is not None and op.name != "builtin.module":
+        op = parent
+    return op
+
+
+def threads_per_warp(op: Operation) -> int:
+    """How many threads a warp has in the module around `op`."""
+    return _number(_module_of(op), THREADS_PER_WARP) or 32
+
+
+def num_ctas(op: Operation) -> int:
+    """How many blocks a cluster has in the module around `op`."""
+    return _number(_module_of(op), NUM_CTAS) or 1
+
+
+def num_warps(op: Operation | None) -> int | None:
+    """How many warps run `op`: those of the partition, function or module around it; None where nothing says so."""
+    region: Region | None = None
+    while op is not None:
+        if op.name == _PARTITIONS and region is not None:
+            return _partition_warps(op, op.regions.index(region))
+        if op.name in ("builtin.module", "tt.func") and (n := _number(op, NUM_WARPS)) is not None:
+            return n
+        region = op.parent.parent if op.parent is not None else None
+        op = op.parent_op
+    return None
+
+
+def _partition_warps(partitions: Operation, i: int) -> int | None:
+    parent = partitions.parent_op
+    counts = getattr(parent.attributes.get("partitionNumWarps"), "values", ()) if parent is not None else ()
+    return counts[i] if i < len(counts) else None
+
+
+# -- do the layouts fit? ------------------------------------------------------------------------------------------
+
+#: Operations that may have tensors of which two threads hold the same element, or whose warps are swizzled.
+_TAKE_ANY_LAYOUT = frozenset(
+    [f"tt.{name}" for name in (
+        "make_range", "splat", "broadcast", "load", "store", "join", "split", "dot", "dot_scaled", "call", "return",
+        "func", "expand_dims", "reshape", "trans", "addptr", "bitcast", "fp_to_fp", "int_to_ptr", "ptr_to_int",
+        "clampf", "precise_divf", "precise_sqrt", "mulhiui", "extern_elementwise", "elementwise_inline_asm",
+        "map_elementwise",
+    )] + [f"ttg.{name}" for name in ("convert_layout", "fp4_to_fp", "local_load", "local_store")]
+)  # fmt: skip
+_DIALECTS = frozenset(("tt", "ttg", "ttng", "gluon"))
+
+
+class _Machine(NamedTuple):
+    """What layouts must fit to."""
+
+    warps: int | None
+    threads: int
+    ctas: int
+
+
+class _Verdicts(dict[Type, str]):
+    """What is wrong with a type on one machine, or ""."""
+
+    def __init__(self, machine: _Machine) -> None:
+        self.machine = machine
+        self.irregular: set[Type] = set()  # types that only some operations may have
+
+    def __missing__(self, ty: Type) -> str:
+        message = ""
+        layout: Any = getattr(ty, "encoding", None)
+        if isinstance(layout, Layout):
+            if isinstance(ty, TensorType):
+                message = self.tensor(ty, layout)
+                if not message and is_irregular(layout):
+                    self.irregular.add(ty)
+            elif isinstance(ty, MemDescType) and layout.ctas != self.machine.ctas:
+                message = f"{ty} is dealt to {layout.ctas} blocks, there are {self.machine.ctas}"
+        self[ty] = message
+        return message
+
+    def tensor(self, ty: TensorType, layout: Any) -> str:
+        machine = self.machine
+        if not isinstance(layout, Distributed):
+            kind = "a buffer's" if isinstance(layout, MemoryLayout) else "no tensor's"
+            return f"{ty} has {kind} layout"
+        if layout.rank != len(ty.shape):
+            return f"{ty} has {len(ty.shape)} dimensions, its layout {layout.rank}"
+        if layout.ctas != machine.ctas:
+            return f"{ty} is dealt to {layout.ctas} blocks, there are {machine.ctas}"
+        if not all(map(power_of_two, ty.shape)):
+            return f"{ty} has a layout, so that its shape must be powers of two"
+        if layout.lanes != machine.threads:
+            return f"{ty} is dealt to {layout.lanes} threads a warp, there are {machine.threads}"
+        if machine.warps is None:
+            return f"{ty} has a layout, but nothing around it has the attribute {NUM_WARPS}"
+        if layout.warps != machine.warps:
+            return f"{ty} is dealt to {layout.warps} warps, there are {machine.warps}"
+        return ""
+
+
+_machines: dict[_Machine, _Verdicts] = {}
+
+
+class _Concerned(dict[type, bool]):
+    """Whether the layouts at operations of a class are looked at."""
+
+    def __missing__(self, cls: type) -> bool:
+        found = self[cls] = getattr(cls, "name", "").partition(".")[0] in _DIALECTS
+        return found
+
+
+_concerned = _Concerned()
+
+
+def _verdicts(machine: _Machine) -> _Verdicts:
+    return _machines.get(machine) or _machines.setdefault(machine, _Verdicts(machine))
+
+
+def layouts_fit(root: Operation) -> Iterator[tuple[Operation, str]]:
+    """The operations in `root` at which a layout does not fit to the machine."""
+    machine = _Machine(num_warps(root), threads_per_warp(root), num_ctas(root))
+    yield from _operation(root, _verdicts(machine))
+
+
+def _operation(op: Operation, verdicts: _Verdicts) -> Iterator[tuple[Operation, str]]:
+    if op.attributes and not _ANYWHERE_CHECKED.isdisjoint(op.attributes):
+        yield from _misplaced(op)
+        n = _number(op, NUM_WARPS)
+        if n is not None:
+            verdicts = _verdicts(verdicts.machine._replace(warps=n))
+    for i, region in enumerate(op.regions):
+        inner = verdicts
+        if op.name == _PARTITIONS:
+            inner = _verdicts(verdicts.machine._replace(warps=_partition_warps(op, i)))
+        for block in region.blocks:
+            yield from _block(block.first, inner)
+
+
+def _block(op: Operation | None, verdicts: _Verdicts) -> Iterator[tuple[Operation, str]]:
+    irregular = verdicts.irregular
+    while op is not None:
+        if _concerned[op.__class__]:
+            for v in (*op.operands, *op.results):
+                ty = v.type
+                if verdicts[ty] or (ty in irregular and op.name not in _TAKE_ANY_LAYOUT):
+                    yield op, verdicts[ty] or f"{op.name} cannot be done with the layout of {ty}"
+                    break
+        if op.regions or op.attributes:
+            yield from _operation(op, verdicts)
+        op = op.next
+
+
+def _misplaced(op: Operation) -> Iterator[tuple[Operation, str]]:
+    if op.name == "builtin.module":
+        return
+    for name in sorted(_MODULE_ONLY.intersection(op.attributes)):
+        yield op, f"the attribute {name} belongs to a module"
+    if NUM_WARPS in op.attributes and op.name != "tt.func":
+        yield op, f"the attribute {NUM_WARPS} belongs to a module or tt.func"
+
+
+SURROUNDINGS.append(layouts_fit)

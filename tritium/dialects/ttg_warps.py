@@ -1,0 +1,177 @@
+"""Warps that do different things at the same time.
+
+%out = ttg.warp_specialize(%a, %b)
+default {
+  …                                             the warps that come here; may use values from outside
+  ttg.warp_yield %x : i32
+}
+partition0(%arg0: i32, %arg1: i32) num_warps(8) {
+  …                                             eight more warps; see %a and %b as their arguments, nothing else
+  ttg.warp_return
+} : (i32, i32) -> i32
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ir import (
+    ISOLATED,
+    PURE,
+    RECURSIVE_EFFECTS,
+    RETURN_LIKE,
+    TERMINATOR,
+    Attribute,
+    Block,
+    Body,
+    DenseArrayAttr,
+    I32Array,
+    Op,
+    Region,
+    VariadicOperand,
+    VariadicRegion,
+    VariadicResult,
+    i32,
+)
+from ..ir.parameters import power_of_two
+from . import ttg_checks
+from .constraints import listed
+from .ttg_context import num_warps
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
+    from ..ir.printer import Printer
+
+__all__ = ["WarpReturn", "WarpSpecialize", "WarpSpecializePartitions", "WarpYield"]
+
+
+class WarpSpecialize(Op, name="ttg.warp_specialize", traits=RECURSIVE_EFFECTS):
+    """The warps that come here run `defaultRegion`, others at the same time the partitions; all meet at the end.
+
+    The results are what the default region yields. Partition i has `partitionNumWarps[i]` warps, the first of which
+    has the number `warpGroupStartIds[i]`. `partitionOpHolder` holds one `ttg.warp_specialize.partitions`, which takes
+    what the partitions see of the outside and holds their regions.
+    """
+
+    partitionNumWarps: I32Array
+    warpGroupStartIds: I32Array = None
+    requestedRegisters: I32Array = None
+    actualRegisters: I32Array = None
+    defaultRegion: Body
+    partitionOpHolder: Body
+    defaultPassthrough: VariadicResult
+
+    @property
+    def partitions(self) -> WarpSpecializePartitions:
+        """The operation that holds the partitions' regions."""
+        found = self.regions[1].blocks[0].first
+        assert isinstance(found, WarpSpecializePartitions)
+        return found
+
+    def verify_op(self) -> list[str]:
+        """Partitions of powers of two of warps, in no other such operation, in a kernel of whole warp groups."""
+        holder = self.regions[1].blocks
+        first = holder[0].first if holder else None
+        if len(holder) != 1 or not isinstance(first, WarpSpecializePartitions) or first.next is not None:
+            return ["the second region must hold one ttg.warp_specialize.partitions and nothing else"]
+        out = []
+        counts = self.partitionNumWarps
+        if len(first.regions) != len(counts):
+            out.append(f"{len(first.regions)} partitions, but partitionNumWarps has {len(counts)} entries")
+        out += [f"partition {i} has {n} warps, no power of two" for i, n in enumerate(counts) if not power_of_two(n)]
+        starts = self.warpGroupStartIds
+        if starts is not None and len(starts) != len(counts):
+            out.append(f"{len(starts)} entries of warpGroupStartIds for {len(counts)} partitions")
+        parent = self.parent_op
+        while parent is not None and not isinstance(parent, WarpSpecialize):
+            parent = parent.parent_op
+        if parent is not None:
+            out.append("stands in another ttg.warp_specialize")
+        warps = num_warps(self)
+        if warps is not None and warps % 4:
+            out.append(f"needs a kernel whose number of warps is a multiple of 4, not {warps}")
+        return out
+
+    def print_assembly(self, printer: Printer) -> None:
+        """`ttg.warp_specialize(%a) attributes {…}`, then `default {…}` and each `partition0(…) num_warps(4) {…}`."""
+        inner = self.partitions
+        printer.write(f"ttg.warp_specialize({printer.values(inner.operands)})")
+        printer.write(printer.attr_dict(self.attributes, ("partitionNumWarps",), keyword="attributes "))
+        printer.write(f"{printer.indent}default ")
+        printer.region(self.regions[0], entry_label=False)
+        for i, (region, warps) in enumerate(zip(inner.regions, self.partitionNumWarps)):
+            arguments = printer.arguments(region.blocks[0].args)
+            printer.write(f"{printer.indent}partition{i}({arguments}) num_warps({warps}) ")
+            printer.region(region, entry_label=False)
+        printer.write(f" : {printer.functional_type(inner.operands, self.results)}")
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> WarpSpecialize:
+        """The same, read."""
+        parser.expect("(")
+        captures = parser.operands()
+        parser.expect(")")
+        attributes: dict[str, Attribute] = parser.attr_dict("attributes")
+        parser.expect("default")
+        default = parser.region()
+        regions: list[Region] = []
+        warps: list[int] = []
+        while parser.accept(f"partition{len(regions)}"):
+            arguments = parser.arguments()
+            parser.expect("num_warps")
+            parser.expect("(")
+            warps.append(parser.integer())
+            parser.expect(")")
+            regions.append(parser.region(arguments, isolated=True))
+        parser.expect(":")
+        inputs, results = parser.functional_type()
+        parser.typed(captures, inputs)
+        holder = Block()
+        holder.append(WarpSpecializePartitions.create(captures, [], {}, regions))
+        attributes["partitionNumWarps"] = DenseArrayAttr(tuple(warps), i32)
+        return cls.create([], results, attributes, [default, Region(holder)])
+
+
+class WarpSpecializePartitions(
+    Op, name="ttg.warp_specialize.partitions", traits=ISOLATED | RECURSIVE_EFFECTS | TERMINATOR
+):
+    """The partitions of the `ttg.warp_specialize` around it; their arguments are `explicitCaptures`."""
+
+    explicitCaptures: VariadicOperand
+    partitionRegions: VariadicRegion
+
+    def verify_op(self) -> list[str]:
+        """Each region takes what is captured."""
+        types = [v.type for v in self.operands]
+        out = list(ttg_checks.inside("ttg.warp_specialize")(self))
+        for i, region in enumerate(self.regions):
+            if not region.blocks:
+                out.append(f"partition {i} is empty")
+            elif [a.type for a in region.blocks[0].args] != types:
+                out.append(f"partition {i} takes {listed(region.blocks[0].args)}, captured are {listed(types)}")
+        return out
+
+
+class WarpYield(
+    Op,
+    name="ttg.warp_yield",
+    traits=PURE | TERMINATOR | RETURN_LIKE,
+    assembly="($values^)? attr-dict (`:` type($values)^)?",
+):
+    """End the default region; `values` are the results of the `ttg.warp_specialize` around it."""
+
+    values: VariadicOperand
+
+    def verify_op(self) -> list[str]:
+        """Values of the types of the results."""
+        out = list(ttg_checks.inside("ttg.warp_specialize")(self))
+        parent = self.parent_op
+        if not out and parent is not None and [v.type for v in self.operands] != [r.type for r in parent.results]:
+            out.append(f"yields {listed(self.operands)}, the results are {listed(parent.results)}")
+        return out
+
+
+class WarpReturn(Op, name="ttg.warp_return", traits=PURE | TERMINATOR | RETURN_LIKE, assembly="attr-dict"):
+    """End a partition."""
+
+    verify_op = ttg_checks.inside("ttg.warp_specialize.partitions")
