@@ -54,7 +54,7 @@ def test_host_descriptor():
     assert [v.type for v in value.shape] == [tl.int32] * 2
     assert [v.type for v in value.strides] == [tl.int64] * 2
     assert [op.name for op in block] == ["arith.trunci", "arith.trunci", "tt.make_tensor_descriptor"]
-    assert str(value.handle.type) == "!tt.tensordesc<tensor<64x32xf16>>"
+    assert str(value.handle.type) == "!tt.tensordesc<64x32xf16>"
 
 
 def test_types_are_interned():

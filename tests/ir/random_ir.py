@@ -204,13 +204,13 @@ class RandomIR:
         ptr = self.value(b, values, pointer)
         mask = self.value(b, values, with_element(pointer, i1)) if rng.random() < 0.6 else None
         value = self.value(b, values, with_element(pointer, f32))
-        cache, evict = rng.choice(list(tt.CacheModifier)), rng.choice(list(tt.EvictionPolicy))
+        policy = tt.CachePolicy.of(rng.choice(list(tt.CacheModifier)), rng.choice(list(tt.EvictionPolicy)))
         kind = rng.randrange(3)
         if kind == 0:
             other = value if mask is not None and rng.random() < 0.5 else None
-            b.insert(tt.Load(ptr, mask, other, cache=cache, evict=evict, isVolatile=rng.random() < 0.2))
+            b.insert(tt.Load(ptr, mask, other, cachePolicy=policy, isVolatile=rng.random() < 0.2))
         elif kind == 1:
-            b.insert(tt.Store(ptr, value, mask, cache=cache, evict=evict))
+            b.insert(tt.Store(ptr, value, mask, cachePolicy=policy))
         else:
             b.insert(tt.AtomicRMW(tt.AtomicOp.fadd, ptr, value, mask, rng.choice(list(tt.MemSemantic))))
 

@@ -72,6 +72,7 @@ LINES = [
     "%0 = tt.addptr %p, %a : !tt.ptr<f32>, i32",
     "%0 = tt.clampf %x, %x, %x, propagateNan = none : f32",
     "%0 = tt.precise_divf %x, %x : f32",
+    "%0 = tt.approx_divf %x, %x : f32",
     "%0 = tt.mulhiui %a, %b : i32",
     (
         "%0 = tt.extern_elementwise %x, %x"
@@ -91,18 +92,39 @@ LINES = [
     "%0 = tt.trans %pair {order = array<i32: 1, 0>} : tensor<8x2xf32> -> tensor<2x8xf32>",
     "%0 = tt.gather %t[%i] {axis = 0 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>",
     "%0 = tt.load %p : !tt.ptr<f32>",
-    "%0 = tt.load %p, %c, %x cacheModifier = ca evictionPolicy = evict_first {isVolatile = true} : !tt.ptr<f32>",
+    (
+        "%0 = tt.load %p, %c, %x {cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_first>,"
+        " isVolatile = true} : !tt.ptr<f32>"
+    ),
     "%0 = tt.load %bp {boundaryCheck = array<i32: 0, 1>, padding = 2 : i32} : !tt.ptr<tensor<4x8xf16>>",
     "tt.store %p, %x : !tt.ptr<f32>",
-    "tt.store %p, %x, %c cacheModifier = wt {boundaryCheck = array<i32: 0>} : !tt.ptr<f32>",
+    "tt.store %p, %x, %c {boundaryCheck = array<i32: 0>} : !tt.ptr<f32>",
+    "tt.store %p, %x {ignore_cta} : !tt.ptr<f32>",
+    "%0 = tt.atomic_load acquire, sys, %ip, %c : (!tt.ptr<i32>, i1) -> i32",
+    "tt.atomic_store release, gpu, %p, %x, %c : !tt.ptr<f32>",
+    "%0 = tt.atomic_poll relaxed, gpu, %ip, %a : !tt.ptr<i32>, i32 -> i1",
+    "%0 = tt.atomic_poll acquire, sys, %ip, %a timeout %l : !tt.ptr<i32>, i32 -> i1",
+    "tt.grid_dependency_wait",
+    "tt.grid_dependency_launch_dependents",
     "%0 = tt.atomic_rmw fadd, relaxed, gpu, %p, %x, %c : (!tt.ptr<f32>, f32, i1) -> f32",
     "%0 = tt.atomic_rmw and, acq_rel, sys, %ip, %a : (!tt.ptr<i32>, i32) -> i32",
     "%0 = tt.atomic_cas acquire, cta, %ip, %a, %b : (!tt.ptr<i32>, i32, i32) -> i32",
     "%0 = tt.make_tensor_ptr %p, [%l, %l], [%l, %l], [%a, %b] {order = array<i32: 1, 0>} : !tt.ptr<tensor<4x8xf32>>",
     "%0 = tt.advance %bp, [%a, %b] : !tt.ptr<tensor<4x8xf16>>",
-    "%0 = tt.make_tensor_descriptor %p, [%a, %b], [%l, %l] : !tt.ptr<f32>, !tt.tensordesc<tensor<4x8xf32>>",
-    "%0 = tt.descriptor_load %d[%a, %b] : !tt.tensordesc<tensor<4x8xf16>> -> tensor<4x8xf16>",
-    "tt.descriptor_store %d[%a, %b], %block : !tt.tensordesc<tensor<4x8xf16>>, tensor<4x8xf16>",
+    "%0 = tt.make_tensor_descriptor %p, [%a, %b], [%l, %l] : !tt.ptr<f32>, !tt.tensordesc<4x8xf32>",
+    "%0 = tt.descriptor_load %d[%a, %b] : !tt.tensordesc<4x8xf16> -> tensor<4x8xf16>",
+    "tt.descriptor_store %d[%a, %b], %block : !tt.tensordesc<4x8xf16>, tensor<4x8xf16>",
+    "tt.descriptor_reduce add, %d[%a, %b], %block : !tt.tensordesc<4x8xf16>, tensor<4x8xf16>",
+    "%0 = tt.descriptor_gather %row[%i, %a] : (!tt.tensordesc<1x16xf16>, tensor<8xi32>, i32) -> tensor<8x16xf16>",
+    "tt.descriptor_scatter %row[%i, %a], %rows : !tt.tensordesc<1x16xf16>, tensor<8xi32>, i32, tensor<8x16xf16>",
+    (
+        "%0 = tt.dot_scaled %bytes scale %s8, %bytes scale %s8, %acc lhs = e4m3 rhs = e5m2 {fastMath = true}"
+        " : tensor<16x16xi8>, tensor<16x1xi8> * tensor<16x16xi8>, tensor<16x1xi8> -> tensor<16x16xf32>"
+    ),
+    (
+        "%0 = tt.dot_scaled %bytes, %sq, %acc lhs = e4m3 rhs = fp16 {fastMath = false, lhs_k_pack = false}"
+        " : tensor<16x16xi8> * tensor<16x16xf16> -> tensor<16x16xf32>"
+    ),
     "%0 = tt.dot %sq, %sq, %acc : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>",
     (
         "%0 = tt.dot %sq, %sq, %acc, inputPrecision = bf16x3 {maxNumImpreciseAcc = 1 : i32}"
@@ -121,6 +143,7 @@ LINES = [
 ARGUMENTS = (
     "%a: i32, %b: i32, %l: i64, %c: i1, %x: f32, %h: f16, %p: !tt.ptr<f32>, %ip: !tt.ptr<i32>, %t: tensor<8xf32>, "
     "%m: tensor<8xi1>, %i: tensor<8xi32>, %one: tensor<1xf32>, %col: tensor<8x1xf32>, %pair: tensor<8x2xf32>, "
-    "%bp: !tt.ptr<tensor<4x8xf16>>, %d: !tt.tensordesc<tensor<4x8xf16>>, %block: tensor<4x8xf16>, "
+    "%bp: !tt.ptr<tensor<4x8xf16>>, %d: !tt.tensordesc<4x8xf16>, %block: tensor<4x8xf16>, "
+    "%row: !tt.tensordesc<1x16xf16>, %rows: tensor<8x16xf16>, %bytes: tensor<16x16xi8>, %s8: tensor<16x1xi8>, "
     "%sq: tensor<16x16xf16>, %acc: tensor<16x16xf32>"
 )

@@ -161,8 +161,9 @@ def test_accessors_follow_changes(values):
     op = tt.Store(values[0], values[1])
     op.set_operand(1, values[3])
     assert op.value is values[3] and op.mask is None
-    op.attributes["cache"] = IntegerAttr(3, i32)
-    assert op.cache is tt.CacheModifier.cg
+    atomic = tt.AtomicCAS(values[0], values[3], values[3], result=i32)
+    atomic.attributes["scope"] = IntegerAttr(3, i32)
+    assert atomic.scope is tt.MemSyncScope.sys
 
 
 def test_result_types_are_inferred_or_given(values):

@@ -90,7 +90,31 @@ def test_one_operation(line):
 def test_the_lines_above_cover_all_operations_with_an_assembly_format():
     plain = {name for name, cls in OPS.items() if name.startswith("tt.") and cls.assembly is not None}
     used = {op.name for line in LINES for op in parse_module(body(line, ARGUMENTS)).walk()}
-    assert plain - used == {"tt.make_range", "tt.splat", "tt.precise_sqrt", "tt.reduce.return", "tt.scan.return"}
+    inside = {"tt.reduce.return", "tt.scan.return", "tt.map_elementwise.return"}
+    assert plain - used == {"tt.make_range", "tt.splat", "tt.precise_sqrt"} | inside
+
+
+def test_older_spellings():
+    lines = {
+        "%0 = tt.load %p, %c, %x cacheModifier = ca evictionPolicy = evict_first {isVolatile = true} : !tt.ptr<f32>": (
+            "cache_modifier = ca, eviction_policy = evict_first>, isVolatile = true} : !tt.ptr<f32>"
+        ),
+        "tt.store %p, %x cacheModifier = wt : !tt.ptr<f32>": "cache_modifier = wt, eviction_policy = evict_normal>}",
+        "tt.store %p, %x evictionPolicy = evict_last : !tt.ptr<f32>": "= none, eviction_policy = evict_last>} : !tt",
+        "tt.store %p, %x cacheModifier = none : !tt.ptr<f32>": "tt.store %p, %x : !tt.ptr<f32>",
+        "%0 = tt.descriptor_load %e[%a] cacheModifier = cg : !tt.tensordesc<tensor<8xf16>> -> tensor<8xf16>": (
+            "cache_modifier = cg, eviction_policy = evict_normal>} : !tt.tensordesc<8xf16> -> tensor<8xf16>"
+        ),
+    }
+    for line, now in lines.items():
+        text = print_op(parse_module(body(line, ARGUMENTS + ", %e: !tt.tensordesc<tensor<8xf16>>")))
+        assert now in text and "%e: !tt.tensordesc<8xf16>" in text
+    for wrong in ("cacheModifier = cx", "cacheModifier ca", "evictionPolicy = cg", "cacheModifier"):
+        with pytest.raises(ParseError):
+            parse_module(body(f"%0 = tt.load %p {wrong} : !tt.ptr<f32>", ARGUMENTS))
+    for wrong in ("cache_modifier = ca", "eviction_policy = ca, cache_modifier = ca", "cache_modifier = ca, a = b", ""):
+        with pytest.raises(ParseError):
+            parse_attribute(f"#tt.cache_policy<{wrong}>")
 
 
 def test_structured_control_flow():
@@ -258,7 +282,7 @@ def test_aliases_of_attributes_and_types():
         "vector<16xf32>",
     ]
     + ["() -> ()", "(i32) -> (f32, i1)", "((i32) -> f32) -> ((i32) -> f32)", "tensor<2x!tt.ptr<tensor<4x4xf16>, 3>>"]
-    + ["!tt.ptr<i8>", "!tt.tensordesc<tensor<4x8xui8>>", "tensor<4xf32, #other.blocked<{order = [0]}>>"],
+    + ["!tt.ptr<i8>", "!tt.tensordesc<4x8xui8>", "tensor<4xf32, #other.blocked<{order = [0]}>>"],
 )
 def test_types(text):
     assert str(parse_type(text)) == text

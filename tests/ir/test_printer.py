@@ -87,11 +87,13 @@ def test_names_of_sibling_regions_are_reused():
 def test_default_attributes_are_left_out():
     _, func, b = function(tt.PointerType(f32), i1)
     p, mask = func.entry.args
-    plain = b.insert(tt.Load(p, mask, cache=tt.CacheModifier.none, isVolatile=False))
-    cached = b.insert(tt.Load(p, cache=tt.CacheModifier.cg, evict=tt.EvictionPolicy.evict_last, isVolatile=True))
+    plain = b.insert(tt.Load(p, mask, cachePolicy=tt.CachePolicy.of(tt.CacheModifier.none), isVolatile=False))
+    policy = tt.CachePolicy.of(tt.CacheModifier.cg, tt.EvictionPolicy.evict_last)
+    cached = b.insert(tt.Load(p, cachePolicy=policy, isVolatile=True))
     assert str(plain) == "%0 = tt.load %arg0, %arg1 : !tt.ptr<f32>"
     assert str(cached) == (
-        "%1 = tt.load %arg0 cacheModifier = cg evictionPolicy = evict_last {isVolatile = true} : !tt.ptr<f32>"
+        "%1 = tt.load %arg0 {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_last>,"
+        " isVolatile = true} : !tt.ptr<f32>"
     )
 
 

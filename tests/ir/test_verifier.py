@@ -298,7 +298,7 @@ def test_v9_number_of_an_enumeration():
 
 def test_v9_optional_attribute():
     m = module("%0 = tt.load %p : !tt.ptr<f32>", "%p: !tt.ptr<f32>")
-    find(m, "tt.load").attributes["cache"] = IntegerAttr(9, i32)
+    find(m, "tt.load").attributes["padding"] = IntegerAttr(9, i32)
     assert broken(m) == {"V9"}
 
 
@@ -429,10 +429,10 @@ GENERIC = [
     "%0 = tt.make_tensor_ptr %p, [%l, %l], [%l, %l], [%a, %b] {order = array<i32: 1, 0>} : !tt.ptr<tensor<4x8xf16>>",
     "%0 = tt.advance %bp, [%a] : !tt.ptr<tensor<4x8xf16>>",
     "%0 = tt.advance %p, [%a] : !tt.ptr<f32>",
-    "%0 = tt.make_tensor_descriptor %p, [%a], [%l] : !tt.ptr<f32>, !tt.tensordesc<tensor<4x8xf32>>",
-    "%0 = tt.descriptor_load %d[%a] : !tt.tensordesc<tensor<4x8xf16>> -> tensor<4x8xf16>",
-    "%0 = tt.descriptor_load %d[%a, %b] : !tt.tensordesc<tensor<4x8xf16>> -> tensor<4x4xf16>",
-    "tt.descriptor_store %d[%a, %b], %v : !tt.tensordesc<tensor<4x8xf16>>, tensor<4x8xf32>",
+    "%0 = tt.make_tensor_descriptor %p, [%a], [%l] : !tt.ptr<f32>, !tt.tensordesc<4x8xf32>",
+    "%0 = tt.descriptor_load %d[%a] : !tt.tensordesc<4x8xf16> -> tensor<4x8xf16>",
+    "%0 = tt.descriptor_load %d[%a, %b] : !tt.tensordesc<4x8xf16> -> tensor<4x4xf16>",
+    "tt.descriptor_store %d[%a, %b], %v : !tt.tensordesc<4x8xf16>, tensor<4x8xf32>",
     "%0 = tt.dot %big, %sq, %acc : tensor<16x32xf16> * tensor<16x16xf16> -> tensor<16x16xf32>",
     "%0 = tt.dot %t, %t, %t : tensor<8xf32> * tensor<8xf32> -> tensor<8xf32>",
     '%0 = "tt.dot"(%sq, %sq, %acc) : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf16>',

@@ -142,9 +142,9 @@ def test_atomics_see_each_other_in_program_order():
 
 def test_descriptor_pads_and_drops():
     text = """
-  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<tensor<4x8xf32>> -> tensor<4x8xf32>
-  tt.descriptor_store %e[%i, %i], %v : !tt.tensordesc<tensor<4x8xf32>>, tensor<4x8xf32>"""
-    types = "%d: !tt.tensordesc<tensor<4x8xf32>>, %e: !tt.tensordesc<tensor<4x8xf32>>, %i: i32"
+  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<4x8xf32> -> tensor<4x8xf32>
+  tt.descriptor_store %e[%i, %i], %v : !tt.tensordesc<4x8xf32>, tensor<4x8xf32>"""
+    types = "%d: !tt.tensordesc<4x8xf32>, %e: !tt.tensordesc<4x8xf32>, %i: i32"
     x = np.arange(30, dtype=np.float32).reshape(5, 6)
     out = np.full((3, 6), -1, np.float32)
     run(parse_module(body(text, types)), 1, [TensorDesc(x, (5, 6), (6, 1), "nan"), TensorDesc(out, (3, 5), (6, 1)), -2])

@@ -90,12 +90,12 @@ def test_only_the_named_dimensions_are_checked(check, at):
 DESCRIPTOR = """
 tt.func public @k(%x: !tt.ptr<f32>, %o: !tt.ptr<f32>, %m: i32, %n: i32, %s: i64, %i: i32, %j: i32) {
   %one = arith.constant 1 : i64
-  %a = tt.make_tensor_descriptor %x, [%m, %n], [%s, %one] {padding = PADDING : i32} : !tt.ptr<f32>, !tt.tensordesc<tensor<4x8xf32>>
-  %b = tt.make_tensor_descriptor %o, [%m, %n], [%s, %one] : !tt.ptr<f32>, !tt.tensordesc<tensor<4x8xf32>>
+  %a = tt.make_tensor_descriptor %x, [%m, %n], [%s, %one] {padding = PADDING : i32} : !tt.ptr<f32>, !tt.tensordesc<4x8xf32>
+  %b = tt.make_tensor_descriptor %o, [%m, %n], [%s, %one] : !tt.ptr<f32>, !tt.tensordesc<4x8xf32>
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  %v = tt.descriptor_load %a[%i, %j] : !tt.tensordesc<tensor<4x8xf32>> -> tensor<4x8xf32>
-  tt.descriptor_store %b[%c0, %c1], %v : !tt.tensordesc<tensor<4x8xf32>>, tensor<4x8xf32>
+  %v = tt.descriptor_load %a[%i, %j] : !tt.tensordesc<4x8xf32> -> tensor<4x8xf32>
+  tt.descriptor_store %b[%c0, %c1], %v : !tt.tensordesc<4x8xf32>, tensor<4x8xf32>
   tt.return
 }"""
 
@@ -114,9 +114,9 @@ def test_descriptor_arguments_become_base_shape_strides(padding):
     """What launchers pack: the base, then sizes, then strides; the padding is known when compiling."""
     attribute = " {tt.padding = 2 : i32}" if padding == "nan" else ""
     text = f"""
-tt.func public @k(%d: !tt.tensordesc<tensor<4x8xf32>>{attribute}, %o: !tt.ptr<f32>, %i: i32) {{
+tt.func public @k(%d: !tt.tensordesc<4x8xf32>{attribute}, %o: !tt.ptr<f32>, %i: i32) {{
   %one = arith.constant 1 : i64
-  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<tensor<4x8xf32>> -> tensor<4x8xf32>
+  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<4x8xf32> -> tensor<4x8xf32>
   %c4 = arith.constant 4 : i64
   %c8 = arith.constant 8 : i64
   %c0 = arith.constant 0 : i32

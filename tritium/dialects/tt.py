@@ -30,15 +30,26 @@ from ..ir import (
 from ..ir import I32 as I32Field
 from . import tt_checks
 from .constraints import all_floats, all_integers
+from .tt_descriptor import (
+    DescriptorGather,
+    DescriptorLoad,
+    DescriptorReduce,
+    DescriptorScatter,
+    DescriptorStore,
+    MakeTensorDescriptor,
+)
+from .tt_dot import Dot, DotScaled
 from .tt_func import Call, Func, Return
 from .tt_memory import (
     Advance,
     AtomicCAS,
+    AtomicLoad,
+    AtomicPoll,
     AtomicRMW,
-    DescriptorLoad,
-    DescriptorStore,
+    AtomicStore,
+    GridDependencyLaunchDependents,
+    GridDependencyWait,
     Load,
-    MakeTensorDescriptor,
     MakeTensorPtr,
     Store,
 )
@@ -58,6 +69,8 @@ from .tt_shape import (
 from .tt_types import (
     AtomicOp,
     CacheModifier,
+    CachePolicy,
+    DescriptorReduceKind,
     DimField,
     EvictionPolicy,
     InputPrecision,
@@ -66,7 +79,6 @@ from .tt_types import (
     NanField,
     PaddingOption,
     PointerType,
-    PrecisionField,
     ProgramDim,
     PropagateNan,
     RoundingField,
@@ -79,19 +91,29 @@ from .tt_types import (
 __all__ = [
     "AddPtr",
     "Advance",
+    "ApproxDivF",
     "Assert",
     "AtomicCAS",
+    "AtomicLoad",
     "AtomicOp",
+    "AtomicPoll",
     "AtomicRMW",
+    "AtomicStore",
     "Bitcast",
     "Broadcast",
     "CacheModifier",
+    "CachePolicy",
     "Call",
     "Cat",
     "ClampF",
+    "DescriptorGather",
     "DescriptorLoad",
+    "DescriptorReduce",
+    "DescriptorReduceKind",
+    "DescriptorScatter",
     "DescriptorStore",
     "Dot",
+    "DotScaled",
     "EvictionPolicy",
     "ExpandDims",
     "ExternElementwise",
@@ -100,6 +122,8 @@ __all__ = [
     "Gather",
     "GetNumPrograms",
     "GetProgramId",
+    "GridDependencyLaunchDependents",
+    "GridDependencyWait",
     "Histogram",
     "InlineAsm",
     "InputPrecision",
@@ -109,6 +133,8 @@ __all__ = [
     "MakeRange",
     "MakeTensorDescriptor",
     "MakeTensorPtr",
+    "MapElementwise",
+    "MapElementwiseReturn",
     "MemSemantic",
     "MemSyncScope",
     "MulhiUI",
@@ -206,7 +232,7 @@ class FpToFp(
     Op,
     name="tt.fp_to_fp",
     traits=PURE | ELEMENTWISE,
-    assembly="$src (`,` `rounding` `=` $rounding^)? attr-dict `:` type($src) `->` type($result)",
+    assembly="$src attr-dict (`,` `rounding` `=` $rounding^)? `:` type($src) `->` type($result)",
 ):
     """result = `src` in another float type; `rounding` is required when bits are lost."""
 
@@ -239,7 +265,7 @@ class ClampF(
     Op,
     name="tt.clampf",
     traits=PURE | ELEMENTWISE,
-    assembly="$x `,` $min `,` $max `,` `propagateNan` `=` $propagateNan attr-dict `:` type($x)",
+    assembly="$x `,` $min `,` $max `,` `propagateNan` `=` $propagateNan attr-dict `:` type($result)",
 ):
     """result = min(max(x, min), max); a NaN in x stays when `propagateNan` is all, else becomes min."""
 
@@ -265,6 +291,16 @@ class PreciseDivF(Op, name="tt.precise_divf", traits=PURE | ELEMENTWISE, assembl
     """result = x / y, correctly rounded."""
 
     verify_op = all_floats
+
+    x: Operand
+    y: Operand
+    result: Result
+
+
+class ApproxDivF(Op, name="tt.approx_divf", traits=PURE | ELEMENTWISE, assembly="$x `,` $y attr-dict `:` type($x)"):
+    """result = x / y for f32, near enough: off by about two units in the last place, not for very small or large y."""
+
+    verify_op = tt_checks.floats_32
 
     x: Operand
     y: Operand
@@ -328,30 +364,6 @@ class InlineAsm(
 # -- tiles as a whole ---------------------------------------------------------------------------------------------
 
 
-class Dot(
-    Op,
-    name="tt.dot",
-    traits=PURE,
-    assembly="$a `,` $b `,` $c (`,` `inputPrecision` `=` $inputPrecision^)? attr-dict"
-    " `:` type($a) `*` type($b) `->` type($d)",
-):
-    """d = a @ b + c; a is (…, M, K), b is (…, K, N), c and d are (…, M, N)."""
-
-    verify_op = tt_checks.dot
-
-    a: Operand
-    b: Operand
-    c: Operand
-    inputPrecision: PrecisionField = InputPrecision.ieee
-    maxNumImpreciseAcc: I32Field = 0
-    d: Result
-
-    @classmethod
-    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
-        """The type of the accumulator."""
-        return [operands[2].type]
-
-
 class Reduce(Op, name="tt.reduce", traits=PURE | SINGLE_BLOCK | RECURSIVE_EFFECTS):
     """results = srcs combined along `axis` by the region, a function of (a…, b…) taken to be associative."""
 
@@ -387,6 +399,32 @@ class ScanReturn(
     Op, name="tt.scan.return", traits=TERMINATOR | RETURN_LIKE, assembly="$values attr-dict `:` type($values)"
 ):
     """Hand the combined values to `tt.scan`."""
+
+    values: VariadicOperand
+
+
+class MapElementwise(Op, name="tt.map_elementwise", traits=ELEMENTWISE | RECURSIVE_EFFECTS):
+    """results = the region applied to the elements of srcs, `pack` neighbours at a time.
+
+    The region, which may branch, has an argument for each of the neighbours of each operand, and hands on as many
+    values for each result with `tt.map_elementwise.return`. It must not write to memory.
+    """
+
+    verify_op = tt_checks.map_elementwise
+
+    srcs: VariadicOperand
+    pack: I32Field
+    scalarOp: Body
+    results_: VariadicResult
+
+
+class MapElementwiseReturn(
+    Op,
+    name="tt.map_elementwise.return",
+    traits=TERMINATOR | RETURN_LIKE,
+    assembly="attr-dict ($values^ `:` type($values))?",
+):
+    """Hand the values of the results' elements to `tt.map_elementwise`."""
 
     values: VariadicOperand
 

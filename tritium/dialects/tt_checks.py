@@ -11,6 +11,7 @@ from typing import Any
 
 from ..ir import (
     RETURN_LIKE,
+    WRITE,
     FunctionType,
     IntegerType,
     Operation,
@@ -20,13 +21,16 @@ from ..ir import (
     Type,
     Value,
     element_type,
+    f32,
     i1,
     i32,
     i64,
+    memory_effects,
     shape_of,
+    with_element,
 )
-from .constraints import GOOD, bit_width, is_float, is_integer, listed
-from .tt_types import PointerType, TensorDescType
+from .constraints import GOOD, all_floats, bit_width, is_float, is_integer, listed
+from .tt_types import PointerType
 
 POINTER_BITS = 64
 
@@ -40,7 +44,7 @@ def _block(ty: Type) -> TensorType | None:
     return ty.pointee if isinstance(ty, PointerType) and isinstance(ty.pointee, TensorType) else None
 
 
-def _alike(a: Type, b: Type) -> bool:
+def alike(a: Type, b: Type) -> bool:
     """One shape and one element type."""
     return a is b or (shape_of(a) == shape_of(b) and element_type(a) is element_type(b))
 
@@ -130,6 +134,12 @@ def fp_to_fp(op: Any) -> Sequence[str]:
     return GOOD
 
 
+def floats_32(op: Operation) -> Sequence[str]:
+    """All are f32, or tensors of it, of one type."""
+    wrong = next((v.type for v in (*op.operands, *op.results) if element_type(v.type) is not f32), None)
+    return all_floats(op) if wrong is None else (f"works on f32, not {wrong}",)
+
+
 def addptr(op: Operation) -> Sequence[str]:
     """A pointer and an integer; the result has the pointer's type."""
     ptr, offset = op.operands[0].type, op.operands[1].type
@@ -146,7 +156,7 @@ def make_range(op: Any) -> Sequence[str]:
     ty = op.results[0].type
     if op.start >= op.end:
         return (f"start {op.start} is not below end {op.end}",)
-    if not _alike(ty, TensorType((op.end - op.start,), i32)):
+    if not alike(ty, TensorType((op.end - op.start,), i32)):
         return (f"the result must be {_tensor([op.end - op.start], i32)}, not {ty}",)
     return GOOD
 
@@ -202,7 +212,7 @@ def cat(op: Operation) -> Sequence[str]:
 def join(op: Operation) -> Sequence[str]:
     """Two of one type; a dimension of 2 at the end."""
     a, b, c = (*(v.type for v in op.operands), op.results[0].type)
-    good = _alike(a, b) and shape_of(c) == (*shape_of(a), 2) and element_type(c) is element_type(a)
+    good = alike(a, b) and shape_of(c) == (*shape_of(a), 2) and element_type(c) is element_type(a)
     return GOOD if good else (f"{a} and {b} do not join to {c}",)
 
 
@@ -262,7 +272,7 @@ def _access(ptr: Type, value: Type, mask: Type | None, checked: tuple[int, ...])
     target = pointed(ptr)
     if target is None:
         return [f"needs a pointer, not {ptr}"]
-    if not _alike(value, target):
+    if not alike(value, target):
         return [f"{ptr} points to {target}, not {value}"]
     out = []
     block = _block(ptr)
@@ -284,7 +294,7 @@ def load(op: Any) -> Sequence[str]:
     if len(operands) > 1:
         if mask is None:
             return [*out, "'other' needs a mask"]
-        if len(operands) > 2 and not _alike(operands[2].type, ty):
+        if len(operands) > 2 and not alike(operands[2].type, ty):
             return [*out, f"'other' must be {ty}, not {operands[2].type}"]
     return out
 
@@ -310,6 +320,31 @@ def atomic_rmw(op: Any) -> Sequence[str]:
     return out
 
 
+def atomic_load(op: Any) -> Sequence[str]:
+    """Pointer, mask and result fit together; the order is relaxed or acquire."""
+    mask = op.operands[1].type if len(op.operands) > 1 else None
+    return [*_access(op.ptr.type, op.results[0].type, mask, ()), *_ordered(op, "a load", "relaxed", "acquire")]
+
+
+def atomic_store(op: Any) -> Sequence[str]:
+    """Pointer, value and mask fit together; the order is relaxed or release."""
+    return [*_access(op.ptr.type, op.value.type, _mask(op), ()), *_ordered(op, "a store", "relaxed", "release")]
+
+
+def atomic_poll(op: Any) -> Sequence[str]:
+    """Pointer and expected value fit together; one i1 an element; the order is relaxed or acquire."""
+    out = list(_access(op.ptr.type, op.expected.type, None, ()))
+    if not alike(op.results[0].type, with_element(op.expected.type, i1)):
+        out.append(f"the result must be {with_element(op.expected.type, i1)}, not {op.results[0].type}")
+    if op.timeout is not None and op.timeout.type is not i64:
+        out.append(f"the timeout must be i64, not {op.timeout.type}")
+    return [*out, *_ordered(op, "polling", "relaxed", "acquire")]
+
+
+def _ordered(op: Any, what: str, *orders: str) -> list[str]:
+    return [] if op.sem.name in orders else [f"{what} is {' or '.join(orders)}, not {op.sem.name}"]
+
+
 def atomic_cas(op: Any) -> Sequence[str]:
     """Pointer, values and result fit together."""
     out = list(_access(op.ptr.type, op.val.type, None, ()))
@@ -318,7 +353,7 @@ def atomic_cas(op: Any) -> Sequence[str]:
     return out
 
 
-def _all_of(values: Sequence[Value], types: tuple[Type, ...], what: str) -> list[str]:
+def all_of(values: Sequence[Value], types: tuple[Type, ...], what: str) -> list[str]:
     wrong = next((v for v in values if v.type not in types), None)
     return [] if wrong is None else [f"{what} must be {' or '.join(map(str, types))}, not {wrong.type}"]
 
@@ -329,7 +364,7 @@ def make_tensor_ptr(op: Any) -> Sequence[str]:
     base = op.base.type
     if block is None or not isinstance(base, PointerType) or base.pointee is not block.element:
         return (f"makes a pointer to a tile from a pointer to its elements, not {op.results[0].type} from {base}",)
-    out = _all_of([*op.shape, *op.strides], (i64,), "shape and strides") + _all_of(op.offsets, (i32,), "offsets")
+    out = all_of([*op.shape, *op.strides], (i64,), "shape and strides") + all_of(op.offsets, (i32,), "offsets")
     counts = [len(op.shape), len(op.strides), len(op.offsets)]
     if counts != [block.rank] * 3 or sorted(op.order) != list(range(block.rank)):
         out.append(f"{counts} sizes, strides, offsets and order {list(op.order)} for {block.rank} dimensions")
@@ -343,62 +378,10 @@ def advance(op: Any) -> Sequence[str]:
         return (f"moves a block pointer, not {op.ptr.type} to {op.results[0].type}",)
     if len(op.offsets) != block.rank:
         return (f"{len(op.offsets)} offsets for {block.rank} dimensions",)
-    return _all_of(op.offsets, (i32,), "offsets")
-
-
-def make_tensor_descriptor(op: Any) -> Sequence[str]:
-    """As many sizes and strides as the block has dimensions."""
-    ty, base = op.results[0].type, op.base.type
-    if not isinstance(ty, TensorDescType) or not isinstance(base, PointerType):
-        return (f"makes a descriptor from a pointer, not {ty} from {base}",)
-    if bit_width(base.pointee) != bit_width(ty.block.element):
-        return (f"{base} does not point to the elements of {ty}",)
-    counts = [len(op.shape), len(op.strides)]
-    if counts != [ty.block.rank] * 2:
-        return (f"{counts} sizes and strides for {ty.block.rank} dimensions",)
-    return _all_of(op.shape, (i32,), "sizes") + _all_of(op.strides, (i64,), "strides")
-
-
-def _descriptor(op: Any, value: Type) -> Sequence[str]:
-    ty = op.desc.type
-    if not isinstance(ty, TensorDescType):
-        return (f"needs a descriptor, not {ty}",)
-    if len(op.indices) != ty.block.rank:
-        return (f"{len(op.indices)} indices for {ty.block.rank} dimensions",)
-    numel = value.numel if isinstance(value, TensorType) else 1
-    if numel != ty.block.numel or bit_width(value) != bit_width(ty.block):
-        return (f"{ty} describes blocks of {ty.block}, not {value}",)
-    return _all_of(op.indices, (i32,), "indices")
-
-
-def descriptor_load(op: Any) -> Sequence[str]:
-    """The result is a block of the descriptor."""
-    return _descriptor(op, op.results[0].type)
-
-
-def descriptor_store(op: Any) -> Sequence[str]:
-    """The value is a block of the descriptor."""
-    return _descriptor(op, op.src.type)
+    return all_of(op.offsets, (i32,), "offsets")
 
 
 # -- tiles as a whole ---------------------------------------------------------------------------------------------
-
-
-def dot(op: Any) -> Sequence[str]:
-    """(…, M, K) @ (…, K, N) + (…, M, N)"""
-    a, b, c, d = op.a.type, op.b.type, op.c.type, op.results[0].type
-    sa, sb, sc = shape_of(a), shape_of(b), shape_of(c)
-    if len(sa) not in (2, 3) or len(sb) != len(sa) or len(sc) != len(sa):
-        return (f"needs operands of rank 2 or 3, not {listed([a, b, c])}",)
-    if sa[:-2] != sb[:-2] or sa[-1] != sb[-2] or sc != (*sa[:-1], sb[-1]):
-        return (f"the shapes do not fit: {a} @ {b} + {c}",)
-    if not _alike(c, d):
-        return (f"the result must be {c}, not {d}",)
-    if is_integer[a] != is_integer[b] or is_integer[a] != is_integer[c]:
-        return (f"integers and floats are mixed: {a} @ {b} + {c}",)
-    if is_integer[a] and bit_width(a) != bit_width(b):
-        return (f"the operands have different widths: {a} @ {b}",)
-    return GOOD
 
 
 def _combine(op: Any, region: Region, sources: Sequence[Value]) -> list[str]:
@@ -448,9 +431,33 @@ def scan(op: Any) -> Sequence[str]:
     if out:
         return out
     for v, r in zip(op.srcs, op.results):
-        if not _alike(v.type, r.type):
+        if not alike(v.type, r.type):
             out.append(f"the result of scanning {v.type} must be the same, not {r.type}")
     return out + _combine(op, op.regions[0], op.srcs)
+
+
+def map_elementwise(op: Any) -> Sequence[str]:
+    """`pack` arguments a source and `pack` values a result, of their element types; nothing is written inside."""
+    region, pack = op.regions[0], op.pack
+    if not op.srcs or pack < 1 or pack & (pack - 1):
+        return (f"needs an operand and a power of two as pack, not {len(op.srcs)} and {pack}",)
+    if not region.blocks:
+        return ("the region is empty",)
+    shape = shape_of(op.srcs[0].type)
+    if any(shape_of(v.type) != shape for v in (*op.srcs, *op.results)):
+        return (f"operands and results have different shapes: {listed([*op.srcs, *op.results])}",)
+    takes, gives = ([element_type(v.type) for v in vs for _ in range(pack)] for vs in (op.srcs, op.results))
+    out = []
+    if [a.type for a in region.entry.args] != takes:
+        out.append(f"the region takes {listed(region.entry.args)}, it must take {listed(takes)}")
+    for inner in op.walk():
+        if inner is op:
+            continue
+        if inner.name == "tt.map_elementwise.return" and [v.type for v in inner.operands] != gives:
+            out.append(f"the region returns {listed(inner.operands)}, it must return {listed(gives)}")
+        if not inner.regions and memory_effects(inner) & WRITE:
+            out.append(f"{inner.name} writes to memory, inside of a region applied element by element")
+    return out
 
 
 def histogram(op: Any) -> Sequence[str]:
@@ -463,7 +470,7 @@ def histogram(op: Any) -> Sequence[str]:
         or not is_integer[b]
     ):
         return (f"counts integers in one dimension, not {a} to {b}",)
-    if op.mask is not None and not _alike(op.mask.type, TensorType(shape_of(a), i1)):
+    if op.mask is not None and not alike(op.mask.type, TensorType(shape_of(a), i1)):
         return (f"a mask of type {op.mask.type} does not fit to {a}",)
     return GOOD
 

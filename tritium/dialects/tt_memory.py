@@ -1,4 +1,4 @@
-"""The operations of the tt dialect that touch memory: loads, stores, atomics, block pointers, descriptors."""
+"""The operations of the tt dialect that touch memory through pointers: loads, stores, atomics, block pointers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from ..ir import (
     PURE,
     READ,
     WRITE,
+    AnyAttr,
     Attribute,
     Bool,
+    Flag,
     I32Array,
     Op,
     Operand,
@@ -16,18 +18,15 @@ from ..ir import (
     Type,
     Value,
     VariadicOperand,
+    i1,
+    with_element,
 )
 from . import tt_checks
 from .tt_types import (
     AtomicField,
-    CacheField,
-    CacheModifier,
-    EvictField,
-    EvictionPolicy,
     MemSemantic,
     MemSyncScope,
     PaddingField,
-    PaddingOption,
     ScopeField,
     SemField,
     pointee_type,
@@ -36,16 +35,18 @@ from .tt_types import (
 __all__ = [
     "Advance",
     "AtomicCAS",
+    "AtomicLoad",
+    "AtomicPoll",
     "AtomicRMW",
-    "DescriptorLoad",
-    "DescriptorStore",
+    "AtomicStore",
+    "GridDependencyLaunchDependents",
+    "GridDependencyWait",
     "Load",
-    "MakeTensorDescriptor",
     "MakeTensorPtr",
     "Store",
 ]
 
-_ACCESS = "(`cacheModifier` `=` $cache^)? (`evictionPolicy` `=` $evict^)? attr-dict `:` "
+_ACCESS = "former<CachePolicy>($cachePolicy) attr-dict `:` "
 
 
 class _PointerResult:
@@ -78,8 +79,7 @@ class Load(
     other: OptionalOperand
     boundaryCheck: I32Array = ()
     padding: PaddingField = None
-    cache: CacheField = CacheModifier.none
-    evict: EvictField = EvictionPolicy.evict_normal
+    cachePolicy: AnyAttr = None
     isVolatile: Bool = False
     result: Result
 
@@ -95,7 +95,7 @@ class Store(
     traits=WRITE,
     assembly="$ptr `,` $value (`,` $mask^)? " + _ACCESS + "type($ptr)",
 ):
-    """*ptr = value where `mask`."""
+    """*ptr = value where `mask`; each block of a cluster stores for itself with `ignore_cta`."""
 
     verify_op = tt_checks.store
 
@@ -103,8 +103,81 @@ class Store(
     value: Operand
     mask: OptionalOperand
     boundaryCheck: I32Array = ()
-    cache: CacheField = CacheModifier.none
-    evict: EvictField = EvictionPolicy.evict_normal
+    cachePolicy: AnyAttr = None
+    ignore_cta: Flag = None
+
+
+class AtomicLoad(
+    _PointerResult,
+    Op,
+    name="tt.atomic_load",
+    traits=READ | WRITE,
+    assembly="$sem `,` $scope `,` $ptr (`,` $mask^)? attr-dict `:` functional-type(operands, $result)",
+):
+    """result = *ptr where `mask`, in one step; what was written before a release of it is seen after an acquire."""
+
+    verify_op = tt_checks.atomic_load
+
+    ptr: Operand
+    mask: OptionalOperand
+    sem: SemField
+    scope: ScopeField
+    result: Result
+
+
+class AtomicStore(
+    Op,
+    name="tt.atomic_store",
+    traits=WRITE,
+    assembly="$sem `,` $scope `,` $ptr `,` $value (`,` $mask^)? attr-dict `:` type($ptr)",
+):
+    """*ptr = value where `mask`, in one step."""
+
+    verify_op = tt_checks.atomic_store
+
+    ptr: Operand
+    value: Operand
+    mask: OptionalOperand
+    sem: SemField
+    scope: ScopeField
+
+
+class AtomicPoll(
+    Op,
+    name="tt.atomic_poll",
+    traits=READ | WRITE,
+    assembly="$sem `,` $scope `,` $ptr `,` $expected (`timeout` $timeout^)? attr-dict"
+    " `:` qualified(type($ptr)) `,` type($expected) `->` type($result)",
+):
+    """result = whether *ptr = expected was seen, reading again and again until then or for `timeout` nanoseconds.
+
+    Each element is read at least once; all share one timeout. With the order acquire, what was written before the
+    value seen is seen behind the poll.
+    """
+
+    verify_op = tt_checks.atomic_poll
+
+    ptr: Operand
+    expected: Operand
+    timeout: OptionalOperand
+    sem: SemField
+    scope: ScopeField
+    result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """An i1 for each element."""
+        return [with_element(operands[1].type, i1)]
+
+
+class GridDependencyWait(Op, name="tt.grid_dependency_wait", traits=READ | WRITE, assembly="attr-dict"):
+    """Wait until the grids that this one depends on are done, and see what they wrote."""
+
+
+class GridDependencyLaunchDependents(
+    Op, name="tt.grid_dependency_launch_dependents", traits=WRITE, assembly="attr-dict"
+):
+    """Let the grids that depend on this one start, once all its programs have come here or ended."""
 
 
 class AtomicRMW(
@@ -176,52 +249,3 @@ class Advance(Op, name="tt.advance", traits=PURE, assembly="$ptr `,` `[` $offset
     ptr: Operand
     offsets: VariadicOperand
     result: Result
-
-
-class MakeTensorDescriptor(
-    Op,
-    name="tt.make_tensor_descriptor",
-    traits=PURE,
-    assembly="$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` type($base) `,` type($result)",
-):
-    """result = a descriptor of the tensor at `base`: `shape` in i32 elements, `strides` in i64 elements."""
-
-    verify_op = tt_checks.make_tensor_descriptor
-
-    base: Operand
-    shape: VariadicOperand
-    strides: VariadicOperand
-    padding: PaddingField = PaddingOption.pad_zero
-    result: Result
-
-
-class DescriptorLoad(
-    Op,
-    name="tt.descriptor_load",
-    traits=READ,
-    assembly="$desc `[` $indices `]` " + _ACCESS + "type($desc) `->` type($result)",
-):
-    """result = the block at `indices`; elements outside read as the descriptor's padding."""
-
-    verify_op = tt_checks.descriptor_load
-
-    desc: Operand
-    indices: VariadicOperand
-    cache: CacheField = CacheModifier.none
-    evict: EvictField = EvictionPolicy.evict_normal
-    result: Result
-
-
-class DescriptorStore(
-    Op,
-    name="tt.descriptor_store",
-    traits=WRITE,
-    assembly="$desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)",
-):
-    """The block at `indices` = src; elements outside are dropped."""
-
-    verify_op = tt_checks.descriptor_store
-
-    desc: Operand
-    src: Operand
-    indices: VariadicOperand

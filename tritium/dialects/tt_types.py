@@ -5,7 +5,17 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
-from ..ir import DIALECT_TYPES, TensorType, Type, element_type, enum_field, with_element
+from ..ir import (
+    DIALECT_ATTRIBUTES,
+    DIALECT_TYPES,
+    Attribute,
+    TensorType,
+    Type,
+    element_type,
+    enum_field,
+    with_element,
+)
+from ..ir.assembly import custom_syntax
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
@@ -13,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AtomicField",
     "AtomicOp",
-    "CacheField",
     "CacheModifier",
+    "CachePolicy",
+    "DescriptorReduceKind",
     "DimField",
-    "EvictField",
     "EvictionPolicy",
     "InputPrecision",
     "MemSemantic",
@@ -28,6 +38,7 @@ __all__ = [
     "PrecisionField",
     "ProgramDim",
     "PropagateNan",
+    "ReduceKindField",
     "RoundingField",
     "RoundingMode",
     "ScaleDotElemType",
@@ -68,9 +79,10 @@ def _parse_pointer(parser: Parser) -> PointerType:
 
 
 class TensorDescType(Type):
-    """`!tt.tensordesc<tensor<64x32xf16>>`: a strided tensor in memory, accessed in blocks of type `block`.
+    """`!tt.tensordesc<64x32xf16, #shared>`: a strided tensor in memory, accessed in blocks of type `block`.
 
-    `signed` tells integer blocks apart in printing (`si`/`ui` element types); None for the rest.
+    Elements of integer blocks have a sign (`si32`, `ui8`), those of the tensors loaded have none. The encoding of the
+    block, where there is one, is the layout that blocks have in shared memory.
     """
 
     __slots__ = ("block",)
@@ -85,11 +97,18 @@ class TensorDescType(Type):
         return cls._table.setdefault(block, self)
 
     def spell(self, texts: dict[Any, str]) -> str:
-        return f"!tt.tensordesc<{texts[self.block]}>"
+        block = self.block
+        layout = "" if block.encoding is None else f", {texts[block.encoding]}"
+        return f"!tt.tensordesc<{''.join(f'{n}x' for n in block.shape)}{texts[block.element]}{layout}>"
 
 
 def _parse_descriptor(parser: Parser) -> TensorDescType:
+    """Also the older spelling, with the block written as a tensor: `<tensor<64x32xf16>>`."""
+    at = parser.pos
     parser.expect("<")
+    if not parser.peek("tensor"):
+        parser.skip_to(at)
+        return TensorDescType(parser.shaped("tensor", at))
     at, block = parser.pos, parser.type()
     if not isinstance(block, TensorType):
         raise parser.error(f"a descriptor describes tensors, not {block}", at)
@@ -121,6 +140,73 @@ class EvictionPolicy(enum.IntEnum):
     evict_last = 3
 
 
+class CachePolicy(Attribute):
+    """`#tt.cache_policy<cache_modifier = ca, eviction_policy = evict_last>`: hints to caches, no order."""
+
+    __slots__ = ("cache_modifier", "eviction_policy")
+    cache_modifier: CacheModifier
+    eviction_policy: EvictionPolicy
+
+    def __new__(cls, cache_modifier: CacheModifier, eviction_policy: EvictionPolicy) -> CachePolicy:
+        found = cls._table.get((cache_modifier, eviction_policy))
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.cache_modifier, self.eviction_policy = cache_modifier, eviction_policy
+        return cls._table.setdefault((cache_modifier, eviction_policy), self)
+
+    @classmethod
+    def of(cls, modifier: CacheModifier | None = None, eviction: EvictionPolicy | None = None) -> CachePolicy | None:
+        """The policy of both; None, which stands for no policy, where neither hints at anything."""
+        modifier, eviction = modifier or CacheModifier.none, eviction or EvictionPolicy.evict_normal
+        usual = modifier is CacheModifier.none and eviction is EvictionPolicy.evict_normal
+        return None if usual else cls(modifier, eviction)
+
+    def spell(self, texts: dict[Any, str]) -> str:
+        hints = f"cache_modifier = {self.cache_modifier.name}, eviction_policy = {self.eviction_policy.name}"
+        return f"#tt.cache_policy<{hints}>"
+
+
+def _keyword(parser: Parser, cls: type[enum.IntEnum]) -> enum.IntEnum:
+    at, word = parser.pos, parser.word("a keyword")
+    if word not in cls.__members__:
+        raise parser.error(f"'{word}' is not one of {', '.join(cls.__members__)}", at)
+    return cls[word]
+
+
+def _parse_policy(parser: Parser) -> CachePolicy:
+    known = {"cache_modifier": CacheModifier, "eviction_policy": EvictionPolicy}
+    given: dict[str, Any] = {}
+    parser.expect("<")
+    while len(given) < len(known):
+        if given:
+            parser.expect(",")
+        at, name = parser.pos, parser.word("a parameter")
+        if name not in known or name in given:
+            raise parser.error(f"'{name}' is not the name of a further parameter of #tt.cache_policy", at)
+        parser.expect("=")
+        given[name] = _keyword(parser, known[name])
+    parser.expect(">")
+    return CachePolicy(**given)
+
+
+def _parse_former_policy(parser: Parser) -> tuple[CachePolicy | None]:
+    """`cacheModifier = ca evictionPolicy = evict_last`, each where it says something."""
+    modifier: Any = None
+    eviction: Any = None
+    if parser.accept("cacheModifier"):
+        parser.expect("=")
+        modifier = _keyword(parser, CacheModifier)
+    if parser.accept("evictionPolicy"):
+        parser.expect("=")
+        eviction = _keyword(parser, EvictionPolicy)
+    return (CachePolicy.of(modifier, eviction),)
+
+
+DIALECT_ATTRIBUTES["tt.cache_policy"] = _parse_policy
+custom_syntax("CachePolicy", lambda printer: "", _parse_former_policy)
+
+
 class PaddingOption(enum.IntEnum):
     """What an out-of-bounds element reads as."""
 
@@ -141,6 +227,19 @@ class AtomicOp(enum.IntEnum):
     umax = 8
     umin = 9
     exch = 10
+
+
+class DescriptorReduceKind(enum.IntEnum):
+    """The operation of a reducing store through a descriptor."""
+
+    add = 1
+    min = 2
+    max = 3
+    inc = 4
+    dec = 5
+    _and = 6
+    _or = 7
+    xor = 8
 
 
 class MemSemantic(enum.IntEnum):
@@ -204,10 +303,9 @@ class ScaleDotElemType(enum.IntEnum):
     fp16 = 6
 
 
-CacheField = enum_field(CacheModifier)
-EvictField = enum_field(EvictionPolicy)
 PaddingField = enum_field(PaddingOption)
 AtomicField = enum_field(AtomicOp)
+ReduceKindField = enum_field(DescriptorReduceKind)
 SemField = enum_field(MemSemantic)
 ScopeField = enum_field(MemSyncScope)
 DimField = enum_field(ProgramDim)

@@ -17,6 +17,7 @@ The language is that of MLIR's operation definitions:
 | `( … $x^ … ) : ( … )?` | the same, and the second bracket when it is not |
 | `` oilist(`k` … | `l` …) `` | clauses in any order, each printed when something it names is there |
 | `custom<Name>(…)` | `$field` and `type($field)` as the functions registered by `custom_syntax` say |
+| `former<Name>($field)` | an older spelling of an attribute, registered likewise: read, and never written |
 
 `elements(cls)` gives the tree; this module compiles printing, `assembly_parser` parsing. Both write one Python
 function per class, made on first use.
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 _TOKEN = re.compile(
-    r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|custom<(?P<custom>\w+)>"
+    r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|custom<(?P<custom>\w+)>|former<(?P<former>\w+)>"
     r"|(?P<word>[a-z][a-z\-]*)(?P<open>\()?|(?P<punctuation>[()?^:,|]))"
 )
 SIZES = ("operandSegmentSizes", "resultSegmentSizes")
@@ -75,9 +76,10 @@ def custom_syntax(name: str, write: Callable[..., str], read: Callable[[Any], tu
 class Element:
     """One element of a format.
 
-    `kind` is literal, field, type, types, stripped, attr-dict, operands, functional-type, custom, oilist or group.
-    The children of a custom are its arguments, those of an oilist a group for each clause. `text` is a literal, the
-    name of a custom, the prefix of a stripped type, or "operands" or "results" for types.
+    `kind` is literal, field, type, types, stripped, attr-dict, operands, functional-type, custom, former, oilist or
+    group. The children of a custom are its arguments, those of an oilist a group for each clause. `text` is a literal,
+    the name of a custom, the prefix of a stripped type, "operands" or "results" for types; for a former spelling, its
+    name and the attribute's.
     """
 
     __slots__ = ("anchor", "children", "field", "inputs", "kind", "otherwise", "outputs", "text")
@@ -157,6 +159,8 @@ class _Reader:
             return Element("literal", text)
         if kind == "custom":
             return self.custom(text)
+        if kind == "former":
+            return self.former(text)
         if (kind, text) == (_P, "("):
             return self.group()
         if text in ("attr-dict", "attr-dict-with-keyword", "operands"):
@@ -213,6 +217,12 @@ class _Reader:
             element.children.append(self.element())
         self.take(")")
         return element
+
+    def former(self, name: str) -> Element:
+        self.take("(")
+        field = self.field()
+        self.take(")")
+        return Element("former", f"{name} {field.name}")
 
     def oilist(self) -> Element:
         element = Element("oilist")
@@ -450,6 +460,9 @@ class _PrintCompiler:
         self.gap()
         self.scope[f"custom_{e.text}"] = _customs[e.text].write
         self.value(f"custom_{e.text}({', '.join(['p', *map(self.argument, e.children)])})")
+
+    def on_former(self, e: Element) -> None:
+        """Nothing: the attribute stands among the others."""
 
     def argument(self, e: Element) -> str:
         """A part of the operation as an argument of a function for custom syntax."""

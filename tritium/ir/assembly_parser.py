@@ -85,6 +85,8 @@ class _ParseCompiler:
             self.emit(f"t_{f.name} = p.stripped_type({e.text!r})")
         elif e.kind == "custom":
             self.custom(e)
+        elif e.kind == "former":
+            self.former(e)
         elif e.kind == "oilist":
             self.oilist(e)
         elif e.kind == "attr-dict":
@@ -139,6 +141,13 @@ class _ParseCompiler:
         self.emit(f"{', '.join(names)}, = read_{e.text}(p)")
         for name in attributes:
             self.emit(f"if x_{name} is not None: a['{name}'] = x_{name}")
+
+    def former(self, e: Element) -> None:
+        name, attribute = e.text.split()
+        self.scope[f"read_{name}"] = _customs[name].read
+        self.emit("if p.text[p.pos].isalpha():")
+        self.emit(f"    (x,) = read_{name}(p)")
+        self.emit(f"    if x is not None: a['{attribute}'] = x")
 
     def oilist(self, e: Element) -> None:
         """The clauses in a loop, which ends where none of their words stands."""

@@ -128,10 +128,11 @@ class AttributeParser(Cursor):
         if name == "none":
             return NoneType()
         if name in ("tensor", "vector"):
-            return self._shaped(name, at)
+            return self.shaped(name, at)
         raise self.error(f"'{name}' is not a type", at, hint="types are i32, f16, tensor<8xf32>, !tt.ptr<f32>, …")
 
-    def _shaped(self, name: str, at: int) -> ShapedType:
+    def shaped(self, name: str, at: int) -> Any:
+        """`<8x4xf32, #encoding>`: what stands behind `tensor` or `vector`."""
         self.expect("<")
         if self.text[self.pos] in "?*[":
             raise self.error("dynamic and scalable shapes are not supported")

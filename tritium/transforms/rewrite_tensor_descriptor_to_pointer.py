@@ -37,7 +37,7 @@ from .tile_access import Tile
 
 __all__ = ["rewrite_tensor_descriptor_to_pointer"]
 
-_HINTS = ("cache", "evict")
+_HINTS = ("cachePolicy",)
 
 
 @pass_on("function")

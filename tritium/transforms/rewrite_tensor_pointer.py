@@ -19,7 +19,7 @@ from .tile_access import Tile
 
 __all__ = ["rewrite_tensor_pointer"]
 
-_HINTS = ("cache", "evict", "isVolatile")
+_HINTS = ("cachePolicy", "isVolatile")
 
 
 @pass_on("function")

@@ -97,7 +97,7 @@ tt.func public @stays(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %ub: i32, %c: i1) {
 //     %2 = arith.cmpi slt, %lb, %ub : i32
 //     %3 = tt.splat %2 : i1 -> tensor<8xi1>
 //     %4 = arith.andi %3, %m : tensor<8xi1>
-//     %w = tt.load %p, %4, %o cacheModifier = ca : tensor<8x!tt.ptr<f32>>
+//     %w = tt.load %p, %4, %o {cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_normal>} : tensor<8x!tt.ptr<f32>>
 //     %5 = arith.cmpi slt, %lb, %ub : i32
 //     %s = tt.load %q, %5 : !tt.ptr<f32>
 //     %t = tt.splat %s : f32 -> tensor<8xf32>

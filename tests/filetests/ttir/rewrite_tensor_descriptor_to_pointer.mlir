@@ -1,25 +1,25 @@
 // RUN: rewrite-tensor-descriptor-to-pointer, canonicalize, cse
-tt.func public @argument(%d: !tt.tensordesc<tensor<8x16xf32>> {tt.padding = 2 : i32}, %n: i32 {tt.divisibility = 8 : i32}) {
-  %v = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<tensor<8x16xf32>> -> tensor<8x16xf32>
-  tt.descriptor_store %d[%n, %n], %v : !tt.tensordesc<tensor<8x16xf32>>, tensor<8x16xf32>
+tt.func public @argument(%d: !tt.tensordesc<8x16xf32> {tt.padding = 2 : i32}, %n: i32 {tt.divisibility = 8 : i32}) {
+  %v = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<8x16xf32> -> tensor<8x16xf32>
+  tt.descriptor_store %d[%n, %n], %v : !tt.tensordesc<8x16xf32>, tensor<8x16xf32>
   tt.return
 }
 tt.func public @made(%x: !tt.ptr<i32>, %n: i32, %s: i64) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i64
-  %d = tt.make_tensor_descriptor %x, [%n, %n], [%s, %c1] : !tt.ptr<i32>, !tt.tensordesc<tensor<8x16xi32>>
-  %v = tt.descriptor_load %d[%n, %c0] : !tt.tensordesc<tensor<8x16xi32>> -> tensor<8x16xi32>
-  tt.descriptor_store %d[%c0, %c0], %v : !tt.tensordesc<tensor<8x16xi32>>, tensor<8x16xi32>
+  %d = tt.make_tensor_descriptor %x, [%n, %n], [%s, %c1] : !tt.ptr<i32>, !tt.tensordesc<8x16xi32>
+  %v = tt.descriptor_load %d[%n, %c0] : !tt.tensordesc<8x16xi32> -> tensor<8x16xi32>
+  tt.descriptor_store %d[%c0, %c0], %v : !tt.tensordesc<8x16xi32>, tensor<8x16xi32>
   tt.return
 }
-tt.func private @callee(%d: !tt.tensordesc<tensor<4xf32>>, %i: i32) -> tensor<4xf32> attributes {noinline = true} {
-  %v = tt.descriptor_load %d[%i] : !tt.tensordesc<tensor<4xf32>> -> tensor<4xf32>
+tt.func private @callee(%d: !tt.tensordesc<4xf32>, %i: i32) -> tensor<4xf32> attributes {noinline = true} {
+  %v = tt.descriptor_load %d[%i] : !tt.tensordesc<4xf32> -> tensor<4xf32>
   tt.return %v : tensor<4xf32>
 }
 tt.func public @caller(%x: !tt.ptr<f32>, %n: i32, %p: tensor<4x!tt.ptr<f32>>) {
   %c1 = arith.constant 1 : i64
-  %d = tt.make_tensor_descriptor %x, [%n], [%c1] : !tt.ptr<f32>, !tt.tensordesc<tensor<4xf32>>
-  %v = tt.call @callee(%d, %n) : (!tt.tensordesc<tensor<4xf32>>, i32) -> tensor<4xf32>
+  %d = tt.make_tensor_descriptor %x, [%n], [%c1] : !tt.ptr<f32>, !tt.tensordesc<4xf32>
+  %v = tt.call @callee(%d, %n) : (!tt.tensordesc<4xf32>, i32) -> tensor<4xf32>
   tt.store %p, %v : tensor<4x!tt.ptr<f32>>
   tt.return
 }

@@ -12,7 +12,7 @@ from ..dtypes import block_type, int32, int64
 from ..tensor import tensor, tensor_descriptor
 from ..tuples import tuple as tl_tuple
 from .errors import type_error, value_error
-from .memory import CACHE_LOAD, EVICT, PADDING, choice, index_values
+from .memory import CACHE_LOAD, PADDING, cache_policy, choice, index_values
 
 if TYPE_CHECKING:
     from .semantic import Semantic
@@ -88,9 +88,8 @@ def descriptor_load(
     """The block at `offsets` (in elements)."""
     _check(desc, offsets, "a descriptor load")
     indices = [v.handle for v in index_values(sem, offsets, "offsets of a descriptor load", int32)]
-    cache = choice(CACHE_LOAD, cache_modifier, "Cache modifier")
-    evict = choice(EVICT, eviction_policy, "Eviction policy")
-    op = tt.DescriptorLoad(desc.handle, indices, cache, evict, result=desc.block_type.ir)
+    policy = cache_policy(CACHE_LOAD, cache_modifier, eviction_policy)
+    op = tt.DescriptorLoad(desc.handle, indices, policy, result=desc.block_type.ir)
     return tensor(sem.builder.add(op), desc.block_type)
 
 

@@ -15,7 +15,7 @@ from .errors import type_error, value_error
 if TYPE_CHECKING:
     from .semantic import Semantic
 
-__all__ = ["advance", "choice", "index_values", "load", "make_block_ptr", "store"]
+__all__ = ["advance", "cache_policy", "choice", "index_values", "load", "make_block_ptr", "store"]
 
 CACHE_LOAD = {".ca": tt.CacheModifier.ca, ".cg": tt.CacheModifier.cg, ".cs": tt.CacheModifier.cs}
 CACHE_LOAD[".cv"] = tt.CacheModifier.cv
@@ -39,6 +39,11 @@ def choice(table: dict[str, Any], value: Any, what: str) -> Any:
     return table[value]
 
 
+def cache_policy(modifiers: dict[str, Any], modifier: Any, eviction: Any) -> tt.CachePolicy | None:
+    """The attribute that both hints make, None where there is nothing to say."""
+    return tt.CachePolicy.of(choice(modifiers, modifier, "Cache modifier"), choice(EVICT, eviction, "Eviction policy"))
+
+
 def _is_block_pointer(ptr: tensor) -> bool:
     return ptr.type.is_ptr() and ptr.type.element_ty.is_block()
 
@@ -56,8 +61,7 @@ def load(
 ) -> tensor:
     """What `ptr` points to; `other` (or anything) where `mask` is false."""
     attributes: dict[str, Any] = {
-        "cache": choice(CACHE_LOAD, cache_modifier, "Cache modifier"),
-        "evict": choice(EVICT, eviction_policy, "Eviction policy"),
+        "cachePolicy": cache_policy(CACHE_LOAD, cache_modifier, eviction_policy),
         "isVolatile": True if volatile else None,
     }
     padding = choice(PADDING, padding_option, "Padding option")
@@ -142,8 +146,7 @@ def store(
 ) -> None:
     """Write `value`, cast to what `ptr` points to, where `mask` holds."""
     attributes: dict[str, Any] = {
-        "cache": choice(CACHE_STORE, cache_modifier, "Cache modifier"),
-        "evict": choice(EVICT, eviction_policy, "Eviction policy"),
+        "cachePolicy": cache_policy(CACHE_STORE, cache_modifier, eviction_policy),
     }
     if ptr.__class__ is not tensor:
         raise type_error(f"tl.store takes a pointer, got {type(ptr).__name__}")
