@@ -9,7 +9,7 @@ WORKERS ?= 2
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test check format bench docs clean
 
 help:
 	@echo "make demo     compile and run the tutorial kernels, with a look at every stage"
@@ -17,6 +17,7 @@ help:
 	@echo "make check    format, lint, types, import contract, structure, compile-time budgets"
 	@echo "make format   rewrite the sources as 'make check' wants them"
 	@echo "make bench    the table of figures in the README, measured here"
+	@echo "make docs     the pages of docs/ that come from the sources"
 	@echo "make clean    remove the environment and everything built"
 
 demo:
@@ -39,6 +40,10 @@ format:
 bench:
 	@$(PYTHON) scripts/environment.py bench
 	@$(BIN)/python benchmarks/run_all.py
+
+docs:
+	@$(PYTHON) scripts/environment.py test
+	@$(BIN)/python -m scripts.docs
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache

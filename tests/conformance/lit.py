@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -94,6 +95,26 @@ def show_passes(outcomes: list[PassOutcome], most: int) -> int:
     return int(bool(wrong))
 
 
+def short_reasons(outcomes: list[Outcome]) -> str:
+    """A Markdown table of what kinds of failure there are: dialects and operations that are missing first."""
+    kinds: Counter[str] = Counter()
+    for o in outcomes:
+        if not o.fine:
+            unknown = re.match(r"unknown operation (\w+)\.", o.reason)
+            kinds[f"operations of the dialect {unknown[1]} that are not here" if unknown else o.status] += 1
+    rows = [f"| {what} | {n} |" for what, n in kinds.most_common()]
+    return "\n".join(["| why the others fail | programs |", "|---|---:|", *rows]) if rows else ""
+
+
+def put_on_page(page: Path, mark: str, text: str) -> None:
+    """Replace what stands between `<!-- mark -->` and `<!-- end of mark -->`."""
+    before, start, rest = page.read_text().partition(f"<!-- {mark} -->\n")
+    _, end, after = rest.partition(f"<!-- end of {mark} -->")
+    if not start or not end:
+        raise SystemExit(f"{page} has no mark {mark}")
+    page.write_text(f"{before}{start}{text.rstrip()}\n{end}{after}")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit status is 1 when a program fails."""
     parser = argparse.ArgumentParser(
@@ -105,13 +126,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", default="", help="only files whose path in test/ starts with this")
     parser.add_argument("--json", action="store_true", help="one record a program, as JSON")
     parser.add_argument("--passes", action="store_true", help="run the files' passes too, those we have")
+    parser.add_argument("--page", type=Path, help="also put the tables between their marks on this page")
     parser.add_argument("--most", type=int, default=40, help="show so many reasons (default 40)")
     options = parser.parse_args(arguments)
     if options.passes:
         return show_passes(list(pass_outcomes(options.checkout, options.folder)), options.most)
-    outcomes = outcomes_of(options.checkout, options.folder)
-    print(as_json(outcomes) if options.json else f"{table(outcomes)}\n\n{reasons(outcomes, options.most)}")
-    return int(not all(o.fine for o in outcomes))
+    found = outcomes_of(options.checkout, options.folder)
+    print(as_json(found) if options.json else f"{table(found)}\n\n{reasons(found, options.most)}")
+    if options.page:
+        put_on_page(options.page, "lit", f"{table(found)}\n\n{short_reasons(found)}")
+        put_on_page(options.page, "lit --passes", passes_table(list(pass_outcomes(options.checkout))))
+    return int(not all(o.fine for o in found))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import os
-import pkgutil
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,40 +15,41 @@ import filecheck.options
 import filecheck.parser
 
 import tritium.dialects
-import tritium.transforms
-from tritium.ir import Operation, ParseError, VerificationError, parse_module, print_op, verify
+import tritium.transforms  # noqa: F401  (the passes that files name)
+from tritium.ir import (
+    PASSES,
+    Operation,
+    ParseError,
+    PassError,
+    PassManager,
+    VerificationError,
+    parse_module,
+    print_op,
+    verify,
+)
 
 _RUN = re.compile(r"// RUN: (.*)")
 _ERROR = re.compile(r"//\s*error: (.*)$")
 _CHECK = re.compile(r"^\s*// CHECK", re.MULTILINE)
 _OUTPUT = "// OUTPUT\n"
+FORMS = ("generic", "locations")
 
 
 def passes() -> dict[str, Callable[[Operation], object]]:
-    """All passes of `tritium.transforms` by name: in each file, the function that says what it runs on."""
-    found = {}
-    for info in pkgutil.iter_modules(tritium.transforms.__path__):
-        if info.ispkg:
-            continue
-        module = importlib.import_module(f"tritium.transforms.{info.name}")
-        for value in vars(module).values():
-            if hasattr(value, "level") and getattr(value, "__module__", "") == module.__name__:
-                found[info.name.replace("_", "-")] = value
-    return found
+    """All passes by name."""
+    return {info.name: info.fn for info in PASSES.all()}
 
 
 def output_of(text: str, filename: str, steps: list[str]) -> str:
-    """What the steps make of the program."""
+    """What the steps make of the program; it is verified after each."""
     module = parse_module(text, filename, text_locations="locations" not in steps)
     verify(module)
-    form = {}
-    table = passes()
-    for step in steps:
-        if step in ("generic", "locations"):
-            form[step] = True
-        elif step != "print":
-            table[step](module)
-            verify(module)
+    form = {step: True for step in steps if step in FORMS}
+    pipeline = ",".join(step for step in steps if step not in FORMS and step != "print")
+    try:
+        PassManager(pipeline, verify_each=True).run(module)
+    except PassError as error:  # where the program does not verify after a pass, the failures count
+        raise error.__cause__ if isinstance(error.__cause__, VerificationError) else error from None
     again = print_op(module, **form)
     assert print_op(parse_module(again), **form) == again, "what was printed does not read as the same"
     return again + "\n"

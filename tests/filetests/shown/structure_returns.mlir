@@ -13,11 +13,12 @@ tt.func public @clamp(%x: i32, %limit: i32) -> i32 {
 // module {
 //   tt.func public @clamp(%x: i32, %limit: i32) -> i32 {
 //     %over = arith.cmpi sgt, %x, %limit : i32
-//     cf.cond_br %over, ^bb1, ^bb2
-//   ^bb1:  // pred: ^bb0
-//     tt.return %limit : i32
-//   ^bb2:  // pred: ^bb0
-//     %double = arith.addi %x, %x : i32
-//     tt.return %double : i32
+//     %0 = scf.if %over -> (i32) {
+//       scf.yield %limit : i32
+//     } else {
+//       %double = arith.addi %x, %x : i32
+//       scf.yield %double : i32
+//     }
+//     tt.return %0 : i32
 //   }
 // }

@@ -1,0 +1,248 @@
+"""The pages of passes: what each is for, an example that was run, options, counts, rules, and where it stands."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from typing import Any
+
+import tritium.backends
+import tritium.transforms
+from tritium.ir import (
+    PASSES,
+    Nest,
+    Operation,
+    Pass,
+    PassInfo,
+    PassManager,
+    Rule,
+    parse_module,
+    print_op,
+)
+from tritium.ir.passes.options import option_fields
+
+from .examples import ROOT
+from .markdown import NOTE, anchor, doc_of, escape, fence, first_sentence, sections, table
+
+SHOWN = ROOT / "tests" / "filetests" / "shown"  # a file a pass
+_RUN = re.compile(r"// RUN: (.*)")
+_COMMENT = re.compile(r"^// (?!RUN|CHECK|OUTPUT)(.*)$", re.MULTILINE)
+
+
+def pass_pages() -> dict[str, str]:
+    """The pages by path below docs/."""
+    tables = pipelines()
+    infos = PASSES.all()
+    pages = {f"passes/{info.name}.md": _page(info, tables) for info in infos}
+    pages["passes/index.md"] = _index(infos, tables)
+    return pages
+
+
+def _index(infos: list[PassInfo], tables: list[Table]) -> str:
+    rows = [(f"[{i.name}]({i.name}.md)", _summary(i), ", ".join(f"`{a}`" for a in i.aliases)) for i in infos]
+    return sections(
+        NOTE,
+        "# Passes",
+        "Each runs on text by itself: `tritium opt FILE --passes cse,dce`. [Passes and pipelines](../passes.md) tells "
+        "how, and how to watch them; [Write a pass](../write-a-pass.md) how to make one.",
+        table(("pass", "what it does", "also called"), rows),
+        "## Pipelines",
+        *(_pipeline(t) for t in tables),
+    )
+
+
+def _summary(info: PassInfo) -> str:
+    """One line: that of the file if it opens with the pass's name, else the function's."""
+    opening = first_sentence(inspect.getdoc(sys.modules[info.fn.__module__]) or "")
+    name, _, rest = opening.partition(": ")
+    text = rest if rest and name == info.name else info.summary
+    return escape(text[:1].upper() + text[1:])
+
+
+def _page(info: PassInfo, tables: list[Table]) -> str:
+    about = doc_of(sys.modules[info.fn.__module__])
+    name, colon, rest = about.partition(": ")
+    about = rest[:1].upper() + rest[1:] if colon and name == info.name else about
+    level = {"module": "the module", "function": "each function", "any": "any operation"}[info.level]
+    aliases = ", ".join(f"`{a}`" for a in info.aliases)
+    facts = [f"It runs on {level}.", f"Other tools call it {aliases}." if aliases else ""]
+    return sections(
+        NOTE,
+        f"# {info.name}",
+        about,
+        " ".join(f for f in facts if f),
+        _example(info),
+        _options(info),
+        _statistics(info),
+        _rules(info),
+        _places(info, tables),
+    )
+
+
+# -- options, counts, rules ---------------------------------------------------------------------------------------
+
+
+def _options(info: PassInfo) -> str:
+    fields = option_fields(info.options)
+    if not fields:
+        return ""
+    rows = [
+        (f"`{key}`", _kind(ty), f"`{_shown(field.default)}`", str(field.metadata.get("help", "")))
+        for key, (field, ty) in fields.items()
+    ]
+    head = ("option", "value", "default", "meaning") if any(r[3] for r in rows) else ("option", "value", "default")
+    about = doc_of(info.options) if not (info.options.__doc__ or "").startswith(f"{info.options.__name__}(") else ""
+    return sections("## Options", about, table(head, (r[: len(head)] for r in rows)))
+
+
+def _kind(ty: Any) -> str:
+    words = {bool: "`true` or `false`", int: "integer", float: "number", str: "word"}
+    if ty in words:
+        return words[ty]
+    return " or ".join(f"`{m.value}`" for m in ty) if hasattr(ty, "__members__") else "list"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(getattr(value, "value", value))
+
+
+def _statistics(info: PassInfo) -> str:
+    if not info.statistics:
+        return ""
+    rows = [(name, escape(what)) for name, what in info.statistics.items()]
+    return sections("## Statistics", table(("count", "of what"), rows))
+
+
+def _rules(info: PassInfo) -> str:
+    """The rules in the pass's own file; canonicalize applies those of the folder rules/."""
+    modules = [sys.modules[info.fn.__module__]]
+    if info.name == "canonicalize":
+        package = importlib.import_module("tritium.transforms.rules")
+        names = [m.name for m in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
+        modules = [importlib.import_module(name) for name in names]
+    parts = []
+    for module in modules:
+        rules = {v.name: v for v in vars(module).values() if isinstance(v, Rule) and v.fn.__module__ == module.__name__}
+        lines = "\n".join(f"- `{name}`: {escape(' '.join(r.equation.split()))}" for name, r in rules.items())
+        about = inspect.getdoc(module) or ""
+        if lines:
+            parts.append(f"{first_sentence(about)}\n\n{lines}" if len(modules) > 1 else lines)
+    return sections("## Rules", *parts) if parts else ""
+
+
+# -- pipelines ----------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """A pipeline as it stands in a file, and the constraints on its order."""
+
+    name: str
+    module: str
+    rows: list[Any]
+    order: list[tuple[str, str, str]]
+
+
+def pipelines() -> list[Table]:
+    """The tables of passes in the sources, each once."""
+    found: list[Table] = []
+    for package in (tritium.transforms, tritium.backends):
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if "llvm" in info.name:
+                continue
+            module = importlib.import_module(info.name)
+            for name, value in vars(module).items():
+                named = value if isinstance(value, dict) else {} if name.startswith("_") else {name: value}
+                for title, rows in named.items():
+                    if _is_pipeline(rows) and not any(t.rows is rows for t in found):
+                        found.append(Table(str(title), info.name, rows, getattr(module, "ORDER", [])))
+    return found
+
+
+def _is_pipeline(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, (Pass, Nest)) for row in value)
+
+
+def _pipeline(t: Table) -> str:
+    rows = [(_link(row), escape(row.reason)) for row in t.rows]
+    order = [f"- {a} before {b}: {escape(why)}" for a, b, why in t.order]
+    path = t.module.replace(".", "/") + ".py"
+    return sections(
+        f"### {t.name}",
+        f"`{path}`, in this order:",
+        table(("pass", "why it stands there"), rows),
+        "What must come before what:" if order else "",
+        "\n".join(order),
+    )
+
+
+def _link(row: Any) -> str:
+    if isinstance(row, Nest):
+        return f"{row.anchor}({', '.join(map(_link, row.rows))})"
+    text = str(row)
+    return f"[{text}]({row.name}.md)" if PASSES.find(row.name) else text
+
+
+def _places(info: PassInfo, tables: list[Table]) -> str:
+    lines = []
+    for t in tables:
+        for i, row in enumerate(t.rows):
+            if isinstance(row, Pass) and row.name == info.name:
+                lines.append(f"- [{t.name}](index.md#{anchor(t.name)}), {i + 1} of {len(t.rows)}: {escape(row.reason)}")
+    constraints = []
+    for t in tables:
+        for a, b, why in t.order:
+            if a == info.name:
+                constraints.append(f"- before {b}: {escape(why)}")
+            elif b == info.name:
+                constraints.append(f"- after {a}: {escape(why)}")
+    constraints = list(dict.fromkeys(constraints))
+    return sections(
+        "## Where it stands" if lines else "",
+        "\n".join(lines),
+        "It must stand" if constraints else "",
+        "\n".join(constraints),
+    )
+
+
+# -- examples -----------------------------------------------------------------------------------------------------
+
+
+def _example(info: PassInfo) -> str:
+    path = SHOWN / f"{info.name.replace('-', '_')}.mlir"
+    if not path.exists():
+        return ""
+    text = path.read_text().partition("// OUTPUT\n")[0]
+    pipeline = _RUN.match(text)[1].replace(" ", "")  # type: ignore[index]
+    before, after = parse_module(text), parse_module(text)
+    PassManager(pipeline).run(after)
+    command = f"tritium opt FILE --passes '{pipeline}'" if "{" in pipeline else f"tritium opt FILE --passes {pipeline}"
+    caption = " ".join(m[1] for m in _COMMENT.finditer(text))
+    return sections(
+        "## Example",
+        escape(caption),
+        fence(_functions(before)),
+        f"`{command}` makes of it",
+        fence(_functions(after)),
+        f"This is the test [{path.name}](../../{path.relative_to(ROOT)}).",
+    )
+
+
+def without_example() -> list[str]:
+    """Passes that no file shows."""
+    return [info.name for info in PASSES.all() if not _example(info)]
+
+
+def _functions(module: Operation) -> str:
+    """The text of a module without the module around it."""
+    text = print_op(module)
+    if not text.startswith("module {\n"):
+        return text
+    parts = [print_op(op) for op in module.regions[0].blocks[0]]
+    return "\n\n".join(parts)

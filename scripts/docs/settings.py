@@ -1,0 +1,63 @@
+"""The page of settings: every knob, its environment variables, its default."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from tritium.support.settings import GROUPS, Flag, Integer, Text
+
+from .markdown import NOTE, doc_of, escape, sections, table
+
+_KINDS = {Flag: "flag", Integer: "integer", Text: "text"}
+
+
+def settings_page() -> dict[str, str]:
+    """The page by its path below docs/."""
+    parts = []
+    for name, group in GROUPS.items():
+        rows = [_row(key, setting) for key, setting in group.settings().items()]
+        parts += [
+            f"## {name}",
+            escape(doc_of(type(group))),
+            table(("knob", "environment", "default", "what it does"), rows),
+        ]
+    return {
+        "settings.md": sections(
+            NOTE,
+            "# Settings",
+            inspect.cleandoc(
+                """
+                Every setting is an attribute of a group of `tritium.knobs`, as in
+                `tritium.knobs.compilation.always_compile = True`, and most can be set by an environment variable. What
+                a script assigns counts more than the environment; of several variables the first that is set counts.
+                The variables that Triton and MLIR have keep their names and meaning.
+
+                A flag is on when its variable is `1`, `true`, `on`, `yes` or `y`, in any case. Settings marked * are
+                part of the cache's keys: changing one compiles anew.
+                """
+            ),
+            *parts,
+        )
+    }
+
+
+def _row(key: str, setting: Any) -> tuple[str, str, str, str]:
+    variables = ", ".join(f"`{v}`" for v in setting.env)
+    kind = next((word for cls, word in _KINDS.items() if type(setting) is cls), "")
+    default = "" if setting.default is None or not setting.env else _shown(setting)
+    what = escape(setting.__doc__ or "")
+    return (
+        f"`{key}`{' *' if setting.invalidates else ''}",
+        variables,
+        f"{default}{f' ({kind})' if kind else ''}".strip(),
+        what,
+    )
+
+
+def _shown(setting: Any) -> str:
+    if setting.default is False:
+        return "off"
+    if setting.default is True:
+        return "on"
+    return f"`{setting.default}`" if setting.default != "" else ""
