@@ -278,3 +278,58 @@ def test_anchors():
         PassManager("dce", anchor="tt.func").run(module)
     with pytest.raises(PipelineError, match="'inliner' runs on a module, not on tt.func"):
         PassManager("inliner", anchor="tt.func")
+
+
+FUNCTION = """
+tt.func @f(%p: i1, %x: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  cf.cond_br %p, ^a, ^b
+^a:
+  %s = arith.addi %x, %zero : i32
+  %t = arith.addi %s, %zero : i32
+  cf.br ^c
+^c:
+  %u = arith.muli %t, %x : i32
+  %v = arith.muli %t, %x : i32
+  %w = arith.addi %u, %v : i32
+  tt.return %w : i32
+^b:
+  tt.return %x : i32
+}
+"""
+
+
+def canonical(options):
+    module = parse_module(FUNCTION)
+    PassManager(f"canonicalize{options}").run(module)
+    return str(module)
+
+
+def test_options_of_canonicalize():
+    whole = canonical("")
+    assert whole.count("addi") == 1 and whole.count("muli") == 2 and "cf.br ^" not in whole
+    assert (
+        canonical("{max-iterations=10 max-num-rewrites=-1 region-simplify=normal test-convergence=false top-down=true}")
+        == whole
+    )
+    assert canonical("{top-down=false region-simplify=aggressive}") == whole
+    assert "cf.br ^" in canonical("{region-simplify=disabled}")
+    assert canonical("{max-num-rewrites=1}").count("addi") == 2
+    assert canonical("{max-num-rewrites=0}").count("addi") == 3
+    assert canonical("{max-iterations=0}").count("addi") == 3
+    assert canonical("{cse-between-iterations=true}").count("muli") == 1
+    with pytest.raises(InternalError, match="0 iterations were not enough"):
+        canonical("{max-iterations=0 test-convergence=true}")
+    with pytest.raises(PipelineError, match="is normal or aggressive or disabled, not 'some'"):
+        canonical("{region-simplify=some}")
+
+
+def test_a_pipeline_as_triton_writes_it():
+    text = (
+        "any(inline{default-pipeline=canonicalize inlining-threshold=4294967295 max-iterations=4 },"
+        "canonicalize{cse-between-iterations=false    max-iterations=10 max-num-rewrites=-1 region-simplify=normal "
+        "test-convergence=false top-down=true},triton-combine,triton-reorder-broadcast,cse,symbol-dce,triton-loop-unroll)"
+    )
+    module = parse_module(MODULE)
+    PassManager(text).run(module)
+    assert str(module).count("arith") == 2

@@ -47,6 +47,7 @@ __all__ = [
     "rewrite_greedily",
     "rule",
     "spending",
+    "spending_at_most",
 ]
 
 
@@ -149,6 +150,18 @@ def spending(fuel: Fuel | None) -> Iterator[None]:
         _fuel = saved
 
 
+@contextmanager
+def spending_at_most(amount: int) -> Iterator[Fuel]:
+    """All rewriting inside takes from `amount`, and from what is given already; how much it took counts there too."""
+    outer = _fuel
+    fuel = Fuel(amount if outer is None else min(amount, outer.left))
+    with spending(fuel):
+        yield fuel
+    if outer is not None:
+        outer.left -= len(fuel.spent)
+        outer.spent += fuel.spent
+
+
 def is_trivially_dead(op: Operation) -> bool:
     """True when nothing uses the results and running the operation does at most read memory."""
     for r in op.results:
@@ -177,11 +190,10 @@ class _Driver:
         self.current: Operation | None = None
         self.changed = False
 
-    def run(self) -> bool:
-        ops = list(self.root.walk())
-        ops.reverse()
-        if ops[-1] is self.root:
-            ops.pop()
+    def run(self, top_down: bool = True) -> bool:
+        ops = [op for op in self.root.walk() if op is not self.root]
+        if top_down:  # the work is taken from the end of the list
+            ops.reverse()
         self.limit += 10 * len(ops)
         self.work = ops
         self.queued = set(ops)
@@ -357,15 +369,18 @@ class _Driver:
             self.changed = True
 
 
-def rewrite_greedily(root: Operation, rules: Iterable[Rule] | RuleTable, limit: int = 10_000) -> bool:
+def rewrite_greedily(
+    root: Operation, rules: Iterable[Rule] | RuleTable, limit: int = 10_000, *, top_down: bool = True
+) -> bool:
     """Apply `rules` to the operations nested in `root` until none matches; True when anything changed.
 
-    `limit` rewrites, and ten an operation, are taken to be no cycle; `InternalError` names the rules beyond that.
+    `top_down`: starting with the first operation, else with the last. `limit` rewrites, and ten an operation, are taken
+    to be no cycle; `InternalError` names the rules beyond that.
     """
     table = rules if isinstance(rules, RuleTable) else RuleTable(rules)
     driver = _Driver(root, table, limit)
     try:
-        return driver.run()
+        return driver.run(top_down)
     except Exception as e:
         blame(e, driver.current)
         raise

@@ -53,7 +53,7 @@ def print_help() -> None:
 
 
 def _print_rows(rows: Iterable[tuple[str, str]]) -> None:
-    width = max(shutil.get_terminal_size((120, 25)).columns, 60)
+    width = max(shutil.get_terminal_size((120, 25)).columns, 80)
     for name, text in rows:
         lines = textwrap.wrap(text, width - 36, break_on_hyphens=False) or [""]
         if len(name) > 32:

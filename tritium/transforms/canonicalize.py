@@ -7,29 +7,75 @@ only values that change and are needed. Running it twice changes nothing more.
 
 from __future__ import annotations
 
+import enum
+from contextlib import nullcontext
+from dataclasses import dataclass
+
 from ..dialects import cf
 from ..ir import Block, Operation, Region, RuleTable, functions_of, pass_on, rewrite_greedily
+from ..ir.rewriter import spending_at_most
+from ..support import InternalError
+from .cse import cse
 from .rules import CANONICAL_RULES
 
-__all__ = ["canonicalize", "simplify_blocks"]
+__all__ = ["CanonicalizeOptions", "RegionSimplify", "canonicalize", "simplify_blocks"]
 
 _TABLE = RuleTable(CANONICAL_RULES)
 
 
+class RegionSimplify(enum.Enum):
+    """What is done to blocks. MLIR's "aggressive" also merges equal blocks; here it is as "normal"."""
+
+    NORMAL = "normal"
+    AGGRESSIVE = "aggressive"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True)
+class CanonicalizeOptions:
+    """MLIR's options of this pass.
+
+    `max_iterations`: rounds of rules and blocks (-1: until nothing changes, the default here; MLIR's is 10);
+    `max_num_rewrites`: rewrites (-1: any number); `top_down`: begin with the first operation; `region_simplify`: what
+    is done to blocks; `test_convergence`: fail when the rounds were not enough; `cse_between_iterations`: run cse after
+    each round.
+    """
+
+    max_iterations: int = -1
+    max_num_rewrites: int = -1
+    top_down: bool = True
+    region_simplify: RegionSimplify = RegionSimplify.NORMAL
+    test_convergence: bool = False
+    cse_between_iterations: bool = False
+
+
 @pass_on("function")
-def canonicalize(op: Operation) -> bool:
+def canonicalize(op: Operation, options: CanonicalizeOptions = CanonicalizeOptions()) -> bool:
     """Bring a function, or all functions of a module, into normal form."""
     changed = False
     for func in functions_of(op):
-        while True:
-            again = rewrite_greedily(func, _TABLE)
-            for region in func.regions:
-                if len(region.blocks) > 1:
-                    again |= simplify_blocks(region)
-                    changed |= again
-            if not again or all(len(r.blocks) == 1 for r in func.regions):
-                changed |= again
-                break
+        limited = options.max_num_rewrites >= 0
+        with spending_at_most(options.max_num_rewrites) if limited else nullcontext():
+            changed |= _canonicalize(func, options)
+    return changed
+
+
+def _canonicalize(func: Operation, options: CanonicalizeOptions) -> bool:
+    blocks = options.region_simplify is not RegionSimplify.DISABLED
+    changed, rounds = False, 0
+    while rounds != options.max_iterations:
+        rounds += 1
+        again = rewrite_greedily(func, _TABLE, top_down=options.top_down)
+        several = [r for r in func.regions if len(r.blocks) > 1] if blocks else []
+        for region in several:
+            again |= simplify_blocks(region)
+        if options.cse_between_iterations:
+            again |= cse(func)
+        changed |= again
+        if not again or not (several or options.cse_between_iterations):
+            return changed
+    if options.test_convergence and rewrite_greedily(func, _TABLE):
+        raise InternalError(f"canonicalize: {options.max_iterations} iterations were not enough")
     return changed
 
 

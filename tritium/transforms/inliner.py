@@ -11,17 +11,30 @@ block. Functions that nothing calls any more are left to symbol-dce.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ..dialects import cf, tt
 from ..ir import CONSTANT, Block, Operation, Region, Value, clone_region_into, count, functions_of, pass_on
 from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc
 
-__all__ = ["inline"]
+__all__ = ["InlinerOptions", "inline"]
+
+
+@dataclass(frozen=True)
+class InlinerOptions:
+    """MLIR's options are read, and change nothing: all calls are inlined, and nothing else is done to a callee."""
+
+    SAME: ClassVar[dict[str, str]] = {
+        "default-pipeline": "callees are cleaned by the passes that follow",
+        "op-pipelines": "callees are cleaned by the passes that follow",
+        "max-iterations": "calls in callees are inlined first, so that once is enough",
+        "inlining-threshold": "a tile program has no call that is better left",
+    }
 
 
 @pass_on("module", name="inliner")
-def inline(module: Operation) -> bool:
+def inline(module: Operation, options: InlinerOptions = InlinerOptions()) -> bool:
     """Inline all calls of a module that can be."""
     functions = {f.attributes["sym_name"].value: f for f in functions_of(module)}  # type: ignore[attr-defined]
     inliner = _Inliner(functions)

@@ -44,7 +44,7 @@ def pass_on(
 
     Its name is the function's, with dashes, unless `name` says otherwise; its docstring is the line that lists of
     passes show. A pass with `options`, a frozen dataclass whose fields have defaults, is called with one as second
-    argument.
+    argument; where the function has a default for it (`options=CSEOptions()`), that says it.
     `statistics` says of the names it gives to `count` what they count.
     """
     if level not in LEVELS:
@@ -53,11 +53,17 @@ def pass_on(
     def mark(fn: F) -> F:
         fn.level = level  # type: ignore[attr-defined]
         fn.pass_name = name or fn.__name__.replace("_", "-")  # type: ignore[attr-defined]
-        fn.options_type = options  # type: ignore[attr-defined]
+        fn.options_type = options or _options_of(fn)  # type: ignore[attr-defined]
         fn.statistics = statistics or {}  # type: ignore[attr-defined]
         return fn
 
     return mark
+
+
+def _options_of(fn: PassFunction) -> type | None:
+    """The class of the second parameter's default, where that is a dataclass."""
+    defaults = getattr(fn, "__defaults__", None) or ()
+    return type(defaults[0]) if defaults and hasattr(defaults[0], "__dataclass_fields__") else None
 
 
 def level_of(fn: PassFunction) -> str:
