@@ -73,6 +73,8 @@ def _outcome(program: Program, run: Run) -> PassOutcome:
         verify(module)
     except (ParseError, VerificationError) as error:
         return PassOutcome(program, run, UNREAD, str(error).splitlines()[0])
+    except Exception as error:
+        return PassOutcome(program, run, FAILS, f"{type(error).__name__}: {error}")
     try:
         PassManager(pipeline_of(run)).run(module)
         text = print_op(without_names(module)) + "\n"
