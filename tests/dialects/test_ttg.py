@@ -30,9 +30,9 @@ from tritium.ir import (
 from tritium.ir.verifier import failures
 
 BLOCKED = Blocked((1, 4), (4, 8), (4, 1), (1, 0))
-MMA2 = NvidiaMma(2, 0, (4, 1), (16, 8))
-MMA3 = NvidiaMma(3, 0, (4, 1), (16, 64, 16))
-MFMA = AmdMfma(3, (4, 1), (32, 32, 8), True)
+MMA2 = NvidiaMma(2, (4, 1), (16, 8))
+MMA3 = NvidiaMma(3, (4, 1), (16, 64, 16))
+MFMA = AmdMfma((4, 1), (32, 32, 8), 3, True)
 SWIZZLED = SwizzledShared(8, 1, 8, (1, 0))
 SMEM = SharedMemorySpace()
 
@@ -44,7 +44,7 @@ ATTRIBUTES = [
     (DotOperand(0, MMA2, 2), f"#ttg.dot_op<{{opIdx = 0, parent = {MMA2}, kWidth = 2}}>"),
     (DotOperand(1, BLOCKED), f"#ttg.dot_op<{{opIdx = 1, parent = {BLOCKED}}}>"),
     (MMA2, "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>"),
-    (NvidiaMma(2, 0, (2, 2), (16, 8), CGALayout=((1, 0),)),
+    (NvidiaMma(2, (2, 2), (16, 8), CGALayout=((1, 0),)),
      "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], CGALayout = [[1, 0]], instrShape = [16, 8]}>"),
     (MFMA, "#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>"),
     (MFMA.with_(tilesPerWarp=(2, 2), elementBitWidth=64, isTransposed=False),
@@ -111,10 +111,10 @@ def test_older_spellings_are_read():
         (lambda: Slice(2, BLOCKED), "dim 2 is out of range for a parent of 2 dimensions"),
         (lambda: Slice(0, Blocked((1,), (32,), (4,), (0,))), "at least two dimensions"),
         (lambda: Slice(0, SWIZZLED), "the parent must be a layout of registers"),
-        (lambda: NvidiaMma(1, 0, (4, 1), (16, 8)), "versionMajor is 1, it must be 2 or 3"),
-        (lambda: AmdMfma(5, (4, 1), (32, 32, 8), True), "version is 5"),
-        (lambda: AmdMfma(3, (4, 1), (32, 16, 8), True), r"no instruction of \[32, 16\]"),
-        (lambda: AmdMfma(3, (4, 1), (32, 32, 8), True, elementBitWidth=16), "elementBitWidth is 16"),
+        (lambda: NvidiaMma(1, (4, 1), (16, 8)), "versionMajor is 1, it must be 2 or 3"),
+        (lambda: AmdMfma((4, 1), (32, 32, 8), 5), "version is 5"),
+        (lambda: AmdMfma((4, 1), (32, 16, 8), 3), r"no instruction of \[32, 16\]"),
+        (lambda: AmdMfma((4, 1), (32, 32, 8), 3, elementBitWidth=16), "elementBitWidth is 16"),
         (lambda: AmdWmma(4, ((), ((1, 0),))), "version is 4"),
         (lambda: AmdWmma(1, ((), ((1, 0),)), instrShape=(16, 16, 32)), "version 1 has no instruction"),
         (lambda: DotOperand(2, MMA2, 2), "opIdx is 2"),

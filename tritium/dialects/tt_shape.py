@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..ir import I32 as I32Field
 from ..ir import (
     PURE,
@@ -18,6 +20,9 @@ from ..ir import (
     i32,
 )
 from . import tt_checks
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
 
 __all__ = [
     "MakeRange",
@@ -155,6 +160,17 @@ class Split(Op, name="tt.split", traits=PURE, assembly="$src attr-dict `:` type(
         assert isinstance(ty, TensorType)
         half = TensorType(ty.shape[:-1], ty.element)
         return [half, half]
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> Split:
+        """Both results have the type that is written once; with a layout it does not follow from the operand's."""
+        src = parser.operand()
+        attributes = parser.attr_dict()
+        parser.expect(":")
+        parser.typed([src], [parser.type()])
+        parser.expect("->")
+        half = parser.type()
+        return cls.create([src], [half, half], attributes)
 
 
 class Trans(Op, name="tt.trans", traits=PURE, assembly=_TO):

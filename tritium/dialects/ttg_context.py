@@ -134,11 +134,11 @@ class _Verdicts(dict[Type, str]):
 _machines: dict[_Machine, _Verdicts] = {}
 
 
-class _Concerned(dict[type, bool]):
+class _Concerned(dict[type[Operation], bool]):
     """Whether the layouts at operations of a class are looked at."""
 
-    def __missing__(self, cls: type) -> bool:
-        found = self[cls] = getattr(cls, "name", "").partition(".")[0] in _DIALECTS
+    def __missing__(self, cls: type[Operation]) -> bool:
+        found = self[cls] = cls.is_registered and cls.name.partition(".")[0] in _DIALECTS
         return found
 
 
@@ -151,11 +151,16 @@ def _verdicts(machine: _Machine) -> _Verdicts:
 
 def layouts_fit(root: Operation) -> Iterator[tuple[Operation, str]]:
     """The operations in `root` at which a layout does not fit to the machine."""
-    machine = _Machine(num_warps(root), threads_per_warp(root), num_ctas(root))
-    yield from _operation(root, _verdicts(machine))
+    yield from _operation(root, _verdicts(_machine_of(root)))
+
+
+def _machine_of(op: Operation) -> _Machine:
+    return _Machine(num_warps(op), threads_per_warp(op), num_ctas(op))
 
 
 def _operation(op: Operation, verdicts: _Verdicts) -> Iterator[tuple[Operation, str]]:
+    if op.name == "builtin.module":
+        verdicts = _verdicts(_machine_of(op))
     if op.attributes and not _ANYWHERE_CHECKED.isdisjoint(op.attributes):
         yield from _misplaced(op)
         n = _number(op, NUM_WARPS)

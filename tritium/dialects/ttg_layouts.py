@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ..ir import Attribute
 from ..ir.parameters import (
@@ -18,7 +18,6 @@ from ..ir.parameters import (
     INTS,
     Attr,
     Bases,
-    Boolean,
     DialectAttribute,
     Int,
     Ints,
@@ -78,10 +77,14 @@ class Layout(DialectAttribute):
 
     rank: int
     ctas: int
+    forgotten: ClassVar[tuple[str, ...]] = ()  # parameters of older texts that mean nothing any more
 
     @classmethod
     def read_other(cls, parser: Parser, key: str, given: dict[str, Any]) -> bool:
-        """The older way to say CGALayout, by three lists; they follow each other in texts."""
+        """The older way to say CGALayout, by three lists; and what is forgotten."""
+        if key in cls.forgotten:
+            parser.attribute()
+            return True
         older = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
         if key not in older or not any(p.name == "CGALayout" for p in cls.parameters):
             return False
@@ -141,6 +144,7 @@ class Blocked(Distributed, name="ttg.blocked", alias="blocked"):
 class LinearLayout(Distributed):
     """Base of the layouts given by the bases of register, lane, warp and block numbers."""
 
+    forgotten = ("order",)
     rank = property(lambda self: rank_of_bases(self.register, self.lane, self.warp, self.block))
     lanes = property(lambda self: 1 << len(self.lane))
     warps = property(lambda self: 1 << len(self.warp))
@@ -222,7 +226,7 @@ class NvidiaMma(Mma, name="ttg.nvidia_mma", alias="mma"):
     """
 
     versionMajor: Int
-    versionMinor: Int
+    versionMinor: Annotated[int, INT.hiding(lambda v, owner: False)] = 0
     warpsPerCTA: Ints
     CGALayout: Bases = ()
     instrShape: Ints
@@ -251,14 +255,15 @@ class AmdMfma(Mma, name="ttg.amd_mfma", alias="mma"):
     rows and columns of a tile are swapped.
     """
 
-    version: Int
+    version: Annotated[int, INT.hiding(lambda v, owner: False)] = 0
     warpsPerCTA: Ints
     instrShape: Ints
-    isTransposed: Boolean
+    isTransposed: Annotated[bool, BOOLEAN.hiding(lambda v, owner: False)] = False
     CGALayout: Bases = ()
     tilesPerWarp: Annotated[tuple[int, ...], INTS.hiding(lambda v, owner: set(v) <= {1})] = ()
     elementBitWidth: Int = 32
 
+    forgotten = ("versionMajor", "versionMinor", "isTranspose")
     rank = property(lambda self: len(self.warpsPerCTA))
     lanes = 64
     warps = property(lambda self: prod(self.warpsPerCTA))

@@ -65,7 +65,8 @@ class WarpSpecialize(Op, name="ttg.warp_specialize", traits=RECURSIVE_EFFECTS):
     def partitions(self) -> WarpSpecializePartitions:
         """The operation that holds the partitions' regions."""
         found = self.regions[1].blocks[0].first
-        assert isinstance(found, WarpSpecializePartitions)
+        if not isinstance(found, WarpSpecializePartitions):
+            raise ValueError(f"{self.name} has no partitions")
         return found
 
     def verify_op(self) -> list[str]:
