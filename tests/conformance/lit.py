@@ -24,6 +24,7 @@ import tritium.dialects.all  # noqa: F401  (whatever the files name)
 from tests.conformance.check import BY_PASS, GOOD, REJECTED, Outcome, check
 from tests.conformance.inputs import programs
 from tests.conformance.lit_passes import DIFFERS, FAILS, PassOutcome, pass_outcomes, passes_table
+from tests.conformance.lit_triton import DIFFERENT, THEIRS_ALONE, Comparison, comparisons, triton_table
 
 
 def outcomes_of(checkout: Path, folder: str = "") -> list[Outcome]:
@@ -95,6 +96,15 @@ def show_passes(outcomes: list[PassOutcome], most: int) -> int:
     return int(bool(wrong))
 
 
+def show_comparisons(found: list[Comparison], most: int) -> int:
+    """Print the table of both readers, and what differs."""
+    print(triton_table(found), end="\n\n")
+    wrong = [c for c in found if c.status in (DIFFERENT, THEIRS_ALONE)]
+    for c in wrong[:most]:
+        print(f"{c.status}: {c.program.name}:{c.program.first_line}\n    {c.detail}")
+    return int(bool(wrong))
+
+
 def short_reasons(outcomes: list[Outcome]) -> str:
     """A Markdown table of what kinds of failure there are: dialects and operations that are missing first."""
     kinds: Counter[str] = Counter()
@@ -126,11 +136,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", default="", help="only files whose path in test/ starts with this")
     parser.add_argument("--json", action="store_true", help="one record a program, as JSON")
     parser.add_argument("--passes", action="store_true", help="run the files' passes too, those we have")
+    parser.add_argument("--triton", action="store_true", help="compare with what Triton 3.9 prints of each program")
     parser.add_argument("--page", type=Path, help="also put the tables between their marks on this page")
     parser.add_argument("--most", type=int, default=40, help="show so many reasons (default 40)")
     options = parser.parse_args(arguments)
     if options.passes:
         return show_passes(list(pass_outcomes(options.checkout, options.folder)), options.most)
+    if options.triton:
+        return show_comparisons(list(comparisons(options.checkout, options.folder)), options.most)
     found = outcomes_of(options.checkout, options.folder)
     print(as_json(found) if options.json else f"{table(found)}\n\n{reasons(found, options.most)}")
     if options.page:

@@ -13,6 +13,7 @@ from tests.conformance import lit
 from tests.conformance.check import ACCEPTED, BY_PASS, CRASHED, GOOD, REJECTED, UNREAD, UNVERIFIED, check
 from tests.conformance.inputs import programs_of
 from tests.conformance.lit_passes import DIFFERS, MATCHES, pass_outcomes, pipeline_of
+from tests.conformance.lit_triton import ALIKE, NEITHER, OURS_ALONE, compare
 
 FILE = """\
 // RUN: triton-opt %s -split-input-file -verify-diagnostics | FileCheck %s
@@ -171,3 +172,10 @@ def test_sections_have_their_own_run_lines():
     assert a.runs == other.runs and a.runs[0].filecheck == ("%t/a.mlir", "--check-prefixes=ONE")
     assert pipeline_of(a.runs[0]) == "cse,canonicalize{top-down=false}"
     assert [run.passes for run in b.runs] == [("some-pass-of-theirs",)]
+
+
+def test_programs_are_compared_with_triton(triton_oracle):
+    good, bad, third = programs_of(FILE, "a.mlir")
+    assert [compare(p, triton_oracle).status for p in (good, bad, third)] == [ALIKE, NEITHER, ALIKE]
+    (other,) = programs_of('// RUN: triton-opt %s -allow-unregistered-dialect\n%0 = "x.y"() : () -> i32', "a.mlir")
+    assert compare(other, triton_oracle).status == OURS_ALONE
