@@ -15,10 +15,15 @@ from typing import Any
 
 from .types import Type
 
-__all__ = ["Aliases", "Texts", "plain_texts"]
+__all__ = ["Aliases", "Texts", "is_alias", "plain_texts"]
 
 _MARK = "\1"
 _LONGEST = 200
+
+
+def is_alias(text: str) -> bool:
+    """Whether the text of a part, as given to `spell`, stands for an alias."""
+    return text[:1] == _MARK
 
 
 class _Spelt(dict[Any, str]):
@@ -130,7 +135,7 @@ class Aliases:
     def body(self, value: Any) -> str:
         """The text of a value in place of its alias; the value counts as used."""
         text = self.above[value]
-        return self.entries[value].body if text[:1] == _MARK else text
+        return self.entries[value].body if is_alias(text) else text
 
     def finish(self, text: str) -> str:
         """`text` with names in place of the marks, and the definitions above and below it."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..support.text import quote
-from .floats import float_bits, format_float, round_float
+from .floats import ExactFloat, float_bits, format_float, round_float
 from .types import FloatType, IndexType, IntegerType, Interned, ShapedType, Type, f64, i1, i32, i64
 
 __all__ = [
@@ -45,6 +45,10 @@ class Attribute(Interned):
     """Base of all attributes. `str(attribute)` is its MLIR text."""
 
     __slots__ = ()
+
+    def spell_briefly(self, texts: dict[Any, str]) -> str:
+        """The text where readers know the usual types of numbers, i64 and f64, as in arrays."""
+        return texts[self]
 
     def __repr__(self) -> str:
         return str(self)
@@ -81,7 +85,18 @@ class IntegerAttr(Attribute):
     def spell(self, texts: dict[Any, str]) -> str:
         if self.type is i1:
             return "true" if self.value else "false"
-        return f"{self.value} : {texts[self.type]}"
+        return f"{integer_text(self.value)} : {texts[self.type]}"
+
+    def spell_briefly(self, texts: dict[Any, str]) -> str:
+        return integer_text(self.value) if self.type is i64 else texts[self]
+
+
+def integer_text(value: int) -> str:
+    """The digits of a number; hexadecimal ones where Python would take too long for decimal ones."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"{'-' if value < 0 else ''}0x{abs(value):X}"
 
 
 def key(name: str) -> str:
@@ -102,8 +117,8 @@ class FloatAttr(Attribute):
     type: FloatType
 
     def __new__(cls, value: float, ty: FloatType = f64) -> FloatAttr:
-        value = round_float(float(value), ty)
-        key = (struct.pack("<d", value), ty)
+        value = round_float(value if isinstance(value, float) else float(value), ty)
+        key = (value.bits if isinstance(value, ExactFloat) else struct.pack("<d", value), ty)
         found = cls._table.get(key)
         if found is not None:
             return found
@@ -114,23 +129,29 @@ class FloatAttr(Attribute):
     def spell(self, texts: dict[Any, str]) -> str:
         return f"{format_float(self.value, self.type)} : {texts[self.type]}"
 
+    def spell_briefly(self, texts: dict[Any, str]) -> str:
+        text = format_float(self.value, self.type) if self.type is f64 else "0x"
+        return texts[self] if text.startswith("0x") else text
+
 
 class StringAttr(Attribute):
-    """`"text"`"""
+    """`"text"`, seldom with a type: `"text" : i32`. Bytes that are no UTF-8 are kept as lone surrogates."""
 
-    __slots__ = ("value",)
+    __slots__ = ("type", "value")
     value: str
+    type: Type | None
 
-    def __new__(cls, value: str) -> StringAttr:
-        found = cls._table.get(value)
+    def __new__(cls, value: str, ty: Type | None = None) -> StringAttr:
+        content = value if ty is None else (value, ty)
+        found = cls._table.get(content)
         if found is not None:
             return found
         self = object.__new__(cls)
-        self.value = value
-        return cls._table.setdefault(value, self)
+        self.value, self.type = value, ty
+        return cls._table.setdefault(content, self)
 
     def spell(self, texts: dict[Any, str]) -> str:
-        return quote(self.value)
+        return quote(self.value) if self.type is None else f"{quote(self.value)} : {texts[self.type]}"
 
 
 class UnitAttr(Attribute):
@@ -165,7 +186,7 @@ class ArrayAttr(Attribute):
         return cls._table.setdefault(elements, self)
 
     def spell(self, texts: dict[Any, str]) -> str:
-        return f"[{', '.join([texts[a] for a in self.elements])}]"
+        return f"[{', '.join([a.spell_briefly(texts) for a in self.elements])}]"
 
 
 class DictionaryAttr(Attribute):
@@ -192,23 +213,23 @@ class DictionaryAttr(Attribute):
 
 
 class SymbolRefAttr(Attribute):
-    """`@name`"""
+    """`@name`, or `@name::@inner`: a symbol in the table of another."""
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "nested")
     name: str
+    nested: tuple[str, ...]
 
-    def __new__(cls, name: str) -> SymbolRefAttr:
-        found = cls._table.get(name)
+    def __new__(cls, name: str, nested: tuple[str, ...] = ()) -> SymbolRefAttr:
+        content = (name, *nested) if nested else name
+        found = cls._table.get(content)
         if found is not None:
             return found
         self = object.__new__(cls)
-        self.name = name
-        return cls._table.setdefault(name, self)
+        self.name, self.nested = name, tuple(nested)
+        return cls._table.setdefault(content, self)
 
     def spell(self, texts: dict[Any, str]) -> str:
-        plain = self.name and (self.name[0].isalpha() or self.name[0] == "_")
-        plain = plain and all(c.isalnum() or c in "_$." for c in self.name) and self.name.isascii()
-        return f"@{self.name}" if plain else f"@{quote(self.name)}"
+        return "::".join([f"@{key(name)}" for name in (self.name, *self.nested)])
 
 
 class TypeAttr(Attribute):
@@ -241,6 +262,8 @@ class DenseArrayAttr(Attribute):
         found = cls._table.get(key)
         if found is not None:
             return found
+        if isinstance(element, IntegerType) and element is not i1:
+            key = (tuple([IntegerAttr(v, element).value for v in values]), element)
         self = object.__new__(cls)
         self.values, self.element = key
         return cls._table.setdefault(key, self)
@@ -256,29 +279,30 @@ class DenseArrayAttr(Attribute):
 
 
 class DenseElementsAttr(Attribute):
-    """`dense<0.0> : tensor<4xf32>`: one value for all elements (a splat), or all of them in row-major order."""
+    """`dense<0.0> : tensor<4xf32>`: one value for all elements (a splat), or all of them in row-major order.
+
+    Elements that are all the same are a splat, however they were given. A complex element is a pair.
+    """
 
     __slots__ = ("type", "values")
     type: ShapedType
     values: tuple[Any, ...]
 
     def __new__(cls, values: tuple[Any, ...], ty: ShapedType) -> DenseElementsAttr:
-        element = ty.element
-        key: tuple[object, ShapedType]
-        if isinstance(element, FloatType):
-            values = tuple(round_float(float(v), element) for v in values)
-            key = (struct.pack(f"<{len(values)}d", *values), ty)
-        else:
-            values = tuple(IntegerAttr(v, element).value for v in values)
-            key = (values, ty)
-        found = cls._table.get(key)
+        values, identity = _normal(values, ty.element)
+        if len(values) > 1 and _is_repeated(values, identity, ty.element):
+            count, values = len(values), values[:1]
+            if count != ty.numel:
+                raise ValueError(f"{count} values for {ty}")
+            identity = _normal(values, ty.element)[1]
+        found = cls._table.get((identity, ty))
         if found is not None:
             return found
         if len(values) not in (1, ty.numel):
             raise ValueError(f"{len(values)} values for {ty}")
         self = object.__new__(cls)
         self.values, self.type = values, ty
-        return cls._table.setdefault(key, self)
+        return cls._table.setdefault((identity, ty), self)
 
     @property
     def is_splat(self) -> bool:
@@ -291,28 +315,75 @@ class DenseElementsAttr(Attribute):
         return scalar_attr(self.values[0], self.type.element)
 
     def spell(self, texts: dict[Any, str]) -> str:
-        if self.is_splat and (self.type.numel != 1 or not self.type.shape):
-            body = self._format(self.values[0])
-        else:
-            body = self._nested(self.type.shape, 0)[0] if self.values else ""
-        return f"dense<{body}> : {texts[self.type]}"
+        return f"dense<{self.body()}> : {texts[self.type]}"
 
-    def _format(self, value: Any) -> str:
-        element = self.type.element
+    def body(self) -> str:
+        """What stands between the angle brackets; more than a hundred different numbers as the bytes they have."""
+        format_one = _formatter(self.type.element)
+        if self.is_splat:
+            return format_one(self.values[0])
+        if len(self.values) > 100 and not hasattr(self.type.element, "element"):
+            return f'"0x{self._raw().hex().upper()}"'
+        return nested([format_one(v) for v in self.values], self.type.shape)
+
+    def _raw(self) -> bytes:
+        """All elements as they lie in memory, each in a power of two of bytes."""
+        element: Any = self.type.element
+        size = storage_bytes(element)
         if isinstance(element, FloatType):
-            return format_float(value, element)
-        if element is i1:
-            return "true" if value else "false"
-        return str(value)
+            return b"".join([float_bits(v, element).to_bytes(size, "little") for v in self.values])
+        mask = (1 << 8 * size) - 1 if element.width > 1 else 1
+        return b"".join([(v & mask).to_bytes(size, "little") for v in self.values])
 
-    def _nested(self, shape: tuple[int, ...], at: int) -> tuple[str, int]:
-        if not shape:
-            return self._format(self.values[at]), at + 1
-        parts = []
-        for _ in range(shape[0]):
-            text, at = self._nested(shape[1:], at)
-            parts.append(text)
-        return f"[{', '.join(parts)}]", at
+
+def storage_bytes(element: Any) -> int:
+    """How many bytes an element takes in raw data."""
+    size: int = (element.width + 7) // 8
+    return 1 << (size - 1).bit_length() if size > 1 else 1
+
+
+def _normal(values: tuple[Any, ...], element: Type) -> tuple[tuple[Any, ...], Any]:
+    """Values as elements of the type, and what tells them from all others (NaNs and zeros by their bits)."""
+    if isinstance(element, FloatType):
+        values = tuple([round_float(v if isinstance(v, float) else float(v), element) for v in values])
+        exact = tuple([(i, v.bits) for i, v in enumerate(values) if v.__class__ is ExactFloat])
+        packed = struct.pack(f"<{len(values)}d", *values)
+        return values, (packed, exact) if exact else packed
+    part = getattr(element, "element", None)
+    if part is not None:  # complex
+        reals, real_identity = _normal(tuple([v[0] for v in values]), part)
+        imaginaries, imaginary_identity = _normal(tuple([v[1] for v in values]), part)
+        return tuple(zip(reals, imaginaries)), (real_identity, imaginary_identity)
+    values = tuple([IntegerAttr(v, element).value for v in values])
+    return values, values
+
+
+def _is_repeated(values: tuple[Any, ...], identity: Any, element: Type) -> bool:
+    """Whether all values are the first, to the last bit."""
+    first = values[0]
+    if first == first and values.count(first) != len(values):
+        return False
+    return bool(_normal(values[:1] * len(values), element)[1] == identity)
+
+
+def _formatter(element: Type) -> Callable[[Any], str]:
+    """How one element is written."""
+    if isinstance(element, FloatType):
+        return lambda v: format_float(v, element)
+    part = getattr(element, "element", None)
+    if part is not None:
+        one = _formatter(part)
+        return lambda v: f"({one(v[0])},{one(v[1])})"
+    return (lambda v: "true" if v else "false") if element is i1 else integer_text
+
+
+def nested(items: list[str], shape: tuple[int, ...]) -> str:
+    """Texts in row-major order, in the brackets of the shape."""
+    if not items:
+        return ""
+    for size in reversed(shape):
+        items = [f"[{', '.join(items[i : i + size])}]" for i in range(0, len(items), size)]
+    return items[0]
 
 
 def scalar_attr(value: Any, element: Type) -> IntegerAttr | FloatAttr:
