@@ -1,0 +1,99 @@
+"""The facts about one value, axis by axis, that `axis_info` finds; what they mean is said there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+from typing import Any
+
+from ..ir import Type, shape_of
+
+__all__ = ["ANY_DIVISOR", "AxisInfo", "constant", "power_of", "rank_of", "sizes_of", "unknown"]
+
+ANY_DIVISOR = 1 << 62
+"""The divisibility of zero: every power of two divides it."""
+
+
+def power_of(n: int) -> int:
+    """The largest power of two that divides n."""
+    return n & -n if n else ANY_DIVISOR
+
+
+class AxisInfo:
+    """The facts about one value; `constant`: the one value that all elements have, or None."""
+
+    __slots__ = ("constancy", "constant", "contiguity", "divisibility", "nonnegative")
+
+    def __init__(
+        self,
+        contiguity: Sequence[int],
+        divisibility: Sequence[int],
+        constancy: Sequence[int],
+        constant: int | None = None,
+        nonnegative: bool = False,
+    ) -> None:
+        self.contiguity = tuple(contiguity)
+        self.divisibility = tuple(divisibility)
+        self.constancy = tuple(constancy)
+        self.constant = constant
+        self.nonnegative = nonnegative
+
+    @property
+    def rank(self) -> int:
+        """The number of axes, 1 for a scalar."""
+        return len(self.contiguity)
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.contiguity, self.divisibility, self.constancy, self.constant, self.nonnegative
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AxisInfo) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        parts = [f"contiguity = {list(self.contiguity)}", f"divisibility = {list(self.divisibility)}"]
+        parts.append(f"constancy = {list(self.constancy)}")
+        if self.constant is not None:
+            parts.append(f"constant = {self.constant}")
+        return ", ".join(parts)
+
+    def divisor(self, axis: int, step: int) -> int:
+        """What divides each element that stands at a multiple of `step` along the axis."""
+        group, d = self.contiguity[axis], self.divisibility[axis]
+        return d if step % group == 0 else gcd(d, step)
+
+    def element_divisor(self) -> int:
+        """What divides every element."""
+        return max(self.divisor(axis, 1) for axis in range(self.rank))
+
+    def join(self, other: AxisInfo) -> AxisInfo:
+        """What holds of a value that is this one or the other."""
+        contiguity = [gcd(a, b) for a, b in zip(self.contiguity, other.contiguity)]
+        divisibility = [gcd(self.divisor(i, c), other.divisor(i, c)) for i, c in enumerate(contiguity)]
+        constancy = [gcd(a, b) for a, b in zip(self.constancy, other.constancy)]
+        constant = self.constant if self.constant == other.constant else None
+        return AxisInfo(contiguity, divisibility, constancy, constant, self.nonnegative and other.nonnegative)
+
+
+def unknown(ty: Type) -> AxisInfo:
+    """Nothing is known of a value of this type, but that an axis of one element is constant."""
+    ones = [1] * rank_of(ty)
+    return AxisInfo(ones, ones, ones)
+
+
+def constant(value: int, ty: Type) -> AxisInfo:
+    """All elements are `value`."""
+    rank = rank_of(ty)
+    return AxisInfo([1] * rank, [power_of(value)] * rank, sizes_of(ty), value, value >= 0)
+
+
+def rank_of(ty: Type) -> int:
+    """The number of axes of values of a type, 1 for a scalar."""
+    return max(1, len(shape_of(ty)))
+
+
+def sizes_of(ty: Type) -> list[int]:
+    """The longest group of equal elements that each axis can have."""
+    return [power_of(n) for n in shape_of(ty)] or [1]

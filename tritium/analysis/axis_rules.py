@@ -1,0 +1,380 @@
+"""What operations make of the facts about their operands, a rule for each: `rule(op, *facts of operands)`.
+
+`axis_info` says what the facts mean. A rule that says less is never wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import gcd
+from typing import Any
+
+from ..dialects import arith, tt
+from ..dialects.tt_types import PointerType
+from ..ir import DenseElementsAttr, IntegerAttr, TensorType, Type, element_type, shape_of
+from .axis_facts import ANY_DIVISOR, AxisInfo, constant, power_of, rank_of, sizes_of, unknown
+
+__all__ = ["RULES"]
+
+Rule = Callable[..., AxisInfo]
+RULES: dict[type, Rule] = {}
+"""By the class of the operation: the facts about its first result."""
+
+
+def rule(*classes: type) -> Callable[[Rule], Rule]:
+    """Register the rule of these classes of operations."""
+
+    def register(fn: Rule) -> Rule:
+        for cls in classes:
+            RULES[cls] = fn
+        return fn
+
+    return register
+
+
+def _bytes(ty: Type) -> int:
+    """How far apart in memory neighbours are that pointers of this type point to."""
+    element = element_type(ty)
+    pointee = element.pointee if isinstance(element, PointerType) else None
+    return max(1, getattr(pointee, "width", 64) // 8)
+
+
+def _groups(a: AxisInfo, b: AxisInfo) -> list[int]:
+    """Aligned groups in which both are constant."""
+    return [gcd(x, y) for x, y in zip(a.constancy, b.constancy)]
+
+
+def _folded(op: Any, a: AxisInfo, b: AxisInfo, fold: Callable[[int, int], int]) -> AxisInfo | None:
+    if a.constant is None or b.constant is None:
+        return None
+    ty = op.results[0].type
+    return constant(IntegerAttr(fold(a.constant, b.constant), element_type(ty)).value, ty)
+
+
+def _sum(a: AxisInfo, b: AxisInfo, scale: int = 1) -> AxisInfo:
+    """a + scale * b, whose neighbours are `scale` apart: where one rises and the other stands, the sum rises."""
+    contiguity, divisibility = [], []
+    for i in range(a.rank):
+        rising = max(gcd(a.contiguity[i], b.constancy[i]), gcd(a.constancy[i], b.contiguity[i]))
+        contiguity.append(rising)
+        divisor = gcd(a.divisor(i, rising), b.divisor(i, rising) * scale)
+        if rising == 1 and a.contiguity[i] > 1 and b.contiguity[i] > 1 and scale == 1:
+            # Both rise: the sum of their starts, and twice the way from there.
+            divisor = gcd(2, gcd(a.divisibility[i], b.divisibility[i]))
+        divisibility.append(divisor)
+    return AxisInfo(contiguity, divisibility, _groups(a, b), None, a.nonnegative and b.nonnegative)
+
+
+def _difference(a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    """a - b rises where b stands, and stands where both rise."""
+    contiguity, divisibility, constancy = [], [], _groups(a, b)
+    for i in range(a.rank):
+        rising, both = gcd(a.contiguity[i], b.constancy[i]), gcd(a.contiguity[i], b.contiguity[i])
+        contiguity.append(rising)
+        constancy[i] = max(constancy[i], both)
+        step = max(rising, both)  # what stands within a group is, all along, what it is at the group's start
+        divisibility.append(gcd(a.divisor(i, step), b.divisor(i, step)))
+    return AxisInfo(contiguity, divisibility, constancy)
+
+
+@rule(arith.Constant)
+def _constant(op: Any) -> AxisInfo:
+    attr, ty = op.attributes["value"], op.results[0].type
+    if isinstance(attr, DenseElementsAttr) and attr.is_splat:
+        attr = attr.splat
+    if isinstance(attr, IntegerAttr):
+        return constant(attr.value, ty)
+    facts = unknown(ty)
+    splat = not isinstance(attr, DenseElementsAttr)
+    return AxisInfo(facts.contiguity, facts.divisibility, sizes_of(ty) if splat else facts.constancy)
+
+
+@rule(tt.MakeRange)
+def _make_range(op: Any) -> AxisInfo:
+    size = op.end - op.start
+    return AxisInfo([power_of(size)], [gcd(power_of(op.start), ANY_DIVISOR)], [1], None, op.start >= 0)
+
+
+@rule(tt.GetProgramId, tt.GetNumPrograms)
+def _index(op: Any) -> AxisInfo:
+    return AxisInfo([1], [1], [1], None, True)
+
+
+@rule(arith.AddI)
+def _add(op: Any, *known: AxisInfo) -> AxisInfo:
+    return _folded(op, *known, lambda x, y: x + y) or _sum(*known)
+
+
+@rule(arith.SubI)
+def _sub(op: Any, *known: AxisInfo) -> AxisInfo:
+    return _folded(op, *known, lambda x, y: x - y) or _difference(*known)
+
+
+@rule(tt.AddPtr)
+def _add_pointer(op: Any, *known: AxisInfo) -> AxisInfo:
+    return _sum(*known, scale=_bytes(op.results[0].type))
+
+
+@rule(arith.MulI)
+def _mul(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    """A product by one is its factor; any other is spread out, and divisible by what divides its factors."""
+    folded = _folded(op, a, b, lambda x, y: x * y)
+    if folded is not None:
+        return folded
+    if a.constant == 1 or b.constant == 1:
+        return b if a.constant == 1 else a
+    ones = [1] * a.rank
+    divisibility = [min(ANY_DIVISOR, a.divisor(i, 1) * b.divisor(i, 1)) for i in range(a.rank)]
+    return AxisInfo(ones, divisibility, _groups(a, b), None, a.nonnegative and b.nonnegative)
+
+
+@rule(arith.ShLI)
+def _shift_left(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    if b.constant == 0:
+        return a
+    by = b.constant if b.constant is not None and 0 < b.constant < 62 else 0
+    if by and a.constant is not None:
+        return constant(a.constant << by, op.results[0].type)
+    divisibility = [min(ANY_DIVISOR, a.divisor(i, 1) << by) for i in range(a.rank)]
+    return AxisInfo([1] * a.rank, divisibility, _groups(a, b), None, a.nonnegative)
+
+
+def _quotient(a: AxisInfo, b: AxisInfo, nonnegative: bool) -> AxisInfo:
+    """floor(a / b): a rising group that starts at a multiple of g stays within one multiple of b if g divides b.
+
+    Where all of `a` is a multiple of the constant power of two b, what divides the quotient is left over.
+    """
+    if b.constant == 1:
+        return a
+    contiguity, divisibility, constancy = [], [], []
+    for i in range(a.rank):
+        within = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i]))
+        constancy.append(max(gcd(a.constancy[i], b.constancy[i]), within))
+        contiguity.append(1)
+        by = b.constant if b.constant is not None and b.constant > 0 else 0
+        # The group's first element is a multiple of d, so is (d / by) of the quotient, which the group shares.
+        exact = by == power_of(by) and a.divisibility[i] % by == 0 and by % a.contiguity[i] == 0 if by else False
+        divisibility.append(a.divisibility[i] // by if exact else 1)
+    return AxisInfo(contiguity, divisibility, constancy, None, nonnegative)
+
+
+@rule(arith.DivSI, arith.DivUI, arith.FloorDivSI)
+def _divide(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    positive = a.nonnegative and b.nonnegative
+    if b.constant == 0:
+        return unknown(op.results[0].type)
+    if positive or (b.constant == 1 and op.__class__ is not arith.DivUI):
+        folded = _folded(op, a, b, lambda x, y: x // y)
+        return folded or _quotient(a, b, positive)
+    out = _elementwise(op, [a, b])
+    if b.constant is not None and op.__class__ is not arith.DivUI and b.constant == power_of(b.constant):
+        # Where nothing remains there is nothing to round.
+        divisors = [max(1, a.divisor(i, 1) // b.constant) for i in range(a.rank)]
+        return AxisInfo(out.contiguity, divisors, out.constancy)
+    return out
+
+
+@rule(arith.ShRSI, arith.ShRUI)
+def _shift_right(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    if b.constant is not None and 0 <= b.constant < 62 and (a.nonnegative or op.__class__ is arith.ShRSI):
+        divisor = constant(1 << b.constant, op.operands[1].type)
+        return _folded(op, a, divisor, lambda x, y: x // y) or _quotient(a, divisor, a.nonnegative)
+    return _elementwise(op, [a, b])
+
+
+def _remainder(a: AxisInfo, b: AxisInfo, nonnegative: bool) -> AxisInfo:
+    """a mod b: a rising group that starts at a multiple of g, g dividing b, goes on rising from a multiple of g."""
+    contiguity, divisibility = [], []
+    for i in range(a.rank):
+        rising = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i]))
+        contiguity.append(rising)
+        divisibility.append(gcd(a.divisor(i, rising), b.divisor(i, 1)))
+    return AxisInfo(contiguity, divisibility, _groups(a, b), None, nonnegative)
+
+
+@rule(arith.RemSI, arith.RemUI)
+def _rem(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    if b.constant == 1:
+        return constant(0, op.results[0].type)
+    if a.nonnegative and b.nonnegative and b.constant != 0:
+        return _folded(op, a, b, lambda x, y: x % y) or _remainder(a, b, True)
+    return _elementwise(op, [a, b], divisible=True)
+
+
+def _elementwise(op: Any, known: Sequence[AxisInfo], divisible: bool = False) -> AxisInfo:
+    """A function of each element alone is constant where its operands are.
+
+    `divisible`: it is a multiple of what divides all operands.
+    """
+    ty = op.results[0].type
+    rank = rank_of(ty)
+    constancy = [1] * rank
+    matching = [k for k in known if k.rank == rank]
+    for i in range(rank if matching else 0):
+        constancy[i] = gcd(*[k.constancy[i] for k in matching])
+    divisors = [1] * rank
+    if divisible:
+        divisors = [gcd(*[k.divisor(i, 1) for k in matching]) for i in range(rank)]
+    return AxisInfo([1] * rank, divisors, constancy)
+
+
+@rule(arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI)
+def _extreme(op: Any, *known: AxisInfo) -> AxisInfo:
+    if op.__class__ in (arith.MaxSI, arith.MinSI):
+        folded = _folded(op, *known, max if op.__class__ is arith.MaxSI else min)
+        if folded is not None:
+            return folded
+    # Of two that rise together, one is the greater all along.
+    joined = known[0].join(known[1])
+    one = op.__class__ is arith.MaxSI and any(k.nonnegative for k in known)
+    return AxisInfo(
+        joined.contiguity, joined.divisibility, joined.constancy, joined.constant, one or joined.nonnegative
+    )
+
+
+@rule(arith.AndI)
+def _and(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    """x & (2^k - 1) is the remainder by 2^k, whatever the sign; zeros at the end of either are zeros of both."""
+    folded = _folded(op, a, b, lambda x, y: x & y)
+    if folded is not None:
+        return folded
+    mask, rest = (b.constant, a) if b.constant is not None else (a.constant, b)
+    if mask is not None and mask >= 0 and mask + 1 == power_of(mask + 1):
+        return _remainder(rest, constant(mask + 1, op.operands[0].type), True)
+    out = _elementwise(op, [a, b])
+    divisors = [max(a.divisor(i, 1), b.divisor(i, 1)) for i in range(a.rank)]
+    return AxisInfo(out.contiguity, divisors, out.constancy, None, a.nonnegative or b.nonnegative)
+
+
+@rule(arith.OrI, arith.XOrI)
+def _or(op: Any, *known: AxisInfo) -> AxisInfo:
+    out = _elementwise(op, known, divisible=True)
+    out.nonnegative = all(k.nonnegative for k in known)
+    return out
+
+
+_BELOW = {"slt", "sge", "ult", "uge"}
+_ABOVE = {"sle", "sgt", "ule", "ugt"}
+
+
+@rule(arith.CmpI)
+def _compare(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    """x < b for rising x: alike in a group of g that starts at a multiple of g, where g divides b."""
+    name = op.predicate.name
+    rising, fixed = (a, b) if name in _BELOW else (b, a)
+    constancy = _groups(a, b)
+    if name in _BELOW or name in _ABOVE:
+        for i in range(a.rank):
+            group = gcd(gcd(rising.contiguity[i], rising.divisibility[i]), fixed.constancy[i])
+            constancy[i] = max(constancy[i], gcd(group, fixed.divisor(i, 1)))
+    ones = [1] * a.rank
+    return AxisInfo(ones, ones, constancy)
+
+
+@rule(arith.Select)
+def _select(op: Any, condition: AxisInfo, a: AxisInfo, b: AxisInfo) -> AxisInfo:
+    if condition.constant is not None:
+        return a if condition.constant else b
+    joined = a.join(b)
+    if condition.rank != a.rank or not shape_of(op.operands[0].type):
+        return joined  # one choice for all elements
+    contiguity = [gcd(c, k) for c, k in zip(joined.contiguity, condition.constancy)]
+    divisibility = [gcd(a.divisor(i, c), b.divisor(i, c)) for i, c in enumerate(contiguity)]
+    constancy = [gcd(c, k) for c, k in zip(joined.constancy, condition.constancy)]
+    return AxisInfo(contiguity, divisibility, constancy, joined.constant, joined.nonnegative)
+
+
+@rule(arith.ExtSI, arith.ExtUI, arith.IndexCast, arith.IndexCastUI, tt.IntToPtr, tt.PtrToInt)
+def _same(op: Any, a: AxisInfo) -> AxisInfo:
+    """The same numbers in another type; addresses count elements of one byte at most when they become numbers."""
+    pointers = op.__class__ in (tt.IntToPtr, tt.PtrToInt)
+    if pointers and _bytes((op.results if op.__class__ is tt.IntToPtr else op.operands)[0].type) != 1:
+        divisors = [a.divisor(i, 1) for i in range(a.rank)]
+        return AxisInfo([1] * a.rank, divisors, a.constancy, None, a.nonnegative)
+    if op.__class__ is arith.ExtUI and not a.nonnegative:
+        return AxisInfo(a.contiguity, a.divisibility, a.constancy, None, True)
+    return a
+
+
+@rule(arith.TruncI)
+def _truncate(op: Any, a: AxisInfo) -> AxisInfo:
+    width = element_type(op.results[0].type).width  # type: ignore[attr-defined]
+    if a.constant is not None:
+        return constant(IntegerAttr(a.constant, element_type(op.results[0].type)).value, op.results[0].type)
+    # Higher multiples than the type can hold are zero in it.
+    wraps = 1 << width
+    divisors = [ANY_DIVISOR if d >= wraps else d for d in a.divisibility]
+    return AxisInfo([min(c, wraps) for c in a.contiguity], divisors, a.constancy)
+
+
+@rule(arith.Bitcast, tt.Bitcast)
+def _bitcast(op: Any, a: AxisInfo) -> AxisInfo:
+    """The same bits: of pointers the same addresses, which count other elements if those have another size."""
+    source, target = element_type(op.operands[0].type), element_type(op.results[0].type)
+    if isinstance(source, PointerType) and isinstance(target, PointerType):
+        if _bytes(op.operands[0].type) == _bytes(op.results[0].type):
+            return a
+        return AxisInfo([1] * a.rank, [a.divisor(i, 1) for i in range(a.rank)], a.constancy)
+    return _elementwise(op, [a])
+
+
+@rule(tt.Splat)
+def _splat(op: Any, a: AxisInfo) -> AxisInfo:
+    ty = op.results[0].type
+    return AxisInfo([1] * rank_of(ty), [a.element_divisor()] * rank_of(ty), sizes_of(ty), a.constant, a.nonnegative)
+
+
+@rule(tt.Unsplat)
+def _unsplat(op: Any, a: AxisInfo) -> AxisInfo:
+    return AxisInfo([1], [a.element_divisor()], [1], a.constant, a.nonnegative)
+
+
+@rule(tt.ExpandDims)
+def _expand_dims(op: Any, a: AxisInfo) -> AxisInfo:
+    axis = op.axis
+
+    def insert(values: Sequence[int], new: int) -> list[int]:
+        return [*values[:axis], new, *values[axis:]]
+
+    divisibility = insert(a.divisibility, a.element_divisor())
+    return AxisInfo(insert(a.contiguity, 1), divisibility, insert(a.constancy, 1), a.constant, a.nonnegative)
+
+
+@rule(tt.Broadcast)
+def _broadcast(op: Any, a: AxisInfo) -> AxisInfo:
+    before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+    constancy = [k if m == n else power_of(n) for k, m, n in zip(a.constancy, before, after)]
+    return AxisInfo(a.contiguity, a.divisibility, constancy, a.constant, a.nonnegative)
+
+
+@rule(tt.Trans)
+def _trans(op: Any, a: AxisInfo) -> AxisInfo:
+    order = op.order
+    parts = [[part[d] for d in order] for part in (a.contiguity, a.divisibility, a.constancy)]
+    return AxisInfo(*parts, a.constant, a.nonnegative)
+
+
+@rule(tt.Reshape)
+def _reshape(op: Any, a: AxisInfo) -> AxisInfo:
+    """Elements keep their row-major order, so a run along the last axis is one along the last axis that remains."""
+    ty = op.results[0].type
+    before, after = shape_of(op.operands[0].type), shape_of(ty)
+    if list(a.constancy) == [power_of(n) for n in before]:  # all elements are equal
+        return AxisInfo([1] * len(after), [a.element_divisor()] * len(after), sizes_of(ty), a.constant, a.nonnegative)
+    out = unknown(ty)
+    if not after or not before or op.allow_reorder:
+        return out
+    contiguity, divisibility, constancy = list(out.contiguity), [a.element_divisor()] * len(after), list(out.constancy)
+    contiguity[-1] = gcd(a.contiguity[-1], after[-1])
+    divisibility[-1] = a.divisor(a.rank - 1, contiguity[-1])
+    constancy[-1] = gcd(a.constancy[-1], after[-1])
+    return AxisInfo(contiguity, divisibility, constancy, a.constant, a.nonnegative)
+
+
+@rule(tt.Load)
+def _load(op: Any, *known: AxisInfo) -> AxisInfo:
+    """One load reads equal addresses alike, where its mask and what stands in for masked elements are alike too."""
+    ty = op.results[0].type
+    if isinstance(ty, TensorType) and not isinstance(op.operands[0].type, TensorType):
+        return unknown(ty)  # through a block pointer
+    return _elementwise(op, known)
