@@ -36,10 +36,15 @@ _COMMENT = re.compile(r"^// (?!RUN|CHECK|OUTPUT)(.*)$", re.MULTILINE)
 def pass_pages() -> dict[str, str]:
     """The pages by path below docs/."""
     tables = pipelines()
-    infos = PASSES.all()
+    infos = ours()
     pages = {f"passes/{info.name}.md": _page(info, tables) for info in infos}
     pages["passes/index.md"] = _index(infos, tables)
     return pages
+
+
+def ours() -> list[PassInfo]:
+    """The passes of this package, not those that somebody loaded."""
+    return [info for info in PASSES.all() if info.fn.__module__.startswith("tritium.")]
 
 
 def _index(infos: list[PassInfo], tables: list[Table]) -> str:
@@ -236,7 +241,7 @@ def _example(info: PassInfo) -> str:
 
 def without_example() -> list[str]:
     """Passes that no file shows."""
-    return [info.name for info in PASSES.all() if not _example(info)]
+    return [info.name for info in ours() if not _example(info)]
 
 
 def _functions(module: Operation) -> str:

@@ -21,12 +21,14 @@ import os
 import re
 import subprocess
 import sys
+import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import tritium.dialects.all  # noqa: F401  (whatever a page names)
-from tritium.ir import parse_module, verify
+from tritium.ir import OPS, PASSES, parse_module, verify
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -82,14 +84,15 @@ class Page:
         self.path = path
         self.folder = folder
         self.text = path.read_text()
-        self.names: dict[str, Any] = {"__name__": path.stem}
+        self.module = types.ModuleType(f"page_{path.stem.replace('-', '_')}")
+        self.names: dict[str, Any] = self.module.__dict__
         self.edits: list[tuple[int, int, str]] = []
         self.wrong: list[str] = []
 
     def run(self) -> None:
         """Run every block; AssertionError with all that is wrong, or, blessed, the page is rewritten."""
         blocks = blocks_of(self.text)
-        with contextlib.chdir(self.folder) if hasattr(contextlib, "chdir") else _chdir(self.folder):
+        with _state_of(self.folder, self.module):
             for block, following in zip(blocks, [*blocks[1:], None]):
                 self.block(block, following)
         if os.environ.get("TRITIUM_BLESS") and self.edits:
@@ -190,10 +193,21 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _chdir(folder: Path):  # Python 3.10 has no contextlib.chdir
-    before = os.getcwd()
+def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
+    """Be in a folder, with a page's names as a module; what a page imports and defines is forgotten afterwards."""
+    before, paths, modules, ops = os.getcwd(), list(sys.path), set(sys.modules), set(OPS)
+    passes = dict(PASSES._infos)
+    sys.modules[module.__name__] = module
     os.chdir(folder)
     try:
         yield
     finally:
         os.chdir(before)
+        sys.path[:] = paths
+        PASSES._infos = passes
+        for name in OPS.keys() - ops:
+            if not OPS[name].__module__.startswith("tritium."):
+                del OPS[name]
+        for name in set(sys.modules) - modules:
+            if str(getattr(sys.modules[name], "__file__", "") or "").startswith(str(folder)) or name == module.__name__:
+                del sys.modules[name]
