@@ -13,12 +13,15 @@ from tritium.ir import (
     check_order,
     count,
     functions_of,
+    listening,
     parse_module,
     pass_on,
+    remark,
     rewrite_greedily,
     rule,
     run_pipeline,
     verify,
+    warn,
 )
 from tritium.ir.passes import Nest, PassError, PassInterrupted
 from tritium.ir.passes.reproducer import read_reproducer, without_sections
@@ -169,9 +172,66 @@ def test_fuel_is_a_number_of_passes(monkeypatch):
     assert [r.name for r in run_pipeline(module(), PIPELINE).runs] == ["sums"]
 
 
+def test_fuel_of_the_last_pass_is_a_number_of_rewrites(monkeypatch):
+    monkeypatch.setenv("TRITIUM_PASS_FUEL", "3:1")
+    m = module()
+    run_pipeline(m, PIPELINE)
+    assert str(m).count("arith.subi") == 1
+    for wrong in ("x", "1:y", "-1", "1.5"):
+        monkeypatch.setenv("TRITIUM_PASS_FUEL", wrong)
+        with pytest.raises(TritiumError, match=f"TRITIUM_PASS_FUEL is N or N:M with whole numbers, not '{wrong}'"):
+            run_pipeline(module(), PIPELINE)
+
+
+def test_dumps_that_the_environment_words(capfd, monkeypatch, tmp_path):
+    def dumps(words):
+        monkeypatch.setenv("TRITIUM_PRINT_IR", words)
+        run_pipeline(module(), PIPELINE)
+        err = capfd.readouterr().err
+        return [h.split(":")[0].split(" ", 2)[2] for h in headings(err)], err
+
+    assert dumps("before:sums,after:nothing")[0] == ["Before SumsPass", "After NothingPass"]
+    assert dumps("change")[0] == ["After SumsPass", "After DifferencesPass"]
+    assert dumps("change:differences")[0] == ["After DifferencesPass"]
+    names, text = dumps("diff")
+    assert names == ["After SumsPass", "After DifferencesPass"]
+    assert "-    %a = arith.muli %x, %x : i32\n+    %a = arith.addi %x, %x : i32" in text
+    names, text = dumps("before, function:second")
+    assert len(names) == 3 and "@second" in text and "@first" not in text
+    assert dumps("before,function:third")[0] == []
+    assert '"arith.muli"' in dumps("before,generic")[1]
+    assert "loc(" in dumps("before,locations")[1]
+    assert dumps(f"after,to:{tmp_path / 'folder'}")[1] == ""
+    assert len(list((tmp_path / "folder").iterdir())) == 3
+    with pytest.raises(ValueError, match="TRITIUM_PRINT_IR knows before, after, change, .*, not 'befor'"):
+        dumps("befor")
+
+
+def test_remarks(capfd, monkeypatch):
+    op = next(op for op in module().walk() if op.name == "arith.muli")
+    remark(op, "nobody asked")
+    assert capfd.readouterr().err == ""
+    told = []
+    with listening(told.append):
+        remark(op, "a remark")
+        warn(op, "a warning")
+    assert [(d.severity, d.message, d.position()) for d in told] == [
+        ("remark", "a remark", "kernel.py:7:3"), ("warning", "a warning", "kernel.py:7:3"),
+    ]  # fmt: skip
+    monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", "remarks,operations")
+    remark(op, "shown")
+    warn(op, "not asked for")
+    assert capfd.readouterr().err == "kernel.py:7:3: remark: shown\nnote: see %a = arith.muli %x, %x : i32\n"
+    monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", "warnings,stacktraces")
+    warn(op, "shown")
+    err = capfd.readouterr().err
+    assert err.startswith("kernel.py:7:3: warning: shown\nnote: told from\n")
+    assert "test_remarks" in err
+
+
 def test_a_crash_names_pass_function_operation_and_leaves_a_reproducer(monkeypatch, tmp_path):
     path = tmp_path / "crash.mlir"
-    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(path))
+    monkeypatch.setenv("TRITIUM_CRASH_REPRODUCER", str(path))
     with pytest.raises(PassError) as caught:
         run_pipeline(module(), [Pass("nothing", nothing, ""), Pass("crash", crash, ""), *PIPELINE])
     text = str(caught.value)
@@ -190,7 +250,7 @@ def test_the_reproducer_holds_the_ir_before_the_pass_that_failed(monkeypatch, tm
         raise ValueError("late")
 
     path = tmp_path / "crash.mlir"
-    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(path))
+    monkeypatch.setenv("TRITIUM_CRASH_REPRODUCER", str(path))
     with pytest.raises(PassError, match="pass late failed on @?builtin.module"):
         run_pipeline(module(), [*PIPELINE, Pass("late", late, "")])
     transformed = module()
@@ -209,13 +269,13 @@ def test_errors_of_the_users_pass_through():
 
 def test_verify_each_blames_the_pass(monkeypatch, tmp_path):
     monkeypatch.setenv("TRITIUM_VERIFY_EACH", "1")
-    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(tmp_path / "broken.mlir"))
+    monkeypatch.setenv("TRITIUM_CRASH_REPRODUCER", str(tmp_path / "broken.mlir"))
     with pytest.raises(PassError, match="pass breaks failed"):
         run_pipeline(module(), [Pass("breaks", breaks_the_ir, ""), *PIPELINE], verifier=verify)
 
 
 def test_a_pass_that_breaks_the_ir_is_named_without_verify_each_too(monkeypatch, tmp_path):
-    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(tmp_path / "broken.mlir"))
+    monkeypatch.setenv("TRITIUM_CRASH_REPRODUCER", str(tmp_path / "broken.mlir"))
     with pytest.raises(PassError, match="pass breaks failed") as caught:
         run_pipeline(module(), [PIPELINE[1], Pass("breaks", breaks_the_ir, ""), PIPELINE[1]], verifier=verify)
     assert caught.value.failed.name == "breaks"
@@ -233,7 +293,7 @@ def test_ir_that_was_broken_before_is_no_pass_s_fault():
 
 def test_a_failure_in_a_nest_is_reproduced_by_the_nest(monkeypatch, tmp_path):
     path = tmp_path / "crash.mlir"
-    monkeypatch.setenv("TRITIUM_REPRODUCER_PATH", str(path))
+    monkeypatch.setenv("TRITIUM_CRASH_REPRODUCER", str(path))
     seen = []
 
     @pass_on("function")

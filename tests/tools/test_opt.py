@@ -521,6 +521,39 @@ def test_announced_errors(opt, tmp_path):
     assert err.count("error:") == 1
 
 
+CALLS = """\
+tt.func @f(%x: i32) -> i32 {
+  // expected-remark@+1 {{@g stays a call: it is marked noinline}}
+  %a = tt.call @g(%x) : (i32) -> i32
+  // expected-remark @below {{@r stays a call: it takes part in a recursion}}
+  %b = tt.call @r(%a) : (i32) -> i32
+  tt.return %b : i32
+}
+tt.func private @g(%x: i32) -> i32 attributes {noinline = true} {
+  tt.return %x : i32
+}
+tt.func private @r(%x: i32) -> i32 {
+  %a = tt.call @r(%x) : (i32) -> i32   // expected-remark-re {{@r stays.*recur(sion)?}}
+  tt.return %a : i32
+}
+"""
+
+
+def test_remarks_of_passes(opt, tmp_path):
+    path = tmp_path / "calls.mlir"
+    path.write_text(CALLS)
+    status, _, err = opt(str(path), "-inline")
+    assert status == 0
+    assert f"{path}:3:3: remark: @g stays a call: it is marked noinline\n" in err
+    assert err.count("remark:") == 3
+    assert opt(str(path), "-inline", "--verify-diagnostics", "--no-output") == (0, "", "")
+    path.write_text(CALLS.replace("noinline}}", "never}}"))
+    status, _, err = opt(str(path), "-inline", "--verify-diagnostics", "--no-output")
+    assert status == 1
+    assert "unexpected remark: @g stays a call: it is marked noinline" in err
+    assert 'expected remark "@g stays a call: it is marked never" was not produced' in err
+
+
 def test_pieces_with_announced_errors_go_on(opt, tmp_path):
     path = tmp_path / "errors.mlir"
     path.write_text("tt.func @a() {\n  tt.return %x : i32 // expected-error {{not defined}}\n}\n// -----\n" + PROGRAM)

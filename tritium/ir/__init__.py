@@ -13,6 +13,7 @@ from .parser import ParseError, parse_attribute, parse_module, parse_type
 from .passes import *
 from .printer import print_op
 from .registry import load_dialect, register_dialects, registered_dialects
+from .remarks import listening, remark, warn
 from .rewriter import *
 from .symbols import *
 from .traits import *

@@ -66,6 +66,16 @@ class _Generation:
 generation = _Generation()
 
 
+def with_our_names(variables: tuple[str, ...]) -> tuple[str, ...]:
+    """Before Triton's variables, the same under our name, which count more.
+
+    >>> with_our_names(("TRITON_DEBUG",))
+    ('TRITIUM_DEBUG', 'TRITON_DEBUG')
+    """
+    ours = (f"TRITIUM_{v[len('TRITON_') :]}" for v in variables if v.startswith("TRITON_"))
+    return (*(v for v in ours if v not in variables), *variables)
+
+
 class Setting(Generic[T]):
     """An attribute backed by environment variables (the first that is set counts).
 
@@ -74,7 +84,7 @@ class Setting(Generic[T]):
 
     def __init__(self, default: T, *env: str, doc: str = "", invalidates: bool = False) -> None:
         self.default = default
-        self.env = env
+        self.env = with_our_names(env)
         self.invalidates = invalidates
         self.__doc__ = doc
 
@@ -112,10 +122,11 @@ class Setting(Generic[T]):
         else:
             group.__dict__[self.name] = value
         if self.env and propagate_env:
-            if value is None:
-                os.environ.pop(self.env[0], None)
-            else:
-                os.environ[self.env[0]] = self.format(value)
+            for variable in self.env:
+                if value is None:
+                    os.environ.pop(variable, None)
+                else:
+                    os.environ[variable] = self.format(value)
 
     def __delete__(self, group: Group) -> None:
         generation.value += 1
@@ -291,18 +302,34 @@ class CompilationSettings(Group):
         False, "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", doc="kernels may read any global", invalidates=True
     )
     dump_passes = Text(
-        None, "MLIR_ENABLE_DUMP", doc="print IR around passes: 1 for every kernel, or a kernel's name", invalidates=True
+        None,
+        "MLIR_ENABLE_DUMP",
+        doc="print the IR before passes: 1 for every kernel, or a kernel's name",
+        invalidates=True,
     )
     dump_path = Text(None, "MLIR_DUMP_PATH", doc="a file for what dump_passes prints, instead of stderr")
-    timing = Flag(False, "MLIR_ENABLE_TIMING", doc="print the time of every pass")
+    print_passes = Text(
+        None,
+        "TRITIUM_PRINT_IR",
+        doc="what to print around passes: before, after, change (each also with :PASS), failure, diff, function:NAME, "
+        "module, generic, locations, to:FOLDER, with commas between",
+        invalidates=True,
+    )
+    timing = Flag(False, "MLIR_ENABLE_TIMING", doc="print the time of every pass, and what passes counted")
+    diagnostics = Text(
+        None, "MLIR_ENABLE_DIAGNOSTICS", doc="what passes tell: remarks, warnings; with operations, with stacktraces"
+    )
+    disable_multithreading = Flag(False, "MLIR_DISABLE_MULTITHREADING", doc="no effect: passes run one after another")
     verify_each = Flag(False, "TRITIUM_VERIFY_EACH", doc="verify the IR after every pass", invalidates=True)
-    pass_fuel = Integer(None, "TRITIUM_PASS_FUEL", doc="run at most so many passes (to bisect)", invalidates=True)
+    pass_fuel = Text(
+        None, "TRITIUM_PASS_FUEL", doc="run the first N passes; N:M: and of the last, M rewrites", invalidates=True
+    )
     reproducer_path = Text(
         None,
         "TRITON_REPRODUCER_PATH",
         doc="write every stage's input and passes to PATH.make_<stage>.repro.mlir",
     )
-    crash_path = Text(None, "TRITIUM_REPRODUCER_PATH", doc="where a pass that fails leaves its input")
+    crash_path = Text(None, "TRITIUM_CRASH_REPRODUCER", doc="where a pass that fails leaves its input")
     instrumentation_mode = Text("", "TRITON_INSTRUMENTATION_MODE", invalidates=True)
     listener = Hook("called as listener(src=, metadata=, metadata_group=, times=, cache_hit=) once a compile")
 

@@ -26,6 +26,7 @@ from ..ir import (
     PipelineReport,
     Row,
     VerificationError,
+    listening,
     parse_module,
     parse_pipeline,
     print_op,
@@ -35,7 +36,7 @@ from ..ir import (
 )
 from ..ir.passes.dump import DumpSettings
 from ..ir.passes.reproducer import read_reproducer, without_sections
-from ..ir.passes.run import RunSettings
+from ..ir.passes.run import RunSettings, parse_fuel
 from ..ir.passes.text import read_pipeline
 from ..support import Diagnostic, TritiumError
 from ..support.lazy import LazyModule
@@ -175,11 +176,7 @@ class _Job:
 
     def run_settings(self) -> RunSettings:
         o = self.options
-        fuel, _, rewrites = (o.fuel or "").partition(":")
-        try:
-            limits = int(fuel) if fuel else None, int(rewrites) if rewrites else None
-        except ValueError:
-            raise UsageError(f"option '--fuel' is N or N:M with whole numbers, not '{o.fuel}'") from None
+        limits = parse_fuel(o.fuel, "option '--fuel'")
         dump = DumpSettings(
             before=("all",) if o.print_before_all else _passes(o.print_before),
             after=("all",) if o.print_after_all else _passes(o.print_after),
@@ -201,7 +198,8 @@ class _Job:
         if self.options.verify_diagnostics is not None:
             return self.announced(piece)
         try:
-            return self.output(piece)
+            with listening(lambda told: _say(told.render())):
+                return self.output(piece)
         except TritiumError as error:
             if self.options.split_input_file is None:
                 raise
@@ -252,9 +250,10 @@ class _Job:
         found: list[Diagnostic] = []
         output = None
         try:
-            output = self.output(piece)
+            with listening(found.append):
+                output = self.output(piece)
         except TritiumError as error:
-            found = _diagnostics_of(error)
+            found += _diagnostics_of(error)
         only = self.options.verify_diagnostics == "only-expected"
         wrong = _diagnostics.check_diagnostics(piece.text, piece.filename, found, only_expected=only)
         for diagnostic in wrong:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..dialects import cf, tt
-from ..ir import CONSTANT, Block, Operation, Region, Value, clone_region_into, count, functions_of, pass_on
+from ..ir import CONSTANT, Block, Operation, Region, Value, clone_region_into, count, functions_of, pass_on, remark
 from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc
 
 __all__ = ["InlinerOptions", "inline"]
@@ -59,13 +59,20 @@ class _Inliner:
         self.active.add(func)
         for call in [op for op in func.walk() if op.__class__ is tt.Call]:
             callee = self.functions.get(call.callee)  # type: ignore[attr-defined]
-            if callee is None or callee.noinline:
+            if callee is None:
+                continue
+            if callee.noinline:
+                remark(call, f"@{call.callee} stays a call: it is marked noinline")
                 continue
             self.finish(callee)
             if callee in self.active:
                 self.recursive |= self.active
-            elif callee not in self.recursive:
-                self.inlined += self.expand(call, callee)
+            if callee in self.active or callee in self.recursive:
+                remark(call, f"@{call.callee} stays a call: it takes part in a recursion")
+            elif self.expand(call, callee):
+                self.inlined += 1
+            else:
+                remark(call, f"@{call.callee} stays a call: it has several blocks, the region around the call has one")
         self.active.discard(func)
         self.done.add(func)
 

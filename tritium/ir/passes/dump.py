@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 from ...support.lazy import LazyModule
 from ..operation import Operation
@@ -20,7 +20,7 @@ from ..printer import print_op
 from .definition import Pass, functions_of, symbol_name
 from .registry import PASSES
 
-__all__ = ["DumpSettings", "Dumper", "difference"]
+__all__ = ["DumpSettings", "Dumper", "difference", "parse_dumps"]
 
 _difflib = LazyModule("difflib")
 
@@ -51,6 +51,41 @@ class DumpSettings:
 
     def __bool__(self) -> bool:
         return bool(self.before or self.after or self.changed or self.failure)
+
+
+_WORDS = {"before": "before", "after": "after", "change": "changed"}
+_FLAGS = {
+    "failure": "failure",
+    "diff": "diff",
+    "module": "whole_module",
+    "generic": "generic",
+    "locations": "locations",
+}
+
+
+def parse_dumps(text: str) -> DumpSettings:
+    """The settings that words with commas between say, as `TRITIUM_PRINT_IR` has them; ValueError for other words.
+
+    >>> parse_dumps("before:cse,change,diff,function:add").before
+    ('cse',)
+    """
+    made: dict[str, Any] = {}
+    for word in text.split(","):
+        key, colon, name = word.strip().partition(":")
+        if key in _WORDS:
+            made[_WORDS[key]] = (*made.get(_WORDS[key], ()), PASSES.canonical(name) if colon else "all")
+        elif key in _FLAGS and not colon:
+            made[_FLAGS[key]] = True
+        elif key == "function" and name:
+            made["functions"] = (*made.get("functions", ()), name.lstrip("@"))
+        elif key == "to" and name:
+            made["folder"] = name
+        elif word.strip():
+            known = [*_WORDS, *_FLAGS, "function:NAME", "to:FOLDER"]
+            raise ValueError(f"TRITIUM_PRINT_IR knows {', '.join(known)}, not {word.strip()!r}")
+    if made.get("diff") and "changed" not in made:
+        made["changed"] = ALL
+    return DumpSettings(**made)
 
 
 def _names(wanted: Collection[str], p: Pass) -> bool:

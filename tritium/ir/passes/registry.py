@@ -144,6 +144,10 @@ class PassRegistry:
                 self.add_module(importlib.import_module(module))
         return self._infos.get(name)
 
+    def canonical(self, name: str) -> str:
+        """Our name for a pass that may be called by an alias."""
+        return self._aliases.get(name, name)
+
     def lookup(self, name: str) -> PassInfo:
         """The pass of that name or alias; `UnknownPass`, which may say what was meant."""
         found = self.find(name)

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from ...support import InternalError, TritiumError
+from ...support import InternalError, OptionError, TritiumError
 from ...support.settings import compilation
 from ..operation import Operation
 from ..rewriter import Fuel, spending
 from .definition import Nest, Pass, Row, counting, rows_of, symbol_name, targets_of
-from .dump import ALL, Dumper, DumpSettings
+from .dump import ALL, Dumper, DumpSettings, parse_dumps
 from .failures import PassInterrupted, keep_reproducer, pass_error
 from .report import PassRun, PipelineReport
 
-__all__ = ["RunSettings", "Step", "call_pass", "run_pipeline", "schedule"]
+__all__ = ["RunSettings", "Step", "call_pass", "parse_fuel", "run_pipeline", "schedule"]
 
 Verifier = Callable[[Operation], None]
 
@@ -53,13 +53,17 @@ class RunSettings:
         if wanted and wanted != "0":
             functions = () if wanted.lower() in _YES else (wanted,)
             dump = DumpSettings(before=ALL, functions=functions, whole_module=True, path=compilation.dump_path)
+        if compilation.print_passes:
+            dump = dataclasses.replace(parse_dumps(compilation.print_passes), path=compilation.dump_path)
+        fuel, rewrites = parse_fuel(compilation.pass_fuel, "TRITIUM_PASS_FUEL")
         timing = compilation.timing
         return RunSettings(
             dump=dump,
             timing=timing,
             statistics=timing,
             verify_each=compilation.verify_each,
-            fuel=compilation.pass_fuel,
+            fuel=fuel,
+            rewrites=rewrites,
             reproducer=compilation.crash_path,
             stage_reproducers=compilation.reproducer_path,
         )
@@ -67,6 +71,18 @@ class RunSettings:
     def replace(self, **changes: object) -> RunSettings:
         """The same but for `changes`."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+
+def parse_fuel(text: str | None, name: str) -> tuple[int | None, int | None]:
+    """`N` or `N:M`: the number of passes, and of rewrites in the last of them; `name` says whose text it is."""
+    passes, _, rewrites = (text or "").partition(":")
+    try:
+        limits = int(passes) if passes else None, int(rewrites) if rewrites else None
+    except ValueError:
+        limits = (-1, None)
+    if any(n is not None and n < 0 for n in limits):
+        raise OptionError(f"{name} is N or N:M with whole numbers, not {text!r}")
+    return limits
 
 
 class Step(NamedTuple):
