@@ -12,11 +12,11 @@ from typing import Any
 
 import tritium.transforms
 from tritium.dialects.all import MODULES
-from tritium.ir import OPS, Attribute, Rule, Type, traits
+from tritium.ir import OPS, Attribute, Rule, Type, attributes, traits, types
 from tritium.ir.definition import Field
 
 from .examples import examples
-from .markdown import NOTE, anchor, doc_of, escape, fence, first_sentence, sections, table
+from .markdown import NOTE, anchor, doc_of, escape, fence, first_sentence, raw_doc, sections, table
 
 #: what a trait means to somebody who reads the page of an operation
 TRAITS = {
@@ -126,7 +126,7 @@ def _page(dialect: str, classes: list[Any], things: list[Any], shown: dict[str, 
 
 
 def _operation(cls: Any, example: str, rules: dict[Any, Any]) -> str:
-    checked = inspect.getdoc(cls.verify_op) if "verify_op" in vars(cls) else ""
+    checked = raw_doc(cls.verify_op) if "verify_op" in vars(cls) else ""
     facts = [_traits(cls), f"Checked: {escape(_sentence(checked))}" if checked else "", _rules(cls, rules)]
     syntax = fence(cls.assembly, "text") if cls.assembly else ""
     return sections(
@@ -210,21 +210,37 @@ def _rules(cls: Any, rules: dict[Any, list[tuple[str, Rule]]]) -> str:
 # -- types and attributes -------------------------------------------------------------------------------------------
 
 
+#: what the kinds of parameters are called (see `tritium.ir.parameters`)
+_PARAMETERS = {
+    "Int": "integer",
+    "Ints": "integers",
+    "Bases": "lists of integers",
+    "Boolean": "true or false",
+    "Text": "string",
+    "Attr": "attribute",
+    "Typ": "type",
+}
+
+
 def _types_and_attributes() -> dict[str, list[Any]]:
     """The classes of types and attributes that the modules of each dialect define, by dialect."""
     found: dict[str, list[Any]] = defaultdict(list)
-    for module in MODULES:
+    for module in (types, attributes, *MODULES):
         for value in vars(module).values():
             if not (inspect.isclass(value) and issubclass(value, (Type, Attribute))):
                 continue
-            if value.__module__ != module.__name__:
+            if value.__module__ != module.__name__ or value in _BASES:
                 continue
             name = getattr(value, "name", "") if isinstance(getattr(value, "name", ""), str) else ""
             if hasattr(value, "parameters") and not name:
                 continue  # a base class
-            dialect = name.partition(".")[0] or module.__name__.rpartition(".")[2].partition("_")[0]
+            file = module.__name__.rpartition(".")[2].partition("_")[0]
+            dialect = name.partition(".")[0] or ("builtin" if module in (types, attributes) else file)
             found[dialect].append(value)
     return {dialect: sorted(values, key=_title) for dialect, values in found.items()}
+
+
+_BASES = (Type, Attribute, types.ShapedType, types.OpaqueType, attributes.OpaqueAttr)
 
 
 def _title(cls: Any) -> str:
@@ -233,16 +249,15 @@ def _title(cls: Any) -> str:
 
 
 def _thing(cls: Any) -> str:
-    rows = []
-    for p in getattr(cls, "parameters", ()):
-        rows.append((f"`{p.name}`", "" if not p.optional else f"`{p.default}` if left out"))
     kind = "type" if issubclass(cls, Type) else "attribute"
-    return sections(
-        f"### {kind} `{_title(cls)}`",
-        doc_of(cls),
-        table(("parameter", ""), rows) if any(r[1] for r in rows) else _names(rows),
-    )
+    rows = [(f"`{p.name}`", _parameter(cls, p)) for p in getattr(cls, "parameters", ())]
+    return sections(f"### {kind} `{_title(cls)}`", doc_of(cls), table(("parameter", "what it is"), rows))
 
 
-def _names(rows: list[tuple[str, str]]) -> str:
-    return f"Parameters: {', '.join(name for name, _ in rows)}." if rows else ""
+def _parameter(cls: Any, p: Any) -> str:
+    annotations = [c.__annotations__[p.name] for c in cls.__mro__ if p.name in getattr(c, "__annotations__", {})]
+    what = _PARAMETERS.get(str(annotations[0]), "") if annotations else ""
+    default = p.default.name.lstrip("_") if isinstance(p.default, enum.Enum) else str(p.default)
+    shown = {"True": "true", "False": "false", "()": "", "None": ""}.get(default, default)
+    optional = (f"`{shown}` if left out" if shown else "may be left out") if p.optional else ""
+    return "; ".join(text for text in (what, optional) if text)

@@ -33,9 +33,17 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
+def raw_doc(thing: Any) -> str:
+    """The docstring without the indentation of the place where it stands; what is indented in it stays so."""
+    text = thing.__doc__ or ""
+    inside = 0 if inspect.ismodule(thing) else 4 * thing.__qualname__.count(".") + 4
+    lines = [line[inside:] if line[:inside].isspace() else line for line in text.split("\n")]
+    return "\n".join(lines).strip()
+
+
 def doc_of(thing: Any) -> str:
     """The docstring as Markdown: indented parts become code, names in them stay as they are."""
-    return _code_blocks(inspect.getdoc(thing) or "")
+    return _code_blocks(raw_doc(thing))
 
 
 def first_sentence(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import inspect
 import pkgutil
 import re
 import sys
@@ -26,7 +25,7 @@ from tritium.ir import (
 from tritium.ir.passes.options import option_fields
 
 from .examples import ROOT
-from .markdown import NOTE, anchor, doc_of, escape, fence, first_sentence, sections, table
+from .markdown import NOTE, anchor, doc_of, escape, fence, first_sentence, raw_doc, sections, table
 
 SHOWN = ROOT / "tests" / "filetests" / "shown"  # a file a pass
 _RUN = re.compile(r"// RUN: (.*)")
@@ -62,7 +61,7 @@ def _index(infos: list[PassInfo], tables: list[Table]) -> str:
 
 def _summary(info: PassInfo) -> str:
     """One line: that of the file if it opens with the pass's name, else the function's."""
-    opening = first_sentence(inspect.getdoc(sys.modules[info.fn.__module__]) or "")
+    opening = first_sentence(raw_doc(sys.modules[info.fn.__module__]))
     name, _, rest = opening.partition(": ")
     text = rest if rest and name == info.name else info.summary
     return escape(text[:1].upper() + text[1:])
@@ -135,7 +134,7 @@ def _rules(info: PassInfo) -> str:
     for module in modules:
         rules = {v.name: v for v in vars(module).values() if isinstance(v, Rule) and v.fn.__module__ == module.__name__}
         lines = "\n".join(f"- `{name}`: {escape(' '.join(r.equation.split()))}" for name, r in rules.items())
-        about = inspect.getdoc(module) or ""
+        about = raw_doc(module)
         if lines:
             parts.append(f"{first_sentence(about)}\n\n{lines}" if len(modules) > 1 else lines)
     return sections("## Rules", *parts) if parts else ""
