@@ -169,10 +169,12 @@ def test_boxes_of_the_memory_accelerator() -> None:
 
 def test_linear_is_what_its_bases_say() -> None:
     vectors = {"register": [[0, 1], [8, 0]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], "warp": [[0, 8]]}
-    layout = linear([16, 16], **vectors, block=[])
+    layout = linear([16, 16], **vectors, block=[], order=[1, 0])
     assert bases(layout) == {**vectors, "block": []}
-    larger = linear([16, 32], **vectors, block=[])
-    assert bases(larger)["register"] == [[0, 1], [8, 0], [0, 16]]
+    larger = linear([32, 32], **vectors, block=[], order=[1, 0])
+    assert bases(larger)["register"] == [[0, 1], [8, 0], [0, 16], [16, 0]]
+    smaller = linear([8, 8], **vectors, block=[], order=[1, 0])
+    assert bases(smaller) == {**vectors, "register": [[0, 1]], "warp": [[0, 0]], "block": []}
 
 
 def test_mistakes_are_named() -> None:

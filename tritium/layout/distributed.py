@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .linear import LinearLayout
-from .tiling import Vectors, across, dimension_names, fit, moved, row_major
+from .tiling import Vectors, across, dimension_names, fit, moved, row_major, stretch
 
 __all__ = ["blocked", "dot_operand_fma", "dot_operand_mma", "linear", "mma", "slice_of"]
 
@@ -34,22 +34,22 @@ def blocked(
     return fit(tile * across("warp", warps_per_cta, order), shape, blocks).without_zeros("register")
 
 
-def linear(shape: Sequence[int], register: Vectors, lane: Vectors, warp: Vectors, block: Vectors) -> LinearLayout:
-    """The layout whose bases are given, repeated (by registers) or cut to `shape`."""
-    bases = {"register": register, "lane": lane, "warp": warp}
+def linear(
+    shape: Sequence[int], register: Vectors, lane: Vectors, warp: Vectors, block: Vectors, order: Sequence[int]
+) -> LinearLayout:
+    """The layout whose bases are given, in elements; repeated by registers, dimension `order[0]` first, or cut.
+
+    Where the tensor is smaller, lanes, warps and blocks hold copies; registers that would are dropped.
+    """
+    bases = {"register": register, "lane": lane, "warp": warp, "block": block}
     names = dimension_names(len(shape))
-    vectors = [v for part in bases.values() for v in part]
-    # The tile is what the bases of one block span; those of the cluster count elements here, not parts.
-    sizes = {n: 1 << max((int(v[i]).bit_length() for v in vectors), default=0) for i, n in enumerate(names)}
-    whole = LinearLayout({**bases, "block": block}, dict(zip(names, shape))) if _within(vectors, block, shape) else None
-    if whole is not None and whole.is_surjective():
-        return whole
-    parts = [[c // sizes[n] for c, n in zip(v, names)] for v in block]
-    return fit(LinearLayout(bases, sizes), shape, parts)
-
-
-def _within(vectors: Vectors, more: Vectors, shape: Sequence[int]) -> bool:
-    return all(c < s for v in (*vectors, *more) for c, s in zip(v, shape))
+    reach = {n: max((int(v[i]) for part in bases.values() for v in part), default=0) for i, n in enumerate(names)}
+    whole = LinearLayout(bases, {n: 1 << r.bit_length() for n, r in reach.items()})
+    kept = [v for v in register if not any(v) or any(0 < c < s for c, s in zip(v, shape))]
+    if len(kept) < len(register):
+        whole = LinearLayout({**bases, "register": kept}, whole.outs)
+    whole = whole.reordered(outs=[names[d] for d in order])
+    return stretch(whole, dict(zip(names, shape))).reordered(outs=names)
 
 
 def slice_of(shape: Sequence[int], dim: int, parent: Callable[[Sequence[int]], LinearLayout]) -> LinearLayout:

@@ -26,11 +26,18 @@ def _per_block(shape: Sequence[int], blocks: Vectors) -> list[int]:
 
 
 def swizzled_shared(
-    shape: Sequence[int], vec: int, per_phase: int, max_phase: int, order: Sequence[int], blocks: Vectors = ()
+    shape: Sequence[int],
+    vec: int,
+    per_phase: int,
+    max_phase: int,
+    order: Sequence[int],
+    blocks: Vectors = (),
+    rotating: bool = False,
 ) -> LinearLayout:
     """Rows one behind the other, dimension `order[0]` contiguous; groups of `vec` elements swapped within each row.
 
-    The group g of row r stands where group `g ^ (r / per_phase % max_phase)` would.
+    The group g of row r stands where group `g ^ phase` would, phase = r / per_phase % max_phase; with `rotating`,
+    the number of the block of `per_phase * max_phase` rows is part of the phase too, by exclusive or.
 
     >>> print(swizzled_shared([4, 4], 1, 1, 4, [1, 0]))
     offset: 1 -> (0, 1), 2 -> (0, 2), 4 -> (1, 1), 8 -> (2, 2); block: none in (dim0: 4, dim1: 4)
@@ -43,7 +50,10 @@ def swizzled_shared(
     names = {f"dim{outer}": rows, f"dim{inner}": columns}
     vectors = [(0, 1 << i) for i in range(columns.bit_length() - 1)]
     for row in (1 << i for i in range(rows.bit_length() - 1)):
-        vectors.append((row, vec * (row // per_phase % max_phase) % columns))
+        phase = row // per_phase % max_phase
+        if rotating:
+            phase ^= row // (max_phase * per_phase) % max_phase
+        vectors.append((row, vec * phase % columns))
     tile = LinearLayout({"offset": vectors}, names)
     for d in order[2:]:
         tile *= LinearLayout.identity_1d(mine[d], "offset", f"dim{d}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from .linear import LinearLayout
 
-__all__ = ["Vectors", "across", "dimension_names", "fit", "row_major", "shrink"]
+__all__ = ["Vectors", "across", "dimension_names", "fit", "moved", "row_major", "shrink", "stretch"]
 
 Vectors = Sequence[Sequence[int]]
 """Bases of one input dimension."""
@@ -70,6 +70,11 @@ def _grow(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
     return layout
 
 
+def stretch(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
+    """Output dimensions as in `sizes`: repeated by the first input dimension where smaller, cut where larger."""
+    return shrink(_grow(layout, sizes), sizes)
+
+
 def fit(tile: LinearLayout, shape: Sequence[int], blocks: Vectors = ()) -> LinearLayout:
     """`tile` repeated, or cut, to a tensor of `shape` that is divided among the blocks of a cluster.
 
@@ -86,7 +91,7 @@ def fit(tile: LinearLayout, shape: Sequence[int], blocks: Vectors = ()) -> Linea
     }
     among = shrink(LinearLayout({"block": blocks}, cluster), sizes).reordered(outs=list(tile.outs))
     part = {name: max(1, sizes[name] // among.outs[name]) for name in tile.outs}
-    return (shrink(_grow(tile, part), part) * among).reordered(outs=names)
+    return (stretch(tile, part) * among).reordered(outs=names)
 
 
 def moved(dims: Iterable[str], without: int) -> dict[str, str]:
