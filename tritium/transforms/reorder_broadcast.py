@@ -5,7 +5,7 @@
     mulf(broadcast(a), broadcast(b))  => broadcast(mulf(a, b))       where a and b have one shape
     mulf(broadcast(a), splat(x))      => broadcast(mulf(a, splat(x)))
 
-for every pure operation that acts per element.
+for every pure operation that acts per element. Shapes of splats and broadcasts are simplified along the way.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from ..ir import (
     rule,
     with_element,
 )
+from .rules.arith import constant_right
 from .rules.constants import constant, splat_of
+from .rules.tt import SHAPE_RULES
 
 __all__ = ["REORDER_RULES", "reorder_broadcast"]
 
@@ -46,9 +48,7 @@ def _scalar(value: Value) -> Value | None:
 @rule(traits=PURE | ELEMENTWISE)
 def splat_after_elementwise(op: Any) -> Any:
     """f(splat(x), splat(y)) = splat(f(x, y)), constants are splats too"""
-    if len(op.results) != 1 or not isinstance(op.result.type, TensorType):
-        return None
-    if not any(v.defining_op.__class__ is tt.Splat for v in op.operands):
+    if len(op.results) != 1 or not op.operands or not isinstance(op.result.type, TensorType):
         return None
     scalars = [_scalar(v) for v in op.operands]
     if None in scalars:
@@ -62,10 +62,10 @@ def broadcast_after_elementwise(op: Any) -> Any:
     """f(broadcast(a), broadcast(b), splat(x)) = broadcast(f(a, b, splat(x))), a and b of one shape"""
     if len(op.results) != 1 or not isinstance(op.result.type, TensorType):
         return None
-    shapes = {v.defining_op.src.type.shape for v in op.operands if v.defining_op.__class__ is tt.Broadcast}
-    if len(shapes) != 1:
+    sources = {v.defining_op.src.type for v in op.operands if v.defining_op.__class__ is tt.Broadcast}
+    if len({(ty.shape, ty.encoding) for ty in sources}) != 1:
         return None
-    small = TensorType(shapes.pop(), element_type(op.result.type))
+    small = with_element(sources.pop(), element_type(op.result.type))
     narrowed = []
     for v in op.operands:
         if v.defining_op.__class__ is tt.Broadcast:
@@ -82,7 +82,7 @@ def broadcast_after_elementwise(op: Any) -> Any:
 
 
 REORDER_RULES = [splat_after_elementwise, broadcast_after_elementwise]
-_TABLE = RuleTable(REORDER_RULES)
+_TABLE = RuleTable([*REORDER_RULES, constant_right, *SHAPE_RULES])
 
 
 @pass_on("function")

@@ -26,21 +26,21 @@ tt.func public @k(%p: tensor<8x16x!tt.ptr<f32>>, %q: !tt.ptr<f32>, %x: f32, %y: 
 // module {
 //   tt.func public @k(%p: tensor<8x16x!tt.ptr<f32>>, %q: !tt.ptr<f32>, %x: f32, %y: f32, %v: tensor<8x1xf32>, %w: tensor<8x1xf32>, %full: tensor<8x16xf32>, %i: i32) {
 //     %cst = arith.constant 2.000000e+00 : f32
+//     %cst_0 = arith.constant dense<2.000000e+00> : tensor<8x1xf32>
 //     %0 = arith.addf %x, %y : f32
 //     %1 = arith.mulf %0, %cst : f32
 //     %b = tt.splat %1 : f32 -> tensor<8x16xf32>
 //     tt.store %p, %b : tensor<8x16x!tt.ptr<f32>>
 //     %vb = tt.broadcast %v : tensor<8x1xf32> -> tensor<8x16xf32>
 //     %2 = arith.mulf %v, %w : tensor<8x1xf32>
-//     %3 = tt.splat %cst : f32 -> tensor<8x1xf32>
-//     %4 = arith.addf %2, %3 : tensor<8x1xf32>
-//     %5 = math.exp %4 : tensor<8x1xf32>
-//     %e = tt.broadcast %5 : tensor<8x1xf32> -> tensor<8x16xf32>
+//     %3 = arith.addf %2, %cst_0 : tensor<8x1xf32>
+//     %4 = math.exp %3 : tensor<8x1xf32>
+//     %e = tt.broadcast %4 : tensor<8x1xf32> -> tensor<8x16xf32>
 //     tt.store %p, %e : tensor<8x16x!tt.ptr<f32>>
 //     %f = arith.addf %vb, %full : tensor<8x16xf32>
 //     tt.store %p, %f : tensor<8x16x!tt.ptr<f32>>
-//     %6 = tt.addptr %q, %i : !tt.ptr<f32>, i32
-//     %g = tt.splat %6 : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>
+//     %5 = tt.addptr %q, %i : !tt.ptr<f32>, i32
+//     %g = tt.splat %5 : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>
 //     tt.store %g, %f : tensor<8x16x!tt.ptr<f32>>
 //     tt.return
 //   }

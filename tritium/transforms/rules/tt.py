@@ -5,11 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, cf, llvm, tt
-from ...ir import CHANGED, IntegerType, Rule, TensorType, Touched, rule
+from ...ir import (
+    CHANGED,
+    DenseElementsAttr,
+    FloatType,
+    IntegerType,
+    Rule,
+    TensorType,
+    Touched,
+    element_type,
+    i1,
+    i64,
+    rule,
+)
 from .arith_compare import compare_integers
 from .constants import constant, constant_attr, is_zero, splat_of
 
-__all__ = ["TT_RULES"]
+__all__ = ["SHAPE_RULES", "TT_RULES"]
 
 _EQUALITIES = (arith.CmpIPredicate.eq, arith.CmpIPredicate.ne)
 _SHAPE_OPS = (tt.Broadcast, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Splat)
@@ -20,6 +32,15 @@ def shape_of_constant(op: Any) -> Any:
     """shape(c) = c in the new shape, for a scalar or a constant with one number in every element"""
     c = splat_of(op.src)
     return None if c is None else constant_attr(c, op.result.type)
+
+
+@rule(tt.ExpandDims, tt.Reshape)
+def view_of_constant(op: Any) -> Any:
+    """expand_dims(c) = c and reshape(c) = c in the new shape, the elements in the order they have"""
+    inner = op.src.defining_op
+    if inner.__class__ is not arith.Constant or not isinstance(inner.value, DenseElementsAttr):
+        return None
+    return None if "allow_reorder" in op.attributes else DenseElementsAttr(inner.value.values, op.result.type)
 
 
 @rule(tt.Broadcast, tt.ExpandDims, tt.Reshape, tt.Trans)
@@ -39,18 +60,32 @@ def shape_kept(op: Any) -> Any:
 
 @rule(tt.Broadcast, tt.Reshape)
 def shape_twice(op: Any) -> Any:
-    """broadcast(broadcast(x)) = broadcast(x), reshape(reshape(x)) = reshape(x)"""
+    """broadcast(broadcast(x)) = broadcast(x), reshape(reshape(x)) = reshape(x), free to reorder if either is"""
     inner = op.src.defining_op
-    if inner.__class__ is not op.__class__ or "allow_reorder" in inner.attributes:
+    if inner.__class__ is not op.__class__ or "efficient_layout" in op.attributes:
         return None
-    return op.__class__(inner.src, result=op.result.type, attributes=op.attributes)
+    attributes = dict(op.attributes)
+    if "allow_reorder" in inner.attributes:
+        attributes["allow_reorder"] = inner.attributes["allow_reorder"]
+    return op.__class__(inner.src, result=op.result.type, attributes=attributes)
+
+
+@rule(tt.ExpandDims)
+def expand_of_broadcast(op: Any) -> Any:
+    """expand_dims(broadcast(x), a) = broadcast(expand_dims(x, a))"""
+    inner = op.src.defining_op
+    if inner.__class__ is not tt.Broadcast:
+        return None
+    shape, ty = inner.src.type.shape, op.result.type
+    small = TensorType((*shape[: op.axis], 1, *shape[op.axis :]), ty.element, ty.encoding)
+    return tt.Broadcast(tt.ExpandDims(inner.src, op.axis, result=small).result, result=ty)
 
 
 @rule(tt.Trans)
 def transpose_twice(op: Any) -> Any:
     """trans(x, identity) = x, trans(trans(x, p), q) = trans(x, p after q)"""
     if op.order == tuple(range(len(op.order))):
-        return op.src
+        return op.src if op.src.type is op.result.type else None
     inner = op.src.defining_op
     if inner.__class__ is not tt.Trans:
         return None
@@ -104,6 +139,15 @@ def join_of_split(op: Any) -> Any:
     return inner.src if op.lhs.index == 0 and op.rhs.index == 1 and inner.src.type is op.result.type else None
 
 
+@rule(tt.Join, tt.Split)
+def join_or_split_constant(op: Any) -> Any:
+    """join(c, c) = c, split(c) = c, c, for tiles with one number in every element"""
+    c = splat_of(op.operands[0])
+    if c is None or c != splat_of(op.operands[-1]) or str(c) != str(splat_of(op.operands[-1])):
+        return None
+    return [constant_attr(c, r.type) for r in op.results]
+
+
 # -- pointers -----------------------------------------------------------------------------------------------------
 
 
@@ -127,6 +171,33 @@ def address_of_address(op: Any) -> Any:
     """ptr_to_int(int_to_ptr(x)) = x, where x has as many bits as the address"""
     inner = op.src.defining_op
     return inner.src if inner.__class__ is tt.IntToPtr and inner.src.type is op.result.type else None
+
+
+@rule(tt.IntToPtr)
+def pointer_of_address(op: Any) -> Any:
+    """int_to_ptr(ptr_to_int(p)) = bitcast(p), or p where the type is the same"""
+    inner = op.src.defining_op
+    if inner.__class__ is not tt.PtrToInt or element_type(op.src.type) is not i64:
+        return None
+    return inner.src if inner.src.type is op.result.type else tt.Bitcast(inner.src, result=op.result.type)
+
+
+@rule(tt.IntToPtr)
+def pointer_of_sum(op: Any) -> Any:
+    """int_to_ptr(x + c) = addptr(int_to_ptr(x), c / size), for c that is a multiple of the pointee's size, in i64"""
+    inner, ty = op.src.defining_op, op.result.type
+    if inner.__class__ is not arith.AddI or element_type(op.src.type) is not i64:
+        return None
+    c, size = splat_of(inner.rhs), _pointee_bytes(element_type(ty))
+    if c is None or size is None or c % size:
+        return None
+    return tt.AddPtr(tt.IntToPtr(inner.lhs, result=ty).result, constant(c // size, inner.rhs.type))
+
+
+def _pointee_bytes(pointer: Any) -> int | None:
+    """The bytes that a pointer moves by for an offset of 1."""
+    width = 8 if pointer.pointee is i1 else getattr(pointer.pointee, "width", 0)
+    return width // 8 if width and width % 8 == 0 else None
 
 
 @rule(tt.Advance)
@@ -186,7 +257,7 @@ def assertion_that_holds(op: Any) -> Any:
     return [] if splat_of(op.operands[0]) else None
 
 
-# -- arithmetic ---------------------------------------------------------------------------------------------------
+# -- numbers -----------------------------------------------------------------------------------------------------
 
 
 @rule(tt.MulhiUI)
@@ -204,23 +275,45 @@ def fold_high_product(op: Any) -> Any:
     return None if a is None else constant_attr(((a & cut) * (b & cut)) >> element.width, ty)
 
 
-TT_RULES: list[Rule] = [
+@rule(tt.FpToFp)
+def float_to_own_type_or_zero(op: Any) -> Any:
+    """fp_to_fp(x) = x to the type it has, fp_to_fp(0.0) = 0.0, fp_to_fp(-0.0) = -0.0, or 0.0 in a type without it"""
+    if op.src.type is op.result.type:
+        return op.src
+    element, c = element_type(op.result.type), splat_of(op.src)
+    if c != 0 or not isinstance(element, FloatType) or element.name == "f8E8M0FNU":  # which has no zero
+        return None
+    return constant_attr(0.0 if element.name.endswith("FNUZ") else c, op.result.type)
+
+
+SHAPE_RULES: list[Rule] = [
     shape_of_constant,
+    view_of_constant,
     shape_of_splat,
     shape_kept,
     shape_twice,
+    expand_of_broadcast,
     transpose_twice,
+]
+"""Rules of tiles whose shape changes and nothing else."""
+
+TT_RULES: list[Rule] = [
+    *SHAPE_RULES,
     unsplat_uniform,
     range_of_one,
     compare_range,
     split_of_join,
     join_of_split,
+    join_or_split_constant,
     add_no_offset,
     bitcast_pointers,
     address_of_address,
+    pointer_of_address,
+    pointer_of_sum,
     advance_nowhere,
     load_with_known_mask,
     access_with_known_mask,
     assertion_that_holds,
     fold_high_product,
+    float_to_own_type_or_zero,
 ]

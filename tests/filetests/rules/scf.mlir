@@ -1,0 +1,141 @@
+// RUN: canonicalize
+// Each function is named after the rule it is for.
+tt.func public @if_known(%x: i32, %y: i32) -> i32 {
+  %t = arith.constant true
+  %a = scf.if %t -> (i32) {
+    %m = arith.muli %x, %x : i32
+    scf.yield %m : i32
+  } else {
+    scf.yield %y : i32
+  }
+  tt.return %a : i32
+}
+tt.func public @if_condition_inside(%p: i1, %q: !tt.ptr<i1>) {
+  scf.if %p {
+    tt.store %q, %p : !tt.ptr<i1>
+  } else {
+    tt.store %q, %p : !tt.ptr<i1>
+  }
+  tt.return
+}
+tt.func public @if_result_from_outside(%p: i1, %x: i32, %y: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
+  %a:3 = scf.if %p -> (i32, i32, i32) {
+    %u = tt.load %q : !tt.ptr<i32>
+    scf.yield %x, %x, %u : i32, i32, i32
+  } else {
+    tt.store %q, %x : !tt.ptr<i32>
+    scf.yield %x, %y, %y : i32, i32, i32
+  }
+  tt.return %a#0, %a#1, %a#2 : i32, i32, i32
+}
+tt.func public @if_empty_else(%p: i1, %x: i32, %q: !tt.ptr<i32>) {
+  scf.if %p {
+    tt.store %q, %x : !tt.ptr<i32>
+  } else {
+  }
+  tt.return
+}
+tt.func public @if_nested(%p: i1, %r: i1, %x: i32, %q: !tt.ptr<i32>) {
+  scf.if %p {
+    scf.if %r {
+      tt.store %q, %x : !tt.ptr<i32>
+    }
+  }
+  tt.return
+}
+tt.func public @for_few(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a = scf.for %i = %c1 to %c0 step %c1 iter_args(%k = %x) -> (i32) : i32 {
+    %m = arith.muli %k, %x : i32
+    scf.yield %m : i32
+  }
+  %b = scf.for %i = %c0 to %c1 step %c1 iter_args(%k = %x) -> (i32) : i32 {
+    %m = arith.addi %k, %i : i32
+    %n = arith.muli %m, %x : i32
+    scf.yield %n : i32
+  }
+  tt.return %a, %b : i32, i32
+}
+tt.func public @for_carried_values(%n: i32, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32, i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a:5 = scf.for %i = %c0 to %n step %c1 iter_args(%k = %x, %l = %c0, %m = %c0, %u = %c0, %w = %x) -> (i32, i32, i32, i32, i32) : i32 {
+    %o = arith.addi %l, %k : i32
+    %v = arith.addi %u, %i : i32
+    %z = tt.load %q : !tt.ptr<i32>
+    scf.yield %k, %o, %o, %v, %z : i32, i32, i32, i32, i32
+  }
+  tt.return %a#0, %a#1, %a#2, %a#4 : i32, i32, i32, i32
+}
+tt.func public @while_never(%x: i32) -> i32 {
+  %f = arith.constant false
+  %a = scf.while (%k = %x) : (i32) -> i32 {
+    %m = arith.muli %k, %k : i32
+    scf.condition(%f) %m : i32
+  } do {
+  ^bb0(%k: i32):
+    scf.yield %k : i32
+  }
+  tt.return %a : i32
+}
+// OUTPUT
+// module {
+//   tt.func public @if_known(%x: i32, %y: i32) -> i32 {
+//     %m = arith.muli %x, %x : i32
+//     tt.return %m : i32
+//   }
+//   tt.func public @if_condition_inside(%p: i1, %q: !tt.ptr<i1>) {
+//     %false = arith.constant false
+//     %true = arith.constant true
+//     scf.if %p {
+//       tt.store %q, %true : !tt.ptr<i1>
+//     } else {
+//       tt.store %q, %false : !tt.ptr<i1>
+//     }
+//     tt.return
+//   }
+//   tt.func public @if_result_from_outside(%p: i1, %x: i32, %y: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
+//     %0 = scf.if %p -> (i32) {
+//       %u = tt.load %q : !tt.ptr<i32>
+//       scf.yield %u : i32
+//     } else {
+//       tt.store %q, %x : !tt.ptr<i32>
+//       scf.yield %y : i32
+//     }
+//     %1 = arith.select %p, %x, %y : i32
+//     tt.return %x, %1, %0 : i32, i32, i32
+//   }
+//   tt.func public @if_empty_else(%p: i1, %x: i32, %q: !tt.ptr<i32>) {
+//     scf.if %p {
+//       tt.store %q, %x : !tt.ptr<i32>
+//     }
+//     tt.return
+//   }
+//   tt.func public @if_nested(%p: i1, %r: i1, %x: i32, %q: !tt.ptr<i32>) {
+//     %0 = arith.andi %p, %r : i1
+//     scf.if %0 {
+//       tt.store %q, %x : !tt.ptr<i32>
+//     }
+//     tt.return
+//   }
+//   tt.func public @for_few(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+//     %n = arith.muli %x, %x : i32
+//     tt.return %x, %n : i32, i32
+//   }
+//   tt.func public @for_carried_values(%n: i32, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32, i32) {
+//     %c0 = arith.constant 0 : i32
+//     %c1 = arith.constant 1 : i32
+//     %0:2 = scf.for %i = %c0 to %n step %c1 iter_args(%l = %c0, %w = %x) -> (i32, i32)  : i32 {
+//       %o = arith.addi %l, %x : i32
+//       %z = tt.load %q : !tt.ptr<i32>
+//       scf.yield %o, %z : i32, i32
+//     }
+//     tt.return %x, %0#0, %0#0, %0#1 : i32, i32, i32, i32
+//   }
+//   tt.func public @while_never(%x: i32) -> i32 {
+//     %f = arith.constant false
+//     %m = arith.muli %x, %x : i32
+//     tt.return %m : i32
+//   }
+// }

@@ -1,0 +1,186 @@
+// RUN: canonicalize
+// Each function is named after the rule it is for.
+tt.func public @shape_of_constant() -> (tensor<8x4xf32>, tensor<4xi32>) {
+  %c = arith.constant dense<1.0> : tensor<4x1xf32>
+  %a = tt.broadcast %c : tensor<4x1xf32> -> tensor<4x8xf32>
+  %b = tt.trans %a {order = array<i32: 1, 0>} : tensor<4x8xf32> -> tensor<8x4xf32>
+  %s = arith.constant 2 : i32
+  %d = tt.splat %s : i32 -> tensor<4xi32>
+  tt.return %b, %d : tensor<8x4xf32>, tensor<4xi32>
+}
+tt.func public @view_of_constant() -> (tensor<4x1xi32>, tensor<2x2xi32>, tensor<2x2xi32>) {
+  %c = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %a = tt.expand_dims %c {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>
+  %b = tt.reshape %c : tensor<4xi32> -> tensor<2x2xi32>
+  %d = tt.reshape %c allow_reorder : tensor<4xi32> -> tensor<2x2xi32>
+  tt.return %a, %b, %d : tensor<4x1xi32>, tensor<2x2xi32>, tensor<2x2xi32>
+}
+tt.func public @shape_of_splat(%x: f32) -> (tensor<4x8xf32>, tensor<2x2xf32>) {
+  %s = tt.splat %x : f32 -> tensor<4x1xf32>
+  %a = tt.broadcast %s : tensor<4x1xf32> -> tensor<4x8xf32>
+  %b = tt.reshape %s : tensor<4x1xf32> -> tensor<2x2xf32>
+  tt.return %a, %b : tensor<4x8xf32>, tensor<2x2xf32>
+}
+// A reshape that may reorder is not nothing.
+tt.func public @shape_kept(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %a = tt.broadcast %x : tensor<4x8xf32> -> tensor<4x8xf32>
+  %b = tt.reshape %x allow_reorder : tensor<4x8xf32> -> tensor<4x8xf32>
+  tt.return %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+}
+tt.func public @shape_twice(%x: tensor<1x1xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
+  %s = tt.broadcast %x : tensor<1x1xf32> -> tensor<4x1xf32>
+  %a = tt.broadcast %s : tensor<4x1xf32> -> tensor<4x8xf32>
+  %r = tt.reshape %y allow_reorder : tensor<4x8xf32> -> tensor<32xf32>
+  %b = tt.reshape %r : tensor<32xf32> -> tensor<8x4xf32>
+  tt.return %a, %b : tensor<4x8xf32>, tensor<8x4xf32>
+}
+tt.func public @expand_of_broadcast(%x: tensor<1xf32>) -> tensor<1x4xf32> {
+  %s = tt.broadcast %x : tensor<1xf32> -> tensor<4xf32>
+  %a = tt.expand_dims %s {axis = 0 : i32} : tensor<4xf32> -> tensor<1x4xf32>
+  tt.return %a : tensor<1x4xf32>
+}
+tt.func public @transpose_twice(%x: tensor<2x4x8xf32>) -> (tensor<8x4x2xf32>, tensor<2x4x8xf32>) {
+  %a = tt.trans %x {order = array<i32: 1, 2, 0>} : tensor<2x4x8xf32> -> tensor<4x8x2xf32>
+  %b = tt.trans %a {order = array<i32: 1, 0, 2>} : tensor<4x8x2xf32> -> tensor<8x4x2xf32>
+  %c = tt.trans %x {order = array<i32: 0, 1, 2>} : tensor<2x4x8xf32> -> tensor<2x4x8xf32>
+  tt.return %b, %c : tensor<8x4x2xf32>, tensor<2x4x8xf32>
+}
+tt.func public @unsplat_uniform(%x: f32) -> f32 {
+  %s = tt.splat %x : f32 -> tensor<1xf32>
+  %a = tt.unsplat %s : tensor<1xf32>
+  tt.return %a : f32
+}
+tt.func public @range_of_one() -> (tensor<4xi32>, tensor<8xi32>) {
+  %r = tt.make_range {end = 6 : i32, start = 5 : i32} : tensor<1xi32>
+  %a = tt.broadcast %r : tensor<1xi32> -> tensor<4xi32>
+  %b = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+  tt.return %a, %b : tensor<4xi32>, tensor<8xi32>
+}
+tt.func public @compare_range() -> (tensor<8xi1>, tensor<8xi1>, tensor<8xi1>) {
+  %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+  %c8 = arith.constant dense<8> : tensor<8xi32>
+  %c7 = arith.constant dense<7> : tensor<8xi32>
+  %a = arith.cmpi slt, %r, %c8 : tensor<8xi32>
+  %b = arith.cmpi slt, %r, %c7 : tensor<8xi32>
+  %c = arith.cmpi eq, %r, %c8 : tensor<8xi32>
+  tt.return %a, %b, %c : tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
+}
+tt.func public @split_of_join(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %j = tt.join %x, %y : tensor<4xf32> -> tensor<4x2xf32>
+  %a, %b = tt.split %j : tensor<4x2xf32> -> tensor<4xf32>
+  tt.return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+// The halves the other way round are another tile.
+tt.func public @join_of_split(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+  %l, %r = tt.split %x : tensor<4x2xf32> -> tensor<4xf32>
+  %a = tt.join %l, %r : tensor<4xf32> -> tensor<4x2xf32>
+  %b = tt.join %r, %l : tensor<4xf32> -> tensor<4x2xf32>
+  tt.return %a, %b : tensor<4x2xf32>, tensor<4x2xf32>
+}
+// Zeros of both signs are two numbers.
+tt.func public @join_or_split_constant() -> (tensor<4x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>) {
+  %c = arith.constant dense<2.0> : tensor<4xf32>
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %n = arith.constant dense<-0.0> : tensor<4xf32>
+  %a = tt.join %c, %c : tensor<4xf32> -> tensor<4x2xf32>
+  %l, %r = tt.split %a : tensor<4x2xf32> -> tensor<4xf32>
+  %b = tt.join %z, %n : tensor<4xf32> -> tensor<4x2xf32>
+  tt.return %a, %l, %r, %b : tensor<4x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
+}
+tt.func public @fold_high_product(%x: i32) -> (i32, i32) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %m1 = arith.constant -1 : i32
+  %a = tt.mulhiui %m1, %c2 : i32
+  %b = tt.mulhiui %x, %c1 : i32
+  tt.return %a, %b : i32, i32
+}
+tt.func public @float_to_own_type_or_zero(%x: tensor<4xf8E4M3FN>) -> (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>, tensor<4xf8E4M3FN>, tensor<4xf32>) {
+  %z = arith.constant dense<-0.0> : tensor<4xf32>
+  %a = tt.fp_to_fp %z, rounding = rtne : tensor<4xf32> -> tensor<4xf8E4M3FN>
+  %b = tt.fp_to_fp %z, rounding = rtne : tensor<4xf32> -> tensor<4xf8E4M3FNUZ>
+  %c = tt.fp_to_fp %x : tensor<4xf8E4M3FN> -> tensor<4xf8E4M3FN>
+  %d = tt.fp_to_fp %x : tensor<4xf8E4M3FN> -> tensor<4xf32>
+  tt.return %a, %b, %c, %d : tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>, tensor<4xf8E4M3FN>, tensor<4xf32>
+}
+// OUTPUT
+// module {
+//   tt.func public @shape_of_constant() -> (tensor<8x4xf32>, tensor<4xi32>) {
+//     %cst = arith.constant dense<1.000000e+00> : tensor<8x4xf32>
+//     %cst_0 = arith.constant dense<2> : tensor<4xi32>
+//     tt.return %cst, %cst_0 : tensor<8x4xf32>, tensor<4xi32>
+//   }
+//   tt.func public @view_of_constant() -> (tensor<4x1xi32>, tensor<2x2xi32>, tensor<2x2xi32>) {
+//     %c = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+//     %cst = arith.constant dense<[[1], [2], [3], [4]]> : tensor<4x1xi32>
+//     %cst_0 = arith.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+//     %d = tt.reshape %c allow_reorder : tensor<4xi32> -> tensor<2x2xi32>
+//     tt.return %cst, %cst_0, %d : tensor<4x1xi32>, tensor<2x2xi32>, tensor<2x2xi32>
+//   }
+//   tt.func public @shape_of_splat(%x: f32) -> (tensor<4x8xf32>, tensor<2x2xf32>) {
+//     %a = tt.splat %x : f32 -> tensor<4x8xf32>
+//     %b = tt.splat %x : f32 -> tensor<2x2xf32>
+//     tt.return %a, %b : tensor<4x8xf32>, tensor<2x2xf32>
+//   }
+//   tt.func public @shape_kept(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+//     %b = tt.reshape %x allow_reorder : tensor<4x8xf32> -> tensor<4x8xf32>
+//     tt.return %x, %b : tensor<4x8xf32>, tensor<4x8xf32>
+//   }
+//   tt.func public @shape_twice(%x: tensor<1x1xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
+//     %a = tt.broadcast %x : tensor<1x1xf32> -> tensor<4x8xf32>
+//     %b = tt.reshape %y allow_reorder : tensor<4x8xf32> -> tensor<8x4xf32>
+//     tt.return %a, %b : tensor<4x8xf32>, tensor<8x4xf32>
+//   }
+//   tt.func public @expand_of_broadcast(%x: tensor<1xf32>) -> tensor<1x4xf32> {
+//     %0 = tt.expand_dims %x {axis = 0 : i32} : tensor<1xf32> -> tensor<1x1xf32>
+//     %a = tt.broadcast %0 : tensor<1x1xf32> -> tensor<1x4xf32>
+//     tt.return %a : tensor<1x4xf32>
+//   }
+//   tt.func public @transpose_twice(%x: tensor<2x4x8xf32>) -> (tensor<8x4x2xf32>, tensor<2x4x8xf32>) {
+//     %b = tt.trans %x {order = array<i32: 2, 1, 0>} : tensor<2x4x8xf32> -> tensor<8x4x2xf32>
+//     tt.return %b, %x : tensor<8x4x2xf32>, tensor<2x4x8xf32>
+//   }
+//   tt.func public @unsplat_uniform(%x: f32) -> f32 {
+//     tt.return %x : f32
+//   }
+//   tt.func public @range_of_one() -> (tensor<4xi32>, tensor<8xi32>) {
+//     %cst = arith.constant dense<5> : tensor<4xi32>
+//     %b = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+//     tt.return %cst, %b : tensor<4xi32>, tensor<8xi32>
+//   }
+//   tt.func public @compare_range() -> (tensor<8xi1>, tensor<8xi1>, tensor<8xi1>) {
+//     %c7 = arith.constant dense<7> : tensor<8xi32>
+//     %cst = arith.constant dense<true> : tensor<8xi1>
+//     %cst_0 = arith.constant dense<false> : tensor<8xi1>
+//     %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+//     %b = arith.cmpi slt, %r, %c7 : tensor<8xi32>
+//     tt.return %cst, %b, %cst_0 : tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
+//   }
+//   tt.func public @split_of_join(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+//     tt.return %x, %y : tensor<4xf32>, tensor<4xf32>
+//   }
+//   tt.func public @join_of_split(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+//     %l:2 = tt.split %x : tensor<4x2xf32> -> tensor<4xf32>
+//     %b = tt.join %l#1, %l#0 : tensor<4xf32> -> tensor<4x2xf32>
+//     tt.return %x, %b : tensor<4x2xf32>, tensor<4x2xf32>
+//   }
+//   tt.func public @join_or_split_constant() -> (tensor<4x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>) {
+//     %z = arith.constant dense<0.000000e+00> : tensor<4xf32>
+//     %n = arith.constant dense<-0.000000e+00> : tensor<4xf32>
+//     %cst = arith.constant dense<2.000000e+00> : tensor<4x2xf32>
+//     %cst_0 = arith.constant dense<2.000000e+00> : tensor<4xf32>
+//     %b = tt.join %z, %n : tensor<4xf32> -> tensor<4x2xf32>
+//     tt.return %cst, %cst_0, %cst_0, %b : tensor<4x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
+//   }
+//   tt.func public @fold_high_product(%x: i32) -> (i32, i32) {
+//     %c0_i32 = arith.constant 0 : i32
+//     %c1 = arith.constant 1 : i32
+//     tt.return %c1, %c0_i32 : i32, i32
+//   }
+//   tt.func public @float_to_own_type_or_zero(%x: tensor<4xf8E4M3FN>) -> (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>, tensor<4xf8E4M3FN>, tensor<4xf32>) {
+//     %cst = arith.constant dense<-0.000000e+00> : tensor<4xf8E4M3FN>
+//     %cst_0 = arith.constant dense<0.000000e+00> : tensor<4xf8E4M3FNUZ>
+//     %d = tt.fp_to_fp %x : tensor<4xf8E4M3FN> -> tensor<4xf32>
+//     tt.return %cst, %cst_0, %x, %d : tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>, tensor<4xf8E4M3FN>, tensor<4xf32>
+//   }
+// }
