@@ -24,7 +24,7 @@ import tritium.dialects.all  # noqa: F401  (whatever the files name)
 from tests.conformance.check import BY_PASS, GOOD, REJECTED, Outcome, check
 from tests.conformance.inputs import programs
 from tests.conformance.lit_passes import DIFFERS, FAILS, PassOutcome, pass_outcomes, passes_table
-from tests.conformance.lit_triton import DIFFERENT, THEIRS_ALONE, Comparison, comparisons, triton_table
+from tests.conformance.lit_triton import DIFFERENT, OURS_ALONE, THEIRS_ALONE, Comparison, comparisons, triton_table
 
 
 def outcomes_of(checkout: Path, folder: str = "") -> list[Outcome]:
@@ -99,10 +99,10 @@ def show_passes(outcomes: list[PassOutcome], most: int) -> int:
 def show_comparisons(found: list[Comparison], most: int) -> int:
     """Print the table of both readers, and what differs."""
     print(triton_table(found), end="\n\n")
-    wrong = [c for c in found if c.status in (DIFFERENT, THEIRS_ALONE)]
+    wrong = [c for c in found if c.status in (DIFFERENT, OURS_ALONE, THEIRS_ALONE)]
     for c in wrong[:most]:
         print(f"{c.status}: {c.program.name}:{c.program.first_line}\n    {c.detail}")
-    return int(bool(wrong))
+    return int(any(c.status == DIFFERENT for c in wrong))
 
 
 def short_reasons(outcomes: list[Outcome]) -> str:

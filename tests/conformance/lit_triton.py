@@ -48,11 +48,11 @@ def comparisons(checkout: Path, folder: str = "") -> Iterator[Comparison]:
 
 def compare(program: Program, oracle: TritonOracle) -> Comparison:
     """One program, read by both."""
-    theirs = ours = reason = ""
+    theirs = ours = reason = refusal = ""
     try:
         theirs = oracle.read(program.text).strip()
-    except TritonError:
-        pass
+    except TritonError as error:
+        refusal = next((line for line in str(error).splitlines() if "error:" in line), str(error)[:200])
     try:
         module = read(program)
         verify(module)
@@ -64,7 +64,7 @@ def compare(program: Program, oracle: TritonOracle) -> Comparison:
     if ours and theirs:
         return Comparison(program, ALIKE) if ours == theirs else Comparison(program, DIFFERENT, _first(ours, theirs))
     if ours:
-        return Comparison(program, OURS_ALONE)
+        return Comparison(program, OURS_ALONE, refusal)
     return Comparison(program, THEIRS_ALONE, reason) if theirs else Comparison(program, NEITHER)
 
 
