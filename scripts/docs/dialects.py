@@ -41,6 +41,14 @@ TRAITS = {
     "RETURN_LIKE": "hands its operands to the operation around it",
     "TRAPS": "may stop the program for some operands: does not run where it did not before",
 }
+HOW_TO_READ = """\
+An operation's page opens with its equation, in which the names are those of its fields; then comes an example, the
+fields, and its syntax: words in backquotes stand as they are, `$x` is the field x, `type($x)` its type, `attr-dict` the
+attributes that the syntax names nowhere, and `( … $x^ … )?` is there when x is. Operations without a line of syntax
+have one that no such line can say: the example shows it. All can be written in the generic form too.
+
+"Checked" is what the verifier asks beyond the number and kind of the fields. Passes go by traits; an operation about
+whose effects nothing is said is taken to read and write memory."""
 _FORMS = {
     "int": "integer",
     "bool": "true or false",
@@ -104,6 +112,8 @@ def _index(by_dialect: dict[str, list[Any]], things: dict[str, list[Any]]) -> st
         f"A dialect is a set of operations, types and attributes that belong together. There are {total} operations in "
         f"{len(by_dialect)} dialects. [The IR](../ir.md) explains what an operation is.",
         table(("dialect", "what it is", "operations", "types and attributes"), rows),
+        "## How to read a page",
+        HOW_TO_READ,
     )
 
 
@@ -175,8 +185,8 @@ def _traits(cls: Any) -> str:
     if not cls.traits & (traits.PURE | traits.CONSTANT | traits.READ | traits.WRITE | traits.ALLOC):
         if not cls.traits & (traits.TERMINATOR | traits.RECURSIVE_EFFECTS) and not hasattr(cls, "effects"):
             told.append("nothing is said of its effects: it is taken to read and write memory")
-    if hasattr(cls, "effects") and inspect.getdoc(cls.effects):
-        told.append(f"effects: {escape(_sentence(inspect.getdoc(cls.effects)))}")
+    if hasattr(cls, "effects") and cls.effects.__doc__:
+        told.append(f"effects: {escape(_sentence(raw_doc(cls.effects)).rstrip('.'))}")
     return f"Traits: {'; '.join(told)}." if told else ""
 
 

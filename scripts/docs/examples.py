@@ -59,6 +59,8 @@ def _of(text: str) -> Iterator[tuple[str, str]]:
 
 def _show(op: Operation) -> str:
     whole = print_op(op)
+    if "<<UNKNOWN" in whole and op.parent_op is not None:  # it is isolated and takes values from around it
+        return _show(op.parent_op)
     return whole if whole.count("\n") < LONGEST else print_op(op, regions=False)
 
 

@@ -36,6 +36,7 @@ def anchor(heading: str) -> str:
 def raw_doc(thing: Any) -> str:
     """The docstring without the indentation of the place where it stands; what is indented in it stays so."""
     text = thing.__doc__ or ""
+    thing = getattr(thing, "fget", thing)
     inside = 0 if inspect.ismodule(thing) else 4 * thing.__qualname__.count(".") + 4
     lines = [line[inside:] if line[:inside].isspace() else line for line in text.split("\n")]
     return "\n".join(lines).strip()
@@ -53,7 +54,7 @@ def first_sentence(text: str) -> str:
     return m[1] if m else paragraph
 
 
-_MARKUP = re.compile(r"\*(?=\S)|(?<!\w)_(?=\w)|<(?=[A-Za-z/!])|(?<=\])\(")
+_MARKUP = re.compile(r"\*(?=\w)|(?<!\w)_(?=\w)|<(?=[A-Za-z/!])|(?<=\])\(")
 
 
 def escape(text: str) -> str:
