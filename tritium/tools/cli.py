@@ -11,6 +11,7 @@ from ..support.lazy import LazyModule
 from .run import run_module, run_script
 
 _demo = LazyModule(".demo", __package__)
+_layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
 
 app = typer.Typer(
@@ -51,6 +52,18 @@ def run(
 def opt(context: typer.Context) -> None:
     """Read MLIR text, run passes on it, print it: `tritium opt --help`."""
     raise SystemExit(_opt.main(context.args))
+
+
+@app.command()
+def layout(
+    text: str = typer.Argument(..., metavar="LAYOUT", help="an attribute, such as '#ttg.blocked<{…}>'"),
+    shape: str = typer.Option(..., help="the shape of the tensor, 16x32"),
+    bits: int = typer.Option(32, min=1, help="the width of an element, which tells the banks of shared memory"),
+    svg: str = typer.Option(None, metavar="FILE", help="write a picture instead of text"),
+    whole: bool = typer.Option(False, "--all", help="all rows and columns, however many"),
+) -> None:
+    """Draw which register of which thread, or which offset of shared memory, holds each element of a tensor."""
+    raise SystemExit(_layout_view.draw_layout(text, shape, bits, svg, whole))
 
 
 def main() -> None:
