@@ -223,12 +223,21 @@ HEAD = f"""
 #s = #ttg.swizzled_shared<{{vec = 1, perPhase = 2, maxPhase = 4, order = [1, 0]}}>
 #p = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
 #smem = #ttg.shared_memory
+#col = {Blocked((4, 1), (8, 4), (1, 4), (0, 1))}
+#line = {Blocked((1,), (32,), (4,), (0,))}
+#threes = {Blocked((1, 4, 1), (4, 4, 2), (4, 1, 1), (2, 1, 0))}
+#mma = {MMA2}
+#lhs = #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>
+#rhs = #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 2}}>
 !t = tensor<32x32xf16, #b>
 !m = !ttg.memdesc<32x32xf16, #p, #smem, mutable>
 !c = !ttg.memdesc<32x32xf16, #p, #smem>
 module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
   tt.func @f(%x: !t, %m: !m, %c: !c, %sw: !ttg.memdesc<32x32xf16, #s, #smem>, %i: i32, %ix: tensor<32x32xi32, #b>,
-             %many: !ttg.memdesc<3x32x32xf16, #p, #smem, mutable>, %ptr: tensor<32x32x!tt.ptr<f16>, #b>, %i8: tensor<32x32xi8, #b>) {{
+             %many: !ttg.memdesc<3x32x32xf16, #p, #smem, mutable>, %ptr: tensor<32x32x!tt.ptr<f16>, #b>, %i8: tensor<32x32xi8, #b>,
+             %row: tensor<32xi32, #ttg.slice<{{dim = 0, parent = #b}}>>, %tall: tensor<32x1xi32, #b>, %pairs: tensor<32x32x2xi32, #threes>,
+             %acc: tensor<32x32xf32, #mma>, %facc: tensor<32x32xf32, #b>, %l: tensor<32x32xf16, #lhs>, %r: tensor<32x32xf16, #rhs>,
+             %ic: tensor<32x32xi32, #col>) {{
     LINES
     tt.return
   }}
@@ -260,7 +269,7 @@ WRONG = [
     ("%0 = ttg.memdesc_index %many[%i] : !ttg.memdesc<3x32x32xf16, #p, #smem, mutable> -> !ttg.memdesc<32x16xf16, #p, #smem, mutable>", "must have the shape [32, 32]"),
     ("%0 = ttg.memdesc_subslice %c[0, 8] : !c -> !ttg.memdesc<32x16xf16, #p, #smem, 32x32>", "must be a multiple of 16"),
     ("%0 = ttg.memdesc_subslice %c[0, 32] : !c -> !ttg.memdesc<32x16xf16, #p, #smem, 32x32>", "below 32"),
-    ("%0 = ttg.memdesc_subslice %sw[4, 0] : !ttg.memdesc<32x32xf16, #s, #smem> -> !ttg.memdesc<4x32xf16, #s, #smem, 32x32>", "through a swizzle of 8 rows"),
+    ("%0 = ttg.memdesc_subslice %sw[4, 0] : !ttg.memdesc<32x32xf16, #s, #smem> -> !ttg.memdesc<4x32xf16, #s, #smem, 32x32>", "through the swizzle of"),
     ("%0 = ttg.memdesc_trans %c {order = array<i32: 0, 0>} : !c -> !c", "is no permutation"),
     ("%0 = ttg.memdesc_trans %c {order = array<i32: 1, 0>} : !c -> !m", "mutability must stay"),
     ("%0 = ttg.memdesc_reshape %c : !c -> !ttg.memdesc<64x32xf16, #p, #smem>", "do not hold the same elements"),
@@ -276,6 +285,25 @@ WRONG = [
     ("%0 = tt.splat %i : i32 -> tensor<32xi32, #b>", "has 1 dimensions, its layout 2"),
     ("%0 = tt.splat %i : i32 -> tensor<32x24xi32, #b>", "its shape must be powers of two"),
     ("%0 = tt.splat %i : i32 -> tensor<32x32xi32, #p>", "has a buffer's layout"),
+    ("%0 = tt.expand_dims %row {axis = 1 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #b}>> -> tensor<32x1xi32, #b>", "must be a slice along 1"),
+    ("%0 = tt.expand_dims %row {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #b}>> -> tensor<1x32xi32, #col>", "must have the layout"),
+    ("%0 = \"tt.reduce\"(%ix) ({\n^bb0(%a: i32, %z: i32):\ntt.reduce.return %a : i32\n}) {axis = 0 : i32} : (tensor<32x32xi32, #b>) -> tensor<32xi32, #ttg.slice<{dim = 1, parent = #b}>>", "a result must have the layout"),
+    ("%0 = tt.trans %x {order = array<i32: 1, 0>} : !t -> !t", "does not follow from"),
+    ("%0 = tt.reshape %x : !t -> tensor<64x16xf16, #b>", "does not follow from"),
+    ("%0 = tt.reshape %x : !t -> tensor<64x16xf16>", "both must have a layout"),
+    ("%0 = tt.broadcast %tall : tensor<32x1xi32, #b> -> tensor<32x32xi32, #col>", "is not that of"),
+    ("%0 = tt.join %ix, %ix : tensor<32x32xi32, #b> -> tensor<32x32x2xi32>", "both must have a layout"),
+    ("%0 = tt.join %ix, %ix : tensor<32x32xi32, #b> -> tensor<32x32x2xi32, #threes>", "is not a half of"),
+    ("%0, %1 = tt.split %pairs : tensor<32x32x2xi32, #threes> -> tensor<32x32xi32, #b>", "is not a half of"),
+    ("%0 = tt.cat %row, %row : tensor<32xi32, #ttg.slice<{dim = 0, parent = #b}>> -> tensor<64xi32, #line>", "a thread has twice"),
+    ("%0 = tt.dot %x, %x, %acc : !t * !t -> tensor<32x32xf32, #mma>", "must have a layout ttg.dot_op"),
+    ("%0 = tt.dot %l, %l, %acc : tensor<32x32xf16, #lhs> * tensor<32x32xf16, #lhs> -> tensor<32x32xf32, #mma>", "operand 1 has the layout of operand 0"),
+    ("%0 = tt.dot %l, %r, %facc : tensor<32x32xf16, #lhs> * tensor<32x32xf16, #rhs> -> tensor<32x32xf32, #b>", "has a layout for the result"),
+    ("%0 = tt.gather %ix[%ic] {axis = 0 : i32} : (tensor<32x32xi32, #b>, tensor<32x32xi32, #col>) -> tensor<32x32xi32, #b>", "indices and result must have one layout"),
+    ("%0 = ttg.fp4_to_fp %i8 {axis = 0 : i32} : tensor<32x32xi8, #b> -> tensor<64x32xf16, #b>", "is not that of pairs"),
+    ("%0 = ttg.memdesc_trans %c {order = array<i32: 1, 0>} : !c -> !c", "does not follow from"),
+    ("%0 = ttg.memdesc_reshape %sw : !ttg.memdesc<32x32xf16, #s, #smem> -> !ttg.memdesc<64x16xf16, #s, #smem>", "does not follow from"),
+    ("%0 = ttg.memdesc_reinterpret %c : !c -> !ttg.memdesc<32x32xi32, #p, #smem>", "bits"),
     ("ttg.barrier local {\"ttg.num-warps\" = 4 : i32}", "belongs to a module or tt.func"),
     ("ttg.barrier local {ttg.target = \"cuda:90\"}", "belongs to a module"),
 ]  # fmt: skip
@@ -291,6 +319,22 @@ def test_operations_reject(lines, message):
 def test_triton_rejects_the_same(lines, message, triton_oracle):
     with pytest.raises(TritonError):
         triton_oracle.read(HEAD.replace("LINES", lines))
+
+
+RIGHT = [
+    "%0 = tt.expand_dims %row {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #b}>> -> tensor<1x32xi32, #b>",
+    "%0 = tt.trans %ic {order = array<i32: 1, 0>} : tensor<32x32xi32, #col> -> tensor<32x32xi32, #b>",
+    "%0 = tt.broadcast %tall : tensor<32x1xi32, #b> -> tensor<32x32xi32, #b>",
+    "%0 = tt.dot %l, %r, %acc : tensor<32x32xf16, #lhs> * tensor<32x32xf16, #rhs> -> tensor<32x32xf32, #mma>",
+    "%0 = ttg.memdesc_subslice %sw[8, 0] : !ttg.memdesc<32x32xf16, #s, #smem> -> !ttg.memdesc<8x32xf16, #s, #smem, 32x32>",
+    "%0 = ttg.memdesc_reinterpret %c : !c -> !ttg.memdesc<16x32xi32, #p, #smem>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", RIGHT, ids=range(len(RIGHT)))
+def test_layouts_that_go_together(line, triton_oracle):
+    triton_oracle.read(HEAD.replace("LINES", line))
+    assert messages(line) == []
 
 
 def test_partitions_have_their_own_number_of_warps():

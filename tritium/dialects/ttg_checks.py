@@ -11,15 +11,12 @@ from math import prod
 from typing import Any
 
 from ..ir import IntegerType, Operation, TensorType, Type, bf16, element_type, f16, i1, i32, shape_of
-from ..layout.bases import shape_of_bases
 from .constraints import GOOD, bit_width, is_float, is_integer
 from .tt_types import PointerType
 from .ttg_memory import (
     MemDescType,
-    NvmmaShared,
     Shared,
     SharedMemorySpace,
-    SwizzledShared,
     element_bits,
     padded_layout,
 )
@@ -245,29 +242,8 @@ def memdesc_subslice(op: Any) -> Messages:
             out.append(f"dimension {d} is whole, so that its offset is 0, not {offset}")
         elif n != m and (offset & (m - 1) or not 0 <= offset < n):
             out.append(f"offset {offset} of dimension {d} must be a multiple of {m} below {n}")
-    return out + _whole_swizzles(a, b)
-
-
-def _whole_swizzles(a: MemDescType, b: MemDescType) -> list[str]:
-    """A part must not cut through rows whose elements trade places, nor through the blocks of a cluster."""
-    layout = a.encoding
-    cut = [d for d, (n, m) in enumerate(zip(a.shape, b.shape)) if n != m]
-    front = len(a.shape) - getattr(layout, "rank", len(a.shape))
-    split = shape_of_bases(getattr(layout, "CGALayout", ()), len(a.shape) - front)
-    out = [
-        f"dimension {d} is dealt to several blocks, it cannot be cut"
-        for d in cut
-        if d >= front and split[d - front] > 1
-    ]
-    if isinstance(layout, SwizzledShared) and layout.rank > 1:
-        rows, period, phases = layout.order[1] + front, layout.perPhase, layout.maxPhase
-    elif isinstance(layout, NvmmaShared) and layout.rank == 2 and layout.swizzlingByteWidth:
-        rows = front + int(layout.transposed)
-        period, phases = 128 // layout.swizzlingByteWidth, layout.swizzlingByteWidth // 16
-    else:
-        return out
-    if rows in cut and b.shape[rows] < min(a.shape[rows], period * phases):
-        out.append(f"dimension {rows} is cut to {b.shape[rows]}, through a swizzle of {period * phases} rows")
+    if a.shape != b.shape and padded_layout(a.encoding) is not None and a.encoding.rank < len(a.shape):
+        out.append(f"a padded layout of {a.encoding.rank} dimensions cannot be cut in a buffer of {len(a.shape)}")
     return out
 
 

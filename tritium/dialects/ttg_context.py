@@ -17,6 +17,7 @@ from ..ir import SURROUNDINGS, Operation, Region, TensorType, Type
 from ..ir.parameters import power_of_two
 from .ttg_layouts import Distributed, Layout, is_irregular
 from .ttg_memory import MemDescType, MemoryLayout
+from .ttg_rules import RULES
 
 __all__ = ["num_ctas", "num_warps", "threads_per_warp"]
 
@@ -134,12 +135,18 @@ class _Verdicts(dict[Type, str]):
 _machines: dict[_Machine, _Verdicts] = {}
 
 
-class _Concerned(dict[type[Operation], bool]):
-    """Whether the layouts at operations of a class are looked at."""
+class _Concerned(dict[type[Operation], Any]):
+    """For a class of operations, a function that says what is wrong with their layouts together; None: they are not
+    looked at."""
 
-    def __missing__(self, cls: type[Operation]) -> bool:
-        found = self[cls] = cls.is_registered and cls.name.partition(".")[0] in _DIALECTS
+    def __missing__(self, cls: type[Operation]) -> Any:
+        looked_at = cls.is_registered and cls.name.partition(".")[0] in _DIALECTS
+        found = self[cls] = RULES.get(cls.name, _nothing) if looked_at else None
         return found
+
+
+def _nothing(op: Operation) -> str | None:
+    return None
 
 
 _concerned = _Concerned()
@@ -175,17 +182,27 @@ def _operation(op: Operation, verdicts: _Verdicts) -> Iterator[tuple[Operation, 
 
 
 def _block(op: Operation | None, verdicts: _Verdicts) -> Iterator[tuple[Operation, str]]:
-    irregular = verdicts.irregular
     while op is not None:
-        if _concerned[op.__class__]:
-            for v in (*op.operands, *op.results):
-                ty = v.type
-                if verdicts[ty] or (ty in irregular and op.name not in _TAKE_ANY_LAYOUT):
-                    yield op, verdicts[ty] or f"{op.name} cannot be done with the layout of {ty}"
-                    break
+        rule = _concerned[op.__class__]
+        if rule is not None:
+            message = _values(op, verdicts) or rule(op)
+            if message:
+                yield op, message
         if op.regions or op.attributes:
             yield from _operation(op, verdicts)
         op = op.next
+
+
+def _values(op: Operation, verdicts: _Verdicts) -> str:
+    """What is wrong with the types of operands and results, one by one."""
+    irregular = verdicts.irregular
+    for v in (*op.operands, *op.results):
+        ty = v.type
+        if verdicts[ty]:
+            return verdicts[ty]
+        if irregular and ty in irregular and op.name not in _TAKE_ANY_LAYOUT:
+            return f"{op.name} cannot be done with the layout of {ty}"
+    return ""
 
 
 def _misplaced(op: Operation) -> Iterator[tuple[Operation, str]]:

@@ -1,0 +1,343 @@
+"""Which layouts the operands and results of an operation may have together; `RULES` has a function a kind of operation.
+
+Each returns what is wrong, or None. A layout that cannot be seen as a linear layout yet (`ttg_linear`) is not judged
+where equality of layouts would have to be; what is left to do is the same then: nothing is refused that Triton takes.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from ..ir import Attribute, Operation, TensorType, Type, f32
+from ..layout import LinearLayout
+from ..layout.tiling import shrink
+from .ttg_layouts import AmdWmma, DotOperand, Layout, NvidiaMma, Slice
+from .ttg_linear import linear_layout, registers, renamed_dims, reshaped, without_pairs
+from .ttg_memory import MemDescType, NvmmaShared, SharedLinear
+
+__all__ = ["RULES"]
+
+Rule = Callable[[Any], "str | None"]
+
+
+def _encoding(ty: Type) -> Any:
+    return ty.encoding if isinstance(ty, TensorType) else None
+
+
+def _same(shape: tuple[int, ...], wanted: LinearLayout | None, layout: Attribute) -> bool:
+    """Whether `layout` means `wanted` for `shape`, copies in registers aside; True where that cannot be said."""
+    found = linear_layout(shape, layout)
+    if wanted is None or found is None or wanted is found:
+        return True
+    if "register" not in found.ins or "register" not in wanted.ins:
+        return False
+    return wanted.without_zeros("register") is found.without_zeros("register")
+
+
+def same_layout(op: Operation) -> str | None:
+    """All tensors have one layout."""
+    first: Any = op
+    for v in (*op.operands, *op.results):
+        ty = v.type
+        if ty.__class__ is TensorType:
+            layout = ty.encoding  # type: ignore[attr-defined]
+            if first is op:
+                first = layout
+            elif layout is not first:
+                return f"all layouts must be equal, but there are {first} and {layout}"
+    return None
+
+
+def _derived(op: Any, expected: Callable[[tuple[int, ...], Any], LinearLayout | None]) -> str | None:
+    """The result has the layout that follows from the operand's, `expected(shape, linear layout)`."""
+    a, b = op.operands[0].type, op.results[0].type
+    if not isinstance(a, TensorType) or not isinstance(b, TensorType):
+        return None
+    if (a.encoding is None) != (b.encoding is None):
+        return f"both must have a layout, or none: {a} and {b}"
+    if a.encoding is None or not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
+        return None if a.encoding is b.encoding else f"the layout must stay: {a} and {b}"
+    return None if _follows(a, b, expected) else f"the layout of {b} does not follow from that of {a}"
+
+
+def _follows(a: Any, b: Any, expected: Callable[[tuple[int, ...], Any], LinearLayout | None]) -> bool:
+    whole = linear_layout(a.shape, a.encoding)
+    return whole is None or _same(b.shape, expected(b.shape, whole), b.encoding)
+
+
+def _dims(order: tuple[int, ...]) -> Callable[[tuple[int, ...], LinearLayout], LinearLayout]:
+    return lambda shape, whole: renamed_dims(whole, order)
+
+
+def trans(op: Any) -> str | None:
+    """The result's layout is the operand's with its dimensions in the new order."""
+    return _derived(op, _dims(op.order))
+
+
+def reshape(op: Any) -> str | None:
+    """No element moves, unless any order of them is allowed."""
+    if op.allow_reorder:
+        a, b = _encoding(op.operands[0].type), _encoding(op.results[0].type)
+        return None if (a is None) == (b is None) else "both must have a layout, or none"
+    return _derived(op, lambda shape, whole: reshaped(whole, shape))
+
+
+def expand_dims(op: Any) -> str | None:
+    """From a slice along the new dimension to its parent."""
+    a, b = _encoding(op.operands[0].type), _encoding(op.results[0].type)
+    if not isinstance(a, Layout):
+        return None if a is b else f"the layout must stay: {a} and {b}"
+    if not isinstance(a, Slice) or a.dim != op.axis:
+        return f"the operand's layout must be a slice along {op.axis}, not {a}"
+    return None if a.parent is b else f"the result must have the layout {a.parent}, not {b}"
+
+
+def reduce(op: Any) -> str | None:
+    """All operands have one layout, the results that without the dimension reduced."""
+    layouts = {_encoding(v.type) for v in op.operands}
+    if len(layouts) > 1:
+        return f"all operands must have one layout, there are {', '.join(map(str, layouts))}"
+    layout = layouts.pop() if layouts else None
+    wanted = Slice(op.axis, layout) if isinstance(layout, Layout) and layout.rank > 1 else layout
+    wrong = next((r.type for r in op.results if isinstance(r.type, TensorType) and r.type.encoding is not wanted), None)
+    return None if wrong is None else f"a result must have the layout {wanted}, not {wrong}"
+
+
+def broadcast(op: Any) -> str | None:
+    """What a thread holds of the result's first row, it holds of the operand."""
+    a, b = op.operands[0].type, op.results[0].type
+    if not isinstance(a, TensorType) or not isinstance(b, TensorType):
+        return None
+    if a.encoding is b.encoding:
+        return None
+    if not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
+        return f"both must have a layout, or none: {a} and {b}"
+    return None if _projects(b, a) else f"the layout of {b} is not that of {a} repeated"
+
+
+@functools.lru_cache(2048)
+def _projects(whole: TensorType, part: TensorType) -> bool:
+    """Whether the layout of `whole`, cut to the shape of `part`, is that of `part`."""
+    layout = linear_layout(whole.shape, whole.encoding) if whole.encoding is not None else None
+    if layout is None or part.encoding is None:
+        return True
+    return _same(part.shape, shrink(layout, dict(zip(layout.outs, part.shape))), part.encoding)
+
+
+def _pairs(joined: Type, part: Type) -> str | None:
+    """`part` is what is left of `joined` without its last dimension, whose two elements one thread holds."""
+    if not isinstance(joined, TensorType) or not isinstance(part, TensorType):
+        return None
+    if (joined.encoding is None) != (part.encoding is None):
+        return f"both must have a layout, or none: {joined} and {part}"
+    if not isinstance(joined.encoding, Layout) or not isinstance(part.encoding, Layout):
+        return None if joined.encoding is part.encoding else f"the layout must stay: {joined} and {part}"
+    return None if _halves(joined, part, len(joined.shape) - 1) else f"{part} is not a half of {joined}"
+
+
+@functools.lru_cache(2048)
+def _halves(whole: TensorType, part: TensorType, axis: int) -> bool:
+    """Whether a thread's element i of `part` stands for its elements 2i and 2i + 1 along `axis` of `whole`."""
+    layout = linear_layout(whole.shape, whole.encoding) if whole.encoding is not None else None
+    if layout is None or part.encoding is None:
+        return True
+    half = without_pairs(layout, axis)
+    if half is None:
+        return False
+    if len(part.shape) < len(whole.shape):
+        half = reshaped(half, part.shape)
+    return _same(part.shape, half, part.encoding)
+
+
+def join(op: Any) -> str | None:
+    """The operands' layout is that of the halves of the result."""
+    return same_operands(op) or _pairs(op.results[0].type, op.operands[0].type)
+
+
+def split(op: Any) -> str | None:
+    """The results' layout is that of the halves of the operand."""
+    return _pairs(op.operands[0].type, op.results[0].type)
+
+
+def same_operands(op: Any) -> str | None:
+    """The operands have one layout."""
+    layouts = [_encoding(v.type) for v in op.operands]
+    good = all(layout is layouts[0] for layout in layouts)
+    return None if good else f"all operands must have one layout, there are {', '.join(map(str, layouts))}"
+
+
+def fp4_to_fp(op: Any) -> str | None:
+    """Two neighbours along `axis` of the result are in the thread that holds their pair."""
+    a, b = op.operands[0].type, op.results[0].type
+    if not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
+        return None
+    return None if _halves(b, a, op.axis) else f"the layout of {a} is not that of pairs of {b}"
+
+
+def cat(op: Any) -> str | None:
+    """A thread has as many elements afterwards as before."""
+    a, c = op.operands[0].type, op.results[0].type
+    if not isinstance(a, TensorType) or not isinstance(c, TensorType):
+        return None
+    if (a.encoding is None) != (c.encoding is None):
+        return f"all must have a layout, or none: {a} and {c}"
+    parts, whole = (linear_layout(ty.shape, ty.encoding) if ty.encoding is not None else None for ty in (a, c))
+    if parts is None or whole is None or 2 * registers(parts) == registers(whole):
+        return None
+    return f"a thread has twice {registers(parts)} elements of {a}, and {registers(whole)} of {c}"
+
+
+def gather(op: Any) -> str | None:
+    """Indices and result have one layout."""
+    a, b = _encoding(op.operands[1].type), _encoding(op.results[0].type)
+    return None if a is b else f"indices and result must have one layout, there are {a} and {b}"
+
+
+# -- products -----------------------------------------------------------------------------------------------------
+
+
+def dot(op: Any) -> str | None:
+    """Operands have `dot_op` layouts for the result's; on Hopper shared memory will do."""
+    a, b, c = (_encoding(v.type) for v in op.operands[:3])
+    if a is None and b is None:
+        return None
+    if a is None or b is None or c is None:
+        return "operands and result must all have a layout, or none"
+    if not isinstance(c, Layout):
+        return None
+    for i, layout in enumerate((a, b)):
+        wrong = _operand(i, layout, c)
+        if wrong is not None:
+            return wrong
+    if not isinstance(a, DotOperand) or not isinstance(b, DotOperand):
+        return None
+    if a.kWidth != b.kWidth:
+        return f"kWidth is {a.kWidth} for the first operand, {b.kWidth} for the second"
+    if isinstance(c, NvidiaMma):
+        elements = {v.type.element for v in op.operands[:2]}
+        if elements == {f32} and int(op.inputPrecision) != 0:
+            return "tensor cores take f32 as tf32 only, inputPrecision says otherwise"
+    return _wmma_blocks(a, b, c)
+
+
+def _operand(i: int, layout: Any, result: Any) -> str | None:
+    if isinstance(result, NvidiaMma) and result.versionMajor == 3:
+        if isinstance(layout, (NvmmaShared, SharedLinear)):
+            return None
+        good = i == 0 and isinstance(layout, DotOperand) and layout.opIdx == 0
+        return None if good and isinstance(layout.parent, NvidiaMma) else f"operand {i} cannot have the layout {layout}"
+    if not isinstance(layout, DotOperand):
+        return f"operand {i} must have a layout ttg.dot_op, not {layout}"
+    if layout.opIdx != i:
+        return f"operand {i} has the layout of operand {layout.opIdx}"
+    parent = layout.parent
+    if isinstance(parent, AmdWmma) and isinstance(result, AmdWmma):
+        parent, result = (w.with_(CGALayout=()) for w in (parent, result))
+    return None if parent is result else f"operand {i} has a layout for the result {parent}, not {result}"
+
+
+def _wmma_blocks(a: DotOperand, b: DotOperand, result: Any) -> str | None:
+    """Blocks of a cluster divide the result's rows among the first operand's, its columns among the second's."""
+    if not isinstance(result, AmdWmma):
+        return None
+    for i, layout in enumerate((a, b)):
+        kept = result.rank - 2 + i  # rows of the first operand, columns of the second
+        k = result.rank - 1 - i
+        have = tuple(tuple(0 if d == k else n for d, n in enumerate(v)) for v in layout.parent.CGALayout)
+        want = tuple(tuple(n if d == kept or d < result.rank - 2 else 0 for d, n in enumerate(v))
+                     for v in result.CGALayout)  # fmt: skip
+        if have != want:
+            return f"the blocks of operand {i}, {have}, are not those of the result, {want}"
+    return None
+
+
+# -- buffers ------------------------------------------------------------------------------------------------------
+
+
+def memdesc_trans(op: Any) -> str | None:
+    """The result's layout is the operand's with its dimensions in the new order."""
+    a, b = op.operands[0].type, op.results[0].type
+    if a.encoding.rank != len(a.shape):
+        return None
+    return None if _follows(a, b, _dims(op.order)) else f"the layout of {b} does not follow from that of {a}"
+
+
+def memdesc_reshape(op: Any) -> str | None:
+    """No byte moves."""
+    a, b = op.operands[0].type, op.results[0].type
+    if a.encoding.rank != len(a.shape) or b.encoding.rank != len(b.shape):
+        return None
+    if _follows(a, b, lambda shape, whole: reshaped(whole, shape)):
+        return None
+    return f"the layout of {b} does not follow from that of {a}"
+
+
+def memdesc_subslice(op: Any) -> str | None:
+    """A part is cut where elements do not trade places across the cut, and inside one block's memory."""
+    a, b = op.operands[0].type, op.results[0].type
+    if a.encoding.rank != len(a.shape) or not isinstance(a.encoding, Layout):
+        return None
+    return _cut(a, b.shape)
+
+
+@functools.lru_cache(2048)
+def _cut(a: MemDescType, part: tuple[int, ...]) -> str | None:
+    layout = linear_layout(a.shape, a.encoding)
+    if layout is None or not layout.is_surjective():
+        return None
+    where = layout.pseudoinvert()
+    for d, (n, m) in enumerate(zip(a.shape, part)):
+        while m < n:
+            found = where.apply(**{f"dim{d}": m})
+            if found["offset"] & (found["offset"] - 1):
+                return f"dimension {d} is cut to {part[d]}, through the swizzle of {a}"
+            if found.get("block"):
+                return f"dimension {d} of {a} is dealt to several blocks, it cannot be cut"
+            m *= 2
+    return None
+
+
+def _bits(ty: MemDescType) -> int | None:
+    """Bits of one block's part of a buffer."""
+    layout: Any = ty.encoding
+    shape = ty.allocShape[len(ty.allocShape) - layout.rank :]
+    linear = linear_layout(shape, layout)
+    if linear is None or "offset" not in linear.ins:
+        return None
+    return prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * linear.ins["offset"] * ty.element.width  # type: ignore[attr-defined, no-any-return]
+
+
+def memdesc_reinterpret(op: Any) -> str | None:
+    """As many bits."""
+    a, b = op.operands[0].type, op.results[0].type
+    have, want = _bits(a), _bits(b)
+    return None if have is None or want is None or have == want else f"{a} has {have} bits, {b} has {want}"
+
+
+_SAME = (
+    "addptr bitcast int_to_ptr ptr_to_int fp_to_fp clampf precise_sqrt precise_divf mulhiui load store atomic_load"
+    " atomic_store atomic_poll atomic_rmw atomic_cas splat scan map_elementwise extern_elementwise"
+    " elementwise_inline_asm"
+)
+
+RULES: dict[str, Rule] = {f"tt.{name}": same_layout for name in re.findall(r"\w+", _SAME)} | {
+    "tt.broadcast": broadcast,
+    "tt.trans": trans,
+    "tt.reshape": reshape,
+    "tt.expand_dims": expand_dims,
+    "tt.reduce": reduce,
+    "tt.join": join,
+    "tt.split": split,
+    "tt.cat": cat,
+    "tt.gather": gather,
+    "tt.dot": dot,
+    "ttg.fp4_to_fp": fp4_to_fp,
+    "ttg.memdesc_subslice": memdesc_subslice,
+    "ttg.memdesc_trans": memdesc_trans,
+    "ttg.memdesc_reshape": memdesc_reshape,
+    "ttg.memdesc_reinterpret": memdesc_reinterpret,
+}
