@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..ir import SURROUNDINGS, Operation, Region, TensorType, Type
@@ -28,7 +27,7 @@ TARGET = "ttg.target"
 
 _PARTITIONS = "ttg.warp_specialize.partitions"
 _MODULE_ONLY = frozenset((NUM_CTAS, THREADS_PER_WARP, TARGET))
-_ANYWHERE_CHECKED = _MODULE_ONLY | {NUM_WARPS}
+_SAID = _MODULE_ONLY | {NUM_WARPS}
 
 
 def _number(op: Operation, name: str) -> int | None:
@@ -92,27 +91,30 @@ class _Machine(NamedTuple):
     ctas: int
 
 
-class _Verdicts(dict[Type, str]):
-    """What is wrong with a type on one machine, or ""."""
+class _Verdicts:
+    """Which types are `good` for any operation on one machine, and what is wrong with the others."""
+
+    __slots__ = ("good", "machine")
 
     def __init__(self, machine: _Machine) -> None:
         self.machine = machine
-        self.irregular: set[Type] = set()  # types that only some operations may have
+        self.good: set[Type] = set()
 
-    def __missing__(self, ty: Type) -> str:
-        message = ""
+    def wrong(self, ty: Type) -> str | None:
+        """What is wrong with a type; None if nothing is, though not all operations may take it."""
         layout: Any = getattr(ty, "encoding", None)
+        message = None
         if isinstance(layout, Layout):
             if isinstance(ty, TensorType):
                 message = self.tensor(ty, layout)
-                if not message and is_irregular(layout):
-                    self.irregular.add(ty)
             elif isinstance(ty, MemDescType) and layout.ctas != self.machine.ctas:
                 message = f"{ty} is dealt to {layout.ctas} blocks, there are {self.machine.ctas}"
-        self[ty] = message
+        if message is None and not (isinstance(layout, Layout) and is_irregular(layout)):
+            self.good.add(ty)
         return message
 
-    def tensor(self, ty: TensorType, layout: Any) -> str:
+    def tensor(self, ty: TensorType, layout: Any) -> str | None:
+        """What is wrong with a tensor's layout."""
         machine = self.machine
         if not isinstance(layout, Distributed):
             kind = "a buffer's" if isinstance(layout, MemoryLayout) else "no tensor's"
@@ -129,13 +131,13 @@ class _Verdicts(dict[Type, str]):
             return f"{ty} has a layout, but nothing around it has the attribute {NUM_WARPS}"
         if layout.warps != machine.warps:
             return f"{ty} is dealt to {layout.warps} warps, there are {machine.warps}"
-        return ""
+        return None
 
 
 _machines: dict[_Machine, _Verdicts] = {}
 
 
-class _Concerned(dict[type[Operation], Any]):
+class _LookedAt(dict[type[Operation], Any]):
     """For a class of operations, a function that says what is wrong with their layouts together; None: they are not
     looked at."""
 
@@ -149,69 +151,70 @@ def _nothing(op: Operation) -> str | None:
     return None
 
 
-_concerned = _Concerned()
+_looked_at = _LookedAt()
 
 
 def _verdicts(machine: _Machine) -> _Verdicts:
     return _machines.get(machine) or _machines.setdefault(machine, _Verdicts(machine))
 
 
-def layouts_fit(root: Operation) -> Iterator[tuple[Operation, str]]:
-    """The operations in `root` at which a layout does not fit to the machine."""
-    yield from _operation(root, _verdicts(_machine_of(root)))
+def layouts_fit(root: Operation) -> list[tuple[Operation, str]]:
+    """The operations in `root` at which a layout does not fit to the machine, or to the others at the operation."""
+    found: list[tuple[Operation, str]] = []
+    _operation(root, _verdicts(_machine_of(root)), found)
+    return found
 
 
 def _machine_of(op: Operation) -> _Machine:
     return _Machine(num_warps(op), threads_per_warp(op), num_ctas(op))
 
 
-def _operation(op: Operation, verdicts: _Verdicts) -> Iterator[tuple[Operation, str]]:
+def _operation(op: Operation, verdicts: _Verdicts, found: list[tuple[Operation, str]]) -> None:
+    """The attributes of `op` itself, and all in its regions."""
     if op.name == "builtin.module":
         verdicts = _verdicts(_machine_of(op))
-    if op.attributes and not _ANYWHERE_CHECKED.isdisjoint(op.attributes):
-        yield from _misplaced(op)
+    elif not _SAID.isdisjoint(op.attributes):
+        found += [
+            (op, f"the attribute {name} belongs to a module") for name in sorted(_MODULE_ONLY & set(op.attributes))
+        ]
         n = _number(op, NUM_WARPS)
         if n is not None:
+            if op.name != "tt.func":
+                found.append((op, f"the attribute {NUM_WARPS} belongs to a module or tt.func"))
             verdicts = _verdicts(verdicts.machine._replace(warps=n))
     for i, region in enumerate(op.regions):
         inner = verdicts
         if op.name == _PARTITIONS:
             inner = _verdicts(verdicts.machine._replace(warps=_partition_warps(op, i)))
         for block in region.blocks:
-            yield from _block(block.first, inner)
+            _block(block.first, inner, found)
 
 
-def _block(op: Operation | None, verdicts: _Verdicts) -> Iterator[tuple[Operation, str]]:
+def _block(op: Operation | None, verdicts: _Verdicts, found: list[tuple[Operation, str]]) -> None:
+    good = verdicts.good
     while op is not None:
-        rule = _concerned[op.__class__]
+        rule = _looked_at[op.__class__]
         if rule is not None:
-            message = _values(op, verdicts) or rule(op)
+            message: str | None = None
+            for v in op.operands:
+                if v.type not in good:
+                    message = message or _verdict(op, v.type, verdicts)
+            for r in op.results:
+                if r.type not in good:
+                    message = message or _verdict(op, r.type, verdicts)
+            message = message or (rule(op) if rule is not _nothing else None)
             if message:
-                yield op, message
-        if op.regions or op.attributes:
-            yield from _operation(op, verdicts)
+                found.append((op, message))
+        if op.regions or (op.attributes and not _SAID.isdisjoint(op.attributes)):
+            _operation(op, verdicts, found)
         op = op.next
 
 
-def _values(op: Operation, verdicts: _Verdicts) -> str:
-    """What is wrong with the types of operands and results, one by one."""
-    irregular = verdicts.irregular
-    for v in (*op.operands, *op.results):
-        ty = v.type
-        if verdicts[ty]:
-            return verdicts[ty]
-        if irregular and ty in irregular and op.name not in _TAKE_ANY_LAYOUT:
-            return f"{op.name} cannot be done with the layout of {ty}"
-    return ""
-
-
-def _misplaced(op: Operation) -> Iterator[tuple[Operation, str]]:
-    if op.name == "builtin.module":
-        return
-    for name in sorted(_MODULE_ONLY.intersection(op.attributes)):
-        yield op, f"the attribute {name} belongs to a module"
-    if NUM_WARPS in op.attributes and op.name != "tt.func":
-        yield op, f"the attribute {NUM_WARPS} belongs to a module or tt.func"
+def _verdict(op: Operation, ty: Type, verdicts: _Verdicts) -> str | None:
+    message = verdicts.wrong(ty)
+    if message or ty in verdicts.good or op.name in _TAKE_ANY_LAYOUT:
+        return message
+    return f"{op.name} cannot be done with the layout of {ty}"
 
 
 SURROUNDINGS.append(layouts_fit)

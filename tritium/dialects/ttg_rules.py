@@ -1,6 +1,6 @@
 """Which layouts the operands and results of an operation may have together; `RULES` has a function a kind of operation.
 
-Each returns what is wrong, or None. A layout that cannot be seen as a linear layout yet (`ttg_linear`) is not judged
+Each returns what is wrong, or None. A layout that cannot be seen as a linear layout yet (`ttg_maps`) is not judged
 where equality of layouts would have to be; what is left to do is the same then: nothing is refused that Triton takes.
 """
 
@@ -15,13 +15,22 @@ from typing import Any
 from ..ir import Attribute, Operation, TensorType, Type, f32
 from ..layout import LinearLayout
 from ..layout.tiling import shrink
+from ..layout.views import renamed_dims, reshaped, unique_registers, without_pairs
+from . import ttg_maps
 from .ttg_layouts import AmdWmma, DotOperand, Layout, NvidiaMma, Slice
-from .ttg_linear import linear_layout, registers, renamed_dims, reshaped, without_pairs
 from .ttg_memory import MemDescType, NvmmaShared, SharedLinear
 
 __all__ = ["RULES"]
 
 Rule = Callable[[Any], "str | None"]
+
+
+def _map(shape: tuple[int, ...], layout: Attribute) -> LinearLayout | None:
+    """What the layout means for a shape; None where that cannot be said."""
+    try:
+        return ttg_maps.linear_layout(layout, shape)
+    except ValueError:
+        return None
 
 
 def _encoding(ty: Type) -> Any:
@@ -30,7 +39,7 @@ def _encoding(ty: Type) -> Any:
 
 def _same(shape: tuple[int, ...], wanted: LinearLayout | None, layout: Attribute) -> bool:
     """Whether `layout` means `wanted` for `shape`, copies in registers aside; True where that cannot be said."""
-    found = linear_layout(shape, layout)
+    found = _map(shape, layout)
     if wanted is None or found is None or wanted is found:
         return True
     if "register" not in found.ins or "register" not in wanted.ins:
@@ -52,38 +61,44 @@ def same_layout(op: Operation) -> str | None:
     return None
 
 
-def _derived(op: Any, expected: Callable[[tuple[int, ...], Any], LinearLayout | None]) -> str | None:
-    """The result has the layout that follows from the operand's, `expected(shape, linear layout)`."""
-    a, b = op.operands[0].type, op.results[0].type
-    if not isinstance(a, TensorType) or not isinstance(b, TensorType):
-        return None
-    if (a.encoding is None) != (b.encoding is None):
+def _stays(a: Type, b: Type) -> str | None:
+    """What is wrong where not both types have a layout that has a meaning."""
+    x, y = _encoding(a), _encoding(b)
+    if (x is None) != (y is None):
         return f"both must have a layout, or none: {a} and {b}"
-    if a.encoding is None or not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
-        return None if a.encoding is b.encoding else f"the layout must stay: {a} and {b}"
-    return None if _follows(a, b, expected) else f"the layout of {b} does not follow from that of {a}"
+    if isinstance(x, Layout) and isinstance(y, Layout):
+        return None
+    return None if x is y else f"the layout must stay: {a} and {b}"
 
 
-def _follows(a: Any, b: Any, expected: Callable[[tuple[int, ...], Any], LinearLayout | None]) -> bool:
-    whole = linear_layout(a.shape, a.encoding)
-    return whole is None or _same(b.shape, expected(b.shape, whole), b.encoding)
+@functools.lru_cache(4096)
+def _transposed(a: Any, b: Any, order: tuple[int, ...]) -> bool:
+    """Whether `b` is `a` with its dimensions in the given order, no element moved."""
+    whole = _map(a.shape, a.encoding)
+    return whole is None or _same(b.shape, renamed_dims(whole, order), b.encoding)
 
 
-def _dims(order: tuple[int, ...]) -> Callable[[tuple[int, ...], LinearLayout], LinearLayout]:
-    return lambda shape, whole: renamed_dims(whole, order)
+@functools.lru_cache(4096)
+def _reshaped(a: Any, b: Any) -> bool:
+    """Whether `b` is `a` in another shape, no element moved."""
+    whole = _map(a.shape, a.encoding)
+    return whole is None or _same(b.shape, reshaped(whole, b.shape), b.encoding)
 
 
 def trans(op: Any) -> str | None:
     """The result's layout is the operand's with its dimensions in the new order."""
-    return _derived(op, _dims(op.order))
+    a, b = op.operands[0].type, op.results[0].type
+    if not isinstance(_encoding(a), Layout) or not isinstance(_encoding(b), Layout):
+        return _stays(a, b)
+    return None if _transposed(a, b, op.order) else f"the layout of {b} does not follow from that of {a}"
 
 
 def reshape(op: Any) -> str | None:
     """No element moves, unless any order of them is allowed."""
-    if op.allow_reorder:
-        a, b = _encoding(op.operands[0].type), _encoding(op.results[0].type)
-        return None if (a is None) == (b is None) else "both must have a layout, or none"
-    return _derived(op, lambda shape, whole: reshaped(whole, shape))
+    a, b = op.operands[0].type, op.results[0].type
+    if not isinstance(_encoding(a), Layout) or not isinstance(_encoding(b), Layout):
+        return _stays(a, b)
+    return None if op.allow_reorder or _reshaped(a, b) else f"the layout of {b} does not follow from that of {a}"
 
 
 def expand_dims(op: Any) -> str | None:
@@ -110,40 +125,32 @@ def reduce(op: Any) -> str | None:
 def broadcast(op: Any) -> str | None:
     """What a thread holds of the result's first row, it holds of the operand."""
     a, b = op.operands[0].type, op.results[0].type
-    if not isinstance(a, TensorType) or not isinstance(b, TensorType):
-        return None
-    if a.encoding is b.encoding:
-        return None
-    if not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
-        return f"both must have a layout, or none: {a} and {b}"
-    return None if _projects(b, a) else f"the layout of {b} is not that of {a} repeated"
+    if not isinstance(_encoding(a), Layout) or not isinstance(_encoding(b), Layout):
+        return _stays(a, b)
+    return None if a.encoding is b.encoding or _projects(b, a) else f"the layout of {b} is not that of {a} repeated"
 
 
 @functools.lru_cache(2048)
-def _projects(whole: TensorType, part: TensorType) -> bool:
+def _projects(whole: Any, part: Any) -> bool:
     """Whether the layout of `whole`, cut to the shape of `part`, is that of `part`."""
-    layout = linear_layout(whole.shape, whole.encoding) if whole.encoding is not None else None
-    if layout is None or part.encoding is None:
+    layout = _map(whole.shape, whole.encoding)
+    if layout is None:
         return True
     return _same(part.shape, shrink(layout, dict(zip(layout.outs, part.shape))), part.encoding)
 
 
 def _pairs(joined: Type, part: Type) -> str | None:
     """`part` is what is left of `joined` without its last dimension, whose two elements one thread holds."""
-    if not isinstance(joined, TensorType) or not isinstance(part, TensorType):
-        return None
-    if (joined.encoding is None) != (part.encoding is None):
-        return f"both must have a layout, or none: {joined} and {part}"
-    if not isinstance(joined.encoding, Layout) or not isinstance(part.encoding, Layout):
-        return None if joined.encoding is part.encoding else f"the layout must stay: {joined} and {part}"
-    return None if _halves(joined, part, len(joined.shape) - 1) else f"{part} is not a half of {joined}"
+    if not isinstance(_encoding(joined), Layout) or not isinstance(_encoding(part), Layout):
+        return _stays(joined, part)
+    return None if _halves(joined, part, len(joined.shape) - 1) else f"{part} is not a half of {joined}"  # type: ignore[attr-defined]
 
 
 @functools.lru_cache(2048)
-def _halves(whole: TensorType, part: TensorType, axis: int) -> bool:
+def _halves(whole: Any, part: Any, axis: int) -> bool:
     """Whether a thread's element i of `part` stands for its elements 2i and 2i + 1 along `axis` of `whole`."""
-    layout = linear_layout(whole.shape, whole.encoding) if whole.encoding is not None else None
-    if layout is None or part.encoding is None:
+    layout = _map(whole.shape, whole.encoding)
+    if layout is None:
         return True
     half = without_pairs(layout, axis)
     if half is None:
@@ -185,10 +192,10 @@ def cat(op: Any) -> str | None:
         return None
     if (a.encoding is None) != (c.encoding is None):
         return f"all must have a layout, or none: {a} and {c}"
-    parts, whole = (linear_layout(ty.shape, ty.encoding) if ty.encoding is not None else None for ty in (a, c))
-    if parts is None or whole is None or 2 * registers(parts) == registers(whole):
+    parts, whole = (_map(ty.shape, ty.encoding) if ty.encoding is not None else None for ty in (a, c))
+    if parts is None or whole is None or 2 * unique_registers(parts) == unique_registers(whole):
         return None
-    return f"a thread has twice {registers(parts)} elements of {a}, and {registers(whole)} of {c}"
+    return f"a thread has twice {unique_registers(parts)} elements of {a}, and {unique_registers(whole)} of {c}"
 
 
 def gather(op: Any) -> str | None:
@@ -263,7 +270,7 @@ def memdesc_trans(op: Any) -> str | None:
     a, b = op.operands[0].type, op.results[0].type
     if a.encoding.rank != len(a.shape):
         return None
-    return None if _follows(a, b, _dims(op.order)) else f"the layout of {b} does not follow from that of {a}"
+    return None if _transposed(a, b, op.order) else f"the layout of {b} does not follow from that of {a}"
 
 
 def memdesc_reshape(op: Any) -> str | None:
@@ -271,9 +278,7 @@ def memdesc_reshape(op: Any) -> str | None:
     a, b = op.operands[0].type, op.results[0].type
     if a.encoding.rank != len(a.shape) or b.encoding.rank != len(b.shape):
         return None
-    if _follows(a, b, lambda shape, whole: reshaped(whole, shape)):
-        return None
-    return f"the layout of {b} does not follow from that of {a}"
+    return None if _reshaped(a, b) else f"the layout of {b} does not follow from that of {a}"
 
 
 def memdesc_subslice(op: Any) -> str | None:
@@ -286,7 +291,7 @@ def memdesc_subslice(op: Any) -> str | None:
 
 @functools.lru_cache(2048)
 def _cut(a: MemDescType, part: tuple[int, ...]) -> str | None:
-    layout = linear_layout(a.shape, a.encoding)
+    layout = _map(a.shape, a.encoding)
     if layout is None or not layout.is_surjective():
         return None
     where = layout.pseudoinvert()
@@ -305,7 +310,7 @@ def _bits(ty: MemDescType) -> int | None:
     """Bits of one block's part of a buffer."""
     layout: Any = ty.encoding
     shape = ty.allocShape[len(ty.allocShape) - layout.rank :]
-    linear = linear_layout(shape, layout)
+    linear = _map(shape, layout)
     if linear is None or "offset" not in linear.ins:
         return None
     return prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * linear.ins["offset"] * ty.element.width  # type: ignore[attr-defined, no-any-return]
