@@ -137,11 +137,11 @@ LINES = [
     "test.short %p : <f32>",
     "test.order %a upto 5",
     "test.order %a after %b, %c upto 5",
-    "%0 = test.segments %a : i32",
-    "%0:2 = test.segments %a : i32, f32",
-    "%0:2 = test.segments %a[] : i32",
-    "%0:2 = test.segments %a[%c] : i32",
-    "%0:3 = test.segments %a[%c] : i32, f32",
+    "%main = test.segments %a : i32",
+    "%main, %red = test.segments %a : i32, f32",
+    "%main, %token = test.segments %a[] : i32",
+    "%main, %token = test.segments %a[%c] : i32",
+    "%main, %token, %red = test.segments %a[%c] : i32, f32",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.ir.samples import body
 from tritium.dialects import arith, builtin, scf, tt
 from tritium.ir import (
     ArrayAttr,
@@ -16,6 +17,7 @@ from tritium.ir import (
     f32,
     i1,
     i32,
+    parse_module,
     print_op,
 )
 from tritium.support import CallSiteLoc, FileLineColLoc, NameLoc
@@ -155,3 +157,17 @@ def test_unregistered_operation():
     op = UnregisteredOp("my.op")
     op.setup([], [i32, f32], {"k": IntegerAttr(1, i32)}, [], [], arith.Constant.of(1, i32).loc)
     assert print_op(op) == '%0:2 = "my.op"() {k = 1 : i32} : () -> (i32, f32)'
+
+
+def test_several_results_have_the_names_of_their_fields_or_of_the_text():
+    lines = [
+        "%low, %high = arith.mului_extended %a, %a : i32",
+        "%low_0, %high_1 = arith.mului_extended %low, %high : i32",
+        "%pair:2 = arith.mului_extended %a, %a : i32",
+        "%first, %over = arith.addui_extended %pair#0, %pair#1 : i32, i1",
+    ]
+    text = body("\n".join(lines), "%a: i32")
+    assert print_op(parse_module(text)) == text
+    unnamed = text.replace("%low, %high", "%0:2", 1).replace("%low, %high :", "%0#0, %0#1 :")
+    unnamed = unnamed.replace("%low_0, %high_1", "%1:2")
+    assert "%low" not in unnamed and print_op(parse_module(unnamed)) == text

@@ -34,6 +34,7 @@ from .attributes import (
     bool_attr,
 )
 from .operation import Block, Operation, OpResult, Region, Value
+from .traits import NAMED_RESULTS
 from .types import Type, i32, i64
 
 __all__ = [
@@ -210,6 +211,8 @@ def _collect_fields(cls: Any, namespace: dict[str, Any]) -> None:
     cls.attribute_fields = {f.name: f for f in fields if f.kind == "attribute"}
     cls.segmented = sum(f.arity != "1" for f in cls.operand_fields) > 1
     cls.segmented_results = sum(f.arity != "1" for f in cls.result_fields) > 1
+    if len(cls.result_fields) > 1:
+        cls.traits |= NAMED_RESULTS
     for f in fields:
         setattr(cls, f.name, property(_accessor(cls, f), doc=f"{f.kind} `{f.name}`"))
 

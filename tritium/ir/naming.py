@@ -1,17 +1,19 @@
 """The SSA names of a piece of IR, as MLIR gives them.
 
 A value with a hint is `%hint`, made unique in its scope by a suffix from one counter (`%x`, `%x_0`, `%y`, `%y_1`);
-other constants are named by their value (`%c1_i32`, `%cst`, `%true`); arguments of entry blocks are `%arg0`, all other
-values are numbered. All values of a region are named before those of the regions nested in it, which go on counting
-where the enclosing region ended.
+other constants are named by their value (`%c1_i32`, `%cst`, `%true`), the results of an operation that declares
+several by their fields (`%low, %high = …`; those of a field of variable size share its name, `%buffers:2`); arguments
+of entry blocks are `%arg0`, all other values are numbered. All values of a region are named before those of the
+regions nested in it, which go on counting where the enclosing region ended.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .operation import Block, Operation, Region, Value
-from .traits import CONSTANT, ISOLATED
+from .traits import CONSTANT, ISOLATED, NAMED_RESULTS
 
 __all__ = ["Naming", "naming_root", "restore_hints"]
 
@@ -64,6 +66,7 @@ class Naming:
         added: list[str] = []
         inner: list[Operation] = []
         names = self.names
+        named = CONSTANT | NAMED_RESULTS
         for i, block in enumerate(region.blocks):
             self.blocks[block] = f"^bb{i}"
             if block.args:
@@ -72,7 +75,7 @@ class Naming:
             while op is not None:
                 results = op.results
                 if results:
-                    if len(results) == 1 and not results[0].hint and not op.traits & CONSTANT:
+                    if len(results) == 1 and not results[0].hint and not op.traits & named:
                         names[results[0]] = f"%{number}"
                         number += 1
                     else:
@@ -105,21 +108,35 @@ class Naming:
 
     def _results(self, op: Operation, number: int, added: list[str]) -> int:
         results = op.results
+        if len(results) > 1 or op.traits & NAMED_RESULTS:
+            return self._groups(op, number, added)
         first = results[0]
         hint = first.hint
         usual: str | None = op.result_name() if op.traits & CONSTANT else None  # type: ignore[attr-defined]
-        if hint or usual:
-            name = "%" + self._take(first, hint or usual or "", added)
-            if usual and self._restore and self.hints.get(first, hint) == usual:
-                self.hints[first] = None
-        else:
-            name = f"%{number}"
-            number += 1
-        if len(results) == 1:
-            self.names[first] = name
-        else:
-            for i, result in enumerate(results):
-                self.names[result] = f"{name}#{i}"
+        if not hint and not usual:
+            self.names[first] = f"%{number}"
+            return number + 1
+        self.names[first] = "%" + self._take(first, hint or usual or "", added)
+        if usual and self._restore and self.hints.get(first, hint) == usual:
+            self.hints[first] = None
+        return number
+
+    def _groups(self, op: Operation, number: int, added: list[str]) -> int:
+        """Results with a hint each begin a group of one name; without any hint, those do that begin a field."""
+        results = op.results
+        hints = {i: r.hint for i, r in enumerate(results) if r.hint}
+        if not hints and op.traits & NAMED_RESULTS:
+            hints = _field_names(op)
+        starts = sorted({0, *hints})
+        for start, end in zip(starts, [*starts[1:], len(results)]):
+            hint = hints.get(start)
+            if hint:
+                name = "%" + self._take(results[start], hint, added)
+            else:
+                name = f"%{number}"
+                number += 1
+            for i in range(start, end):
+                self.names[results[i]] = name if end - start == 1 else f"{name}#{i - start}"
         return number
 
     def _take(self, value: Value, hint: str, added: list[str]) -> str:
@@ -141,6 +158,22 @@ class Naming:
         used.add(name)
         added.append(name)
         return name
+
+
+def _field_names(op: Any) -> dict[int, str]:
+    """The name of the field that begins with each result; none where the operation breaks its definition."""
+    out: dict[int, str] = {}
+    at = 0
+    try:
+        for f in op.result_fields:
+            value = getattr(op, f.name)
+            n = len(value) if f.arity == "*" else int(value is not None)
+            if n:
+                out[at] = f.name.rstrip("_")
+            at += n
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return {}
+    return out if at == len(op.results) else {}
 
 
 def naming_root(op: Operation) -> Operation:

@@ -204,8 +204,7 @@ class Printer:
         out = self.out
         place = self.places[op.loc] if self.locations else ""
         if results:
-            name = self.names[results[0]]
-            out.append(f"{name} = " if len(results) == 1 else f"{name.partition('#')[0]}:{len(results)} = ")
+            out.append(f"{self.names[results[0]]} = " if len(results) == 1 else self.groups(results))
         if self.generic:
             self.generic_operation(op)
         else:
@@ -219,6 +218,14 @@ class Printer:
                 self.generic_operation(op)
         if place:
             out.append(f" loc({place})")
+
+    def groups(self, results: Sequence[Value]) -> str:
+        """`%a:2, %b = `: one name for each group of results."""
+        sizes: dict[str, int] = {}
+        for result in results:
+            name = self.names[result].partition("#")[0]
+            sizes[name] = sizes.get(name, 0) + 1
+        return ", ".join([name if n == 1 else f"{name}:{n}" for name, n in sizes.items()]) + " = "
 
     def generic_operation(self, op: Operation) -> None:
         """`"name"(operands)[successors] <{properties}> ({ regions }) {attributes} : (types) -> types`"""

@@ -16,6 +16,7 @@ __all__ = [
     "INVOLUTION",
     "ISOLATED",
     "LOOP",
+    "NAMED_RESULTS",
     "NO_TERMINATOR",
     "PURE",
     "READ",
@@ -53,6 +54,7 @@ IDEMPOTENT = 1 << 16  # f(f(x)) = f(x)
 INVOLUTION = 1 << 17  # f(f(x)) = x
 RETURN_LIKE = 1 << 18  # hands its operands to the parent operation
 TRAPS = 1 << 19  # may stop the program for some operands (integer division): must not run where it did not before
+NAMED_RESULTS = 1 << 20  # several declared results, which text calls as the definition does (set by the definition)
 
 
 def has_trait(op: Any, trait: int) -> bool:
