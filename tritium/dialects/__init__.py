@@ -5,8 +5,15 @@ Those that every compile needs are imported with this package; the others when t
 """
 
 from ..ir import register_dialects
+from ..support.lazy import LazyModule
 from . import arith, builtin, cf, llvm, math, scf, tt, ttc, ub
 
 __all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ttc", "ub"]
 
-register_dialects({})  # name of the dialect -> LazyModule(".module", __package__)
+register_dialects(
+    {
+        "gluon": LazyModule(".gluon", __package__),
+        "ttg": LazyModule(".ttg", __package__),
+        "ttng": LazyModule(".ttng", __package__),
+    }
+)

@@ -136,10 +136,7 @@ class AttributeParser(Cursor):
         self.expect("<")
         if self.text[self.pos] in "?*[":
             raise self.error("dynamic and scalable shapes are not supported")
-        m = _dimensions(self.text, self.pos)
-        assert m is not None
-        shape = tuple(int(d) for d in m[1].split("x") if d.strip())
-        self.skip_to(m.end())
+        shape = self.dimensions()
         element = self.type()
         encoding = self.attribute() if name == "tensor" and self.accept(",") else None
         self.expect(">")
@@ -147,6 +144,13 @@ class AttributeParser(Cursor):
             return TensorType(shape, element, encoding) if name == "tensor" else VectorType(shape, element)
         except ValueError as error:
             raise self.error(str(error), at) from None
+
+    def dimensions(self) -> tuple[int, ...]:
+        """`128x64x`, as it stands before the type of an element; () if there is none."""
+        m = _dimensions(self.text, self.pos)
+        assert m is not None
+        self.skip_to(m.end())
+        return tuple(int(d) for d in m[1].split("x") if d.strip())
 
     def _dialect_type(self) -> Type:
         at = self.pos

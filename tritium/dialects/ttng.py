@@ -1,0 +1,450 @@
+"""The ttng dialect: what NVIDIA chips from Hopper on do for a tile program besides arithmetic on registers.
+
+Copies between global and shared memory by the copy engine (TMA), products by a whole warp group (Hopper) or by the
+tensor cores on their own memory (Blackwell), and the barriers that everything asynchronous reports to. Such an
+operation only begins what it says; its effects are complete when a barrier it was given, or a wait, says so. So all
+of them keep their order here, also where their operands do not tie them to each other.
+
+Shared and tensor memory are seen through `!ttg.memdesc`. Barriers are buffers of i64 in shared memory, one element
+a block of the cluster, or fewer where blocks share one.
+"""
+
+from __future__ import annotations
+
+from ..ir import (
+    I32,
+    PURE,
+    READ,
+    WRITE,
+    Attribute,
+    Bool,
+    Flag,
+    Op,
+    Operand,
+    OptionalOperand,
+    Result,
+    Type,
+    Value,
+    VariadicOperand,
+    VariadicResult,
+    i1,
+    i32,
+)
+from . import ttng_checks
+from .tt_types import DimField, InputPrecision, PrecisionField
+from .ttng_tma import (
+    AsyncTMACopyGlobalToLocal,
+    AsyncTMACopyLocalToGlobal,
+    AsyncTMAGather,
+    AsyncTMAReduce,
+    AsyncTMAScatter,
+    ReinterpretTensorDesc,
+    TensormapCreate,
+    TensormapFenceproxyAcquire,
+    TMAStoreWait,
+)
+from .ttng_tmem import (
+    TCGen5Commit,
+    TCGen5MMA,
+    TCGen5MMAScaled,
+    TMEMAlloc,
+    TMEMCopy,
+    TMEMLoad,
+    TMEMStore,
+    TMEMSubSlice,
+    TMEMWait,
+)
+from .ttng_types import (
+    CachePolicy,
+    EvictionPriority,
+    LoadReduction,
+    LoadReductionAttr,
+    PackedArithKind,
+    PackedArithKindField,
+    ScalesOrder,
+    ScalesOrderAttr,
+    TensorDescIm2ColType,
+    TensorMemory,
+    TensorMemoryScales,
+    TensorMemorySpace,
+    TmemWaitKind,
+)
+
+__all__ = [
+    "ArriveBarrier",
+    "AsyncCopyMbarrierArrive",
+    "AsyncSharedStore",
+    "AsyncTMACopyGlobalToLocal",
+    "AsyncTMACopyLocalToGlobal",
+    "AsyncTMAGather",
+    "AsyncTMAReduce",
+    "AsyncTMAScatter",
+    "BarrierExpect",
+    "CLCGetProgramId",
+    "CLCIsCanceled",
+    "CLCLoadResult",
+    "CLCTryCancel",
+    "CLCTryCancelSync",
+    "CachePolicy",
+    "ClusterArrive",
+    "ClusterBarrier",
+    "ClusterWait",
+    "EvictionPriority",
+    "FenceAsyncShared",
+    "FenceMBarrierInitReleaseCluster",
+    "InitBarrier",
+    "InvalBarrier",
+    "LoadReduction",
+    "LoadReductionAttr",
+    "PackedArith",
+    "PackedArithKind",
+    "ReinterpretTensorDesc",
+    "ScalesOrder",
+    "ScalesOrderAttr",
+    "TCGen5Commit",
+    "TCGen5MMA",
+    "TCGen5MMAScaled",
+    "TMAStoreWait",
+    "TMEMAlloc",
+    "TMEMCopy",
+    "TMEMLoad",
+    "TMEMStore",
+    "TMEMSubSlice",
+    "TMEMWait",
+    "TensorDescIm2ColType",
+    "TensorMemory",
+    "TensorMemoryScales",
+    "TensorMemorySpace",
+    "TensormapCreate",
+    "TensormapFenceproxyAcquire",
+    "TmemWaitKind",
+    "WaitBarrier",
+    "WarpGroupDot",
+    "WarpGroupDotWait",
+]
+
+_BARRIER = "attr-dict `:` qualified(type($alloc))"
+
+
+# -- arithmetic ---------------------------------------------------------------------------------------------------
+
+
+class PackedArith(
+    Op,
+    name="ttng.packed_arith",
+    traits=PURE,
+    assembly="$op_kind $operands_ attr-dict `:` functional-type($operands_, $result)",
+):
+    """result = operands[0] op operands[1] (op operands[2] for fma), by an instruction that takes several elements.
+
+    Operands may have narrower elements than the result, which the instruction converts. Elements of i8 are two 4-bit
+    floats each, the lower half first, along the dimension in which such an operand is half as long as the result.
+    """
+
+    verify_op = ttng_checks.packed_arith
+
+    op_kind: PackedArithKindField
+    operands_: VariadicOperand
+    result: Result
+
+
+class WarpGroupDot(
+    Op,
+    name="ttng.warp_group_dot",
+    traits=READ,
+    assembly="$a `,` $b `,` $c (`,` $useC^)? attr-dict `:` type($a) `*` qualified(type($b)) `->` type($d)",
+):
+    """d = a * b + c, by four warps together; `b` (and `a`, unless it is in registers) is read from shared memory.
+
+    Without `useC` (i1, true if absent) it is d = a * b. With `isAsync`, `d` may only be used behind a
+    `warp_group_dot_wait` that waits for it. For 8-bit floats, partial sums of at most `maxNumImpreciseAcc` products
+    are kept with fewer bits than `c` has.
+    """
+
+    verify_op = ttng_checks.warp_group_dot
+
+    a: Operand
+    b: Operand
+    c: Operand
+    useC: OptionalOperand
+    inputPrecision: PrecisionField = InputPrecision.ieee
+    maxNumImpreciseAcc: I32 = 0
+    isAsync: Bool = False
+    d: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """The type of the accumulator."""
+        return [operands[2].type]
+
+
+class WarpGroupDotWait(
+    Op,
+    name="ttng.warp_group_dot_wait",
+    traits=READ | WRITE,
+    assembly="$inputs attr-dict `:` type($inputs)",
+):
+    """outputs = inputs, once at most `pendings` asynchronous `warp_group_dot` have not finished.
+
+    `inputs` hold the results of those waited for; their shared memory may be overwritten behind this, except with
+    `warpGroupLocal` by other warp groups, which may still be reading.
+    """
+
+    verify_op = ttng_checks.warp_group_dot_wait
+
+    inputs: VariadicOperand
+    pendings: I32
+    warpGroupLocal: Flag = None
+    outputs: VariadicResult
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """The types of the inputs."""
+        return [v.type for v in operands]
+
+
+# -- barriers -----------------------------------------------------------------------------------------------------
+
+
+class InitBarrier(
+    Op,
+    name="ttng.init_barrier",
+    traits=WRITE,
+    assembly="$alloc `,` $count " + _BARRIER,
+):
+    """alloc = a barrier in phase 0, whose phase ends with `count` arrivals and all bytes it was told to expect."""
+
+    verify_op = ttng_checks.init_barrier
+
+    alloc: Operand
+    count: I32
+
+
+class InvalBarrier(Op, name="ttng.inval_barrier", traits=WRITE, assembly="$alloc " + _BARRIER):
+    """alloc is no barrier any more, so that its memory can be used for something else."""
+
+    verify_op = ttng_checks.barrier
+
+    alloc: Operand
+
+
+class BarrierExpect(
+    Op,
+    name="ttng.barrier_expect",
+    traits=READ | WRITE,
+    assembly="$alloc `,` $size attr-dict `,` $pred `:` qualified(type($alloc))",
+):
+    """One arrival at `alloc`, whose phase now also waits for `size` more bytes of asynchronous copies, where `pred`.
+
+    `fromCTA` is a mask over the bits of a block's number: with those outside of it cleared, it is the number of the
+    block that arrives in its place.
+    """
+
+    verify_op = ttng_checks.barrier
+
+    alloc: Operand
+    pred: Operand
+    size: I32
+    fromCTA: I32 = None
+
+
+class WaitBarrier(
+    Op,
+    name="ttng.wait_barrier",
+    traits=READ | WRITE,
+    assembly="$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)?"
+    " attr-dict `:` qualified(type($alloc)) (`,` type($deps)^)?",
+):
+    """Wait until the phase with parity `phase` (i32, 0 or 1) of the barrier has ended, where `pred`.
+
+    `deps` are buffers that what the barrier waits for may touch until then.
+    """
+
+    verify_op = ttng_checks.barrier
+
+    alloc: Operand
+    phase: Operand
+    pred: OptionalOperand
+    deps: VariadicOperand
+
+
+class ArriveBarrier(
+    Op,
+    name="ttng.arrive_barrier",
+    traits=READ | WRITE,
+    assembly="$alloc `,` $count (`,` $pred^)? " + _BARRIER,
+):
+    """`count` arrivals at the barrier, where `pred`.
+
+    `multicastCTA`, a mask over the bits of a block's number, makes all blocks that differ only in those bits arrive at
+    each other's barriers; `fromCTA` is as in `barrier_expect`.
+    """
+
+    verify_op = ttng_checks.arrive_barrier
+
+    alloc: Operand
+    pred: OptionalOperand
+    count: I32
+    fromCTA: I32 = None
+    multicastCTA: I32 = 0
+
+
+class AsyncCopyMbarrierArrive(
+    Op,
+    name="ttng.async_copy_mbarrier_arrive",
+    traits=READ | WRITE,
+    assembly="$barrier attr-dict `:` qualified(type($barrier))",
+):
+    """An arrival at the barrier once all `ttg.async_copy_global_to_local` issued so far have finished.
+
+    With `noIncrement` the arrival is one of those the barrier was initialized for, else it is an extra one.
+    """
+
+    verify_op = ttng_checks.barrier
+
+    barrier: Operand
+    noIncrement: Flag = None
+
+
+class AsyncSharedStore(
+    Op,
+    name="ttng.async_shared_store",
+    traits=READ | WRITE,
+    assembly="$src `,` $dst `,` $mbarrier attr-dict `:` type($src)"
+    " `->` qualified(type($dst)) `,` qualified(type($mbarrier))",
+):
+    """dst = src, asynchronously, for buffers of other blocks of the cluster too; each byte counts at `mbarrier`."""
+
+    verify_op = ttng_checks.async_shared_store
+
+    src: Operand
+    dst: Operand
+    mbarrier: Operand
+
+
+# -- fences and the cluster ---------------------------------------------------------------------------------------
+
+
+class FenceAsyncShared(Op, name="ttng.fence_async_shared", traits=READ | WRITE, assembly="attr-dict"):
+    """Ordinary writes to shared memory so far come before what asynchronous operations do behind this.
+
+    With `bCluster` this holds for the shared memory of the whole cluster.
+    """
+
+    bCluster: Bool
+
+
+class FenceMBarrierInitReleaseCluster(
+    Op, name="ttng.fence_mbarrier_init_release_cluster", traits=READ | WRITE, assembly="attr-dict"
+):
+    """Barriers initialized so far are seen as such by the other blocks of the cluster."""
+
+    verify_op = ttng_checks.in_cluster
+
+
+class ClusterArrive(Op, name="ttng.cluster_arrive", traits=READ | WRITE, assembly="attr-dict"):
+    """Tell the other blocks of the cluster that this one is here; `relaxed`: memory is not ordered by that.
+
+    An older half of `cluster_barrier`.
+    """
+
+    verify_op = ttng_checks.cluster_sync
+
+    relaxed: Bool = False
+
+
+class ClusterWait(Op, name="ttng.cluster_wait", traits=READ | WRITE, assembly="attr-dict"):
+    """Wait until all blocks of the cluster have arrived. The other half of `cluster_arrive`."""
+
+    verify_op = ttng_checks.cluster_sync
+
+
+class ClusterBarrier(Op, name="ttng.cluster_barrier", traits=READ | WRITE, assembly="attr-dict"):
+    """Wait until all warps of all blocks of the cluster are here; `relaxed`: memory is not ordered by that."""
+
+    verify_op = ttng_checks.in_cluster
+
+    relaxed: Bool = False
+
+
+# -- launches that are taken over ---------------------------------------------------------------------------------
+
+
+class CLCTryCancel(
+    Op,
+    name="ttng.clc_try_cancel",
+    traits=READ | WRITE,
+    assembly="$result `,` $mbarrier attr-dict `:` qualified(type($result)) `,` qualified(type($mbarrier))",
+):
+    """result = the answer to the request that a cluster still to be launched be canceled, so that we do its work.
+
+    The answer, two i64, arrives asynchronously and counts at `mbarrier`.
+    """
+
+    verify_op = ttng_checks.clc_try_cancel
+
+    result: Operand
+    mbarrier: Operand
+
+
+class CLCTryCancelSync(
+    Op, name="ttng.clc_try_cancel_sync", traits=READ | WRITE, assembly="attr-dict `:` type($response)"
+):
+    """response = the answer to the request that a cluster still to be launched be canceled."""
+
+    verify_op = ttng_checks.clc_response
+
+    response: Result
+
+
+class CLCLoadResult(
+    Op,
+    name="ttng.clc_load_result",
+    traits=READ,
+    assembly="$src attr-dict `:` qualified(type($src)) `->` type($clcResult)",
+):
+    """clcResult = the answer in `src`, as one i128."""
+
+    verify_op = ttng_checks.clc_load_result
+
+    src: Operand
+    clcResult: Result
+
+
+class CLCIsCanceled(
+    Op,
+    name="ttng.clc_is_canceled",
+    traits=PURE,
+    assembly="$clcResult attr-dict `:` type($clcResult) `->` type($is_canceled)",
+):
+    """is_canceled = whether a cluster was canceled, according to the answer."""
+
+    verify_op = ttng_checks.clc_answer
+
+    clcResult: Operand
+    is_canceled: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """i1"""
+        return [i1]
+
+
+class CLCGetProgramId(
+    Op,
+    name="ttng.clc_get_program_id",
+    traits=PURE,
+    assembly="$clcResult `,` $dim attr-dict `:` type($clcResult) `->` type($result)",
+):
+    """result = the program id along `dim` of the canceled cluster, according to the answer."""
+
+    verify_op = ttng_checks.clc_answer
+
+    clcResult: Operand
+    dim: DimField
+    result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """i32"""
+        return [i32]

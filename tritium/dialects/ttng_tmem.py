@@ -1,0 +1,298 @@
+"""The operations of the ttng dialect on tensor memory, and the products of Blackwell's tensor cores.
+
+Tokens (`!ttg.async.token`) tie accesses of one buffer together where several are around: an access takes the token of
+the one it must come behind, and gives one in turn. They stand in square brackets behind the buffer: `%a[]` gives a
+token, `%a[%t]` also takes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..ir import (
+    ALLOC,
+    I32,
+    PURE,
+    READ,
+    WRITE,
+    AnyAttr,
+    Bool,
+    Flag,
+    Op,
+    Operand,
+    OptionalOperand,
+    OptionalResult,
+    Result,
+    Type,
+    Value,
+    VariadicOperand,
+)
+from ..ir.assembly import custom_syntax
+from ..ir.assembly_parser import compile_parser
+from . import ttng_tmem_checks
+from .tt_types import ScaleElemField
+from .ttg_memory import AsyncTokenType
+from .ttng_types import TmemWaitKindField
+
+if TYPE_CHECKING:
+    from ..ir.parser import Parser
+    from ..ir.printer import Printer
+
+__all__ = [
+    "TCGen5Commit",
+    "TCGen5MMA",
+    "TCGen5MMAScaled",
+    "TMEMAlloc",
+    "TMEMCopy",
+    "TMEMLoad",
+    "TMEMStore",
+    "TMEMSubSlice",
+    "TMEMWait",
+]
+
+
+# -- syntax -------------------------------------------------------------------------------------------------------
+
+
+def _write_token(printer: Printer, taken: Value | None, given: Type | None) -> str:
+    if given is None:
+        return ""
+    return f"[{'' if taken is None else printer.names[taken]}]"
+
+
+def _read_token(parser: Parser) -> tuple[Value | None, Type | None]:
+    if not parser.accept("["):
+        return None, None
+    taken = parser.optional_operand()
+    parser.expect("]")
+    return taken, AsyncTokenType()
+
+
+def _write_barriers(printer: Printer, barriers: Sequence[Value], predicates: Sequence[Value]) -> str:
+    return "".join([f", {printer.names[b]}[{printer.names[p]}]" for b, p in zip(barriers, predicates)])
+
+
+def _read_barriers(parser: Parser) -> tuple[list[Value], list[Value]]:
+    barriers, predicates = [], []
+    while parser.accept(","):
+        barriers.append(parser.operand())
+        parser.expect("[")
+        predicates.append(parser.operand())
+        parser.expect("]")
+    return barriers, predicates
+
+
+custom_syntax("Token", _write_token, _read_token)
+custom_syntax("BarriersAndPreds", _write_barriers, _read_barriers)
+
+
+# -- products -----------------------------------------------------------------------------------------------------
+
+
+class TCGen5MMA(
+    Op,
+    name="ttng.tc_gen5_mma",
+    traits=READ | WRITE,
+    assembly="$a `,` $b `,` $d `` custom<Token>($acc_dep, type($token)) `,` $useD `,` $pred"
+    " `` custom<BarriersAndPreds>($barriers, $barrier_preds) attr-dict `:` qualified(type($a)) `,` qualified(type($b))"
+    " `,` qualified(type($d)) (`,` qualified(type($barriers))^)?",
+):
+    """d = a * b + d where `useD`, a * b else; nothing where not `pred`.
+
+    `d` is in tensor memory, `b` in shared memory, `a` in one of them. With `is_async` the product only begins here,
+    and once it has finished arrives at each of the `barriers` whose `barrier_preds` hold. With `two_ctas` two blocks
+    compute it together, each with a half of the operands. `is_unsigned` is about products of integers.
+    """
+
+    verify_op = ttng_tmem_checks.mma
+
+    a: Operand
+    b: Operand
+    d: Operand
+    acc_dep: OptionalOperand
+    useD: Operand
+    pred: Operand
+    barriers: VariadicOperand
+    barrier_preds: VariadicOperand
+    is_async: Flag = None
+    two_ctas: Flag = None
+    multicast: Flag = None
+    is_unsigned: Flag = None
+    token: OptionalResult
+
+
+class TCGen5MMAScaled(
+    Op,
+    name="ttng.tc_gen5_mma_scaled",
+    traits=READ | WRITE,
+    assembly="$a `,` $b `,` $d `` custom<Token>($acc_dep, type($token)) `,` $a_scale `,` $b_scale `,` $useD `,` $pred"
+    " `lhs` `=` $a_type `rhs` `=` $b_type `` custom<BarriersAndPreds>($barriers, $barrier_preds) attr-dict"
+    " `:` qualified(type($a)) `,` qualified(type($b)) `,` qualified(type($d)) `,` qualified(type($a_scale))"
+    " `,` qualified(type($b_scale)) (`,` qualified(type($barriers))^)?",
+):
+    """d = (a_scale * a) * (b_scale * b) + d where `useD`, without d else; nothing where not `pred`.
+
+    Elements are of the formats `a_type` and `b_type`, each scale is for a group of them along the inner dimension;
+    the rest is as for `tc_gen5_mma`.
+    """
+
+    verify_op = ttng_tmem_checks.mma_scaled
+
+    a: Operand
+    b: Operand
+    d: Operand
+    acc_dep: OptionalOperand
+    a_scale: Operand
+    b_scale: Operand
+    useD: Operand
+    pred: Operand
+    barriers: VariadicOperand
+    barrier_preds: VariadicOperand
+    a_type: ScaleElemField
+    b_type: ScaleElemField
+    two_ctas: Flag = None
+    multicast: Flag = None
+    is_async: Flag = None
+    token: OptionalResult
+
+
+class TCGen5Commit(
+    Op,
+    name="ttng.tc_gen5_commit",
+    traits=READ | WRITE,
+    assembly="$barrier (`,` $pred^)? (`descs` $descs^)? attr-dict"
+    " `:` qualified(type($barrier)) (`,` qualified(type($descs))^)?",
+):
+    """An arrival at `barrier` once all products and copies to tensor memory begun so far have finished, where `pred`.
+
+    With `descs`, at most four buffers that were filled by multicast copies, it arrives at the barriers of all blocks
+    that got these copies. Arrivals come in the order of the commits.
+    """
+
+    verify_op = ttng_tmem_checks.commit
+
+    barrier: Operand
+    pred: OptionalOperand
+    descs: VariadicOperand
+
+
+# -- tensor memory ------------------------------------------------------------------------------------------------
+
+
+class TMEMAlloc(
+    Op,
+    name="ttng.tmem_alloc",
+    traits=ALLOC,
+    assembly="($src^)? attr-dict `:` functional-type(operands, results)",
+):
+    """result = a new buffer in tensor memory that holds `src`, or anything without one.
+
+    A buffer that is not mutable is a value: equal ones may share memory, until `tensor_memory_col_offset` says where
+    it lies.
+    """
+
+    verify_op = ttng_tmem_checks.tmem_alloc
+
+    src: OptionalOperand
+    result: Result
+    token: OptionalResult
+
+    @property
+    def effects(self) -> int:
+        """None for a buffer that is a value; a mutable one is made, and written."""
+        if not self.results[0].type.mutable and "tensor_memory_col_offset" not in self.attributes:  # type: ignore[attr-defined]
+            return 0
+        return ALLOC | WRITE if self.operands else ALLOC
+
+
+class TMEMLoad(
+    Op,
+    name="ttng.tmem_load",
+    traits=READ,
+    assembly="$src `` custom<Token>($dep, type($token)) attr-dict `:` qualified(type($src)) `->` type($result)"
+    " (`,` type($red)^)?",
+):
+    """result = src, in registers; red[i] = the least or greatest element of row i, if `redOp` asks for that.
+
+    `abs` makes it that of the absolute values, `NaN` makes it NaN where one is in the row (else they do not count).
+    """
+
+    verify_op = ttng_tmem_checks.tmem_load
+
+    src: Operand
+    dep: OptionalOperand
+    redOp: AnyAttr = None
+    abs: Bool = None
+    NaN: Bool = None
+    result: Result
+    token: OptionalResult
+    red: OptionalResult
+
+
+class TMEMStore(
+    Op,
+    name="ttng.tmem_store",
+    traits=WRITE,
+    assembly="$src `,` $dst `` custom<Token>($dep, type($token)) `,` $pred attr-dict"
+    " `:` type($src) `->` qualified(type($dst))",
+):
+    """dst = src, from registers, where `pred`."""
+
+    verify_op = ttng_tmem_checks.tmem_store
+
+    dst: Operand
+    dep: OptionalOperand
+    src: Operand
+    pred: Operand
+    token: OptionalResult
+
+
+class TMEMWait(Op, name="ttng.tmem_wait", traits=READ | WRITE, assembly="$kind attr-dict"):
+    """Wait until the loads, or the stores, of tensor memory that these threads have begun have finished."""
+
+    kind: TmemWaitKindField
+
+
+class TMEMSubSlice(
+    Op,
+    name="ttng.tmem_subslice",
+    traits=PURE,
+    assembly="$src attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
+):
+    """result = the part of the buffer that begins at `offset` in dimension `dim`, as long as the result's type says."""
+
+    verify_op = ttng_tmem_checks.tmem_subslice
+
+    src: Operand
+    offset: I32
+    dim: I32 = 1
+    result: Result
+
+    @classmethod
+    def parse_assembly(cls, parser: Parser) -> Op:
+        """As the format says; an older text calls the offset `N`."""
+        op: Op = _read_subslice(parser)
+        if "N" in op.attributes:
+            op.attributes["offset"] = op.attributes.pop("N")
+        return op
+
+
+_read_subslice = compile_parser(TMEMSubSlice)
+
+
+class TMEMCopy(
+    Op,
+    name="ttng.tmem_copy",
+    traits=READ | WRITE,
+    assembly="$src `,` $dst attr-dict `:` qualified(type(operands))",
+):
+    """dst = src, from shared to tensor memory, asynchronously; `tc_gen5_commit` says when it has finished.
+
+    For a destination with the layout of scales, each block of 32x16 bytes is copied to the rows of four warps.
+    """
+
+    verify_op = ttng_tmem_checks.tmem_copy
+
+    src: Operand
+    dst: Operand
