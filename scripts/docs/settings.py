@@ -20,7 +20,7 @@ def settings_page() -> dict[str, str]:
         parts += [
             f"## {name}",
             escape(doc_of(type(group))),
-            table(("knob", "environment", "default", "what it does"), rows),
+            table(("knob", "environment", "value, default", "what it does"), rows),
         ]
     return {
         "settings.md": sections(
@@ -50,7 +50,7 @@ def _row(key: str, setting: Any) -> tuple[str, str, str, str]:
     return (
         f"`{key}`{' *' if setting.invalidates else ''}",
         variables,
-        f"{default}{f' ({kind})' if kind else ''}".strip(),
+        ", ".join(text for text in (kind, default) if text),
         what,
     )
 

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.docs.pages import DOCS, GENERATED, ROOT, Page, blocks_of, fits, sessions
+from tritium.support.settings import GROUPS
 
 PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not in GENERATED)
 ALL = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
@@ -32,6 +33,14 @@ def test_links():
             elif anchor and goal.suffix == ".md" and anchor not in anchors(goal.read_text()):
                 wrong.append(f"{path.relative_to(ROOT)}: {target}: no such heading")
     assert not wrong, "\n".join(wrong)
+
+
+def test_variables_are_those_of_the_settings():
+    known = {v for group in GROUPS.values() for setting in group.settings().values() for v in setting.env}
+    known |= {"TRITIUM_BLESS", "TRITIUM_TEST_SEED", "TRITIUM_TEST_TRITON"}
+    for path in [*PAGES, ROOT / "README.md"]:
+        named = set(re.findall(r"\b(?:TRITON|TRITIUM|MLIR)_[A-Z_]+\b", path.read_text()))
+        assert named <= known, path
 
 
 def anchors(text: str) -> set[str]:

@@ -270,8 +270,8 @@ class Group:
 class BuildSettings(Group):
     """Kept for scripts that set them: nothing is built with a C compiler here."""
 
-    cc = Text(None, "CC")
-    impl = Hook()
+    cc = Text(None, "CC", doc="a C compiler; nothing here is built with one")
+    impl = Hook("called in place of a C compiler; nothing here is built with one")
 
 
 class CacheSettings(Group):
@@ -296,7 +296,9 @@ class CompilationSettings(Group):
     use_ir_loc = Text(
         None, "USE_IR_LOC", doc="a stage whose text the locations of later stages refer to", invalidates=True
     )
-    disable_line_info = Flag(False, "TRITON_DISABLE_LINE_INFO", invalidates=True)
+    disable_line_info = Flag(
+        False, "TRITON_DISABLE_LINE_INFO", doc="leave source positions out of what is compiled", invalidates=True
+    )
     front_end_debugging = Flag(False, "TRITON_FRONT_END_DEBUGGING", doc="show the compiler's frames in tracebacks")
     allow_non_constexpr_globals = Flag(
         False, "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", doc="kernels may read any global", invalidates=True
@@ -330,7 +332,9 @@ class CompilationSettings(Group):
         doc="write every stage's input and passes to PATH.make_<stage>.repro.mlir",
     )
     crash_path = Text(None, "TRITIUM_CRASH_REPRODUCER", doc="where a pass that fails leaves its input")
-    instrumentation_mode = Text("", "TRITON_INSTRUMENTATION_MODE", invalidates=True)
+    instrumentation_mode = Text(
+        "", "TRITON_INSTRUMENTATION_MODE", doc="which checks to build into kernels; none is there yet", invalidates=True
+    )
     listener = Hook("called as listener(src=, metadata=, metadata_group=, times=, cache_hit=) once a compile")
 
 
@@ -351,7 +355,9 @@ class RuntimeSettings(Group):
     debug = Flag(False, "TRITON_DEBUG", doc="keep device_assert in kernels that do not ask for it", invalidates=True)
     sanitize = Flag(False, "TRITIUM_SANITIZE", doc="check the bounds of every access", invalidates=True)
     num_threads = Integer(0, "TRITIUM_NUM_THREADS", doc="threads of a launch on the CPU; 0 for all cores")
-    override_arch = Text(None, "TRITON_OVERRIDE_ARCH", invalidates=True)
+    override_arch = Text(
+        None, "TRITON_OVERRIDE_ARCH", doc="compile for this architecture in place of the device's", invalidates=True
+    )
     launch_enter_hook = Chain("called with the launch's metadata before a kernel runs")
     launch_exit_hook = Chain("called with the launch's metadata after a kernel ran", backwards=True)
     kernel_load_start_hook = Chain("called as hook(module, function, name, metadata_group, hash) before code is loaded")
@@ -367,33 +373,40 @@ class LanguageSettings(Group):
 
     fp32_default = Text(None, "TRITON_F32_DEFAULT", doc="input precision of tl.dot on f32", invalidates=True)
     default_fp_fusion = Flag(True, "TRITON_DEFAULT_FP_FUSION", doc="a*b + c may be one operation", invalidates=True)
-    force_disable_fp_fusion = Flag(False, "TRITON_FORCE_DISABLE_FP_FUSION", invalidates=True)
+    force_disable_fp_fusion = Flag(
+        False,
+        "TRITON_FORCE_DISABLE_FP_FUSION",
+        doc="never make one multiply-add of a product and a sum",
+        invalidates=True,
+    )
 
 
 class NvidiaSettings(Group):
     """Tools of the NVIDIA backend."""
 
-    cuobjdump = Text(None, "TRITON_CUOBJDUMP_PATH")
-    nvdisasm = Text(None, "TRITON_NVDISASM_PATH")
-    ptxas = Text(None, "TRITON_PTXAS_PATH")
-    disable_ptxas_opt = Flag(False, "DISABLE_PTXAS_OPT", invalidates=True)
-    dump_nvptx = Flag(False, "NVPTX_ENABLE_DUMP")
-    libdevice_path = Text(None, "TRITON_LIBDEVICE_PATH")
-    libcuda_path = Text(None, "TRITON_LIBCUDA_PATH")
+    cuobjdump = Text(None, "TRITON_CUOBJDUMP_PATH", doc="the program cuobjdump")
+    nvdisasm = Text(None, "TRITON_NVDISASM_PATH", doc="the program nvdisasm")
+    ptxas = Text(None, "TRITON_PTXAS_PATH", doc="the assembler ptxas")
+    disable_ptxas_opt = Flag(False, "DISABLE_PTXAS_OPT", doc="have ptxas optimize nothing", invalidates=True)
+    dump_nvptx = Flag(False, "NVPTX_ENABLE_DUMP", doc="print the assembly of NVIDIA kernels")
+    libdevice_path = Text(None, "TRITON_LIBDEVICE_PATH", doc="the bitcode of NVIDIA's math functions")
+    libcuda_path = Text(None, "TRITON_LIBCUDA_PATH", doc="the folder of libcuda.so")
 
 
 class AmdSettings(Group):
     """Choices of the AMD backend."""
 
-    use_buffer_ops = Flag(True, "AMDGCN_USE_BUFFER_OPS", invalidates=True)
-    dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP")
-    libhip_path = Text(None, "TRITON_LIBHIP_PATH")
+    use_buffer_ops = Flag(
+        True, "AMDGCN_USE_BUFFER_OPS", doc="access memory by buffer instructions on AMD GPUs", invalidates=True
+    )
+    dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc="print the assembly of AMD kernels")
+    libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc="the library libamdhip64.so")
 
 
 class ProtonSettings(Group):
     """The profiler."""
 
-    disable = Flag(False, "TRITON_PROTON_DISABLE")
+    disable = Flag(False, "TRITON_PROTON_DISABLE", doc="do not profile")
 
 
 build = BuildSettings()
