@@ -3,28 +3,32 @@
     import tritium as triton
     import tritium.language as tl
 
-is all that a script for Triton changes. What is needed to run kernels is imported at once, the rest when asked for.
+is all that a script for Triton changes. Everything is imported when it is asked for: what kernels need with `jit`.
 """
 
 from __future__ import annotations
 
-from . import knobs
-from .compiler import compile
-from .compiler.source import ASTSource
-from .frontend.callee import constexpr_function
-from .numbers import cdiv, next_power_of_2
-from .runtime import (
-    JITFunction,
-    KernelInterface,
-    MockTensor,
-    OutOfResources,
-    TensorWrapper,
-    driver,
-    jit,
-    reinterpret,
-)
+from typing import TYPE_CHECKING
+
 from .support import TritiumError
 from .support.lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from . import knobs
+    from .compiler import compile
+    from .compiler.source import ASTSource
+    from .frontend.callee import constexpr_function
+    from .numbers import cdiv, next_power_of_2
+    from .runtime import (
+        JITFunction,
+        KernelInterface,
+        MockTensor,
+        OutOfResources,
+        TensorWrapper,
+        driver,
+        jit,
+        reinterpret,
+    )
 
 __version__ = "0.1.0"
 
@@ -33,24 +37,42 @@ TritonError = TritiumError
 __getattr__ = lazy_attributes(
     __name__,
     {
+        "ASTSource": ".compiler.source",
         "AsyncCompileMode": ".runtime.async_compile",
         "Autotuner": ".runtime.autotuner",
         "Config": ".runtime.autotuner",
         "CompilationError": ".frontend.errors",
         "FutureKernel": ".runtime.async_compile",
         "Heuristics": ".runtime.autotuner",
+        "JITFunction": ".runtime",
+        "KernelInterface": ".runtime",
+        "MockTensor": ".runtime",
+        "OutOfResources": ".runtime",
+        "TensorWrapper": ".runtime",
         "aggregate": ".frontend.aggregates",
         "autotune": ".runtime.autotuner",
         "backends": ".backends:",
+        "cdiv": ".numbers",
+        "compile": ".compiler",
         "compiler": ".compiler:",
+        "constexpr_function": ".frontend.callee",
+        "dialects": ".dialects:",
+        "driver": ".runtime",
+        "frontend": ".frontend:",
         "heuristics": ".runtime.autotuner",
         "install": ".alias",
+        "ir": ".ir:",
+        "jit": ".runtime",
+        "knobs": ".knobs:",
         "language": ".language:",
         "must_use_result": ".frontend.callee",
+        "next_power_of_2": ".numbers",
+        "reinterpret": ".runtime",
         "runtime": ".runtime:",
         "set_allocator": ".runtime.allocation",
         "testing": ".testing:",
         "tools": ".tools:",
+        "transforms": ".transforms:",
     },
     globals(),
 )
