@@ -310,13 +310,28 @@ def test_a_failure_in_a_nest_is_reproduced_by_the_nest(monkeypatch, tmp_path):
     assert "arith.subi" in saved
 
 
-def test_an_interrupt_says_which_pass_ran():
+def test_an_interrupt_says_which_pass_ran(monkeypatch, tmp_path):
+    path = tmp_path / "endless.mlir"
+    monkeypatch.setenv("TRITIUM_CRASH_REPRODUCER", str(path))
+
     @pass_on("function")
     def endless(func):
-        raise KeyboardInterrupt
+        @rule(arith.AddI)
+        def too_long(op):
+            raise KeyboardInterrupt
 
-    with pytest.raises(PassInterrupted, match="interrupted in pass endless on @first"):
-        run_pipeline(module(), [Pass("endless", endless)])
+        return rewrite_greedily(func, [too_long])
+
+    with pytest.raises(PassInterrupted) as caught:
+        run_pipeline(module(), [PIPELINE[0], Pass("endless", endless)])
+    assert str(caught.value).split("\n") == [
+        "interrupted in pass endless on @first",
+        "  at: %a = arith.addi %x, %x : i32",
+        '  from: "kernel.py":7:3',
+        f"  reproducer (tritium opt --run-reproducer): {path}",
+    ]
+    assert read_reproducer(path.read_text()).pipeline == "builtin.module(endless)"
+    assert "muli" not in path.read_text()
 
 
 def test_every_stage_leaves_its_input_and_passes_where_triton_does(monkeypatch, tmp_path):
@@ -338,6 +353,7 @@ def test_bisect_finds_the_rewrite():
     assert str(found) == "pass 3 (differences), rewrite 2 of 2 (sum_to_difference)"
     assert "-    %a = arith.addi %x, %x : i32\n+    %a = arith.subi %x, %x : i32" in found.report()
     assert "--fuel 3:2" in found.report()
+    assert "sum_to_difference on %a = arith.addi %x, %x : i32\n  x + y = x - y, which is wrong too\n" in found.report()
     assert bisect(module(), PIPELINE, has_no_sum) == found
     with pytest.raises(InternalError, match="nothing to bisect"):
         bisect(module(), PIPELINE, lambda m: True)

@@ -1,4 +1,4 @@
-"""`tritium opt`: what it reads, runs and prints; what it says when something is wrong."""
+"""`tritium opt`: what it reads, runs and prints, and what it shows of passes."""
 
 from __future__ import annotations
 
@@ -7,109 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
-from tritium.tools.opt import main
-
-PROGRAM = """\
-tt.func public @f(%o: !tt.ptr<i32>, %x: i32) {
-  %a = arith.muli %x, %x : i32
-  %b = arith.muli %x, %x : i32
-  %c = arith.addi %a, %b : i32
-  %dead = arith.addi %c, %b : i32
-  tt.store %o, %c : !tt.ptr<i32>
-  tt.return
-}
-"""
-MERGED = """\
-module {
-  tt.func public @f(%o: !tt.ptr<i32>, %x: i32) {
-    %a = arith.muli %x, %x : i32
-    %c = arith.addi %a, %a : i32
-    tt.store %o, %c : !tt.ptr<i32>
-    tt.return
-  }
-}
-"""
-OWN_PASS = """\
-from tritium.dialects import arith
-from tritium.ir import count, functions_of, pass_on, rewrite_greedily, rule
-
-
-@rule(arith.MulI)
-def product_to_sum(op):
-    '''x * y = x + y, which is wrong'''
-    return arith.AddI(op.lhs, op.rhs)
-
-
-@pass_on("function")
-def sums(func):
-    '''Replace products by sums.'''
-    count("functions seen")
-    return rewrite_greedily(func, [product_to_sum])
-
-
-@pass_on("function")
-def crash(func):
-    '''Fail at the first addition.'''
-    for op in func.walk():
-        if op.name == "arith.addi":
-            error = ZeroDivisionError("division by zero")
-            error.operation = op
-            raise error
-
-
-@pass_on("module")
-def breaks(module):
-    '''Leave an operand that does not belong there.'''
-    op = next(op for op in module.walk() if op.name == "arith.muli")
-    op.operands[0] = op.operands[0].block.args[0]
-
-
-@pass_on("function")
-def endless(func):
-    '''Never end.'''
-    import time
-
-    while True:
-        time.sleep(0.01)
-"""
-
-
-@pytest.fixture
-def program(tmp_path):
-    path = tmp_path / "program.mlir"
-    path.write_text(PROGRAM)
-    return str(path)
-
-
-@pytest.fixture(scope="session")
-def own(tmp_path_factory):
-    path = tmp_path_factory.mktemp("own") / "own_passes_of_the_opt_tests.py"
-    path.write_text(OWN_PASS)
-    return str(path)
-
-
-@pytest.fixture
-def opt(capfd):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(arguments)
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err or "--traceback" in arguments
-        return status, out, err
-
-    return run
-
-
-def command(*arguments: str, text: str | bytes | None = None, **more) -> subprocess.CompletedProcess:
-    data = text.encode() if isinstance(text, str) else text
-    return subprocess.run(
-        [sys.executable, "-m", "tritium", "opt", *arguments], input=data, capture_output=True, timeout=60, **more
-    )
-
+from tests.tools.opt_programs import MERGED, PROGRAM, command, headings
 
 # -- passes --------------------------------------------------------------------------------------------------------
 
@@ -314,10 +216,6 @@ def test_names(opt):
 # -- watching ------------------------------------------------------------------------------------------------------
 
 
-def headings(err):
-    return re.findall(r"// -----// IR Dump (.*) //----- //", err)
-
-
 @pytest.mark.parametrize(
     "arguments, expected",
     [
@@ -396,170 +294,6 @@ def test_the_pipeline_is_shown(opt, program):
     assert err == "Pass Manager with 1 passes:\ncse\nPass Manager with 1 passes:\nbuiltin.module(dce)\n"
 
 
-# -- when something goes wrong -------------------------------------------------------------------------------------
-
-
-def test_a_pass_that_raises(opt, program, own, tmp_path):
-    crash = tmp_path / "crash.mlir"
-    arguments = ["--load", own, "-cse", "-crash", "-dce", f"--reproducer={crash}"]
-    status, out, err = opt(program, *arguments)
-    assert (status, out) == (1, "")
-    lines = err.split("\n")
-    assert lines[0] == "error: pass crash failed on @f: ZeroDivisionError: division by zero"
-    assert lines[1] == "  at: %c = arith.addi %a, %a : i32"
-    assert lines[2] == f'  from: "{program}":4:3'
-    assert lines[3].endswith(str(crash))
-    text = crash.read_text()
-    assert 'pipeline: "builtin.module(crash,dce)"' in text
-    assert "%b" not in text  # cse is done
-    again = opt(str(crash), "--load", own, "--run-reproducer", f"--reproducer={tmp_path / 'again.mlir'}")[2]
-    assert again.split("\n")[:3] == lines[:3]
-    assert "Traceback" in opt(program, *arguments, "--traceback")[2]
-    err = opt(program, *arguments, "--print-after-failure")[2]
-    assert headings(err) == ["After CrashPass Failed: crash ('builtin.module' operation)"]
-
-
-@pytest.mark.parametrize("each", ["true", "false"])
-def test_a_pass_that_breaks_the_ir(opt, program, own, tmp_path, each):
-    status, out, err = opt(
-        program, "--load", own, "-cse", "-breaks", "-licm", f"--reproducer={tmp_path}/r", f"--verify-each={each}"
-    )
-    assert (status, out) == (1, "")
-    assert err.startswith("error: pass breaks failed on builtin.module: VerificationError:")
-    assert f"{program}:2:3: error: V2" in err
-    assert 'pipeline: "builtin.module(breaks,licm)"' in (tmp_path / "r").read_text()
-
-
-def test_a_reproducer_of_tritons(opt, tmp_path):
-    path = tmp_path / "r.mlir"
-    path.write_text(PROGRAM + textwrap.dedent("""\
-        {-#
-          external_resources: {
-            mlir_reproducer: {
-              pipeline: "any(inline,cse,symbol-dce,triton-loop-unroll,dce)",
-              disable_threading: false,
-              verify_each: false
-            }
-          }
-        #-}
-        """))  # fmt: skip
-    assert opt(str(path), "--run-reproducer") == (0, MERGED, "")
-    path.write_text(PROGRAM)
-    assert "names no passes to run" in opt(str(path), "--run-reproducer")[2]
-    path.write_text(PROGRAM + '{-# external_resources: {mlir_reproducer: {pipeline: "any(convert-x)"}} #-}')
-    status, _, err = opt(str(path), "--run-reproducer", "--dump-pass-pipeline")
-    assert status == 1
-    assert err.startswith("Pass Manager with 1 passes:\nany(convert-x)\npipeline of ")
-    assert "there is no pass 'convert-x'" in err
-
-
-def test_fuel(opt, program, own):
-    assert opt(program, "-cse", "-dce", "--fuel=1")[1].count("arith") == 3
-    assert opt(program, "-cse", "-dce", "--fuel=0")[1].count("arith") == 4
-    load = ["--load", own, "-sums"]
-    assert opt(program, *load)[1].count("muli") == 0
-    assert opt(program, *load, "--fuel=1:1")[1].count("muli") == 1
-    assert "'--fuel' is N or N:M" in opt(program, "--fuel=x")[2]
-
-
-def test_bisect_by_a_command(opt, program, own):
-    status, out, err = opt(program, "--load", own, "-licm", "-sums", "-cse", "--bisect", "grep -q 'b = arith.muli'")
-    assert (status, err) == (0, "")
-    lines = out.split("\n")
-    assert lines[0] == "pass 2 (sums), rewrite 2 of 3 (product_to_sum), of 3 passes, on builtin.module"
-    assert lines[1] == "the IR after it: --fuel 2:2"
-    assert "-    %b = arith.muli %x, %x : i32" in lines
-    assert "+    %b = arith.addi %x, %x : i32" in lines
-    shown = opt(program, "--load", own, "-licm", "-sums", "-cse", "--fuel", "2:1")[1]
-    assert "b = arith.muli" in shown
-    assert "b = arith.addi" in opt(program, "--load", own, "-licm", "-sums", "-cse", "--fuel", "2:2")[1]
-
-
-def test_bisect_has_to_find_something(opt, program):
-    def message(command):
-        status, out, err = opt(program, "-cse", f"--bisect={command}")
-        assert (status, out) == (1, "")
-        return err
-
-    assert "the command fails on the file as it is" in message("false {}")
-    assert "nothing to bisect" in message("true {} #")
-    assert "the command cannot be run" in message("no-such-command-anywhere")
-
-
-def test_announced_errors(opt, tmp_path):
-    path = tmp_path / "errors.mlir"
-
-    def check(text, *more):
-        path.write_text(textwrap.dedent(text))
-        status, _, err = opt(str(path), "--split-input-file", "--verify-diagnostics", *more)
-        return status, err
-
-    assert check("""\
-        tt.func @a() {
-          // expected-error@+1 {{'%x' is not defined}}
-          tt.return %x : i32
-        }
-        // -----
-        tt.func @b(%x: i32) {
-          // expected-error-re @below {{V1[0-9]: .*@?g\\b}}
-          tt.call @g(%x) : (i32) -> ()
-          tt.return
-        }
-        // -----
-        tt.func @c() {
-          tt.return
-        }
-    """) == (0, "")  # fmt: skip
-    status, err = check("tt.func @a() {\n  tt.return %x : i32 // expected-error {{no such thing}}\n}")
-    assert status == 1
-    assert f"{path}:2:13: error: unexpected error: '%x' is not defined" in err
-    assert f'{path}:2:1: error: expected error "no such thing" was not produced' in err
-    status, err = check("// expected-error {{anything}}\ntt.func @a() {\n  tt.return\n}")
-    assert status == 1
-    assert err.count("error:") == 1
-    status, err = check("// expected-error {{anything}}\ntt.func @a() {\n  tt.return %x : i32\n}", "--verify-diagnostics=only-expected")  # fmt: skip
-    assert err.count("error:") == 1
-
-
-CALLS = """\
-tt.func @f(%x: i32) -> i32 {
-  // expected-remark@+1 {{@g stays a call: it is marked noinline}}
-  %a = tt.call @g(%x) : (i32) -> i32
-  // expected-remark @below {{@r stays a call: it takes part in a recursion}}
-  %b = tt.call @r(%a) : (i32) -> i32
-  tt.return %b : i32
-}
-tt.func private @g(%x: i32) -> i32 attributes {noinline = true} {
-  tt.return %x : i32
-}
-tt.func private @r(%x: i32) -> i32 {
-  %a = tt.call @r(%x) : (i32) -> i32   // expected-remark-re {{@r stays.*recur(sion)?}}
-  tt.return %a : i32
-}
-"""
-
-
-def test_remarks_of_passes(opt, tmp_path):
-    path = tmp_path / "calls.mlir"
-    path.write_text(CALLS)
-    status, _, err = opt(str(path), "-inline")
-    assert status == 0
-    assert f"{path}:3:3: remark: @g stays a call: it is marked noinline\n" in err
-    assert err.count("remark:") == 3
-    assert opt(str(path), "-inline", "--verify-diagnostics", "--no-output") == (0, "", "")
-    path.write_text(CALLS.replace("noinline}}", "never}}"))
-    status, _, err = opt(str(path), "-inline", "--verify-diagnostics", "--no-output")
-    assert status == 1
-    assert "unexpected remark: @g stays a call: it is marked noinline" in err
-    assert 'expected remark "@g stays a call: it is marked never" was not produced' in err
-
-
-def test_pieces_with_announced_errors_go_on(opt, tmp_path):
-    path = tmp_path / "errors.mlir"
-    path.write_text("tt.func @a() {\n  tt.return %x : i32 // expected-error {{not defined}}\n}\n// -----\n" + PROGRAM)
-    assert opt(str(path), "-cse", "-dce", "--split-input-file", "--verify-diagnostics") == (0, MERGED, "")
-
-
 # -- as a program --------------------------------------------------------------------------------------------------
 
 
@@ -569,16 +303,18 @@ def test_a_reader_that_stops_early(program):
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_ctrl_c_says_which_pass_ran(program, own):
+def test_ctrl_c_says_which_pass_ran(program, own, tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "tritium", "opt", program, "--load", own, "-endless", "--print-before-all"],
+        [sys.executable, "-m", "tritium", "opt", program, "--load", own, "-endless", "--print-before-all",
+         f"--reproducer={tmp_path}/endless.mlir"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr.readline().startswith("// -----// IR Dump Before EndlessPass")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
-    assert re.fullmatch("interrupted in pass endless on (@f|builtin.module)", err.rstrip().split("\n")[-1])
+    assert re.fullmatch("interrupted in pass endless on (@f|builtin.module)", err.rstrip().split("\n")[-2])
+    assert 'pipeline: "builtin.module(endless)"' in (tmp_path / "endless.mlir").read_text()
 
 
 def test_the_command_line_names_it():

@@ -44,6 +44,7 @@ __all__ = [
     "Touched",
     "blame",
     "is_trivially_dead",
+    "may_change",
     "rewrite_greedily",
     "rule",
     "spending",
@@ -121,18 +122,21 @@ class Fuel:
     (True, False, ['add_zero'])
     """
 
-    __slots__ = ("left", "spent")
+    __slots__ = ("last", "left", "spent")
 
     def __init__(self, amount: int) -> None:
         self.left = amount
         self.spent: list[str] = []
+        self.last = ""  # what the last unit was used for: the operation as it was, and the rule's equation
 
-    def take(self, what: str) -> bool:
-        """Use one unit for `what`; False when there is none left."""
+    def take(self, what: str, op: Operation | None = None, equation: str = "") -> bool:
+        """Use one unit for `what`, which is about to be done to `op`; False when there is none left."""
         if self.left <= 0:
             return False
         self.left -= 1
         self.spent.append(what)
+        if not self.left and op is not None:
+            self.last = f"{what} on {str(op).splitlines()[0].strip()}" + (f"\n  {equation}" if equation else "")
         return True
 
 
@@ -160,6 +164,12 @@ def spending_at_most(amount: int) -> Iterator[Fuel]:
     if outer is not None:
         outer.left -= len(fuel.spent)
         outer.spent += fuel.spent
+        outer.last = fuel.last
+
+
+def may_change(what: str, op: Operation) -> bool:
+    """Asked by a pass that does not rewrite by rules before each change to `op`, so that bisecting finds it."""
+    return _fuel is None or _fuel.take(what, op)
 
 
 def is_trivially_dead(op: Operation) -> bool:
@@ -220,7 +230,7 @@ class _Driver:
                 if r.users:
                     break
             else:
-                if is_trivially_dead(op) and self.allowed("erase-dead"):
+                if is_trivially_dead(op) and may_change("erase-dead", op):
                     self.erase(op)
                     continue
             if traits & CONSTANT:
@@ -250,13 +260,10 @@ class _Driver:
             if op is not None:
                 self.push(op)
 
-    def allowed(self, what: str) -> bool:
-        return _fuel is None or _fuel.take(what)
-
     def apply(self, op: Operation, matched: Rule, out: Any) -> None:
         self.changed = True
         if _fuel is not None:
-            _fuel.take(matched.name)
+            _fuel.take(matched.name, op, matched.equation)
         self.applied.append(matched.name)
         if len(self.applied) > self.limit:
             recent = ", ".join(sorted(set(self.applied[-30:])))
@@ -381,12 +388,12 @@ def rewrite_greedily(
     driver = _Driver(root, table, limit)
     try:
         return driver.run(top_down)
-    except Exception as e:
+    except BaseException as e:  # Ctrl-C too: it tells where rewriting did not end
         blame(e, driver.current)
         raise
 
 
-def blame(error: Exception, op: Operation | None) -> None:
+def blame(error: BaseException, op: Operation | None) -> None:
     """Note on an error which operation was being worked on, for the report of the pass loop; the first note stays."""
     if op is not None and not hasattr(error, "operation"):
         error.operation = op  # type: ignore[attr-defined]

@@ -34,6 +34,7 @@ from ..ir import (
     Value,
     count,
     functions_of,
+    may_change,
     memory_effects,
     pass_on,
 )
@@ -113,6 +114,8 @@ class _Walker:
             self.region(region)
 
     def merge(self, op: Operation, into: Operation) -> None:
+        if not may_change("merge", op):
+            return
         for old, new in zip(op.results, into.results):
             if new.hint is None:
                 new.hint = old.hint

@@ -6,7 +6,7 @@ Values that a loop only carries around for themselves are canonicalize's matter.
 
 from __future__ import annotations
 
-from ..ir import TERMINATOR, Block, Operation, count, functions_of, is_trivially_dead, pass_on
+from ..ir import TERMINATOR, Block, Operation, count, functions_of, is_trivially_dead, may_change, pass_on
 
 __all__ = ["dce"]
 
@@ -28,7 +28,7 @@ def _sweep(block: Block) -> int:
     op = block.last
     while op is not None:
         before = op.prev
-        if not op.traits & TERMINATOR and is_trivially_dead(op):
+        if not op.traits & TERMINATOR and is_trivially_dead(op) and may_change("erase", op):
             op.erase()
             removed += 1
         else:

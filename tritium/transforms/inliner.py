@@ -15,7 +15,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..dialects import cf, tt
-from ..ir import CONSTANT, Block, Operation, Region, Value, clone_region_into, count, functions_of, pass_on, remark
+from ..ir import (
+    CONSTANT,
+    Block,
+    Operation,
+    Region,
+    Value,
+    clone_region_into,
+    count,
+    functions_of,
+    may_change,
+    pass_on,
+    remark,
+)
 from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc
 
 __all__ = ["InlinerOptions", "inline"]
@@ -69,6 +81,8 @@ class _Inliner:
                 self.recursive |= self.active
             if callee in self.active or callee in self.recursive:
                 remark(call, f"@{call.callee} stays a call: it takes part in a recursion")
+            elif not may_change("inline", call):
+                continue
             elif self.expand(call, callee):
                 self.inlined += 1
             else:

@@ -41,6 +41,7 @@ from ..ir import (
     element_type,
     functions_of,
     i1,
+    may_change,
     memory_effects,
     pass_on,
     with_element,
@@ -95,9 +96,10 @@ class _Hoister:
         """Move one operation if that is right; True when it moved."""
         if op.traits & TERMINATOR or _depends_on(op, self.loop):
             return False
-        if not self.may_move(op):
-            if not self.may_guard(op):
-                return False
+        as_it_is = self.may_move(op)
+        if not (as_it_is or self.may_guard(op)) or not may_change("hoist", op):
+            return False
+        if not as_it_is:
             self.guard(op)
         op.move_before(self.loop)
         return True

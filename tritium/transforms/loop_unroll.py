@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dialects import arith, scf
-from ..ir import Block, Builder, IntegerAttr, Operation, Region, Value, count, functions_of, i32, pass_on
+from ..ir import Block, Builder, IntegerAttr, Operation, Region, Value, count, functions_of, i32, may_change, pass_on
 from .rules.scf import trip_count
 
 __all__ = ["FACTOR", "loop_unroll"]
@@ -29,6 +29,8 @@ def loop_unroll(op: Operation) -> bool:
     unrolled = 0
     for func in functions_of(op):
         for loop in [inner for inner in func.walk_post() if inner.__class__ is scf.For and FACTOR in inner.attributes]:
+            if not may_change("unroll", loop):
+                continue
             factor = loop.attributes.pop(FACTOR).value  # type: ignore[attr-defined]
             if factor > 1:
                 _unroll(loop, factor)

@@ -25,6 +25,7 @@ from ..ir import (
     count,
     functions_of,
     is_trivially_dead,
+    may_change,
     pass_on,
 )
 from .constant_flow import ConstantFlow
@@ -41,7 +42,8 @@ def sccp(op: Operation) -> bool:
         for value, anchor in _values(block):
             state = flow.states.get(value)
             if value.users and isinstance(state, Attribute) and constant_of(value) is None:
-                found.append((value, state, anchor))
+                if may_change("constant", anchor):
+                    found.append((value, state, anchor))
     pools = ConstantPools()
     if found:
         _use_existing(op, pools)

@@ -5,7 +5,7 @@ Live are the functions that are not private, and those that a live function name
 
 from __future__ import annotations
 
-from ..ir import SYMBOL, ArrayAttr, Attribute, Operation, SymbolRefAttr, count, pass_on
+from ..ir import SYMBOL, ArrayAttr, Attribute, Operation, SymbolRefAttr, count, may_change, pass_on
 
 __all__ = ["symbol_dce"]
 
@@ -24,7 +24,7 @@ def symbol_dce(module: Operation) -> bool:
                     if target is not None and target not in live:
                         live.add(target)
                         work.append(target)
-    dead = [op for op in symbols.values() if op not in live]
+    dead = [op for op in symbols.values() if op not in live and may_change("remove", op)]
     for op in dead:
         op.erase()
     count("functions removed", len(dead))

@@ -20,7 +20,7 @@ __all__ = ["Bisection", "bisect"]
 class Bisection:
     """What `bisect` found: the pass (its number counts turns of passes from 1) and, where known, the rewrite in it.
 
-    `before` and `after` are the IR's text around that change.
+    `change` says on which operation and by which equation; `before` and `after` are the IR's text around it.
     """
 
     step: int
@@ -32,6 +32,7 @@ class Bisection:
     rewrite: int = 0
     rewrites: int = 0
     rule: str = ""
+    change: str = ""
 
     def __str__(self) -> str:
         text = f"pass {self.step} ({self.name})"
@@ -41,6 +42,8 @@ class Bisection:
         """The finding, how to come back to it, and what changed there."""
         fuel = f"{self.step}:{self.rewrite}" if self.rewrite else f"{self.step}"
         lines = [f"{self}, of {self.steps} passes, on {self.where}", f"the IR after it: --fuel {fuel}"]
+        if self.change:
+            lines.append(self.change)
         change = difference(self.before, self.after, colour=colour)
         return "\n".join([*lines, change or "(the text is the same before and after)"])
 
@@ -82,8 +85,9 @@ def bisect(module: Operation, pipeline: Sequence[Row], is_bad: Callable[[Operati
     if not total or is_bad(run(guilty, 0)[0]):
         return Bisection(guilty, steps, name, where, str(run(guilty - 1)[0]), str(after))
     n = _first_true(1, total, lambda k: is_bad(run(guilty, k)[0]))
-    before, after = run(guilty, n - 1)[0], run(guilty, n)[0]
-    return Bisection(guilty, steps, name, where, str(before), str(after), n, total, tank.spent[n - 1])
+    before, (after, tank, _) = run(guilty, n - 1)[0], run(guilty, n)
+    assert tank is not None
+    return Bisection(guilty, steps, name, where, str(before), str(after), n, total, tank.spent[n - 1], tank.last)
 
 
 def _first_true(low: int, high: int, holds: Callable[[int], bool]) -> int:

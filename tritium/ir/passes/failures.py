@@ -28,7 +28,11 @@ class PassError(InternalError):
 
 
 class PassInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a pass ran; the text says which, and on what."""
+    """Ctrl-C while a pass ran. The text says what that of a PassError says, and so do the attributes."""
+
+    failed: Pass
+    operation: Operation | None
+    reproducer: str
 
 
 def text_of(op: Operation) -> str:
@@ -39,17 +43,22 @@ def text_of(op: Operation) -> str:
         return op.name
 
 
-def pass_error(error: BaseException, p: Pass, where: str, reproducer: str) -> PassError:
-    """The error to raise for `error` of the pass `p` on the function `where`."""
+def pass_error(error: BaseException, p: Pass, where: str, reproducer: str) -> PassError | PassInterrupted:
+    """What to raise for `error` of the pass `p` on the function `where`."""
     op = getattr(error, "operation", None)
-    lines = [f"pass {p} failed on {where}: {type(error).__name__}: {error}"]
+    interrupted = isinstance(error, KeyboardInterrupt)
+    if interrupted:
+        lines = [f"interrupted in pass {p} on {where}"]
+    else:
+        lines = [f"pass {p} failed on {where}: {type(error).__name__}: {error}"]
     if op is not None:
         lines.append(f"  at: {text_of(op)}")
         position = op.loc.file_position()
         if position is not None:
             lines.append(f"  from: {position}")
     lines.append(f"  reproducer (tritium opt --run-reproducer): {reproducer}")
-    failure = PassError("\n".join(lines))
+    failure: PassError | PassInterrupted
+    failure = (PassInterrupted if interrupted else PassError)("\n".join(lines))
     failure.failed = p
     failure.operation = op
     failure.reproducer = reproducer

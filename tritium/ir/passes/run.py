@@ -16,7 +16,7 @@ from ..operation import Operation
 from ..rewriter import Fuel, spending
 from .definition import Nest, Pass, Row, counting, rows_of, symbol_name, targets_of
 from .dump import ALL, Dumper, DumpSettings, parse_dumps
-from .failures import PassInterrupted, keep_reproducer, pass_error
+from .failures import keep_reproducer, pass_error
 from .report import PassRun, PipelineReport
 
 __all__ = ["RunSettings", "Step", "call_pass", "parse_fuel", "run_pipeline", "schedule"]
@@ -191,8 +191,8 @@ class _Run:
                 call_pass(p, step.op, run)
             if settings.verify_each and self.verifier is not None:
                 self.report.verify_seconds += _timed(self.verifier, self.module)
-        except KeyboardInterrupt:
-            raise PassInterrupted(f"interrupted in pass {p} on {_where(run, step.op)}") from None
+        except KeyboardInterrupt as e:
+            raise self.failure(e, step, _where(run, step.op)) from None
         except TritiumError as e:
             if not isinstance(e, InternalError):
                 raise
@@ -220,7 +220,7 @@ class _Run:
         self.dumper.failed(step.row, step.op)
         raise self.failure(error, step, _where(run, step.op)) from error
 
-    def failure(self, error: Exception, step: Step, where: str) -> Exception:
+    def failure(self, error: BaseException, step: Step, where: str) -> BaseException:
         """The report of a failure, with a reproducer made by running the passes before it once more."""
         before = self.start.clone()
         for n, earlier in enumerate(schedule(self.rows, before)):
