@@ -308,6 +308,7 @@ def test_ctrl_c_says_which_pass_ran(program, own, tmp_path):
         [sys.executable, "-m", "tritium", "opt", program, "--load", own, "-endless", "--print-before-all",
          f"--reproducer={tmp_path}/endless.mlir"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in what a shell runs in background
     )  # fmt: skip
     assert process.stderr.readline().startswith("// -----// IR Dump Before EndlessPass")
     process.send_signal(signal.SIGINT)
