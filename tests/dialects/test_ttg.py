@@ -130,6 +130,7 @@ def test_older_spellings_are_read():
         (lambda: GenericLinear(((1, 1),), ((1, 0),), (), ()), "a basis of 'register' moves along several"),
         (lambda: GenericLinear(((0, 1),), (), ((0, 4),), ()), "it must cover the tensor"),
         (lambda: SwizzledShared(1, 1, 1, (0, 0)), "no permutation"),
+        (lambda: SwizzledShared(1, 0, 1, (1, 0)), "must be powers of two"),
         (lambda: PaddedShared.from_order((3,), (1,), (0,), (4,)), "intervals and paddings must be powers of two"),
         (lambda: PaddedShared.from_order((4, 4), (1, 2), (0,), (4,)), "an interval is named twice"),
         (lambda: PaddedShared.from_order((4,), (1,), (0,), (5,)), "it must hold powers of two"),
@@ -224,6 +225,7 @@ HEAD = f"""
 #p = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
 #smem = #ttg.shared_memory
 #col = {Blocked((4, 1), (8, 4), (1, 4), (0, 1))}
+#cols = {Blocked((4, 1), (8, 4), (1, 4), (0, 1))}
 #line = {Blocked((1,), (32,), (4,), (0,))}
 #threes = {Blocked((1, 4, 1), (4, 4, 2), (4, 1, 1), (2, 1, 0))}
 #mma = {MMA2}
@@ -285,6 +287,7 @@ WRONG = [
     ("%0 = tt.splat %i : i32 -> tensor<32xi32, #b>", "has 1 dimensions, its layout 2"),
     ("%0 = tt.splat %i : i32 -> tensor<32x24xi32, #b>", "its shape must be powers of two"),
     ("%0 = tt.splat %i : i32 -> tensor<32x32xi32, #p>", "has a buffer's layout"),
+    ("%0 = ttg.convert_layout %x {force_warp_shuffle} : !t -> tensor<32x32xf16, #cols>", "moves elements between warps"),
     ("%0 = tt.expand_dims %row {axis = 1 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #b}>> -> tensor<32x1xi32, #b>", "must be a slice along 1"),
     ("%0 = tt.expand_dims %row {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #b}>> -> tensor<1x32xi32, #col>", "must have the layout"),
     ("%0 = \"tt.reduce\"(%ix) ({\n^bb0(%a: i32, %z: i32):\ntt.reduce.return %a : i32\n}) {axis = 0 : i32} : (tensor<32x32xi32, #b>) -> tensor<32xi32, #ttg.slice<{dim = 1, parent = #b}>>", "a result must have the layout"),

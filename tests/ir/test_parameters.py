@@ -105,6 +105,7 @@ def test_nested_aliases():
         (lambda: Tile((1, 1)), r"#test.tile: \[1, 1\] is no permutation"),
         (lambda: Tile((1.5, 0)), "#test.tile: order: 1.5 is no integer"),
         (lambda: Tile((1, 0), 2), "#test.tile: flipped: 2 is neither true nor false"),
+        (lambda: Part(-1, tile), "#test.part: dim: -1 is out of range"),
         (lambda: Part(0, 3), "#test.part: parent: 3 is no attribute"),
         (lambda: Part(0, tile, 7), "#test.part: colour: 7 is not a valid Colour"),
     ],

@@ -23,12 +23,10 @@ from ..ir import (
     Attribute,
     Body,
     Bool,
-    DenseArrayAttr,
     Flag,
     I32Array,
     IntegerAttr,
     Op,
-    OpaqueAttr,
     Operand,
     OptionalOperand,
     Result,
@@ -340,7 +338,7 @@ class AsyncCopyGlobalToLocal(
     _GivesToken,
     name="ttg.async_copy_global_to_local",
     traits=READ | WRITE,
-    assembly="$src `,` $result (`mask` $mask^)? (`other` $other^)? attr-dict"
+    assembly="$src `,` $result (`mask` $mask^)? (`other` $other^)? former<CachePolicy>($cachePolicy) attr-dict"
     " `:` type($src) `->` stripped(`!ttg.memdesc`, $result)",
 ):
     """Begin to copy result[i…] = mask[i…] ? *src[i…] : other[i…] into the buffer `result`.
@@ -359,40 +357,6 @@ class AsyncCopyGlobalToLocal(
     isVolatile: Bool = False
     contiguity: I32Field = 1
     token: Result
-
-    @classmethod
-    def parse_assembly(cls, parser: Parser) -> AsyncCopyGlobalToLocal:
-        """The format above; also the words that an older one has in place of `cachePolicy`."""
-        operands = [parser.operand()]
-        parser.expect(",")
-        operands.append(parser.operand())
-        sizes = [1, 1]
-        for word in ("mask", "other"):
-            sizes.append(int(parser.accept(word)))
-            if sizes[-1]:
-                operands.append(parser.operand())
-        attributes: dict[str, Attribute] = {}
-        older = {}
-        while (word := parser.accept_any("cacheModifier", "evictionPolicy")) is not None:
-            parser.expect("=")
-            older[word] = parser.word("a cache hint")
-        if older:
-            attributes["cachePolicy"] = OpaqueAttr(
-                f"#tt.cache_policy<cache_modifier = {older.get('cacheModifier', 'none')}, "
-                f"eviction_policy = {older.get('evictionPolicy', 'evict_normal')}>"
-            )
-        attributes.update(parser.attr_dict())
-        parser.expect(":")
-        types = [parser.type()]
-        parser.expect("->")
-        types.append(parser.stripped_type("!ttg.memdesc"))
-        parser.typed(operands[:2], types)
-        return cls.create(operands, [_token], segmented(attributes, sizes))
-
-
-def segmented(attributes: dict[str, Attribute], sizes: list[int]) -> dict[str, Attribute]:
-    """`attributes` with the numbers of operands in each group."""
-    return attributes | {"operandSegmentSizes": DenseArrayAttr(tuple(sizes), i32)}
 
 
 class AsyncCommitGroup(

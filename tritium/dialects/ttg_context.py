@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..ir import SURROUNDINGS, Operation, Region, TensorType, Type
+from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, TensorType, Type
 from ..ir.parameters import power_of_two
 from .ttg_layouts import Distributed, Layout, is_irregular
 from .ttg_memory import MemDescType, MemoryLayout
@@ -31,7 +31,8 @@ _SAID = _MODULE_ONLY | {NUM_WARPS}
 
 
 def _number(op: Operation, name: str) -> int | None:
-    return getattr(op.attributes.get(name), "value", None)
+    attr = op.attributes.get(name)
+    return attr.value if isinstance(attr, IntegerAttr) else None
 
 
 def _module_of(op: Operation) -> Operation:

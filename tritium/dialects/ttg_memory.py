@@ -92,6 +92,8 @@ class _Swizzled(Shared):
         """An order of the dimensions."""
         if not is_permutation_of_dims(self.order):
             return f"order {list(self.order)} is no permutation of its dimensions"
+        if not all(map(power_of_two, (self.vec, self.perPhase, self.maxPhase))):
+            return "vec, perPhase and maxPhase must be powers of two"
         return check_cga(self.CGALayout, self.rank)
 
 

@@ -29,7 +29,7 @@ def _map(shape: tuple[int, ...], layout: Attribute) -> LinearLayout | None:
     """What the layout means for a shape; None where that cannot be said."""
     try:
         return ttg_maps.linear_layout(layout, shape)
-    except ValueError:
+    except (ValueError, IndexError, ZeroDivisionError):  # the attribute may hold what no instruction has
         return None
 
 
@@ -175,6 +175,31 @@ def same_operands(op: Any) -> str | None:
     layouts = [_encoding(v.type) for v in op.operands]
     good = all(layout is layouts[0] for layout in layouts)
     return None if good else f"all operands must have one layout, there are {', '.join(map(str, layouts))}"
+
+
+def convert_layout(op: Any) -> str | None:
+    """With `force_warp_shuffle` each warp keeps its elements."""
+    if not op.force_warp_shuffle:
+        return None
+    a, b = op.operands[0].type, op.results[0].type
+    if not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
+        return None
+    return f"moves elements between warps: {a} to {b}" if _leaves_warp(a, b) else None
+
+
+@functools.lru_cache(2048)
+def _leaves_warp(a: Any, b: Any) -> bool:
+    """Whether an element is in another warp (or block) in `b` than it is in `a`."""
+    before, after = _map(a.shape, a.encoding), _map(b.shape, b.encoding)
+    if before is None or after is None or not after.is_surjective():
+        return False
+    moves = before.invert_and_compose(after)
+    for name, size in moves.ins.items():
+        for bit in range(size.bit_length() - 1):
+            goes = moves.apply(**{name: 1 << bit})
+            if any(goes[n] != (1 << bit if n == name else 0) for n in ("warp", "block")):
+                return True
+    return False
 
 
 def fp4_to_fp(op: Any) -> str | None:
@@ -340,6 +365,7 @@ RULES: dict[str, Rule] = {f"tt.{name}": same_layout for name in re.findall(r"\w+
     "tt.cat": cat,
     "tt.gather": gather,
     "tt.dot": dot,
+    "ttg.convert_layout": convert_layout,
     "ttg.fp4_to_fp": fp4_to_fp,
     "ttg.memdesc_subslice": memdesc_subslice,
     "ttg.memdesc_trans": memdesc_trans,

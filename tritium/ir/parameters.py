@@ -100,6 +100,8 @@ def power_of_two(n: int) -> bool:
 def _integer(v: Any) -> int:
     if not isinstance(v, int) or isinstance(v, bool):
         raise ValueError(f"{v!r} is no integer")
+    if not 0 <= v < 1 << 63:
+        raise ValueError(f"{v} is out of range")
     return int(v)
 
 
@@ -182,6 +184,7 @@ TEXT = Kind(_string, lambda p: p.string(), lambda v, spell: quote(v))
 ATTR = Kind(_instance(Attribute, "attribute"), lambda p: p.attribute(), lambda v, spell: spell(v))
 TYPE = Kind(_instance(Type, "type"), lambda p: p.type(), lambda v, spell: spell(v))
 
+#: The numbers are not negative, and less than 2 ** 63.
 Int = Annotated[int, INT]
 Boolean = Annotated[bool, BOOLEAN]
 Ints = Annotated["tuple[int, ...]", INTS]
