@@ -175,7 +175,7 @@ CASES = [
         "dot-scaled",
         lambda s, x: tl.dot_scaled(x, x, "e2m1", x, x, "e2m1", _semantic=s),
         [MATRIX],
-        "dot_scaled is not supp",
+        "e2m1 format must be packed as uint8. Got fp32 for lhs",
     ),
     (
         "exp-half",
@@ -208,7 +208,7 @@ CASES = [
         [I32],
         "libdevice.tanh takes fp32 or fp64, got int32",
     ),
-    ("not-yet", lambda s, x: tl.atomic_poll(x, 1, _semantic=s), [P32], "tl.atomic_poll is not supported yet"),
+    ("not-yet", lambda s, x: tl.inline_asm(x, _semantic=s), [P32], "tl.inline_asm is not supported yet"),
     ("condition", lambda s, x: s.to_condition(x), [I1], "ambiguous"),
 ]
 

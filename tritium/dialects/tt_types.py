@@ -9,6 +9,7 @@ from ..ir import (
     DIALECT_ATTRIBUTES,
     DIALECT_TYPES,
     Attribute,
+    IntegerType,
     TensorType,
     Type,
     element_type,
@@ -95,6 +96,14 @@ class TensorDescType(Type):
         self = object.__new__(cls)
         self.block = block
         return cls._table.setdefault(block, self)
+
+    @property
+    def tile(self) -> TensorType:
+        """The type of a block that was loaded: integers have no sign there."""
+        element = self.block.element
+        if not isinstance(element, IntegerType) or not element.signedness:
+            return self.block
+        return TensorType(self.block.shape, IntegerType(element.width), self.block.encoding)
 
     def spell(self, texts: dict[Any, str]) -> str:
         block = self.block

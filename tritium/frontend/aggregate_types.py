@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ..dialects import arith, tt
-from ..ir import Builder, Type, Value
+from ..ir import Builder, IntegerType, TensorType, Type, Value
 from .errors import LanguageError
 from .scalar_types import (
     BaseType,
@@ -138,7 +138,7 @@ class tensor_descriptor_type(BaseType):
         self.block_type = block
         self.shape_type = shape_type
         self.strides_type = strides_type
-        self.ir = tt.TensorDescType(block.to_ir())  # type: ignore[arg-type]
+        self.ir = tt.TensorDescType(_with_sign(block))
 
     @property
     def nbytes(self) -> int:
@@ -179,6 +179,15 @@ class tensor_descriptor_type(BaseType):
         return f"tensor_descriptor<{self.block_type}>"
 
 
+def _with_sign(block: block_type) -> TensorType:
+    """A descriptor's block: the only IR type that tells signed integers from unsigned ones."""
+    element = block.element_ty
+    ir = element.to_ir()
+    if element.is_int() and isinstance(ir, IntegerType) and element is not int1:
+        ir = IntegerType(ir.width, "s" if element.is_int_signed() else "u")
+    return TensorType(tuple(block.shape), ir)
+
+
 tensor_descriptor_base_type = tensor_descriptor_type
 
 
@@ -194,6 +203,12 @@ class descriptor_argument_type(BaseType):
         self.block_type = block
         self.padding = padding
 
+    @property
+    def native(self) -> tensor_descriptor_type:
+        """The type of the argument where hardware reads descriptors: they are passed as such."""
+        rank = len(self.block_type.shape)
+        return tensor_descriptor_type(self.block_type, tuple_type([int32] * rank), tuple_type([int64] * rank))
+
     def _flatten_ir_types(self, out: list[Type]) -> None:
         out.append(pointer_type(self.block_type.element_ty).to_ir())
         out += [int64.to_ir()] * (2 * len(self.block_type.shape))
@@ -203,7 +218,7 @@ class descriptor_argument_type(BaseType):
         base, sizes, steps = handles[at], handles[at + 1 : at + 1 + rank], handles[at + 1 + rank : at + 1 + 2 * rank]
         builder = Builder(base.block)
         sizes = [builder.add(arith.TruncI(v, out=int32.to_ir())) for v in sizes]
-        ty = tensor_descriptor_type(self.block_type, tuple_type([int32] * rank), tuple_type([int64] * rank))
+        ty = self.native
         padding = tt.PaddingOption.pad_nan if self.padding == "nan" else None
         handle = builder.add(tt.MakeTensorDescriptor(base, sizes, steps, padding, result=ty.ir))
         shape = BaseType.make_tuple([BaseType.make_tensor(v, int32) for v in sizes], None)

@@ -28,9 +28,6 @@ condition = core.condition
 abs = core.abs
 
 _NOT_YET = {
-    "atomic_load": "use tl.load(ptr, volatile=True), or tl.atomic_add(ptr, 0)",
-    "atomic_store": "use tl.atomic_xchg",
-    "atomic_poll": "use a while loop with tl.atomic_cas",
     "inline_asm": "use tl.inline_asm_elementwise",
 }
 for _name, _hint in _NOT_YET.items():

@@ -3,6 +3,8 @@
     %d = tt.make_tensor_descriptor %base, [%n], [%s]    parts: base, shape (i64), strides (i64), nan padding (i1)
     %x = tt.descriptor_load %d[%i]                      a masked load of the tile at offsets %i, all dimensions checked
     tt.descriptor_store %d[%i], %x                      a masked store
+    tt.descriptor_reduce add, %d[%i], %x                a masked atomic read-modify-write
+    %x = tt.descriptor_gather %d[%rows, %j]             a masked load of pointers to the rows; scatter likewise
 
 The last stride is 1: whoever makes a descriptor has checked that.
 
@@ -21,6 +23,7 @@ from ..ir import (
     ArrayAttr,
     Builder,
     FunctionType,
+    IntegerType,
     Operation,
     TensorType,
     Type,
@@ -31,6 +34,7 @@ from ..ir import (
     i64,
     pass_on,
 )
+from ..support import UnsupportedOperation
 from .expand_values import Bundle, Expander
 from .rules.constants import constant
 from .tile_access import Tile
@@ -85,7 +89,7 @@ def _fix_paddings(func: Any, paddings: list[tuple[int, bool]]) -> None:
 def _parts_of(ty: Type) -> Bundle | None:
     if not isinstance(ty, tt.TensorDescType):
         return None
-    block = ty.block
+    block = ty.tile
     names = [f"{word}_{d}" for word in ("shape", "stride") for d in range(block.rank)]
     return [("", tt.PointerType(block.element)), *((name, i64) for name in names), ("nan", i1)]
 
@@ -101,9 +105,13 @@ def _tile(op: Any, ty: TensorType, values: Expander) -> tuple[Tile, Value]:
     b = Builder(op.parent, op, op.loc)
     base, *rest = values.parts[op.desc]
     n = ty.rank
-    offsets = [b.add(arith.ExtSI(v, out=i64)) if v.type is not i64 else v for v in op.indices]
+    offsets = [_wide(b, v) for v in op.indices]
     strides = [*rest[n : 2 * n - 1], b.add(arith.Constant.of(1, i64))]
     return Tile(b, ty, base, rest[:n], strides, offsets), rest[-1]
+
+
+def _wide(b: Builder, v: Value) -> Value:
+    return b.add(arith.ExtSI(v, out=i64)) if v.type is not i64 else v  # type: ignore[no-any-return]
 
 
 def _hints(op: Operation) -> dict[str, Any]:
@@ -111,7 +119,7 @@ def _hints(op: Operation) -> dict[str, Any]:
 
 
 def _load(op: Any, values: Expander) -> None:
-    block = op.desc.type.block
+    block = op.desc.type.tile
     tile, nan = _tile(op, block, values)
     result = tile.load(tuple(range(block.rank)), tile.filler_chosen(nan), _hints(op))
     if op.result.type is not result.type:  # dimensions of size 1 left out
@@ -121,16 +129,96 @@ def _load(op: Any, values: Expander) -> None:
 
 
 def _store(op: Any, values: Expander) -> None:
-    block = op.desc.type.block
+    block = op.desc.type.tile
     tile, _ = _tile(op, block, values)
-    value = op.src
-    if value.type is not block:
-        value = tile.b.add(tt.Reshape(value, result=block))
+    value = _in_shape(tile.b, op.src, block)
     tile.store(value, tuple(range(block.rank)), _hints(op))
+
+
+def _in_shape(b: Builder, value: Value, block: TensorType) -> Value:
+    return value if value.type is block else b.add(tt.Reshape(value, result=block))  # type: ignore[no-any-return]
+
+
+# -- rows ---------------------------------------------------------------------------------------------------------
+
+
+class _Rows(Tile):
+    """The rows of numbers `rows` of a tensor of two dimensions, from a column on."""
+
+    def __init__(self, op: Any, ty: TensorType, values: Expander) -> None:
+        b = Builder(op.parent, op, op.loc)
+        base, rows, columns, stride, *_, self.nan = values.parts[op.desc]
+        zero, one = (b.add(arith.Constant.of(v, i64)) for v in (0, 1))
+        super().__init__(b, ty, base, [rows, columns], [stride, one], [zero, _wide(b, op.y_offset)])
+        self.rows = b.add(arith.ExtSI(op.x_offsets, out=TensorType(op.x_offsets.type.shape, i64)))
+
+    def pointers(self) -> Value:
+        """base + row * stride + column"""
+        b, (count, width) = self.b, self.ty.shape
+        wide = self.rows.type
+        offsets = b.add(arith.MulI(self.rows, b.add(tt.Splat(self.strides[0], result=wide))))
+        start = b.add(tt.AddPtr(self.base, self.offsets[1]))
+        pointers = b.add(tt.Splat(start, result=TensorType((count, width), self.base.type)))
+        pointers = b.add(tt.AddPtr(pointers, self.along(offsets, 0)))
+        steps = b.add(arith.ExtSI(b.add(tt.MakeRange(0, width)), out=TensorType((width,), i64)))
+        return b.add(tt.AddPtr(pointers, self.along(steps, 1)))  # type: ignore[no-any-return]
+
+    def inside_axis(self, d: int) -> Value:
+        """0 <= row < rows, or the columns of a tile."""
+        if d == 1:
+            return super().inside_axis(d)
+        b, wide = self.b, self.rows.type
+        zero = b.add(tt.Splat(self.offsets[0], result=wide))
+        above = b.add(arith.CmpI(arith.CmpIPredicate.sge, self.rows, zero))
+        below = b.add(arith.CmpI(arith.CmpIPredicate.slt, self.rows, b.add(tt.Splat(self.shape[0], result=wide))))
+        return b.add(arith.AndI(above, below))  # type: ignore[no-any-return]
+
+
+def _gather(op: Any, values: Expander) -> None:
+    tile = _Rows(op, op.result.type, values)
+    result = tile.load((0, 1), tile.filler_chosen(tile.nan), _hints(op))
+    result.hint = op.result.hint
+    op.result.replace_all_uses_with(result)
+
+
+def _scatter(op: Any, values: Expander) -> None:
+    _Rows(op, op.src.type, values).store(op.src, (0, 1), _hints(op))
+
+
+# -- reductions in memory -----------------------------------------------------------------------------------------
+
+_KIND, _RMW = tt.DescriptorReduceKind, tt.AtomicOp
+_INTEGERS = {  # kind -> operation for signed integers, for unsigned ones
+    _KIND.add: (_RMW.add, _RMW.add),
+    _KIND.min: (_RMW.min, _RMW.umin),
+    _KIND.max: (_RMW.max, _RMW.umax),
+    _KIND._and: (_RMW._and, _RMW._and),
+    _KIND._or: (_RMW._or, _RMW._or),
+    _KIND.xor: (_RMW.xor, _RMW.xor),
+}
+
+
+def _reduce(op: Any, values: Expander) -> None:
+    block = op.desc.type.tile
+    element = op.desc.type.block.element
+    if isinstance(element, IntegerType):
+        operation = _INTEGERS[op.kind][element.signedness == "u"] if op.kind in _INTEGERS else None
+    else:
+        operation = _RMW.fadd if op.kind is _KIND.add else None
+    if operation is None:
+        raise UnsupportedOperation(op, f"{op.kind.name.strip('_')} of {element} needs hardware that reads descriptors")
+    tile, _ = _tile(op, block, values)
+    value = _in_shape(tile.b, op.src, block)
+    mask = tile.inside(tuple(range(block.rank)))
+    order, scope = tt.MemSemantic.release, tt.MemSyncScope.gpu
+    tile.b.insert(tt.AtomicRMW(operation, tile.pointers(), value, mask, order, scope, result=block))
 
 
 _HANDLERS: dict[type[Operation], Any] = {
     tt.MakeTensorDescriptor: _make,
     tt.DescriptorLoad: _load,
     tt.DescriptorStore: _store,
+    tt.DescriptorGather: _gather,
+    tt.DescriptorScatter: _scatter,
+    tt.DescriptorReduce: _reduce,
 }

@@ -108,6 +108,11 @@ class CUDAOptions:
         return _architecture(self.arch, CUDATarget(75))
 
     @property
+    def native_descriptors(self) -> bool:
+        """Whether a descriptor that the host passes stays one, which the frontend asks."""
+        return self.target.has_descriptors
+
+    @property
     def key(self) -> str:
         """Every field that the compiled code depends on, as text for a cache key."""
         return ",".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..constexpr import constexpr
+from ..dtypes import int32, int64
 from ..errors import LanguageError
+from ..tensor import tensor
 from .builtin import builtin
 
 __all__ = [
@@ -13,6 +15,7 @@ __all__ = [
     "cuda_capability_geq",
     "gdc_launch_dependents",
     "gdc_wait",
+    "globaltimer",
     "is_cuda",
     "is_hip",
     "is_hip_cdna3",
@@ -21,6 +24,7 @@ __all__ = [
     "missing",
     "num_threads",
     "num_warps",
+    "smid",
     "unsupported",
 ]
 
@@ -101,13 +105,31 @@ def num_threads(_semantic: Any = None) -> constexpr:
 
 @builtin
 def gdc_wait(_semantic: Any = None) -> None:
-    """Wait for the kernels before this one; launches on a CPU never overlap."""
+    """Wait until the kernels that this one depends on are done; launches on a CPU never overlap."""
     if _backend(_semantic) != "cpu":
-        raise LanguageError("gdc_wait is not supported yet")
+        _semantic.grid_dependency_wait()
 
 
 @builtin
 def gdc_launch_dependents(_semantic: Any = None) -> None:
-    """Let the next kernel start; launches on a CPU never overlap."""
+    """Let the next kernel start, as far as this program is concerned; launches on a CPU never overlap."""
     if _backend(_semantic) != "cpu":
-        raise LanguageError("gdc_launch_dependents is not supported yet")
+        _semantic.grid_dependency_launch_dependents()
+
+
+@builtin
+def globaltimer(_semantic: Any = None) -> tensor:
+    """Nanoseconds of the GPU's global timer, int64."""
+    return _register(_semantic, "tl.extra.cuda.globaltimer", "mov.u64 $0, %globaltimer;", "=l", int64, False)
+
+
+@builtin
+def smid(_semantic: Any = None) -> tensor:
+    """The number of the multiprocessor that this program runs on, int32."""
+    return _register(_semantic, "tl.extra.cuda.smid", "mov.u32 $0, %smid;", "=r", int32, True)
+
+
+def _register(sem: Any, name: str, asm: str, constraint: str, ty: Any, pure: bool) -> tensor:
+    if _backend(sem) != "cuda":
+        raise LanguageError(f"{name} is for NVIDIA GPUs only", "guard it by `if tl.target_info.is_cuda():`")
+    return sem.inline_asm(asm, constraint, [], [ty], pure, 1)[0]  # type: ignore[no-any-return]

@@ -54,7 +54,8 @@ def assume(cond: Any, _semantic: Any = None) -> None:
 @builtin
 def debug_barrier(_semantic: Any = None) -> None:
     """All threads of a program wait for each other. A program on a CPU is one thread, so nothing is emitted."""
-    return
+    if getattr(_semantic.options, "backend_name", "cpu") != "cpu":
+        _semantic.barrier()
 
 
 @builtin

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..constexpr import unwrap
-from ..errors import LanguageError
 from ..tensor import tensor, tensor_descriptor
 from .builtin import builtin, flag, member, shape_of, unwrap_sequence
 
@@ -14,9 +13,12 @@ __all__ = [
     "atomic_add",
     "atomic_and",
     "atomic_cas",
+    "atomic_load",
     "atomic_max",
     "atomic_min",
     "atomic_or",
+    "atomic_poll",
+    "atomic_store",
     "atomic_xchg",
     "atomic_xor",
     "load",
@@ -130,19 +132,40 @@ tensor_descriptor.load = load_tensor_descriptor  # type: ignore[attr-defined]
 tensor_descriptor.store = store_tensor_descriptor  # type: ignore[attr-defined]
 
 
-def _unsupported_method(name: str) -> Any:
-    def method(self: Any, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
-        raise LanguageError(
-            f"tensor_descriptor.{name} is not supported yet", "use a block of pointers and tl.load, tl.store or atomics"
-        )
+@builtin
+def _gather(
+    self: Any,
+    x_offsets: Any,
+    y_offset: Any,
+    cache_modifier: Any = "",
+    eviction_policy: Any = "",
+    _semantic: Any = None,
+) -> tensor:
+    """The rows of numbers `x_offsets` (int16 or int32, at least 8) from column `y_offset` on; blocks have one row."""
+    return _semantic.descriptor_gather(self, x_offsets, unwrap(y_offset), cache_modifier, eviction_policy)
 
-    method.__name__ = name
+
+@builtin
+def _scatter(self: Any, value: Any, x_offsets: Any, y_offset: Any, _semantic: Any = None) -> None:
+    """Write the rows of `value` to the rows of numbers `x_offsets` from column `y_offset` on; blocks have one row."""
+    _semantic.descriptor_scatter(self, value, x_offsets, unwrap(y_offset))
+
+
+tensor_descriptor.gather = _gather  # type: ignore[attr-defined]
+tensor_descriptor.scatter = _scatter  # type: ignore[attr-defined]
+
+
+def _combining_method(name: str) -> Any:
+    def method(self: Any, offsets: Any, value: Any, _semantic: Any = None) -> None:
+        _semantic.descriptor_reduce(name, self, unwrap(offsets), value)
+
+    method.__name__ = f"atomic_{name}"
+    method.__doc__ = f"Combine `value` by {name} with the block at `offsets`, each element in one step."
     return builtin(method)
 
 
-_UNSUPPORTED = ("gather", "scatter", *(f"atomic_{op}" for op in ("add", "min", "max", "and", "or", "xor")))
-for _name in _UNSUPPORTED:
-    setattr(tensor_descriptor, _name, _unsupported_method(_name))
+for _name in ("add", "min", "max", "and", "or", "xor"):
+    setattr(tensor_descriptor, f"atomic_{_name}", _combining_method(_name))
 
 
 # -- atomics ------------------------------------------------------------------------------------------------------
@@ -153,6 +176,41 @@ for _name in _UNSUPPORTED:
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
     """The old values; each that equals `cmp` is replaced by `val`, in one step. Elements of 16, 32 or 64 bits."""
     return _semantic.atomic_cas(pointer, unwrap(cmp), unwrap(val), sem, scope)
+
+
+@member
+@builtin
+def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
+    """What `pointer` points to where `mask` holds, each element read in one step.
+
+    `sem`: "acquire" (the default) or "relaxed"; `scope`: "gpu", "cta", "sys".
+    """
+    return _semantic.atomic_load(pointer, unwrap(mask), sem, scope)
+
+
+@member
+@builtin
+def atomic_store(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> None:
+    """Write `val` where `pointer` points to and `mask` holds, each element in one step.
+
+    `sem`: "release" (the default) or "relaxed"; `scope`: "gpu", "cta", "sys".
+    """
+    _semantic.atomic_store(pointer, unwrap(val), unwrap(mask), sem, scope)
+
+
+@member
+@builtin
+def atomic_poll(
+    pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None, _semantic: Any = None
+) -> tensor:
+    """Wait until the integers that `pointer` points to equal `expected_value`; whether they did, as int1.
+
+    Without `timeout_ns` it waits for ever; else all elements share so many nanoseconds. `sem`: "acquire" (the default)
+    or "relaxed"; `scope`: "gpu", "cta", "sys".
+    """
+    return _semantic.atomic_poll(pointer, unwrap(expected_value), sem, scope, unwrap(timeout_ns))
 
 
 def _atomic(name: str, what: str) -> Any:

@@ -83,10 +83,25 @@ def dot_scaled(
     out_dtype: Any = float32,
     _semantic: Any = None,
 ) -> tensor:
-    """A matrix product of block-scaled low-precision formats. Not supported yet."""
-    raise LanguageError(
-        f"tl.dot_scaled is not supported yet (formats {unwrap(lhs_format)} and {unwrap(rhs_format)})",
-        "scale the operands by hand and use tl.dot",
+    """A matrix product of block-scaled formats: (lhs * lhs_scale) @ (rhs * rhs_scale) + acc, in fp32.
+
+    Formats: "e2m1" (uint8, two elements each, the first in the low bits), "e4m3", "e5m2", "bf16", "fp16" (of their
+    dtype, or of unsigned integers with their bits). lhs is (M, K), rhs (K, N); lhs_scale (M, K // group), rhs_scale
+    (N, K // group), of uint8 that hold exponents with a group of 32, or fp8e4nv with 16; None stands for 1. "e2m1" is
+    packed along K, or along M and N where `lhs_k_pack`, `rhs_k_pack` are False. `fast_math` need not respect NaN.
+    """
+    return _semantic.dot_scaled(
+        unwrap(lhs),
+        lhs_scale,
+        lhs_format,
+        unwrap(rhs),
+        rhs_scale,
+        rhs_format,
+        unwrap(acc),
+        flag(fast_math),
+        flag(lhs_k_pack),
+        flag(rhs_k_pack),
+        unwrap(out_dtype),
     )
 
 
@@ -194,5 +209,10 @@ def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None
 
 @builtin
 def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = None, _generator: Any = None) -> Any:
-    """A scalar function applied to each element. Not supported yet."""
-    raise LanguageError("tl.map_elementwise is not supported yet", "write the function for whole blocks")
+    """The jit function `scalar_fn` of scalars applied to each element of `args`, which are broadcast together.
+
+    Unlike the rest of the language it may branch for each element. With `pack`, it takes so many neighbours of each
+    argument, and returns as many values for each result. The result is a tuple where the function returns one.
+    """
+    results, single = _semantic.map_elementwise(unwrap(scalar_fn), args, static_int(pack, "pack"), _generator)
+    return results[0] if single else tl_tuple(results)

@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import tt
-from ..dtypes import bfloat16, dtype, float16, float32, float64, get_int_dtype, int1, int16, pointer_type, uint16
+from ..dtypes import (
+    bfloat16,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_int_dtype,
+    int1,
+    int8,
+    int16,
+    pointer_type,
+    uint16,
+    uint64,
+)
 from ..tensor import tensor
 from .errors import type_error, value_error
 from .memory import choice
@@ -13,7 +26,7 @@ from .memory import choice
 if TYPE_CHECKING:
     from .semantic import Semantic
 
-__all__ = ["atomic_cas", "atomic_rmw"]
+__all__ = ["atomic_cas", "atomic_load", "atomic_poll", "atomic_rmw", "atomic_store"]
 
 SEM = {
     "acquire": tt.MemSemantic.acquire,
@@ -118,3 +131,93 @@ def _float_extremum(sem: Semantic, name: str, ptr: tensor, val: tensor, mask: te
     lower = _emit(sem, ops[1], u_ptr, u_val, sem.and_(mask, negative), order, scope)
     lower = tensor(lower.handle, upper.type)  # the same bits
     return sem.bitcast(sem.where(positive, upper, lower), kind)
+
+
+# -- loads, stores, polls -----------------------------------------------------------------------------------------
+
+
+def _one_way(text: Any, name: str, default: str) -> Any:
+    """The order of an atomic that only reads, or only writes."""
+    order = choice(SEM, text, "Memory semantic") or SEM[default]
+    if order not in (SEM[default], tt.MemSemantic.relaxed):
+        raise value_error(f"atomic_{name} only supports {default} and relaxed semantics")
+    return order
+
+
+def _pointer(sem: Semantic, ptr: Any, name: str) -> tuple[tensor, bool]:
+    """(pointer, whether it points to int1, which memory holds as bytes)"""
+    if ptr.__class__ is not tensor or not ptr.dtype.is_ptr() or ptr.dtype.element_ty.is_block():
+        kind = ptr.type if ptr.__class__ is tensor else type(ptr).__name__
+        raise value_error(f"Unsupported ptr type {kind} in `tl.atomic_{name}`")
+    element = ptr.dtype.element_ty
+    if name != "poll" and not (element.is_int() or element.is_floating()):
+        raise value_error(f"atomic_{name} only supports integer and floating-point elements")
+    if element is not int1:
+        return ptr, False
+    return sem.cast(ptr, pointer_type(int8, ptr.dtype.address_space, ptr.dtype.const)), True
+
+
+def _mask_like(sem: Semantic, ptr: tensor, mask: Any) -> tensor:
+    if mask is None:
+        return sem.full(ptr.type.shape, True, int1) if ptr.type.is_block() else sem.scalar_constant(True, int1)
+    mask = sem.to_tensor(mask)
+    if not mask.dtype.is_bool():
+        raise value_error("Mask must have boolean scalar type")
+    if ptr.type.is_block():
+        return sem.broadcast_to(mask, ptr.type.shape)
+    if mask.type.is_block():
+        raise value_error("Mask argument cannot be block type if pointer argument is not a block")
+    return mask
+
+
+def _value_like(sem: Semantic, ptr: tensor, value: Any) -> tensor:
+    value = sem.cast(sem.to_tensor(value), ptr.dtype.element_ty)
+    if ptr.type.is_block():
+        return sem.broadcast_to(value, ptr.type.shape)
+    if value.type.is_block():
+        raise value_error("Value argument cannot be block type if pointer argument is not a block")
+    return value
+
+
+def atomic_load(sem: Semantic, ptr: tensor, mask: Any, order: Any, scope: Any) -> tensor:
+    """What `ptr` points to where `mask` holds, each element read in one step."""
+    order = _one_way(order, "load", "acquire")
+    scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
+    ptr, is_bool = _pointer(sem, ptr, "load")
+    mask = _mask_like(sem, ptr, mask)
+    result = ptr.type.with_element_ty(ptr.dtype.element_ty)
+    op = tt.AtomicLoad(ptr.handle, mask.handle, order, scope, result=result.to_ir())
+    value = tensor(sem.builder.add(op), result)
+    return sem.cast(value, int1) if is_bool else value
+
+
+def atomic_store(sem: Semantic, ptr: tensor, value: Any, mask: Any, order: Any, scope: Any) -> None:
+    """Write `value` where `mask` holds, each element in one step."""
+    order = _one_way(order, "store", "release")
+    scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
+    if ptr.__class__ is tensor and ptr.dtype.is_ptr() and ptr.dtype.is_const():
+        raise value_error("Cannot store to a constant pointer", "remove tl.const from the parameter's annotation")
+    ptr, _ = _pointer(sem, ptr, "store")
+    value, mask = _value_like(sem, ptr, value), _mask_like(sem, ptr, mask)
+    sem.builder.insert(tt.AtomicStore(ptr.handle, value.handle, mask.handle, order, scope))
+
+
+def atomic_poll(sem: Semantic, ptr: tensor, expected: Any, order: Any, scope: Any, timeout: Any) -> tensor:
+    """Whether `expected` was seen where `ptr` points to, after waiting for it at most `timeout` nanoseconds."""
+    order = _one_way(order, "poll", "acquire")
+    scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
+    ptr, _ = _pointer(sem, ptr, "poll")
+    element = ptr.dtype.element_ty
+    if not element.is_int() or element.primitive_bitwidth not in (16, 32, 64):
+        raise value_error("atomic_poll only supports integer elements with width {16, 32, 64}")
+    expected = _value_like(sem, ptr, expected)
+    if isinstance(timeout, int) and timeout < 0:
+        raise value_error("atomic_poll timeout_ns must be non-negative")
+    if timeout is not None:
+        timeout = sem.to_tensor(timeout)
+        if timeout.type.is_block() or not timeout.dtype.is_int():
+            raise value_error("atomic_poll timeout_ns must be a scalar integer")
+        timeout = sem.cast(timeout, uint64).handle
+    result = expected.type.with_element_ty(int1)
+    op = tt.AtomicPoll(ptr.handle, expected.handle, timeout, order, scope, result=result.to_ir())
+    return tensor(sem.builder.add(op), result)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects import tt
 from ..aggregate_types import tensor_descriptor_type, type_of
 from ..constexpr import unwrap
-from ..dtypes import block_type, int32, int64
+from ..dtypes import bfloat16, block_type, float16, float32, int16, int32, int64, uint32, uint64
 from ..tensor import tensor, tensor_descriptor
 from ..tuples import tuple as tl_tuple
 from .errors import type_error, value_error
@@ -17,7 +17,14 @@ from .memory import CACHE_LOAD, PADDING, cache_policy, choice, index_values
 if TYPE_CHECKING:
     from .semantic import Semantic
 
-__all__ = ["descriptor_load", "descriptor_store", "make_tensor_descriptor"]
+__all__ = [
+    "descriptor_gather",
+    "descriptor_load",
+    "descriptor_reduce",
+    "descriptor_scatter",
+    "descriptor_store",
+    "make_tensor_descriptor",
+]
 
 MAX_RANK = 5
 MIN_ROW_BYTES = 16
@@ -93,15 +100,84 @@ def descriptor_load(
     return tensor(sem.builder.add(op), desc.block_type)
 
 
-def descriptor_store(sem: Semantic, desc: Any, offsets: Any, value: Any) -> None:
-    """Write `value`, cast to the descriptor's dtype, to the block at `offsets`."""
-    _check(desc, offsets, "a descriptor store")
+def _value_of_block(sem: Semantic, desc: Any, value: Any, what: str) -> tensor:
     value = sem.to_tensor(value)
     if value.type.shape != desc.block_type.shape:
         raise value_error(
-            f"a block of shape {list(value.type.shape)} cannot be stored through a descriptor of blocks"
+            f"a block of shape {list(value.type.shape)} cannot be {what} through a descriptor of blocks"
             f" {list(desc.block_type.shape)}"
         )
-    value = sem.cast(value, desc.dtype)
+    return value
+
+
+def descriptor_store(sem: Semantic, desc: Any, offsets: Any, value: Any) -> None:
+    """Write `value`, cast to the descriptor's dtype, to the block at `offsets`."""
+    _check(desc, offsets, "a descriptor store")
+    value = sem.cast(_value_of_block(sem, desc, value, "stored"), desc.dtype)
     indices = [v.handle for v in index_values(sem, offsets, "offsets of a descriptor store", int32)]
     sem.builder.insert(tt.DescriptorStore(desc.handle, value.handle, indices))
+
+
+# What hardware combines in memory; `min` and `max` of 16-bit floats need a GPU that reads descriptors itself.
+_REDUCIBLE = {
+    "add": (uint32, int32, uint64, float32, float16, bfloat16),
+    "min": (uint32, int32, uint64, int64, float16, bfloat16),
+    "max": (uint32, int32, uint64, int64, float16, bfloat16),
+    "and": (uint32, int32, uint64, int64),
+    "or": (uint32, int32, uint64, int64),
+    "xor": (uint32, int32, uint64, int64),
+}
+
+
+def descriptor_reduce(sem: Semantic, name: str, desc: Any, offsets: Any, value: Any) -> None:
+    """Combine `value` by `name` with the block at `offsets`, each element in one step."""
+    _check(desc, offsets, f"a descriptor's atomic_{name}")
+    value = _value_of_block(sem, desc, value, "combined")
+    if desc.dtype not in _REDUCIBLE[name]:
+        known = ", ".join(str(ty) for ty in _REDUCIBLE[name])
+        raise type_error(f"Unsupported dtype {desc.dtype}: atomic_{name} of a descriptor takes {known}")
+    value = sem.cast(value, desc.dtype)
+    indices = [v.handle for v in index_values(sem, offsets, f"offsets of a descriptor's atomic_{name}", int32)]
+    kind = tt.DescriptorReduceKind[f"_{name}" if name in ("and", "or") else name]
+    sem.builder.insert(tt.DescriptorReduce(kind, desc.handle, value.handle, indices))
+
+
+def _check_rows(desc: Any, rows: Any, name: str) -> None:
+    """Blocks of one row of at least 32 bytes, and at least 8 rows."""
+    _check(desc, (0, 0), f"a descriptor {name}")
+    shape = list(desc.block_type.shape)
+    if shape[0] != 1:
+        raise value_error(f"descriptor block must have 1 row, but got {shape}", "make it with block_shape=[1, columns]")
+    if rows.__class__ is not tensor or len(rows.type.shape) != 1:
+        kind = rows.type if rows.__class__ is tensor else type(rows).__name__
+        raise value_error(f"x offsets must be 1D, but got {kind}")
+    if rows.dtype not in (int16, int32):
+        raise type_error(f"x offsets must have dtype int16 or int32, but got {rows.dtype}")
+    if rows.type.shape[0] < 8:
+        raise value_error(f"descriptor {name} must have at least 8 rows, but got {list(rows.type.shape)}")
+    least = 32 // desc.dtype.primitive_bitwidth * 8
+    if shape[1] < least:
+        raise value_error(f"descriptor {name} of {desc.dtype} must have at least {least} columns, but got {shape[1]}")
+
+
+def descriptor_gather(sem: Semantic, desc: Any, rows: Any, column: Any, cache: Any, eviction: Any) -> tensor:
+    """The rows of numbers `rows`, from `column` on."""
+    _check_rows(desc, rows, "gather")
+    for value, what in ((cache, "cache modifier"), (eviction, "eviction policy")):
+        if unwrap(value):
+            raise value_error(f"{what} is not supported yet in a descriptor gather")
+    (y,) = index_values(sem, [column], "the column of a descriptor gather", int32)
+    ty = block_type(desc.dtype, [rows.type.shape[0], desc.block_type.shape[1]])
+    return tensor(sem.builder.add(tt.DescriptorGather(desc.handle, rows.handle, y.handle, result=ty.ir)), ty)
+
+
+def descriptor_scatter(sem: Semantic, desc: Any, value: Any, rows: Any, column: Any) -> None:
+    """Write the rows of `value` to the rows of numbers `rows`, from `column` on."""
+    _check_rows(desc, rows, "scatter")
+    shape = [rows.type.shape[0], desc.block_type.shape[1]]
+    if value.__class__ is not tensor or list(value.type.shape) != shape:
+        kind = value.type if value.__class__ is tensor else type(value).__name__
+        raise value_error(f"a descriptor scatter of {shape[0]} rows takes a block of shape {shape}, got {kind}")
+    value = sem.cast(value, desc.dtype)
+    (y,) = index_values(sem, [column], "the column of a descriptor scatter", int32)
+    sem.builder.insert(tt.DescriptorScatter(desc.handle, rows.handle, y.handle, value.handle))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import llvm, tt
 from ...ir import DenseElementsAttr, TensorType, i32
+from ...support.lazy import LazyModule
 from ..constexpr import unwrap
 from ..dtypes import dtype, int32
 from ..tensor import tensor
@@ -15,11 +16,16 @@ from .errors import type_error, value_error
 if TYPE_CHECKING:
     from .semantic import Semantic
 
+_ttg = LazyModule("...dialects.ttg", __package__)  # no CPU kernel needs it
+
 __all__ = [
     "assume",
+    "barrier",
     "device_assert",
     "device_print",
     "extern_elementwise",
+    "grid_dependency_launch_dependents",
+    "grid_dependency_wait",
     "hint",
     "inline_asm",
     "num_programs",
@@ -111,3 +117,21 @@ def extern_elementwise(
     ty = args[0].type.with_element_ty(result)
     op = tt.ExternElementwise([a.handle for a in args], library, path, symbol, pure, result=ty.to_ir())
     return tensor(sem.builder.add(op), ty)
+
+
+# -- programs and threads -----------------------------------------------------------------------------------------
+
+
+def grid_dependency_wait(sem: Semantic) -> None:
+    """Wait for the grids in front of this one."""
+    sem.builder.insert(tt.GridDependencyWait())
+
+
+def grid_dependency_launch_dependents(sem: Semantic) -> None:
+    """Let the grids behind this one start."""
+    sem.builder.insert(tt.GridDependencyLaunchDependents())
+
+
+def barrier(sem: Semantic) -> None:
+    """All threads of a program wait for each other, and see what the others wrote."""
+    sem.builder.insert(_ttg.Barrier(_ttg.AddrSpace.all))

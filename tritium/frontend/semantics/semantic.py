@@ -6,7 +6,7 @@ from typing import Any
 
 from ...ir import Builder
 from ..dtypes import dtype
-from . import arithmetic, atomics, casts, descriptors, extras, memory, promotion, shape, tiles
+from . import arithmetic, atomics, casts, descriptors, elementwise, extras, memory, promotion, scaled, shape, tiles
 
 __all__ = ["Semantic"]
 
@@ -102,12 +102,19 @@ class Semantic:
     advance = memory.advance
     atomic_cas = atomics.atomic_cas
     atomic_rmw = atomics.atomic_rmw
+    atomic_load = atomics.atomic_load
+    atomic_store = atomics.atomic_store
+    atomic_poll = atomics.atomic_poll
     make_tensor_descriptor = descriptors.make_tensor_descriptor
     descriptor_load = descriptors.descriptor_load
     descriptor_store = descriptors.descriptor_store
+    descriptor_reduce = descriptors.descriptor_reduce
+    descriptor_gather = descriptors.descriptor_gather
+    descriptor_scatter = descriptors.descriptor_scatter
 
     where = tiles.where
     dot = tiles.dot
+    dot_scaled = scaled.dot_scaled
     reduce = tiles.reduce
     scan = tiles.scan
     histogram = tiles.histogram
@@ -120,3 +127,7 @@ class Semantic:
     device_assert = extras.device_assert
     inline_asm = extras.inline_asm
     extern_elementwise = extras.extern_elementwise
+    grid_dependency_wait = extras.grid_dependency_wait
+    grid_dependency_launch_dependents = extras.grid_dependency_launch_dependents
+    barrier = extras.barrier
+    map_elementwise = elementwise.map_elementwise

@@ -32,7 +32,7 @@ from .shape import wrap_shape
 if TYPE_CHECKING:
     from .semantic import Semantic
 
-__all__ = ["dot", "histogram", "reduce", "scan", "where"]
+__all__ = ["accumulate_into", "call_function", "dot", "histogram", "reduce", "scan", "where"]
 
 
 def _warn(sem: Semantic, message: str) -> None:
@@ -97,7 +97,7 @@ def dot(
             f" got M = {m}, N = {n}, K = {k}"
         )
     result = block_type(_accumulator(a.dtype, acc, out_dtype), (*a.type.shape[:-2], m, n))
-    acc = _accumulate_into(sem, acc, result)
+    acc = accumulate_into(sem, acc, result, "tl.dot")
     precision = _precision(sem, input_precision)
     imprecise = _imprecise(sem, a, b, k, max_num_imprecise_acc)
     op = tt.Dot(a.handle, b.handle, acc.handle, precision, imprecise)
@@ -146,14 +146,15 @@ def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
     return float32 if operand in (float32, bfloat16) else out_dtype
 
 
-def _accumulate_into(sem: Semantic, acc: Any, result: Any) -> tensor:
+def accumulate_into(sem: Semantic, acc: Any, result: Any, name: str) -> tensor:
+    """The accumulator as a block of the type `result`: zeros where none was given."""
     acc = unwrap(acc)
     if acc is None or (acc.__class__ is not tensor and acc == 0):
         return sem.full(result.shape, 0, result.element_ty)
     if acc.__class__ is not tensor or acc.type is not result:
         kind = acc.type if acc.__class__ is tensor else type(acc).__name__
         raise type_error(
-            f"the accumulator of tl.dot is {kind}, it must be {result}",
+            f"the accumulator of {name} is {kind}, it must be {result}",
             f"start it as tl.zeros({list(result.shape)}, dtype=tl.{_spelling(result.element_ty)})",
         )
     return acc
@@ -207,7 +208,7 @@ def _combine_region(
     args = [tensor(v, ty) for v, ty in zip(block.args, (*types, *types))]
     with builder.saved():
         builder.at_end(block)
-        results = _call(sem, combine_fn, args, generator)
+        results = call_function(sem, combine_fn, args, generator, "the combine function")
         results = list(results.values) if isinstance(results, tl_tuple) else [results]
         if len(results) != len(types):
             raise value_error(
@@ -226,14 +227,14 @@ def _combine_region(
     return Region(block)
 
 
-def _call(sem: Semantic, fn: Any, args: list[tensor], generator: Any) -> Any:
+def call_function(sem: Semantic, fn: Any, args: list[tensor], generator: Any, what: str) -> Any:
     """`fn` of the language, jit function or builtin, on `args`."""
     if getattr(fn, "__tritium_builtin__", False):
         return fn(*args, _semantic=sem)
     inner = unwrap_callee(fn)
     if not isinstance(inner, SourceFunction):
         raise type_error(
-            f"the combine function must be a function of the language, got {getattr(fn, '__name__', repr(fn))}",
+            f"{what} must be a function of the language, got {getattr(fn, '__name__', repr(fn))}",
             "decorate it with @triton.jit",
         )
     return generator.call_callee(inner, args, {})

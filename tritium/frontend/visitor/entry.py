@@ -8,11 +8,12 @@ from typing import Any
 from ...dialects import builtin
 from ...ir import ArrayAttr, Attribute, Block, DictionaryAttr, IntegerAttr, StringAttr, Type, Value, i1, i32
 from ...support import NameLoc
+from ..aggregate_types import descriptor_argument_type, tensor_descriptor_type
 from ..callee import SourceFunction
 from ..dtypes import str_to_type
 from ..errors import CallFrame, CompilationError
 from .unit import Unit, location_of
-from .values import flatten, set_hints, tl_tuple, wrap
+from .values import flatten, tl_tuple, wrap
 
 __all__ = ["ast_to_ttir"]
 
@@ -36,7 +37,7 @@ def ast_to_ttir(
     Raises CompilationError with the place in the source.
     """
     unit = Unit(options)
-    arguments = _Arguments(fn, constants or {}, attrs or {})
+    arguments = _Arguments(fn, constants or {}, attrs or {}, options)
     try:
         block = Block()
         env = {p.name: arguments.make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(fn.params)}
@@ -57,12 +58,15 @@ def ast_to_ttir(
 class _Arguments:
     """Makes the arguments of the kernel: block arguments for run-time ones, constants for the others."""
 
-    def __init__(self, fn: SourceFunction, constants: Mapping[Any, Any], attrs: Mapping[Any, Any]) -> None:
+    def __init__(
+        self, fn: SourceFunction, constants: Mapping[Any, Any], attrs: Mapping[Any, Any], options: Any
+    ) -> None:
         self.fn = fn
         self.constants = {self._path(k): v for k, v in constants.items()}
         self.attrs = {self._path(k): v for k, v in attrs.items()}
         self.attributes: list[dict[str, Attribute]] = []
         self.loc = location_of(fn)
+        self.native_descriptors = bool(getattr(options, "native_descriptors", False))
 
     def _path(self, key: Any) -> Path:
         if isinstance(key, str):
@@ -80,12 +84,15 @@ class _Arguments:
             fields = getattr(kind, "_fields", None)
             return tl_tuple(items, fields=list(fields)) if fields else tl_tuple(items)
         ty = str_to_type(kind)
+        if ty.__class__ is descriptor_argument_type and self.native_descriptors:
+            ty = ty.native
         types: list[Type] = []
         ty._flatten_ir_types(types)
-        loc = NameLoc(name, self.loc)
-        handles: list[Value] = [block.add_argument(t, loc) for t in types]
+        names = _names(ty, name, len(types))
+        handles: list[Value] = [block.add_argument(t, NameLoc(n, self.loc)) for t, n in zip(types, names)]
+        for handle, own_name in zip(handles, names):
+            handle.hint = own_name
         value, _ = ty._unflatten_ir(handles, 0)
-        set_hints(value, name)
         own = {n: _attribute(v) for n, v in self.attrs.get(path, ())}
         self.attributes += [own if i == 0 else {} for i in range(len(handles))]
         return value
@@ -96,6 +103,14 @@ class _Arguments:
             return wrap(p.default)
         frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())  # type: ignore[attr-defined]
         raise CompilationError(f"no value or type was given for the parameter {name}", [frame])
+
+
+def _names(ty: Any, name: str, count: int) -> list[str]:
+    """What the parts of an argument are called: those of a descriptor as its attributes."""
+    if not isinstance(ty, (tensor_descriptor_type, descriptor_argument_type)):
+        return [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
+    rank = len(ty.block_type.shape)
+    return [name, *(f"{name}.{part}.{i}" for part in ("shape", "stride") for i in range(rank))]
 
 
 def _attribute(value: Any) -> Attribute:

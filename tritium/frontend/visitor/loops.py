@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 MAX_UNROLL = 1 << 14  # steps of a static loop; more is a mistake that would take minutes to compile
-LICM_OFF = "#llvm.loop_annotation<licm = <disable = true>>"
+LICM_OFF = "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"
 
 
 class Carried:
