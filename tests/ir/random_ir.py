@@ -113,7 +113,7 @@ class RandomIR:
             return NameLoc(rng.choice(["x", "y"]), self.location(depth + 1))
         if kind == 1:
             return CallSiteLoc(self.location(depth + 1), self.location(depth + 1))
-        return FusedLoc((self.location(depth + 1), position))
+        return FusedLoc.of((self.location(depth + 1), position))
 
     # -- operations -----------------------------------------------------------------------------------------------
 

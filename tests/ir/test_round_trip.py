@@ -14,15 +14,21 @@ from tritium.dialects import tt
 from tritium.ir import (
     FLOATS,
     ArrayAttr,
+    ComplexType,
     DenseElementsAttr,
     DictionaryAttr,
+    DynamicTensorType,
     FloatAttr,
     FunctionType,
     IntegerAttr,
     IntegerType,
+    MemRefType,
+    ScalableVectorType,
     StringAttr,
     TensorType,
+    TupleType,
     TypeAttr,
+    VectorType,
     i1,
     index,
     parse_attribute,
@@ -70,10 +76,21 @@ integers = st.builds(IntegerType, st.integers(1, 128), st.sampled_from(["", "s",
 floats = st.sampled_from(sorted(FLOATS)).map(FLOATS.__getitem__)
 elements = st.one_of(integers, floats, st.just(index))
 shapes = st.lists(st.integers(0, 300), max_size=4).map(tuple)
+encodings = st.one_of(st.none(), st.builds(StringAttr, st.text()), st.builds(IntegerAttr, st.integers(0, 9)))
+known = st.one_of(elements, st.builds(tt.PointerType, elements))
+dimensions = st.lists(st.one_of(st.none(), st.integers(0, 300)), max_size=4).map(tuple)
 types = st.recursive(
-    elements,
+    st.one_of(
+        elements,
+        st.builds(TensorType, shapes, known, encodings),
+        st.builds(lambda shape, ty: DynamicTensorType((None, *shape), ty), dimensions, known),
+        st.builds(MemRefType, st.one_of(st.none(), dimensions), elements),
+        st.builds(VectorType, st.lists(st.integers(1, 300), max_size=3).map(tuple), elements),
+        st.builds(lambda n, ty: ScalableVectorType((n, 4), (True, False), ty), st.integers(1, 64), elements),
+        st.builds(ComplexType, st.one_of(integers, floats)),
+    ),
     lambda inner: st.one_of(
-        st.builds(TensorType, shapes, inner),
+        st.builds(TupleType, st.lists(inner, max_size=3).map(tuple)),
         st.builds(tt.PointerType, inner, st.integers(0, 5)),
         st.builds(FunctionType, st.lists(inner, max_size=3).map(tuple), st.lists(inner, max_size=3).map(tuple)),
     ),

@@ -3,6 +3,8 @@
 from .attributes import *
 from .attributes import scalar_attr
 from .builder import Builder
+from .builtin_attributes import *
+from .builtin_types import *
 from .definition import *
 from .dominance import Dominance, value_dominates
 from .floats import *

@@ -8,9 +8,10 @@ True
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..support.text import quote
@@ -322,24 +323,27 @@ class DenseElementsAttr(Attribute):
         format_one = _formatter(self.type.element)
         if self.is_splat:
             return format_one(self.values[0])
-        if len(self.values) > 100 and not hasattr(self.type.element, "element"):
-            return f'"0x{self._raw().hex().upper()}"'
+        if len(self.values) > 100:
+            return f'"0x{_raw(self.values, self.type.element).hex().upper()}"'
         return nested([format_one(v) for v in self.values], self.type.shape)
 
-    def _raw(self) -> bytes:
-        """All elements as they lie in memory, each in a power of two of bytes."""
-        element: Any = self.type.element
-        size = storage_bytes(element)
-        if isinstance(element, FloatType):
-            return b"".join([float_bits(v, element).to_bytes(size, "little") for v in self.values])
-        mask = (1 << 8 * size) - 1 if element.width > 1 else 1
-        return b"".join([(v & mask).to_bytes(size, "little") for v in self.values])
+
+def _raw(values: Iterable[Any], element: Any) -> bytes:
+    """The elements as they lie in memory, each in whole bytes, the signs of short ones cut off."""
+    part = getattr(element, "element", None)
+    if part is not None:  # complex
+        return _raw(itertools.chain.from_iterable(values), part)
+    size = storage_bytes(element)
+    if isinstance(element, FloatType):
+        return b"".join([float_bits(v, element).to_bytes(size, "little") for v in values])
+    mask = (1 << element.width) - 1
+    return b"".join([(v & mask).to_bytes(size, "little") for v in values])
 
 
 def storage_bytes(element: Any) -> int:
     """How many bytes an element takes in raw data."""
     size: int = (element.width + 7) // 8
-    return 1 << (size - 1).bit_length() if size > 1 else 1
+    return max(size, 1)
 
 
 def _normal(values: tuple[Any, ...], element: Type) -> tuple[tuple[Any, ...], Any]:
@@ -375,6 +379,11 @@ def _formatter(element: Type) -> Callable[[Any], str]:
         one = _formatter(part)
         return lambda v: f"({one(v[0])},{one(v[1])})"
     return (lambda v: "true" if v else "false") if element is i1 else integer_text
+
+
+def nested_shape(sizes: list[int]) -> tuple[int, ...]:
+    """The shape that brackets of these sizes, from the outside in, have; those never met are of no size."""
+    return tuple(sizes[: sizes.index(-1)] if -1 in sizes else sizes)
 
 
 def nested(items: list[str], shape: tuple[int, ...]) -> str:

@@ -22,17 +22,19 @@ END = "\0"
 
 
 def _token(pattern: str) -> Callable[[str, int], re.Match[str] | None]:
-    return re.compile(pattern + BLANK).match
+    return re.compile(pattern + BLANK, re.ASCII).match
 
 
-_skip = re.compile(BLANK).match
+_skip = re.compile(BLANK, re.ASCII).match
 _value = _token(r"(%[\w$.\-]+(?:#\d+)?)")
-_symbol = _token(r'@(?:([A-Za-z_$.][\w$.\-]*)|"((?:[^"\\\n]|\\.)*)")')
+_symbol = _token(r'@(?:([A-Za-z_][\w$.]*)|"((?:[^"\\\n]|\\.)*)")')
 _string = _token(r'"((?:[^"\\\n]|\\.)*)"')
 _label = _token(r"\^([\w$.\-]+)")
 _word = _token(r"([A-Za-z_][\w$.]*)")
 _alias = _token(r"([#!][A-Za-z_][\w$.]*)")
 _number = _token(r"(-?)(0x[0-9A-Fa-f]+|\d+(?:\.\d*(?:[eE][+\-]?\d+)?)?)")
+_bracket = re.compile(r"->|[<>()\[\]{}\"]").search
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _shown = re.compile(r'"[^"\n]*"|[%@^#!]?[\w$.\-]+|->|[^\s]')
 
 
@@ -143,6 +145,11 @@ class Cursor:
         """An identifier; dots belong to it."""
         return self._take(_word, what)[1]
 
+    def at_word(self) -> str | None:
+        """The identifier that stands here, if one does."""
+        m = _word(self.text, self.pos)
+        return m[1] if m is not None else None
+
     def label(self) -> str:
         """`^bb0`, without the sign."""
         return self._take(_label, "a block like ^bb0")[1]
@@ -186,29 +193,27 @@ class Cursor:
         """Go on at offset `pos`, behind blanks."""
         self.pos = _skip(self.text, pos).end()  # type: ignore[union-attr]
 
-    def balanced(self) -> str:
-        """The text of `<…>` here, brackets of all kinds matched, strings skipped; with the angle brackets."""
+    def balanced(self, comparisons: bool = False) -> str:
+        """The text of `<…>` here, brackets of all kinds matched, strings skipped; with the angle brackets.
+
+        `comparisons`: `>=` in it is no bracket.
+        """
         text, start = self.text, self.pos
         closing: list[str] = []
-        pairs = {"<": ">", "(": ")", "[": "]", "{": "}"}
         pos = start
         while True:
-            ch = text[pos]
-            if ch == END:
+            m = _bracket(text, pos)
+            if m is None:
                 raise self.error("this bracket is never closed", start)
-            if ch == '"':
-                m = _string(text, pos)
-                pos = m.end() if m else pos + 1
-                continue
-            if ch in pairs:
-                closing.append(pairs[ch])
-            elif text.startswith("->", pos):
-                pos += 1
-            elif closing and ch == closing[-1]:
-                closing.pop()
-            elif ch in ">)]}":
-                raise self.error("this bracket closes nothing", pos)
-            pos += 1
-            if not closing:
-                self.skip_to(pos)
-                return text[start:pos]
+            ch, pos = m[0], m.end()
+            if ch in _CLOSING:
+                closing.append(_CLOSING[ch])
+            elif ch == '"':
+                string = _string(text, m.start())
+                pos = string.end() if string else pos
+            elif len(ch) == 1 and not (comparisons and ch == ">" and text[pos] == "="):
+                if not closing or ch != closing.pop():
+                    raise self.error("this bracket closes nothing", m.start())
+                if not closing:
+                    self.skip_to(pos)
+                    return text[start:pos]

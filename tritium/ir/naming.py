@@ -26,11 +26,15 @@ _sanitized: dict[str, str] = {}
 def _sanitize(hint: str) -> str:
     """A hint as an identifier: a leading digit gets an underscore, other characters become hex."""
     if not _PLAIN.fullmatch(hint):
-        text = "".join([c if _KEPT(c) else "_" if c == " " else c.encode().hex().upper() for c in hint])
+        text = "".join([c if _KEPT(c) else "_" if c == " " else _hex(c) for c in hint])
         _sanitized[hint] = text = f"_{text}" if text[:1].isdigit() else text
         return text
     _sanitized[hint] = hint
     return hint
+
+
+def _hex(ch: str) -> str:
+    return ch.encode("utf-8", "surrogatepass").hex().upper()
 
 
 class _Names(dict[Value, str]):

@@ -2,13 +2,14 @@
 
 from .diagnostics import Diagnostic
 from .errors import InternalError, OptionError, TritiumError, UnsupportedOperation, UnsupportedStage
-from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc, UnknownLoc
+from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FileRangeLoc, FusedLoc, Location, NameLoc, UnknownLoc
 
 __all__ = [
     "UNKNOWN",
     "CallSiteLoc",
     "Diagnostic",
     "FileLineColLoc",
+    "FileRangeLoc",
     "FusedLoc",
     "InternalError",
     "Location",

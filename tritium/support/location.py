@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .text import PLAIN, quote
 
-__all__ = ["UNKNOWN", "CallSiteLoc", "FileLineColLoc", "FusedLoc", "Location", "NameLoc", "UnknownLoc"]
+__all__ = ["UNKNOWN", "CallSiteLoc", "FileLineColLoc", "FileRangeLoc", "FusedLoc", "Location", "NameLoc", "UnknownLoc"]
 
 
 class Location:
@@ -78,6 +79,24 @@ class FileLineColLoc(Location):
         return self
 
 
+class FileRangeLoc(FileLineColLoc):
+    """`loc("file.py":3:7 to :12)`, `loc("file.py":3:7 to 4:2)`: where a piece of text begins and ends."""
+
+    __slots__ = ("end_column", "end_line")
+
+    def __init__(self, file: str, line: int, column: int, end_line: int, end_column: int) -> None:
+        super().__init__(file, line, column)
+        self.end_line = end_line
+        self.end_column = end_column
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.file, self.line, self.column, self.end_line, self.end_column)
+
+    def spell(self, texts: dict[Any, str]) -> str:
+        line = self.end_line if self.end_line != self.line else ""
+        return f"{super().spell(texts)} to {line}:{self.end_column}"
+
+
 class NameLoc(Location):
     """`loc("x"(child))`: the name of a variable, and where it was assigned."""
 
@@ -124,6 +143,17 @@ class FusedLoc(Location):
     def __init__(self, locations: tuple[Location, ...], metadata: Any = None) -> None:
         self.locations = locations
         self.metadata = metadata
+
+    @classmethod
+    def of(cls, locations: Iterable[Location], metadata: Any = None) -> Location:
+        """Locations fused: each once, without unknown ones; one that is left over without metadata is the result."""
+        parts: dict[Location, None] = {}
+        for loc in locations:
+            inner = loc.locations if isinstance(loc, FusedLoc) and loc.metadata == metadata else (loc,)
+            parts.update(dict.fromkeys(part for part in inner if not isinstance(part, UnknownLoc)))
+        if metadata is not None:
+            return cls(tuple(parts) or (UNKNOWN,), metadata)
+        return cls(tuple(parts)) if len(parts) > 1 else next(iter(parts), UNKNOWN)
 
     def _key(self) -> tuple[Any, ...]:
         return (self.locations, self.metadata)

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["PLAIN", "quote", "unescape"]
 
-_escape = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\]))')
+_escape = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\])|(.|$))', re.DOTALL)
 _NAMED_ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 
 
@@ -22,12 +22,20 @@ class _Plain(dict[Any, str]):
 PLAIN = _Plain()
 
 
+def _encoded(text: str) -> bytes:
+    """UTF-8, in which lone surrogates stand for the bytes that they were made of."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def quote(text: str) -> str:
     """`text` as an MLIR string literal: quotes, backslashes and bytes outside ASCII are escaped in hex."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     out = []
-    for byte in text.encode():
+    for byte in _encoded(text):
         ch = chr(byte)
         if ch == "\\":
             out.append("\\\\")
@@ -39,11 +47,13 @@ def quote(text: str) -> str:
 
 
 def unescape(body: str) -> str:
-    """The content of a string literal: escapes are `\\n`, `\\t`, `\\"`, `\\\\` and bytes in hex."""
+    """What a string literal says; escapes are `\\n`, `\\t`, `\\"`, `\\\\`, bytes in hex; others raise `ValueError`."""
     if "\\" not in body:
         return body
 
     def byte(m: re.Match[bytes]) -> bytes:
+        if m[3] is not None:
+            raise ValueError("a backslash in a string stands before n, t, a quote, itself or two hex digits")
         return bytes([int(m[1], 16)]) if m[1] else _NAMED_ESCAPES[m[2]]
 
-    return _escape.sub(byte, body.encode()).decode(errors="replace")
+    return _escape.sub(byte, _encoded(body)).decode(errors="surrogateescape")

@@ -114,8 +114,8 @@ tt.func public @fold_bitcast(%x: f32) -> (i32, f32) {
 //     tt.return %x, %d : i32, index
 //   }
 //   tt.func public @fold_float_cast() -> (f16, f32) {
-//     %cst = arith.constant 9.997559e-02 : f16
-//     %cst_0 = arith.constant 0.0999755859375 : f32
+//     %cst = arith.constant 9.997550e-02 : f16
+//     %cst_0 = arith.constant 0.0999755859 : f32
 //     tt.return %cst, %cst_0 : f16, f32
 //   }
 //   tt.func public @truncate_extended_float(%x: f16) -> (f16, bf16) {

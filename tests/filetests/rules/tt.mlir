@@ -160,8 +160,8 @@ tt.func public @float_to_own_type_or_zero(%x: tensor<4xf8E4M3FN>) -> (tensor<4xf
 //     tt.return %x, %y : tensor<4xf32>, tensor<4xf32>
 //   }
 //   tt.func public @join_of_split(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
-//     %l:2 = tt.split %x : tensor<4x2xf32> -> tensor<4xf32>
-//     %b = tt.join %l#1, %l#0 : tensor<4xf32> -> tensor<4x2xf32>
+//     %l, %r = tt.split %x : tensor<4x2xf32> -> tensor<4xf32>
+//     %b = tt.join %r, %l : tensor<4xf32> -> tensor<4x2xf32>
 //     tt.return %x, %b : tensor<4x2xf32>, tensor<4x2xf32>
 //   }
 //   tt.func public @join_or_split_constant() -> (tensor<4x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>) {
