@@ -305,7 +305,7 @@ def _read_cta_layout(parser: Parser) -> CtaLayout:
 
 def _write_cta_layout(v: CtaLayout, spell: Callable[[Any], str]) -> str:
     parts = [f"{name} = {write_bases(bases)}" for name, bases in zip(("register", "warp"), v) if bases]
-    return f"{{{', '.join(parts) or 'warp = []'}}}"
+    return f"{{{', '.join(parts)}}}"
 
 
 _CTA_LAYOUT = Kind(lambda v: tuple(map(BASES.normal, v)), _read_cta_layout, _write_cta_layout)
@@ -315,7 +315,7 @@ class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
     """The result of matrix instructions of RDNA chips (gfx11 is version 1, gfx12 2, gfx1250 3).
 
     `ctaLayout` says which tile of one instruction's size each warp holds, and in which of its registers; `isTranspose`:
-    rows and columns of a tile are swapped; `instrShape` is (M, N, K); `rank` is said where it is not 2.
+    rows and columns of a tile are swapped; `instrShape` is (M, N, K); `rank` is said where no basis tells it.
     """
 
     version: Int
@@ -323,7 +323,7 @@ class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
     ctaLayout: Annotated[CtaLayout, _CTA_LAYOUT]
     CGALayout: Bases = ()
     instrShape: Ints = (16, 16, 16)
-    rank: Annotated[int, INT.hiding(lambda v, owner: v == 2)] = 0
+    rank: Annotated[int, INT.hiding(lambda v, owner: v == 2 or any(owner.ctaLayout))] = 0
 
     lanes = 32
     warps = property(lambda self: 1 << len(self.ctaLayout[1]))
