@@ -14,8 +14,9 @@ import filecheck.matcher
 import filecheck.options
 import filecheck.parser
 
+import tritium.conversion  # noqa: F401  (the passes that files name)
 import tritium.dialects
-import tritium.transforms  # noqa: F401  (the passes that files name)
+import tritium.transforms  # noqa: F401  (these too)
 from tritium.ir import (
     PASSES,
     Operation,

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .. import conversion as _conversion  # noqa: F401  (passes that read other dialects than they write)
 from .. import dialects as _dialects  # noqa: F401  (they register themselves)
 from .. import transforms as _transforms  # noqa: F401  (so do their passes)
 from ..ir import (
