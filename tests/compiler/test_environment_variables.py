@@ -133,6 +133,24 @@ def test_variables_that_change_code_are_part_of_keys(monkeypatch, hits):
     assert hits == [False, False, True, False, True, False, True, True]
 
 
+def test_llvm(monkeypatch, capfd):
+    optimized = compiled().asm["llir"]
+    assert capfd.readouterr().err == ""
+    monkeypatch.setenv("LLVM_IR_ENABLE_DUMP", "1")
+    compiled()
+    parts = re.split("; -----// LLVM IR Dump (Before|After) its passes //----- //\n", capfd.readouterr().err)
+    assert parts[1::2] == ["Before", "After"]
+    assert len(parts[2]) > 0 and parts[4].strip() == optimized.strip()
+    monkeypatch.delenv("LLVM_IR_ENABLE_DUMP")
+    monkeypatch.setenv("DISABLE_LLVM_OPT", "1")
+    assert compiled().asm["llir"] != optimized
+    monkeypatch.delenv("DISABLE_LLVM_OPT")
+    monkeypatch.setenv("LLVM_ENABLE_TIMING", "1")
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    compiled()
+    assert "InstCombinePass" in capfd.readouterr().err
+
+
 def test_every_variable_of_tritons_has_a_twin():
     for group in settings.GROUPS.values():
         for name, setting in group.settings().items():

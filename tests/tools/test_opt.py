@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -316,6 +317,42 @@ def test_ctrl_c_says_which_pass_ran(program, own, tmp_path):
     assert (process.returncode, out) == (130, "")
     assert re.fullmatch("interrupted in pass endless on (@f|builtin.module)", err.rstrip().split("\n")[-2])
     assert 'pipeline: "builtin.module(endless)"' in (tmp_path / "endless.mlir").read_text()
+
+
+def on_a_terminal(*arguments):
+    """What a terminal gets to see."""
+    master, slave = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {
+        "TERM": "xterm-256color",
+        "COLUMNS": "120",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tritium", "opt", *arguments], stdout=slave, stderr=slave, env=environment
+    )
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # how a terminal says that all of its users are gone
+            break
+        if not part:
+            break
+        shown += part
+    os.close(master)
+    assert process.wait() == 0
+    return shown.decode()
+
+
+def test_terminals_get_colours(program):
+    shown = on_a_terminal("--help")
+    assert "\x1b[" in shown
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    assert re.search(r"canonicalize\{.*\bnormal form", plain)
+    assert "--split-input-file[=MARKER]" in plain
+    assert "-PASS ...] [options]" in plain
+    shown = on_a_terminal(program, "-cse", "--diff", "--no-output")
+    assert "\x1b[31m-    %b = arith.muli %x, %x : i32\x1b[0m" in shown
 
 
 def test_the_command_line_names_it():

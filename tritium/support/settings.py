@@ -332,6 +332,9 @@ class CompilationSettings(Group):
         doc="write every stage's input and passes to PATH.make_<stage>.repro.mlir",
     )
     crash_path = Text(None, "TRITIUM_CRASH_REPRODUCER", doc="where a pass that fails leaves its input")
+    dump_llvm = Flag(False, "LLVM_IR_ENABLE_DUMP", doc="print LLVM's IR before and after its passes", invalidates=True)
+    time_llvm = Flag(False, "LLVM_ENABLE_TIMING", doc="print the time of LLVM's passes")
+    disable_llvm_opt = Flag(False, "DISABLE_LLVM_OPT", doc="as optimization level 0", invalidates=True)
     instrumentation_mode = Text(
         "", "TRITON_INSTRUMENTATION_MODE", doc="which checks to build into kernels; none is there yet", invalidates=True
     )

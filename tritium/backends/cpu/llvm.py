@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...support.settings import compilation
 from .errors import BackendError
 from .target import CPUTarget
 
@@ -143,10 +144,18 @@ def warm_up(target: CPUTarget) -> None:
 def optimize(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> str:
     """The LLVM text of `text` after the pipeline of `level` (0 to 3) with the target machine at hand."""
     llvm = _llvm()
+    level = 0 if compilation.disable_llvm_opt else level
     machine = _target_machine(target, level)
     module = _parse(llvm, text, target, machine)
+    _dump("Before", module)
     _run_pipeline(llvm, module, machine, level)
+    _dump("After", module)
     return str(module)
+
+
+def _dump(when: str, module: Any) -> None:
+    if compilation.dump_llvm:
+        print(f"; -----// LLVM IR Dump {when} its passes //----- //\n{module}", file=sys.stderr, flush=True)
 
 
 def emit_object(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> bytes:
@@ -225,8 +234,13 @@ def _run_pipeline(llvm: Any, module: Any, machine: Any, level: int) -> None:
         manager = llvm.create_new_module_pass_manager()
         for name in _SHORT_PIPELINE[: 1 if level == 0 else None]:
             getattr(manager, name)()
+    timing = compilation.time_llvm
     try:
+        if timing:
+            builder.start_pass_timing()
         manager.run(module, builder)
+        if timing:
+            print(builder.finish_pass_timing(), file=sys.stderr, flush=True)
     finally:
         # llvmlite's own clean-up never reaches this call (its class inherits an empty one first): 65 KB a compile
         manager._capi.LLVMPY_DisposeNewModulePassManger(manager)
