@@ -13,6 +13,7 @@ __all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ttc", "ub"]
 register_dialects(
     {
         "gluon": LazyModule(".gluon", __package__),
+        "llvm": LazyModule(".llvm_ops", __package__),
         "ttg": LazyModule(".ttg", __package__),
         "ttng": LazyModule(".ttng", __package__),
     }
