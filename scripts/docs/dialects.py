@@ -220,18 +220,6 @@ def _rules(cls: Any, rules: dict[Any, list[tuple[str, Rule]]]) -> str:
 # -- types and attributes -------------------------------------------------------------------------------------------
 
 
-#: what the kinds of parameters are called (see `tritium.ir.parameters`)
-_PARAMETERS = {
-    "Int": "integer",
-    "Ints": "integers",
-    "Bases": "lists of integers",
-    "Boolean": "true or false",
-    "Text": "string",
-    "Attr": "attribute",
-    "Typ": "type",
-}
-
-
 def _types_and_attributes() -> dict[str, list[Any]]:
     """The classes of types and attributes that the modules of each dialect define, by dialect."""
     found: dict[str, list[Any]] = defaultdict(list)
@@ -260,14 +248,12 @@ def _title(cls: Any) -> str:
 
 def _thing(cls: Any) -> str:
     kind = "type" if issubclass(cls, Type) else "attribute"
-    rows = [(f"`{p.name}`", _parameter(cls, p)) for p in getattr(cls, "parameters", ())]
+    rows = [(f"`{p.name}`", _parameter(p)) for p in getattr(cls, "parameters", ())]
     return sections(f"### {kind} `{_title(cls)}`", doc_of(cls), table(("parameter", "what it is"), rows))
 
 
-def _parameter(cls: Any, p: Any) -> str:
-    annotations = [c.__annotations__[p.name] for c in cls.__mro__ if p.name in getattr(c, "__annotations__", {})]
-    what = _PARAMETERS.get(str(annotations[0]), "") if annotations else ""
+def _parameter(p: Any) -> str:
     default = p.default.name.lstrip("_") if isinstance(p.default, enum.Enum) else str(p.default)
     shown = {"True": "true", "False": "false", "()": "", "None": ""}.get(default, default)
     optional = (f"`{shown}` if left out" if shown else "may be left out") if p.optional else ""
-    return "; ".join(text for text in (what, optional) if text)
+    return "; ".join(text for text in (p.kind.what, optional) if text)

@@ -1,5 +1,7 @@
-"""The gluon dialect: layouts still to be chosen. Its one operation pins a layout down; none of it is left after
-layouts have been inferred."""
+"""The gluon dialect: layouts still to be chosen.
+
+Its one operation pins a layout down; none of it is left after layouts have been inferred.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ __all__ = ["AutoEncoding", "CoalescedEncoding", "SetAutoLayout"]
 
 
 class AutoEncoding(DialectAttribute, name="gluon.auto_encoding"):
-    """A layout that follows from what is done with the tensor."""
+    """`#gluon.auto_encoding`: a layout that follows from what is done with the tensor."""
 
 
 class CoalescedEncoding(DialectAttribute, name="gluon.coalesced_encoding"):
-    """A layout that suits the loads and stores around."""
+    """`#gluon.coalesced_encoding`: a layout that suits the loads and stores around."""
 
 
 class SetAutoLayout(Op, name="gluon.set_auto_layout", assembly="$src attr-dict `:` type($src) `->` type($result)"):

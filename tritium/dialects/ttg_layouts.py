@@ -111,9 +111,12 @@ class Mma(Distributed):
 
 
 class Blocked(Distributed, name="ttg.blocked", alias="blocked"):
-    """Each thread holds a tile of `sizePerThread`, threads of a warp stand side by side, then warps, then blocks.
+    """`#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]}>`: tiles.
 
-    `order` names the dimensions from the fastest moving to the slowest.
+    Each thread holds a tile of `sizePerThread`; threads of a warp stand side by side, then warps, then blocks of a
+    cluster, and a larger tensor repeats that. `order` names the dimensions from the fastest moving to the slowest. Of
+    the layout above, warp 0 holds the rows 0 to 3 of an 8 x 16 tensor: thread 0 the elements 0 and 1 of row 0, thread 1
+    the elements 2 and 3, thread 8 the first of row 1.
     """
 
     sizePerThread: Ints
@@ -161,7 +164,12 @@ class LinearLayout(Distributed):
 
 
 class Linear(LinearLayout, name="ttg.linear", alias="linear"):
-    """Bit k of the register's (lane's, warp's, block's) number moves by basis k; each bit of the tensor moves once."""
+    """`#ttg.linear<{register = [[0, 1]], lane = [[0, 2], [1, 0]], warp = [[2, 0]], block = []}>`: bits permuted.
+
+    Bit k of the register's number moves by basis k of `register` in the tensor; likewise for the lane, the warp and the
+    block. The element of several bits is the sum of theirs. A basis of zeros stands for copies; without those, each
+    bit of each dimension has one basis.
+    """
 
     register: Bases
     lane: Bases
@@ -177,7 +185,10 @@ class Linear(LinearLayout, name="ttg.linear", alias="linear"):
 
 
 class GenericLinear(LinearLayout, name="ttg.generic_linear", alias="generic_linear"):
-    """As `linear`, but warps may move along several dimensions at once, and elements may be held twice."""
+    """`#ttg.generic_linear<{register = [[0, 1]], lane = [[1, 0]], warp = [[1, 1]], block = []}>`: any bits for warps.
+
+    As `linear`, but the bases of warps may move along several dimensions at once, and elements may be held twice.
+    """
 
     register: Bases
     lane: Bases
@@ -198,7 +209,11 @@ class GenericLinear(LinearLayout, name="ttg.generic_linear", alias="generic_line
 
 
 class Slice(Distributed, name="ttg.slice"):
-    """The layout that a tensor of the layout `parent` has without its dimension `dim`."""
+    """`#ttg.slice<{dim = 0, parent = #blocked}>`: the layout of a tensor without a dimension.
+
+    What is left of `parent` without dimension `dim`. A reduction leaves its result in it, and `tt.expand_dims`
+    takes such a tensor back to the parent.
+    """
 
     dim: Int
     parent: Attr
@@ -220,8 +235,9 @@ class Slice(Distributed, name="ttg.slice"):
 
 
 class NvidiaMma(Mma, name="ttg.nvidia_mma", alias="mma"):
-    """The result of tensor core instructions: version 2 is `mma.sync`, version 3 `wgmma`.
+    """`#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>`: products.
 
+    Where instructions of tensor cores leave a product: version 2 is `mma.sync`, version 3 `wgmma`.
     `instrShape` is the shape of one instruction, `warpsPerCTA` how warps stand side by side.
     """
 
@@ -249,8 +265,9 @@ _MFMA_SHAPES = ((32, 32), (16, 16), (64, 4), (4, 64))
 
 
 class AmdMfma(Mma, name="ttg.amd_mfma", alias="mma"):
-    """The result of matrix instructions of CDNA chips (gfx908 is version 1, gfx90a 2, gfx942 3, gfx950 4).
+    """`#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>`: products.
 
+    Where matrix instructions of CDNA chips leave a product (gfx908 is version 1, gfx90a 2, gfx942 3, gfx950 4).
     `instrShape` is (M, N, K) of one instruction; each warp holds `tilesPerWarp` tiles side by side; `isTransposed`:
     rows and columns of a tile are swapped.
     """
@@ -312,8 +329,9 @@ _CTA_LAYOUT = Kind(lambda v: tuple(map(BASES.normal, v)), _read_cta_layout, _wri
 
 
 class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
-    """The result of matrix instructions of RDNA chips (gfx11 is version 1, gfx12 2, gfx1250 3).
+    """`#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}}>`: products.
 
+    Where matrix instructions of RDNA chips leave a product (gfx11 is version 1, gfx12 2, gfx1250 3).
     `ctaLayout` says which tile of one instruction's size each warp holds, and in which of its registers; `isTranspose`:
     rows and columns of a tile are swapped; `instrShape` is (M, N, K); `rank` is said where no basis tells it.
     """
@@ -346,8 +364,9 @@ class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
 
 
 class DotOperand(Distributed, name="ttg.dot_op"):
-    """The layout of operand `opIdx` (0: left, 1: right) of a `tt.dot` whose result has the layout `parent`.
+    """`#ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>`: the layout of an operand of a product.
 
+    Operand `opIdx` (0: left, 1: right) of a `tt.dot` whose result has the layout `parent`.
     `kWidth`: how many elements along K a thread holds next to each other; 0 where the parent leaves no choice.
     """
 

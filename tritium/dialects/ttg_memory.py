@@ -57,7 +57,7 @@ __all__ = [
 
 
 class SharedMemorySpace(DialectAttribute, name="ttg.shared_memory", alias="smem"):
-    """The memory that the threads of a block share."""
+    """`#ttg.shared_memory`: the memory that the threads of a block share."""
 
 
 class MemoryLayout(Layout):
@@ -98,9 +98,11 @@ class _Swizzled(Shared):
 
 
 class SwizzledShared(_Swizzled, name="ttg.swizzled_shared", alias="shared"):
-    """Row by row, but groups of `vec` elements of a row trade places: group c of row r stands where c xor phase was.
+    """`#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>`: rows whose elements trade places.
 
-    The phase is (r / perPhase) mod maxPhase. `order` names the dimensions from the fastest moving to the slowest.
+    Row by row, but group c of `vec` elements of row r stands where group c xor phase would, so that a column lies in
+    different banks; the phase is (r / perPhase) mod maxPhase. Of the layout above, the rows of a 4 x 4 tensor begin
+    with their elements 0, 1, 2 and 3. `order` names the dimensions from the fastest moving to the slowest.
     """
 
     vec: Int
@@ -111,7 +113,10 @@ class SwizzledShared(_Swizzled, name="ttg.swizzled_shared", alias="shared"):
 
 
 class AmdRotatingShared(_Swizzled, name="ttg.amd_rotating_shared", alias="shared"):
-    """As `swizzled_shared`, but the phase is xored with the number of the block of perPhase * maxPhase rows as well."""
+    """`#ttg.amd_rotating_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>`: swizzles that change.
+
+    As `swizzled_shared`, but the phase is xored with the number of the group of perPhase * maxPhase rows as well.
+    """
 
     vec: Int
     perPhase: Int
@@ -121,8 +126,9 @@ class AmdRotatingShared(_Swizzled, name="ttg.amd_rotating_shared", alias="shared
 
 
 class NvmmaShared(Shared, name="ttg.nvmma_shared", alias="shared"):
-    """Tiles as `wgmma`, `tcgen05.mma` and TMA copies read them: rows of `swizzlingByteWidth` bytes, swizzled.
+    """`#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>`: operands in memory.
 
+    Tiles as `wgmma`, `tcgen05.mma` and TMA copies read them: rows of `swizzlingByteWidth` bytes, swizzled.
     `transposed`: the first dimension is contiguous, not the last; `fp4Padded`: 4-bit elements stand in the padded form
     of mixed-precision products; `rank` is said where CGALayout does not tell it.
     """
@@ -182,9 +188,11 @@ def _read_pairs(parser: Parser) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 class PaddedShared(Shared, name="ttg.padded_shared", alias="shared"):
-    """Element number i, counted by the bases of `offset`, stands at i + the sum over k of (i / interval k) * padding k.
+    """`#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [16, 64]}>`: gaps between groups of elements.
 
-    Text says `order` and `shape` where the bases of `offset` just count in an order.
+    Element number i, counted by the bases of `offset`, stands at i + the sum over k of (i / interval k) * padding k:
+    above, a gap of 8 elements behind each 64. Text says `order` and `shape` where the bases of `offset` just count in
+    an order.
     """
 
     intervals: Ints
@@ -272,7 +280,10 @@ class PaddedShared(Shared, name="ttg.padded_shared", alias="shared"):
 
 
 class SharedLinear(Shared, name="ttg.shared_linear", alias="shared"):
-    """Bit k of an offset moves by basis k of `offset` in the tensor, bit k of the block's number by that of `block`."""
+    """`#ttg.shared_linear<{offset = [[0, 1], [1, 0]]}, alignment = 16>`: any permutation of the bits of an offset.
+
+    Bit k of an offset moves by basis k of `offset` in the tensor, bit k of the block's number by that of `block`.
+    """
 
     offset: Bases
     block: Bases = ()
@@ -332,8 +343,9 @@ class SharedLinear(Shared, name="ttg.shared_linear", alias="shared"):
 
 
 class PartitionedShared(Shared, name="ttg.partitioned_shared", alias="shared"):
-    """A tensor cut along `partitionDim` into `numPartitions` * `numGroups` pieces, dealt to the partitions in turn.
+    """`#ttg.partitioned_shared<{numPartitions = 2, numGroups = 4, partitionDim = 0, partitionLayout = #shared}>`.
 
+    A tensor cut along `partitionDim` into `numPartitions` * `numGroups` pieces, dealt to the partitions in turn.
     Each partition is an allocation of its own; a piece has the layout `partitionLayout`.
     """
 
@@ -369,7 +381,7 @@ def padded_layout(layout: Attribute) -> PaddedShared | None:
 
 
 class AsyncTokenType(DialectType, name="ttg.async.token"):
-    """Ties what waits for an asynchronous operation to it."""
+    """`!ttg.async.token`: ties what waits for an asynchronous operation to it."""
 
 
 _dimensions = {

@@ -1,14 +1,8 @@
 """Warps that do different things at the same time.
 
-%out = ttg.warp_specialize(%a, %b)
-default {
-  …                                             the warps that come here; may use values from outside
-  ttg.warp_yield %x : i32
-}
-partition0(%arg0: i32, %arg1: i32) num_warps(8) {
-  …                                             eight more warps; see %a and %b as their arguments, nothing else
-  ttg.warp_return
-} : (i32, i32) -> i32
+The warps that come to a `ttg.warp_specialize` run its `default` region, which may use values from outside and yields
+the results. Each `partition` is run by further warps, `num_warps` of them, which see of the outside what is captured,
+as their arguments, and end in `ttg.warp_return`.
 """
 
 from __future__ import annotations

@@ -70,10 +70,11 @@ class Kind:
     """One kind of parameter.
 
     `normal` turns what a caller gives into the value that is kept (or raises `ValueError`), `read` takes it from a
-    parser, `write(value, spell)` gives its text; it is left out of the text where `hidden(value, owner)` holds.
+    parser, `write(value, spell)` gives its text; it is left out of the text where `hidden(value, owner)` holds. `what`
+    is what readers of the documentation call it.
     """
 
-    __slots__ = ("hidden", "normal", "read", "write")
+    __slots__ = ("hidden", "normal", "read", "what", "write")
 
     def __init__(
         self,
@@ -81,7 +82,9 @@ class Kind:
         read: Callable[[Parser], Any],
         write: Callable[[Any, Spell], str],
         hidden: Callable[[Any, Any], bool] | None = None,
+        what: str = "",
     ) -> None:
+        self.what = what
         self.normal = normal
         self.read = read
         self.write = write
@@ -89,7 +92,7 @@ class Kind:
 
     def hiding(self, hidden: Callable[[Any, Any], bool]) -> Kind:
         """The same kind, left out of the text where `hidden(value, owner)` holds."""
-        return Kind(self.normal, self.read, self.write, hidden)
+        return Kind(self.normal, self.read, self.write, hidden, self.what)
 
 
 def power_of_two(n: int) -> bool:
@@ -176,13 +179,13 @@ def _write_plain(v: Any, spell: Spell) -> str:
     return str(v)
 
 
-INT = Kind(_integer, _read_integer, _write_plain)
-BOOLEAN = Kind(_boolean, _read_boolean, _write_boolean)
-INTS = Kind(_integers, _read_integers, _write_integers)
-BASES = Kind(_bases, _read_bases, write_bases)
-TEXT = Kind(_string, lambda p: p.string(), lambda v, spell: quote(v))
-ATTR = Kind(_instance(Attribute, "attribute"), lambda p: p.attribute(), lambda v, spell: spell(v))
-TYPE = Kind(_instance(Type, "type"), lambda p: p.type(), lambda v, spell: spell(v))
+INT = Kind(_integer, _read_integer, _write_plain, what="integer")
+BOOLEAN = Kind(_boolean, _read_boolean, _write_boolean, what="true or false")
+INTS = Kind(_integers, _read_integers, _write_integers, what="integers")
+BASES = Kind(_bases, _read_bases, write_bases, what="lists of integers")
+TEXT = Kind(_string, lambda p: p.string(), lambda v, spell: quote(v), what="string")
+ATTR = Kind(_instance(Attribute, "attribute"), lambda p: p.attribute(), lambda v, spell: spell(v), what="attribute")
+TYPE = Kind(_instance(Type, "type"), lambda p: p.type(), lambda v, spell: spell(v), what="type")
 
 #: The numbers are not negative, and less than 2 ** 63.
 Int = Annotated[int, INT]
@@ -205,7 +208,7 @@ def keyword_kind(cls: type[enum.IntEnum]) -> Kind:
             raise parser.error(f"'{word}' is none of {', '.join(words)}", at)
         return words[word]
 
-    return Kind(cls, read, lambda v, spell: v.name.lstrip("_"))
+    return Kind(cls, read, lambda v, spell: v.name.lstrip("_"), what=" or ".join(f"`{word}`" for word in words))
 
 
 def read_entries(
