@@ -15,6 +15,7 @@ register_dialects(
         "gluon": LazyModule(".gluon", __package__),
         "llvm": LazyModule(".llvm_ops", __package__),
         "ttg": LazyModule(".ttg", __package__),
+        "nvws": LazyModule(".nvws", __package__),
         "ttng": LazyModule(".ttng", __package__),
     }
 )
