@@ -42,7 +42,7 @@ def test_function_with_argument_attributes():
     func.attributes["arg_attrs"] = ArrayAttr((attrs, DictionaryAttr({})))
     assert str(module) == (
         "module {\n"
-        "  tt.func public @f(%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %arg0: i32)"
+        "  tt.func public @f(%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %arg1: i32)"
         " attributes {noinline = false} {\n"
         "    tt.return\n"
         "  }\n"

@@ -187,7 +187,7 @@ def test_forms_of_the_output(opt, program):
     generic = opt(program, "-mlir-print-op-generic")[1]
     assert '"arith.muli"(%x, %x)' in generic
     located = opt(program, "--mlir-print-debuginfo")[1]
-    assert f'loc("{program}":2:3)' in located
+    assert f'loc("{program}":2:8)' in located
     assert "loc(#loc" in located
     local = opt(program, "--locations", "--no-aliases")[1]
     assert "#loc" not in local

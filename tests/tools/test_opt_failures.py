@@ -17,7 +17,7 @@ def test_a_pass_that_raises(opt, program, own, tmp_path):
     lines = err.split("\n")
     assert lines[0] == "error: pass crash failed on @f: ZeroDivisionError: division by zero"
     assert lines[1] == "  at: %c = arith.addi %a, %a : i32"
-    assert lines[2] == f'  from: "{program}":4:3'
+    assert lines[2] == f'  from: "{program}":4:8'
     assert lines[3].endswith(str(crash))
     text = crash.read_text()
     assert 'pipeline: "builtin.module(crash,dce)"' in text
@@ -36,7 +36,7 @@ def test_a_pass_that_breaks_the_ir(opt, program, own, tmp_path, each):
     )
     assert (status, out) == (1, "")
     assert err.startswith("error: pass breaks failed on builtin.module: VerificationError:")
-    assert f"{program}:2:3: error: V2" in err
+    assert f"{program}:2:8: error: V2" in err
     assert 'pipeline: "builtin.module(breaks,licm)"' in (tmp_path / "r").read_text()
 
 
@@ -168,7 +168,7 @@ def test_remarks_of_passes(opt, tmp_path):
     path.write_text(CALLS)
     status, _, err = opt(str(path), "-inline")
     assert status == 0
-    assert f"{path}:3:3: remark: @g stays a call: it is marked noinline\n" in err
+    assert f"{path}:3:8: remark: @g stays a call: it is marked noinline\n" in err
     assert err.count("remark:") == 3
     assert opt(str(path), "-inline", "--verify-diagnostics", "--no-output") == (0, "", "")
     path.write_text(CALLS.replace("noinline}}", "never}}"))

@@ -3,8 +3,9 @@
 A value with a hint is `%hint`, made unique in its scope by a suffix from one counter (`%x`, `%x_0`, `%y`, `%y_1`);
 other constants are named by their value (`%c1_i32`, `%cst`, `%true`), the results of an operation that declares
 several by their fields (`%low, %high = …`; those of a field of variable size share its name, `%buffers:2`); arguments
-of entry blocks are `%arg0`, all other values are numbered. All values of a region are named before those of the
-regions nested in it, which go on counting where the enclosing region ended.
+of entry blocks are `%arg0` and so on (those with a name of their own count too), all other values are numbered. All
+values of a region are named before those of the regions nested in it, which go on counting where the enclosing region
+ended.
 """
 
 from __future__ import annotations
@@ -104,10 +105,10 @@ class Naming:
                 self.names[arg] = "%" + self._take(arg, hint, added)
             elif entry:
                 self.names[arg] = "%" + self._take(arg, f"arg{argument}", added)
-                argument += 1
             else:
                 self.names[arg] = f"%{number}"
                 number += 1
+            argument += entry
         return number, argument
 
     def _results(self, op: Operation, number: int, added: list[str]) -> int:

@@ -224,11 +224,16 @@ class Parser(AttributeParser):
         return self.comma_list(self._argument, ")")
 
     def _argument(self) -> Argument:
-        name = ""
+        name, at = "", self.pos
         if self.text[self.pos] == "%":
             name = self.value_name()
             self.expect(":")
-        return Argument(name, self.type(), self.attr_dict(), self.location() if self.peek("loc") else UNKNOWN)
+        ty, attributes = self.type(), self.attr_dict()
+        return Argument(name, ty, attributes, self.location() if self.peek("loc") else self.place(at))
+
+    def place(self, at: int) -> Location:
+        """The location of what stands at `at` without one: unknown, or where that is in the text."""
+        return FileLineColLoc(self.filename, *self.line_column(at)) if self._text_locations else UNKNOWN
 
     def region(
         self,
@@ -329,12 +334,12 @@ class Parser(AttributeParser):
                 self.pos = m.end()
             else:
                 names = self._result_names()
-        self._op_start = self.pos
+        self._op_start = named_at = self.pos
         op = self._generic() if text[self.pos] == '"' else self._pretty()
         if text[self.pos] == "l" and text.startswith("loc(", self.pos):
             op.loc = self.location()
         elif self._text_locations and op.loc is UNKNOWN:
-            op.loc = FileLineColLoc(self.filename, *self.line_column(start))
+            op.loc = self.place(named_at)
         results = op.results
         if name and len(results) == 1:
             self.define(name, results[0], start)
