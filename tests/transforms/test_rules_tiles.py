@@ -89,7 +89,7 @@ def choices(func, seed):
 def outcome(module, row):
     """What the function returns, and what memory holds then; or how it failed."""
     (func,) = functions_of(module)
-    evaluator = Evaluator(module, (1, 1, 1))
+    evaluator = Evaluator(module, (1, 1, 1), max_steps=20_000)
     arrays = [value.copy() if isinstance(value, np.ndarray) else value for value in row]
     values = [argument(arg.type, value, evaluator.memory) for arg, value in zip(func.entry.args, arrays)]
     with np.errstate(all="ignore"):

@@ -18,6 +18,7 @@ one when it is left.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..ir import (
@@ -39,7 +40,7 @@ from ..ir import (
     pass_on,
 )
 
-__all__ = ["cse"]
+__all__ = ["cse", "region_key"]
 
 
 @pass_on("function")
@@ -139,24 +140,27 @@ def _key(op: Operation, epoch: int) -> Any:
     key = (op.__class__, op.name, inputs, rest, types, epoch)
     if not op.regions:
         return key
-    return (*key, tuple(_region_key(r) for r in op.regions) if traits & SINGLE_BLOCK else id(op))
+    return (*key, tuple(region_key(r.blocks) for r in op.regions) if traits & SINGLE_BLOCK else id(op))
 
 
-def _region_key(region: Region) -> Any:
-    """The content of a one-block region with its values numbered, so that equal regions have equal keys."""
+def region_key(blocks: Iterable[Block]) -> Any:
+    """The content of blocks with their values numbered, so that blocks that are equal up to names have equal keys.
+
+    Branches are equal when they go to the same blocks.
+    """
     numbers: dict[Value, int] = {}
 
-    def ops_key(block: Block) -> Any:
+    def block_key(block: Block) -> Any:
         for arg in block.args:
             numbers[arg] = len(numbers)
-        rows = [tuple(arg.type for arg in block.args)]
+        rows: list[Any] = [tuple(arg.type for arg in block.args)]
         for op in block:
             inputs = tuple(numbers.get(v, v) for v in op.operands)
-            nested = tuple(ops_key(b) for r in op.regions for b in r.blocks)
+            nested = tuple(block_key(b) for r in op.regions for b in r.blocks)
             types = tuple(r.type for r in op.results)
-            rows.append((op.name, inputs, frozenset(op.attributes.items()), types, nested))
+            rows.append((op.name, inputs, frozenset(op.attributes.items()), types, nested, tuple(op.successors)))
             for r in op.results:
                 numbers[r] = len(numbers)
         return tuple(rows)
 
-    return tuple(ops_key(b) for b in region.blocks)
+    return tuple(map(block_key, blocks))

@@ -79,6 +79,76 @@ tt.func public @while_never(%x: i32) -> i32 {
   }
   tt.return %a : i32
 }
+tt.func public @if_again(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+  %a = scf.if %p -> (i32) {
+    %u = tt.load %q : !tt.ptr<i32>
+    scf.yield %u : i32
+  } else {
+    tt.store %q, %x : !tt.ptr<i32>
+    scf.yield %x : i32
+  }
+  %b = scf.if %p -> (i32) {
+    %v = arith.muli %a, %x : i32
+    scf.yield %v : i32
+  } else {
+    %w = tt.load %q : !tt.ptr<i32>
+    scf.yield %w : i32
+  }
+  scf.if %p {
+    tt.store %q, %b : !tt.ptr<i32>
+  }
+  tt.return %a, %b : i32, i32
+}
+tt.func public @while_handed_on(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %a:4 = scf.while (%k = %c0) : (i32) -> (i32, i32, i32, i32) {
+    %m = arith.addi %k, %c1 : i32
+    %go = arith.cmpi slt, %m, %c3 : i32
+    %d = tt.load %q : !tt.ptr<i32>
+    scf.condition(%go) %m, %x, %m, %d : i32, i32, i32, i32
+  } do {
+  ^bb0(%k: i32, %y: i32, %l: i32, %d: i32):
+    %n = arith.muli %k, %l : i32
+    tt.store %q, %n : !tt.ptr<i32>
+    scf.yield %l : i32
+  }
+  tt.return %a#0, %a#1, %a#2 : i32, i32, i32
+}
+tt.func public @while_carried(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %a:2 = scf.while (%k = %c0, %l = %x, %m = %x, %u = %x) : (i32, i32, i32, i32) -> (i32, i32) {
+    %n = arith.addi %l, %m : i32
+    %o = arith.maxsi %k, %n : i32
+    %go = arith.cmpi slt, %k, %c3 : i32
+    scf.condition(%go) %o, %l : i32, i32
+  } do {
+  ^bb0(%k: i32, %l: i32):
+    %n = arith.addi %k, %c1 : i32
+    tt.store %q, %n : !tt.ptr<i32>
+    %z = arith.ori %n, %c3 : i32
+    scf.yield %z, %l, %x, %n : i32, i32, i32, i32
+  }
+  tt.return %a#0, %a#1 : i32, i32
+}
+tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %a:2 = scf.while (%k = %x) : (i32) -> (i32, i1) {
+    %go = arith.cmpi slt, %k, %c3 : i32
+    %n = arith.addi %k, %c1 : i32
+    scf.condition(%go) %n, %go : i32, i1
+  } do {
+  ^bb0(%k: i32, %y: i1):
+    tt.store %q, %y : !tt.ptr<i1>
+    scf.yield %k : i32
+  }
+  tt.return %a#0, %a#1 : i32, i1
+}
 // OUTPUT
 // module {
 //   tt.func public @if_known(%x: i32, %y: i32) -> i32 {
@@ -137,5 +207,68 @@ tt.func public @while_never(%x: i32) -> i32 {
 //     %f = arith.constant false
 //     %m = arith.muli %x, %x : i32
 //     tt.return %m : i32
+//   }
+//   tt.func public @if_again(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+//     %a:2 = scf.if %p -> (i32, i32) {
+//       %u = tt.load %q : !tt.ptr<i32>
+//       %v = arith.muli %u, %x : i32
+//       tt.store %q, %v : !tt.ptr<i32>
+//       scf.yield %u, %v : i32, i32
+//     } else {
+//       tt.store %q, %x : !tt.ptr<i32>
+//       %w = tt.load %q : !tt.ptr<i32>
+//       scf.yield %x, %w : i32, i32
+//     }
+//     tt.return %a#0, %a#1 : i32, i32
+//   }
+//   tt.func public @while_handed_on(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
+//     %c0 = arith.constant 0 : i32
+//     %c1 = arith.constant 1 : i32
+//     %c3 = arith.constant 3 : i32
+//     %a = scf.while (%k = %c0) : (i32) -> i32 {
+//       %m = arith.addi %k, %c1 : i32
+//       %go = arith.cmpi slt, %m, %c3 : i32
+//       scf.condition(%go) %m : i32
+//     } do {
+//     ^bb0(%k: i32):
+//       %n = arith.muli %k, %k : i32
+//       tt.store %q, %n : !tt.ptr<i32>
+//       scf.yield %k : i32
+//     }
+//     tt.return %a, %x, %a : i32, i32, i32
+//   }
+//   tt.func public @while_carried(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+//     %c0 = arith.constant 0 : i32
+//     %c1 = arith.constant 1 : i32
+//     %c3 = arith.constant 3 : i32
+//     %a = scf.while (%k = %c0) : (i32) -> i32 {
+//       %n = arith.addi %x, %x : i32
+//       %o = arith.maxsi %k, %n : i32
+//       %go = arith.cmpi slt, %k, %c3 : i32
+//       scf.condition(%go) %o : i32
+//     } do {
+//     ^bb0(%k: i32):
+//       %n = arith.addi %k, %c1 : i32
+//       tt.store %q, %n : !tt.ptr<i32>
+//       %z = arith.ori %n, %c3 : i32
+//       scf.yield %z : i32
+//     }
+//     tt.return %a, %x : i32, i32
+//   }
+//   tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1) {
+//     %c1 = arith.constant 1 : i32
+//     %c3 = arith.constant 3 : i32
+//     %false = arith.constant false
+//     %true = arith.constant true
+//     %a = scf.while (%k = %x) : (i32) -> i32 {
+//       %go = arith.cmpi slt, %k, %c3 : i32
+//       %n = arith.addi %k, %c1 : i32
+//       scf.condition(%go) %n : i32
+//     } do {
+//     ^bb0(%k: i32):
+//       tt.store %q, %true : !tt.ptr<i1>
+//       scf.yield %k : i32
+//     }
+//     tt.return %a, %false : i32, i1
 //   }
 // }

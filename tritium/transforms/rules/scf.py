@@ -9,8 +9,9 @@ from ...dialects.arith import AndI, Select
 from ...ir import CHANGED, PURE, Operation, Rule, Touched, Value, element_type, i1, rule
 from ..regions import is_inside, rebuild_for, rebuild_if, splice
 from .constants import constant, integer_width, signed, splat_of
+from .scf_while import WHILE_RULES
 
-__all__ = ["SCF_RULES", "trip_count"]
+__all__ = ["SCF_RULES", "selectable", "trip_count"]
 
 
 # -- if -----------------------------------------------------------------------------------------------------------
@@ -50,7 +51,7 @@ def if_condition_inside(op: Any) -> Any:
     return Touched(CHANGED, touched) if touched else None
 
 
-def _selectable(value: Value) -> bool:
+def selectable(value: Value) -> bool:
     """Block pointers and descriptors are bundles of scalars: no operation chooses between them."""
     element = element_type(value.type)
     if isinstance(element, tt.PointerType):
@@ -71,7 +72,7 @@ def if_result_from_outside(op: Any) -> Any:
             replaced[i] = r
         elif x is y:
             replaced[i] = x
-        elif x.block not in ours and y.block not in ours and _selectable(x):
+        elif x.block not in ours and y.block not in ours and selectable(x):
             replaced[i] = Select(op.condition, x, y, loc=op.loc).result
     if not replaced:
         return None
@@ -105,6 +106,51 @@ def if_nested(op: Any) -> Any:
     op.parent.insert_before(both, op)
     op.set_operand(0, both.result)
     return Touched(CHANGED, [both, *moved])
+
+
+@rule(scf.If)
+def if_again(op: Any) -> Any:
+    """if p { a } else { b }; if p { c } else { d } = if p { a; c } else { b; d }"""
+    first = op.prev
+    if first.__class__ is not scf.If or first.condition is not op.condition:
+        return None
+    types = [r.type for r in (*first.results, *op.results)]
+    new = scf.If.build(op.condition, types, with_else=bool(types or first.else_block or op.else_block))
+    new.loc, new.attributes = op.loc, {**first.attributes, **op.attributes}
+    for source, early, late in zip(new.regions, first.regions, op.regions):
+        _run_both(source, early, late, first)
+    op.parent.insert_before(new, op)
+    n = len(first.results)
+    for old, result in zip(first.results, new.results):
+        result.hint = old.hint
+        old.replace_all_uses_with(result)
+    for old, result in zip(op.results, new.results[n:]):
+        result.hint = old.hint
+    first.erase()
+    regions = [inner for region in new.regions for block in region.blocks for inner in block]
+    return Touched(list(new.results[n:]), [new, *regions])
+
+
+def _run_both(target: Any, early: Any, late: Any, first: Any) -> None:
+    """Fill `target` with what `early` and then `late` compute; what `first` gives is known inside by what it yields."""
+    if not target.blocks:
+        return
+    block, yielded = target.blocks[0], []
+    for region in (early, late):
+        if not region.blocks:
+            continue
+        last = region.blocks[0].last
+        values = list(last.operands)
+        last.erase()
+        for inner in list(region.blocks[0]):
+            inner.detach()
+            block.append(inner)
+        if region is early:
+            for r, v in zip(first.results, values):
+                for user in [u for u in r.users if is_inside(u, late)]:
+                    user.set_operands([v if o is r else o for o in user.operands])
+        yielded += values
+    block.append(scf.Yield(yielded))
 
 
 # -- for ----------------------------------------------------------------------------------------------------------
@@ -182,26 +228,14 @@ def for_carried_values(op: Any) -> Any:
     return Touched(values, [new, *touched])
 
 
-# -- while --------------------------------------------------------------------------------------------------------
-
-
-@rule(scf.While)
-def while_never(op: Any) -> Any:
-    """while false { a } = what the condition's side computes, once"""
-    before = op.before_block
-    if splat_of(before.last.condition) != 0:
-        return None
-    moved, values = splice(before, op, list(op.inits))
-    return Touched(values[1:], moved)
-
-
 SCF_RULES: list[Rule] = [
     if_known,
     if_condition_inside,
     if_result_from_outside,
     if_empty_else,
     if_nested,
+    if_again,
     for_few,
     for_carried_values,
-    while_never,
+    *WHILE_RULES,
 ]
