@@ -209,7 +209,7 @@ tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
 //     tt.return %m : i32
 //   }
 //   tt.func public @if_again(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
-//     %a:2 = scf.if %p -> (i32, i32) {
+//     %a, %b = scf.if %p -> (i32, i32) {
 //       %u = tt.load %q : !tt.ptr<i32>
 //       %v = arith.muli %u, %x : i32
 //       tt.store %q, %v : !tt.ptr<i32>
@@ -219,7 +219,7 @@ tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
 //       %w = tt.load %q : !tt.ptr<i32>
 //       scf.yield %x, %w : i32, i32
 //     }
-//     tt.return %a#0, %a#1 : i32, i32
+//     tt.return %a, %b : i32, i32
 //   }
 //   tt.func public @while_handed_on(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
 //     %c0 = arith.constant 0 : i32
