@@ -79,6 +79,17 @@ def test_options_of_passes_and_mistakes_in_them(opt, program):
     assert "there is no option 'x' of 'dce'" in opt(program, "-dce={x=1}")[2]
 
 
+def test_names_for_the_passes_of_a_stage(opt, program):
+    err = opt(program, "--passes", "ttir-cpu,cse", "--print-before-all")[2]
+    names = re.findall(r"IR Dump Before \w+: ([\w-]+)", err)
+    assert names[0] == "inliner" and "canonicalize" in names and names[-2:] == ["dce", "cse"]
+    err = opt(program, "-ttir-cuda-90", "--print-before-all")[2]
+    assert re.findall(r"IR Dump Before \w+: ([\w-]+)", err)[-1] == "loop-unroll"
+    assert "rewrite-tensor-descriptor" not in err
+    assert "did you mean 'ttir-cuda-90'?" in opt(program, "-ttir-cuda90")[2]
+    assert "'ttir-cpu' runs on a module, not on tt.func" in opt(program, "-p", "tt.func(ttir-cpu)")[2]
+
+
 def test_passes_of_the_users_own(opt, program, own):
     status, out, err = opt(program, "--load", own, "-sums", "--statistics")
     assert status == 0

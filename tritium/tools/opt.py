@@ -50,6 +50,14 @@ __all__ = ["main", "opt"]
 _bisect = LazyModule(".opt_bisect", __package__)
 _diagnostics = LazyModule(".opt_diagnostics", __package__)
 _help = LazyModule(".opt_help", __package__)
+_nvidia = LazyModule("..backends.nvidia.stages", __package__)
+
+for _target in ("cuda:80", "cuda:90"):
+    PASSES.add_pipeline(
+        f"ttir-{_target.replace(':', '-')}",
+        f"all passes from a kernel to ttir, for {_target}",
+        lambda target=_target: _nvidia.PIPELINES[target],  # type: ignore[misc]
+    )
 
 INTERRUPTED = 130  # what shells call a program that Ctrl-C ended
 

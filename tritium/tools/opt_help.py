@@ -42,7 +42,8 @@ def _pass_rows() -> list[tuple[str, str]]:
 
 def print_help() -> None:
     """All options and passes: a table where somebody looks, plain lines otherwise."""
-    sections = [*_sections(), ("All passes", _pass_rows())]
+    pipelines = [(p.name, p.summary) for p in PASSES.pipelines.values()]
+    sections = [*_sections(), ("All passes", _pass_rows()), ("Names for many passes", pipelines)]
     if sys.stdout.isatty():
         _print_tables(sections)
         return
@@ -78,7 +79,7 @@ def _print_tables(sections: list[tuple[str, list[tuple[str, str]]]]) -> None:
 
 def print_passes() -> None:
     """All names of passes, a line each: for completion and scripts."""
-    for name in sorted(PASSES.spellings()):
+    for name in sorted(PASSES.known_names()):
         print(name)
 
 

@@ -110,12 +110,12 @@ _NAMES = {d.name for d in described(OptOptions)}
 
 
 def _is_known(name: str) -> bool:
-    return name in _IGNORED or PASSES.find(name) is not None
+    return name in _IGNORED or name in PASSES.pipelines or PASSES.find(name) is not None
 
 
 def read_options(arguments: Sequence[str]) -> OptOptions:
     """The options that the arguments behind `tritium opt` say; `UsageError` where they make no sense."""
-    options, files, came = read_arguments(OptOptions, arguments, _is_known, PASSES.spellings)
+    options, files, came = read_arguments(OptOptions, arguments, _is_known, PASSES.known_names)
     if len(files) > 1:
         raise UsageError(f"one file at a time, not {len(files)}: {' '.join(files)}")
     options.file = files[0] if files else "-"

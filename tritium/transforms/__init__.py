@@ -6,6 +6,10 @@ pass loop of ``tritium.ir`` owns dumping, timing and verifying, so no pass does.
 """
 
 from ..ir.passes.registry import PASSES
+from ..support.lazy import LazyModule
 from .spellings import SPELLINGS
 
+_ttir = LazyModule(".ttir", __package__)
+
 PASSES.add_package(__name__, SPELLINGS)
+PASSES.add_pipeline("ttir-cpu", "all passes from a kernel to ttir, for the CPU", lambda: _ttir.TTIR_PIPELINE)

@@ -22,17 +22,35 @@ is imported.
 | `dump` | IR before and after passes, whole or as differences |
 | `failures` | what is said and kept when a pass fails, hangs or breaks the IR |
 | `reproducer` | a file with the IR and the passes that fail on it |
-| `bisect` | which pass, and which rewrite in it, makes something go wrong |
+| `bisection` | which pass, and which rewrite in it, makes something go wrong |
 """
 
-from .bisect import Bisection, bisect
+from typing import TYPE_CHECKING
+
+from ...support.lazy import lazy_attributes
 from .definition import Nest, Pass, Row, check_order, count, functions_of, pass_on, symbol_name
-from .failures import PassError, PassInterrupted
-from .manager import PassManager
 from .registry import PASSES, PassInfo, PassRegistry, Spelling
 from .report import PassRun, PipelineReport
 from .run import run_pipeline
-from .text import PipelineError, parse_pipeline, print_pipeline
+
+if TYPE_CHECKING:
+    from .bisection import Bisection, bisect
+    from .failures import PassError, PassInterrupted
+    from .manager import PassManager
+    from .text import PipelineError, parse_pipeline, print_pipeline
+
+LAZY = {  # what no compile needs
+    "Bisection": ".bisection",
+    "PassError": ".failures",
+    "PassInterrupted": ".failures",
+    "PassManager": ".manager",
+    "PipelineError": ".text",
+    "bisect": ".bisection",
+    "parse_pipeline": ".text",
+    "print_pipeline": ".text",
+}
+
+__getattr__ = lazy_attributes(__name__, LAZY, globals())
 
 __all__ = [
     "PASSES",

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ...support import InternalError
+from ...support.lazy import LazyModule
 from ..operation import Operation
 from ..traits import ISOLATED, SYMBOL
-from .options import options_text
 
 __all__ = [
     "ANY",
@@ -29,6 +29,8 @@ __all__ = [
     "symbol_name",
     "targets_of",
 ]
+
+_options = LazyModule(".options", __package__)
 
 PassFunction = Callable[..., "bool | None"]
 F = TypeVar("F", bound=PassFunction)
@@ -85,7 +87,7 @@ class Pass:
     written: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return self.written or self.name + options_text(self.options)
+        return self.written or self.name + ("" if self.options is None else _options.options_text(self.options))
 
     def run(self, op: Operation) -> bool:
         """Run on one module or function."""

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...support import InternalError, TritiumError
+from ...support.lazy import LazyModule
 from ...support.suggestions import did_you_mean
-from .definition import Pass, PassFunction, level_of
-from .options import option_fields, parse_options
+from .definition import Pass, PassFunction, Row, level_of
 
-__all__ = ["PASSES", "PassInfo", "PassRegistry", "Spelling", "UnknownPass"]
+__all__ = ["PASSES", "NamedPipeline", "PassInfo", "PassRegistry", "Spelling", "UnknownPass"]
+
+
+_options = LazyModule(".options", __package__)
 
 
 class UnknownPass(TritiumError):
@@ -71,15 +74,24 @@ class PassInfo:
     @property
     def option_names(self) -> list[str]:
         """The options as text spells them."""
-        return list(option_fields(self.options))
+        return list(_options.option_fields(self.options))
 
     def row(self, pairs: Iterable[tuple[str, str | None]] = (), reason: str = "", written: str = "") -> Pass:
         """The pass as a row of a pipeline, with the options of `pairs`; `OptionProblem` where they cannot be."""
-        return Pass(self.name, self.fn, reason, parse_options(self.options, pairs), written)
+        return Pass(self.name, self.fn, reason, _options.parse_options(self.options, pairs), written)
+
+
+@dataclass(frozen=True)
+class NamedPipeline:
+    """A pipeline that may stand in another's text under a name; `rows` makes it."""
+
+    name: str
+    summary: str
+    rows: Callable[[], Sequence[Row]]
 
 
 class PassRegistry:
-    """Passes by name and alias, imported when asked for."""
+    """Passes by name and alias, imported when asked for; and pipelines by name."""
 
     def __init__(self) -> None:
         self._infos: dict[str, PassInfo] = {}
@@ -88,6 +100,11 @@ class PassRegistry:
         self._files: dict[str, str] = {}  # name of a pass as its file says -> module
         self._spellings: dict[str, Spelling] = {}
         self._aliases: dict[str, str] = {}
+        self.pipelines: dict[str, NamedPipeline] = {}
+
+    def add_pipeline(self, name: str, summary: str, rows: Callable[[], Sequence[Row]]) -> None:
+        """Know a pipeline by `name`: where a text names it, its rows stand."""
+        self.pipelines[name] = NamedPipeline(name, summary, rows)
 
     def add_package(self, package: str, spellings: Iterable[Spelling] = ()) -> None:
         """Know the passes in the files of `package`, under the names and `spellings` of others too."""
@@ -152,7 +169,7 @@ class PassRegistry:
         """The pass of that name or alias; `UnknownPass`, which may say what was meant."""
         found = self.find(name)
         if found is None:
-            raise UnknownPass(name, did_you_mean(name, self.spellings()))
+            raise UnknownPass(name, did_you_mean(name, self.known_names()))
         return found
 
     def all(self) -> list[PassInfo]:
@@ -160,6 +177,10 @@ class PassRegistry:
         for module in list(self._scan().values()):
             self.add_module(importlib.import_module(module))
         return sorted(self._infos.values(), key=lambda info: info.name)
+
+    def known_names(self) -> list[str]:
+        """All names that a pipeline's text may have."""
+        return [*self.spellings(), *self.pipelines]
 
     def spellings(self) -> list[str]:
         """All names and aliases of passes."""

@@ -8,23 +8,27 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...support import InternalError, OptionError, TritiumError
+from ...support.lazy import LazyModule
 from ...support.settings import compilation
 from ..operation import Operation
 from ..rewriter import Fuel, spending
 from .definition import Nest, Pass, Row, counting, rows_of, symbol_name, targets_of
-from .dump import ALL, Dumper, DumpSettings, parse_dumps
-from .failures import keep_reproducer, pass_error
 from .report import PassRun, PipelineReport
+
+if TYPE_CHECKING:
+    from .dump import Dumper, DumpSettings
 
 __all__ = ["RunSettings", "Step", "call_pass", "parse_fuel", "run_pipeline", "schedule"]
 
 Verifier = Callable[[Operation], None]
 
+_dump = LazyModule(".dump", __package__)
+_failures = LazyModule(".failures", __package__)
+
 _YES = ("1", "true", "on", "yes", "y")
-NO_DUMPS = DumpSettings()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +40,7 @@ class RunSettings:
     every stage are written as well, to that path with `.make_<stage>.repro.mlir` behind it.
     """
 
-    dump: DumpSettings = NO_DUMPS
+    dump: DumpSettings | None = None
     timing: bool = False
     statistics: bool = False
     verify_each: bool = False
@@ -49,12 +53,15 @@ class RunSettings:
     def of_environment() -> RunSettings:
         """As the settings of `support.settings.compilation` say."""
         wanted = compilation.dump_passes
-        dump = NO_DUMPS
+        dump = None
         if wanted and wanted != "0":
             functions = () if wanted.lower() in _YES else (wanted,)
-            dump = DumpSettings(before=ALL, functions=functions, whole_module=True, path=compilation.dump_path)
+            dump = _dump.DumpSettings(
+                before=_dump.ALL, functions=functions, whole_module=True, path=compilation.dump_path
+            )
         if compilation.print_passes:
-            dump = dataclasses.replace(parse_dumps(compilation.print_passes), path=compilation.dump_path)
+            worded = _dump.parse_dumps(compilation.print_passes)
+            dump = dataclasses.replace(worded, path=compilation.dump_path)
         fuel, rewrites = parse_fuel(compilation.pass_fuel, "TRITIUM_PASS_FUEL")
         timing = compilation.timing
         return RunSettings(
@@ -159,14 +166,14 @@ class _Run:
         self.settings = settings
         self.start = module.clone()  # what a reproducer is made from
         self.report = PipelineReport(stage)
-        self.dumper = Dumper(module, settings.dump)
+        self.dumper: Dumper | None = _dump.Dumper(module, settings.dump) if settings.dump else None
         self.done = 0  # steps
 
     def all(self) -> PipelineReport:
         settings, report = self.settings, self.report
         if settings.stage_reproducers is not None:
             path = f"{settings.stage_reproducers}.make_{self.stage}.repro.mlir"
-            keep_reproducer(self.start, self.pipeline_text(self.rows), self.stage, path)
+            _failures.keep_reproducer(self.start, self.pipeline_text(self.rows), self.stage, path)
         for step in schedule(self.rows, self.module):
             if settings.fuel is not None and step.at >= settings.fuel:
                 continue
@@ -186,7 +193,8 @@ class _Run:
         run = self.run_of(step)
         last = settings.rewrites is not None and settings.fuel is not None and step.at == settings.fuel - 1
         try:
-            self.dumper.before(p, step.op)
+            if self.dumper is not None:
+                self.dumper.before(p, step.op)
             with spending(Fuel(settings.rewrites)) if last and settings.rewrites is not None else nullcontext():
                 call_pass(p, step.op, run)
             if settings.verify_each and self.verifier is not None:
@@ -199,7 +207,8 @@ class _Run:
             self.fail(e, step, run)
         except Exception as e:
             self.fail(e, step, run)
-        self.dumper.after(p, step.op)
+        if self.dumper is not None:
+            self.dumper.after(p, step.op)
         self.done += 1
 
     def run_of(self, step: Step) -> PassRun:
@@ -217,7 +226,8 @@ class _Run:
         return run
 
     def fail(self, error: Exception, step: Step, run: PassRun) -> None:
-        self.dumper.failed(step.row, step.op)
+        if self.dumper is not None:
+            self.dumper.failed(step.row, step.op)
         raise self.failure(error, step, _where(run, step.op)) from error
 
     def failure(self, error: BaseException, step: Step, where: str) -> BaseException:
@@ -238,9 +248,8 @@ class _Run:
             for _, row in reversed(step.path[:-1]):
                 inner = Nest(row.anchor, [inner])  # type: ignore[union-attr]
             text = self.pipeline_text([inner])
-        return pass_error(
-            error, step.row, where, keep_reproducer(before, text, step.row.name, self.settings.reproducer)
-        )
+        path = _failures.keep_reproducer(before, text, step.row.name, self.settings.reproducer)
+        return _failures.pass_error(error, step.row, where, path)  # type: ignore[no-any-return]
 
     def pipeline_text(self, rows: Sequence[Row]) -> str:
         return f"{self.module.name}({','.join(map(str, rows))})"

@@ -210,10 +210,22 @@ def print_pipeline(rows: Iterable[Row | Node]) -> str:
 
 def _resolve(nodes: Sequence[Node], reader: _Reader, registry: PassRegistry, inside: str = MODULE) -> list[Row]:
     """The rows that nodes name, for a pipeline on an operation of the name `inside`."""
-    return [
-        _nest(node, reader, registry, inside) if isinstance(node, NestNode) else _pass(node, reader, registry, inside)
-        for node in nodes
-    ]
+    rows: list[Row] = []
+    for node in nodes:
+        if isinstance(node, NestNode):
+            rows.append(_nest(node, reader, registry, inside))
+        elif node.name in registry.pipelines and not node.options:
+            rows.extend(_named(node, reader, registry, inside))
+        else:
+            rows.append(_pass(node, reader, registry, inside))
+    return rows
+
+
+def _named(node: PassNode, reader: _Reader, registry: PassRegistry, inside: str) -> Sequence[Row]:
+    if inside not in (MODULE, ANY):
+        hint = f"write it outside of {inside}(...)"
+        raise reader.error(f"'{node.name}' runs on a module, not on {inside}", node.at, hint, len(node.name))
+    return registry.pipelines[node.name].rows()
 
 
 def _pass(node: PassNode, reader: _Reader, registry: PassRegistry, inside: str) -> Pass:
