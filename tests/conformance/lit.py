@@ -25,6 +25,7 @@ from tests.conformance.check import BY_PASS, GOOD, REJECTED, Outcome, check
 from tests.conformance.inputs import programs
 from tests.conformance.lit_passes import DIFFERS, FAILS, PassOutcome, pass_outcomes, passes_table
 from tests.conformance.lit_triton import DIFFERENT, OURS_ALONE, THEIRS_ALONE, Comparison, comparisons, triton_table
+from tests.triton_oracle import find_interpreter
 
 
 def outcomes_of(checkout: Path, folder: str = "") -> list[Outcome]:
@@ -149,6 +150,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.page:
         put_on_page(options.page, "lit", f"{table(found)}\n\n{short_reasons(found)}")
         put_on_page(options.page, "lit --passes", passes_table(list(pass_outcomes(options.checkout))))
+        if find_interpreter():
+            put_on_page(options.page, "lit --triton", triton_table(list(comparisons(options.checkout))))
     return int(not all(o.fine for o in found))
 
 
