@@ -111,7 +111,7 @@ LINES = [
     "%0 = tt.atomic_cas acquire, cta, %ip, %a, %b : (!tt.ptr<i32>, i32, i32) -> i32",
     "%0 = tt.make_tensor_ptr %p, [%l, %l], [%l, %l], [%a, %b] {order = array<i32: 1, 0>} : !tt.ptr<tensor<4x8xf32>>",
     "%0 = tt.advance %bp, [%a, %b] : !tt.ptr<tensor<4x8xf16>>",
-    "%0 = tt.make_tensor_descriptor %p, [%a, %b], [%l, %l] : !tt.ptr<f32>, !tt.tensordesc<4x8xf32>",
+    "%0 = tt.make_tensor_descriptor %p, [%a, %b], [%l, %l] : <f32>, <4x8xf32>",
     "%0 = tt.descriptor_load %d[%a, %b] : !tt.tensordesc<4x8xf16> -> tensor<4x8xf16>",
     "tt.descriptor_store %d[%a, %b], %block : !tt.tensordesc<4x8xf16>, tensor<4x8xf16>",
     "tt.descriptor_reduce add, %d[%a, %b], %block : !tt.tensordesc<4x8xf16>, tensor<4x8xf16>",

@@ -113,7 +113,7 @@ class AxisInfoAnalysis:
         bounds = self.known([op.operands[0], op.step])
         if bounds is not None:
             low, step = bounds
-            steps = low.nonnegative and step.nonnegative
+            steps = low.nonnegative and step.nonnegative and not op.unsignedCmp
             divisibility = [gcd(low.element_divisor(), step.element_divisor())]
             self._join(body.args[0], AxisInfo([1], divisibility, [1], None, steps))
         self._join_all(body.args[1:], op.init_args)

@@ -19,3 +19,5 @@ register_dialects(
         "ttng": LazyModule(".ttng", __package__),
     }
 )
+# Of dialects that are imported above, the operations that few programs hold.
+register_dialects({name: LazyModule(f".{name}_rare", __package__) for name in ("arith", "cf", "math", "scf")})

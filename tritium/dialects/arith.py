@@ -16,6 +16,7 @@ from ..ir import (
     AnyAttr,
     Attribute,
     DenseElementsAttr,
+    Flag,
     FloatAttr,
     IntegerAttr,
     Op,
@@ -24,7 +25,6 @@ from ..ir import (
     ShapedType,
     Type,
     Value,
-    dialect_attr_field,
     element_type,
     enum_field,
     i1,
@@ -42,12 +42,12 @@ from .arith_casts import (
     FPToUI,
     IndexCast,
     IndexCastUI,
-    RoundingMode,
     SIToFP,
     TruncF,
     TruncI,
     UIToFP,
 )
+from .arith_flags import OverflowField, RoundingMode
 from .arith_floats import (
     AddF,
     DivF,
@@ -126,6 +126,7 @@ __all__ = [
 _BINARY = PURE | ELEMENTWISE | SAME_TYPE
 _CAST = PURE | ELEMENTWISE
 _OVERFLOW = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+_EXACT = "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
 _PLAIN = "$lhs `,` $rhs attr-dict `:` type($result)"
 
 
@@ -165,7 +166,6 @@ class CmpFPredicate(enum.IntEnum):
     true = 15
 
 
-OverflowField = dialect_attr_field("arith.overflow")
 CmpIField = enum_field(CmpIPredicate, i64)
 CmpFField = enum_field(CmpFPredicate, i64)
 
@@ -274,23 +274,25 @@ class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE, assembly=_OVERFL
     result: Result
 
 
-class DivSI(Op, name="arith.divsi", traits=_BINARY | TRAPS, assembly=_PLAIN):
+class DivSI(Op, name="arith.divsi", traits=_BINARY | TRAPS, assembly=_EXACT):
     """result = lhs / rhs, signed, rounded towards zero; division by zero is undefined."""
 
     verify_op = integers
 
     lhs: Operand
     rhs: Operand
+    isExact: Flag = None
     result: Result
 
 
-class DivUI(Op, name="arith.divui", traits=_BINARY | TRAPS, assembly=_PLAIN):
+class DivUI(Op, name="arith.divui", traits=_BINARY | TRAPS, assembly=_EXACT):
     """result = lhs / rhs, unsigned; division by zero is undefined."""
 
     verify_op = integers
 
     lhs: Operand
     rhs: Operand
+    isExact: Flag = None
     result: Result
 
 
@@ -385,23 +387,25 @@ class ShLI(Op, name="arith.shli", traits=_BINARY, assembly=_OVERFLOW):
     result: Result
 
 
-class ShRSI(Op, name="arith.shrsi", traits=_BINARY, assembly=_PLAIN):
+class ShRSI(Op, name="arith.shrsi", traits=_BINARY, assembly=_EXACT):
     """result = lhs >> rhs, sign bits shifted in; poison when rhs >= width."""
 
     verify_op = integers
 
     lhs: Operand
     rhs: Operand
+    isExact: Flag = None
     result: Result
 
 
-class ShRUI(Op, name="arith.shrui", traits=_BINARY, assembly=_PLAIN):
+class ShRUI(Op, name="arith.shrui", traits=_BINARY, assembly=_EXACT):
     """result = lhs >> rhs, zeros shifted in; poison when rhs >= width."""
 
     verify_op = integers
 
     lhs: Operand
     rhs: Operand
+    isExact: Flag = None
     result: Result
 
 

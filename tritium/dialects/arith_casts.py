@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
-
-from ..ir import ELEMENTWISE, PURE, Flag, Op, Operand, Result, enum_field
+from ..ir import ELEMENTWISE, PURE, Flag, Op, Operand, Result
+from .arith_flags import OptionalFastMathField, OverflowField, RoundingField
 from .constraints import extend, floats_to_integers, index_cast, integers_to_floats, same_bits, truncate
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "FPToUI",
     "IndexCast",
     "IndexCastUI",
-    "RoundingMode",
     "SIToFP",
     "TruncF",
     "TruncI",
@@ -25,19 +23,6 @@ __all__ = [
 
 _CAST = PURE | ELEMENTWISE
 _TO = "$in_ attr-dict `:` type($in_) `to` type($out)"
-
-
-class RoundingMode(enum.IntEnum):
-    """How a conversion to a narrower float rounds."""
-
-    to_nearest_even = 0
-    downward = 1
-    upward = 2
-    toward_zero = 3
-    to_nearest_away = 4
-
-
-RoundingField = enum_field(RoundingMode)
 
 
 class ExtSI(Op, name="arith.extsi", traits=_CAST, assembly=_TO):
@@ -53,32 +38,44 @@ class ExtUI(
     Op,
     name="arith.extui",
     traits=_CAST,
-    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
+    assembly="$in_ (`nneg` $nonNeg^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = in with zeros in front."""
 
     verify_op = extend.integers
 
     in_: Operand
-    nneg: Flag = None
+    nonNeg: Flag = None
     out: Result
 
 
-class TruncI(Op, name="arith.trunci", traits=_CAST, assembly=_TO):
+class TruncI(
+    Op,
+    name="arith.trunci",
+    traits=_CAST,
+    assembly="$in_ (`overflow` `` $overflowFlags^)? attr-dict `:` type($in_) `to` type($out)",
+):
     """out = the low bits of in."""
 
     verify_op = truncate.integers
 
     in_: Operand
+    overflowFlags: OverflowField = None
     out: Result
 
 
-class ExtF(Op, name="arith.extf", traits=_CAST, assembly=_TO):
+class ExtF(
+    Op,
+    name="arith.extf",
+    traits=_CAST,
+    assembly="$in_ (`fastmath` `` $fastmath^)? attr-dict `:` type($in_) `to` type($out)",
+):
     """out = in, exactly, in a wider type."""
 
     verify_op = extend.floats
 
     in_: Operand
+    fastmath: OptionalFastMathField = None
     out: Result
 
 
@@ -86,7 +83,7 @@ class TruncF(
     Op,
     name="arith.truncf",
     traits=_CAST,
-    assembly="$in_ ($roundingmode^)? attr-dict `:` type($in_) `to` type($out)",
+    assembly="$in_ ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = in rounded to a narrower type, to nearest even unless `roundingmode` says otherwise."""
 
@@ -94,6 +91,7 @@ class TruncF(
 
     in_: Operand
     roundingmode: RoundingField = None
+    fastmath: OptionalFastMathField = None
     out: Result
 
 
@@ -110,14 +108,14 @@ class UIToFP(
     Op,
     name="arith.uitofp",
     traits=_CAST,
-    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
+    assembly="$in_ (`nneg` $nonNeg^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = the unsigned integer as a float, rounded to nearest even."""
 
     verify_op = integers_to_floats
 
     in_: Operand
-    nneg: Flag = None
+    nonNeg: Flag = None
     out: Result
 
 
@@ -161,12 +159,12 @@ class IndexCastUI(
     Op,
     name="arith.index_castui",
     traits=_CAST,
-    assembly="$in_ (`nneg` $nneg^)? attr-dict `:` type($in_) `to` type($out)",
+    assembly="$in_ (`nneg` $nonNeg^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = in as index or back, zero-extended or truncated."""
 
     verify_op = index_cast
 
     in_: Operand
-    nneg: Flag = None
+    nonNeg: Flag = None
     out: Result

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir import COMMUTATIVE, ELEMENTWISE, PURE, SAME_TYPE, Op, Operand, Result, dialect_attr_field
+from ..ir import COMMUTATIVE, ELEMENTWISE, PURE, SAME_TYPE, Op, Operand, Result
+from .arith_flags import FastMathField, RoundingField
 from .constraints import floats
 
 __all__ = [
@@ -16,17 +17,15 @@ __all__ = [
     "MaxNumF",
     "MinNumF",
     "NegF",
-    "FastMathField",
 ]
 
 _BINARY = PURE | ELEMENTWISE | SAME_TYPE
 _FAST = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+_ROUNDED = "$lhs `,` $rhs ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 _UNARY_FAST = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-FastMathField = dialect_attr_field("arith.fastmath")
 
-
-class AddF(Op, name="arith.addf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+class AddF(Op, name="arith.addf", traits=_BINARY | COMMUTATIVE, assembly=_ROUNDED):
     """result = lhs + rhs."""
 
     verify_op = floats
@@ -34,10 +33,11 @@ class AddF(Op, name="arith.addf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
     lhs: Operand
     rhs: Operand
     fastmath: FastMathField = None
+    roundingmode: RoundingField = None
     result: Result
 
 
-class SubF(Op, name="arith.subf", traits=_BINARY, assembly=_FAST):
+class SubF(Op, name="arith.subf", traits=_BINARY, assembly=_ROUNDED):
     """result = lhs - rhs."""
 
     verify_op = floats
@@ -45,10 +45,11 @@ class SubF(Op, name="arith.subf", traits=_BINARY, assembly=_FAST):
     lhs: Operand
     rhs: Operand
     fastmath: FastMathField = None
+    roundingmode: RoundingField = None
     result: Result
 
 
-class MulF(Op, name="arith.mulf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
+class MulF(Op, name="arith.mulf", traits=_BINARY | COMMUTATIVE, assembly=_ROUNDED):
     """result = lhs * rhs."""
 
     verify_op = floats
@@ -56,10 +57,11 @@ class MulF(Op, name="arith.mulf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
     lhs: Operand
     rhs: Operand
     fastmath: FastMathField = None
+    roundingmode: RoundingField = None
     result: Result
 
 
-class DivF(Op, name="arith.divf", traits=_BINARY, assembly=_FAST):
+class DivF(Op, name="arith.divf", traits=_BINARY, assembly=_ROUNDED):
     """result = lhs / rhs, correctly rounded."""
 
     verify_op = floats
@@ -67,6 +69,7 @@ class DivF(Op, name="arith.divf", traits=_BINARY, assembly=_FAST):
     lhs: Operand
     rhs: Operand
     fastmath: FastMathField = None
+    roundingmode: RoundingField = None
     result: Result
 
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir import TERMINATOR, Block, Op, Operand, Str, Successor, Value, VariadicOperand, i1
+from ..ir import TERMINATOR, Block, I32Array, Op, Operand, Str, Successor, Value, VariadicOperand, i1
 from .constraints import condition
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
     from ..ir.printer import Printer
 
-__all__ = ["Assert", "Br", "CondBr"]
+__all__ = ["Assert", "Br", "CondBr", "parse_successor", "print_successor"]
 
 
-def _print_successor(printer: Printer, block: Block, operands: list[Value]) -> str:
+def print_successor(printer: Printer, block: Block, operands: list[Value]) -> str:
     """`^bb1(%a, %b : i32, f32)`"""
     if not operands:
         return printer.blocks[block]
     return f"{printer.blocks[block]}({printer.values(operands)} : {printer.types_of(operands)})"
 
 
-def _parse_successor(parser: Parser) -> tuple[Block, list[Value]]:
+def parse_successor(parser: Parser) -> tuple[Block, list[Value]]:
     block = parser.successor()
     operands: list[Value] = []
     if parser.accept("("):
@@ -44,18 +44,21 @@ class Br(Op, name="cf.br", traits=TERMINATOR):
 
     def print_assembly(self, printer: Printer) -> None:
         """`cf.br ^bb1(%a : i32)`"""
-        target = _print_successor(printer, self.dest, self.operands)
+        target = print_successor(printer, self.dest, self.operands)
         printer.write(f"cf.br {target}{printer.attr_dict(self.attributes)}")
 
     @classmethod
     def parse_assembly(cls, parser: Parser) -> Br:
         """The same, read."""
-        dest, operands = _parse_successor(parser)
+        dest, operands = parse_successor(parser)
         return cls(operands, dest, attributes=parser.attr_dict())
 
 
 class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
-    """Go to `true_dest` with `true_operands` if `condition`, else to `false_dest` with `false_operands`."""
+    """Go to `true_dest` with `true_operands` if `condition`, else to `false_dest` with `false_operands`.
+
+    `branch_weights` tell how often either is expected.
+    """
 
     verify_op = condition
 
@@ -64,6 +67,7 @@ class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
     false_operands: VariadicOperand
     true_dest: Successor
     false_dest: Successor
+    branch_weights: I32Array = None
 
     def successor_operands(self) -> list[list[Value]]:
         """The values handed to each successor."""
@@ -71,21 +75,28 @@ class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
 
     def print_assembly(self, printer: Printer) -> None:
         """`cf.cond_br %c, ^bb1(%a : i32), ^bb2`"""
-        yes = _print_successor(printer, self.true_dest, self.true_operands)
-        no = _print_successor(printer, self.false_dest, self.false_operands)
-        extra = printer.attr_dict(self.attributes, ("operandSegmentSizes",))
-        printer.write(f"cf.cond_br {printer.names[self.condition]}, {yes}, {no}{extra}")
+        yes = print_successor(printer, self.true_dest, self.true_operands)
+        no = print_successor(printer, self.false_dest, self.false_operands)
+        extra = printer.attr_dict(self.attributes, ("operandSegmentSizes", "branch_weights"))
+        weights = self.branch_weights
+        given = "" if weights is None else f" weights([{', '.join(map(str, weights))}])"
+        printer.write(f"cf.cond_br {printer.names[self.condition]}{given}, {yes}, {no}{extra}")
 
     @classmethod
     def parse_assembly(cls, parser: Parser) -> CondBr:
         """The same, read."""
         condition = parser.operand()
         parser.typed([condition], [i1])
+        weights = None
+        if parser.accept("weights"):
+            parser.expect("(")
+            weights = parser.integers()
+            parser.expect(")")
         parser.expect(",")
-        yes, yes_operands = _parse_successor(parser)
+        yes, yes_operands = parse_successor(parser)
         parser.expect(",")
-        no, no_operands = _parse_successor(parser)
-        return cls(condition, yes_operands, no_operands, yes, no, attributes=parser.attr_dict())
+        no, no_operands = parse_successor(parser)
+        return cls(condition, yes_operands, no_operands, yes, no, weights, attributes=parser.attr_dict())
 
 
 class Assert(Op, name="cf.assert", assembly="$arg `,` $msg attr-dict"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir import ELEMENTWISE, PURE, SAME_TYPE, Op, Operand, Result
-from .arith_floats import FastMathField
+from .arith_flags import FastMathField
 from .constraints import floats, integers
 
 __all__ = [

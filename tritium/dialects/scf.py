@@ -11,9 +11,11 @@ from ..ir import (
     RETURN_LIKE,
     SINGLE_BLOCK,
     TERMINATOR,
+    UNIT,
     Attribute,
     Block,
     Body,
+    Flag,
     Op,
     Operand,
     Region,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from ..ir.parser import Parser
     from ..ir.printer import Printer
 
-__all__ = ["Condition", "For", "If", "While", "Yield"]
+__all__ = ["Condition", "For", "If", "While", "Yield", "block_yields"]
 
 
 def _assignments(printer: Printer, args: Iterable[Value], values: Iterable[Value]) -> str:
@@ -51,7 +53,7 @@ def _parse_assignments(parser: Parser) -> tuple[list[str], list[Value]]:
     return names, values
 
 
-def _yields(block: Block, types: list[Type], what: str) -> list[str]:
+def block_yields(block: Block, types: list[Type], what: str) -> list[str]:
     """The block ends in `scf.yield` of these types."""
     last = block.last
     if not isinstance(last, Yield):
@@ -61,9 +63,10 @@ def _yields(block: Block, types: list[Type], what: str) -> list[str]:
 
 
 class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
-    """for (i = lb; i < ub; i += step) results = body(i, iter_args...), signed comparison, step > 0.
+    """for (i = lb; i < ub; i += step) results = body(i, iter_args...), step > 0.
 
-    The body block has the arguments (i, iter_args...) and ends in `scf.yield` of the next iter_args.
+    The comparison is signed, unless `unsignedCmp`. The body block has the arguments
+    (i, iter_args...) and ends in `scf.yield` of the next iter_args.
     """
 
     lb: Operand
@@ -71,6 +74,7 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
     step: Operand
     init_args: VariadicOperand
     body_region: Body
+    unsignedCmp: Flag = None
     results_: VariadicResult
 
     @classmethod
@@ -97,7 +101,7 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
             return [*out, "the body is empty"]
         if [a.type for a in self.body.args] != [lb, *types]:
             out.append(f"the body takes {listed(self.body.args)}, it must take {listed([lb, *types])}")
-        return out + _yields(self.body, types, "the body")
+        return out + block_yields(self.body, types, "the body")
 
     @property
     def body(self) -> Block:
@@ -118,17 +122,19 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
         """`scf.for %i = %lb to %ub step %s iter_args(%a = %x) -> (f32)  : i32 { … }`"""
         n, (lb, ub, step) = printer.names, self.operands[:3]
         args, inits = self.body.args, self.operands[3:]
-        text = f"scf.for {n[args[0]]} = {n[lb]} to {n[ub]} step {n[step]}"
+        unsigned = "unsigned " if self.unsignedCmp else ""
+        text = f"scf.for {unsigned}{n[args[0]]} = {n[lb]} to {n[ub]} step {n[step]}"
         if inits:
             text += f" iter_args({_assignments(printer, args[1:], inits)}) -> ({printer.types_of(inits)})"
         text += " " if args[0].type is index else f"  : {printer.types[args[0].type]} "
         printer.write(text)
         printer.region(self.regions[0], entry_label=False, terminators=bool(inits))
-        printer.write(printer.attr_dict(self.attributes))
+        printer.write(printer.attr_dict(self.attributes, ("unsignedCmp",)))
 
     @classmethod
     def parse_assembly(cls, parser: Parser) -> For:
         """The same, read."""
+        unsigned = {"unsignedCmp": UNIT} if parser.accept("unsigned") else {}
         names = [parser.value_name()]
         parser.expect("=")
         bounds = [parser.operand()]
@@ -146,7 +152,7 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
         ty = parser.type() if parser.accept(":") else index
         parser.typed(bounds, [ty] * 3)
         body = parser.region(list(zip(names, [ty, *types])), terminator=Yield)
-        return cls.create([*bounds, *inits], types, parser.attr_dict(), [body])
+        return cls.create([*bounds, *inits], types, unsigned | parser.attr_dict(), [body])
 
 
 class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
@@ -173,7 +179,7 @@ class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
             if region.blocks:
                 if region.blocks[0].args:
                     out.append(f"{what} has arguments")
-                out += _yields(region.blocks[0], types, what)
+                out += block_yields(region.blocks[0], types, what)
         return out
 
     @property
@@ -231,7 +237,7 @@ class While(Op, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP
             out.append("the first region must end in scf.condition")
         elif [v.type for v in last.operands[1:]] != results:
             out.append(f"scf.condition hands on {listed(last.operands[1:])}, the results are {listed(results)}")
-        return out + _yields(self.after_block, inits, "the second region")
+        return out + block_yields(self.after_block, inits, "the second region")
 
     @property
     def before_block(self) -> Block:

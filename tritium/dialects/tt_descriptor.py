@@ -132,7 +132,8 @@ class MakeTensorDescriptor(
     Op,
     name="tt.make_tensor_descriptor",
     traits=PURE,
-    assembly="$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` type($base) `,` type($result)",
+    assembly="$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict"
+    " `:` stripped(`!tt.ptr`, $base) `,` stripped(`!tt.tensordesc`, $result)",
 ):
     """result = a descriptor of the tensor at `base`: `shape` in i32 elements, `strides` in i64 elements."""
 

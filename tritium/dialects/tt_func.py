@@ -15,7 +15,6 @@ from ..ir import (
     Attribute,
     Block,
     Body,
-    Bool,
     DictionaryAttr,
     FunctionType,
     Op,
@@ -29,6 +28,7 @@ from ..ir import (
     TypeField,
     VariadicOperand,
     VariadicResult,
+    bool_attr,
 )
 from . import tt_checks
 
@@ -77,17 +77,22 @@ class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
     sym_visibility: Str = None
     arg_attrs: AnyAttr = None
     res_attrs: AnyAttr = None
-    noinline: Bool = None
 
     @classmethod
     def build(cls, name: str, ty: FunctionType, visibility: str = "public", noinline: bool = False) -> Func:
         """A function whose entry block has its arguments and no operation yet."""
-        return cls(Region(Block(ty.inputs)), name, ty, visibility, noinline=noinline)
+        return cls(Region(Block(ty.inputs)), name, ty, visibility, attributes={"noinline": bool_attr(noinline)})
 
     @property
     def entry(self) -> Block:
         """The first block."""
         return self.regions[0].blocks[0]
+
+    @property
+    def noinline(self) -> bool:
+        """True where calls must stay calls; for Triton this is a remark on the function, no part of its definition."""
+        found: Any = self.attributes.get("noinline")
+        return found is not None and bool(found.value)
 
     @property
     def is_declaration(self) -> bool:

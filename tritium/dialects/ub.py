@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir import MATERIALIZERS, PURE, Attribute, Op, OpaqueAttr, Result, Type
+from ..ir import MATERIALIZERS, PURE, TERMINATOR, Attribute, Op, OpaqueAttr, Result, Type
 
 if TYPE_CHECKING:
     from ..support import Location
 
-__all__ = ["Poison"]
+__all__ = ["Poison", "Unreachable"]
 
 
 class Poison(Op, name="ub.poison", traits=PURE, assembly="attr-dict `:` type($result)"):
@@ -21,6 +21,10 @@ class Poison(Op, name="ub.poison", traits=PURE, assembly="attr-dict `:` type($re
     def materialize(cls, value: Attribute, ty: Type, loc: Location) -> Poison | None:
         """The poison, if `value` is `#ub.poison`."""
         return cls.create([], [ty], loc=loc) if value is POISON else None
+
+
+class Unreachable(Op, name="ub.unreachable", traits=TERMINATOR, assembly="attr-dict"):
+    """Never executed: a program that comes here is undefined."""
 
 
 POISON = OpaqueAttr("#ub.poison")

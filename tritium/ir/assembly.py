@@ -272,7 +272,7 @@ def default_attributes(cls: Any) -> dict[str, Attribute]:
     out: dict[str, Attribute] = {}
     for name, f in cls.attribute_fields.items():
         value = cls._defaults.get(name)
-        if value is None and f.form.startswith("#"):
+        if value is None and f.form.startswith("#") and f.has_none:
             value = "none"  # flags are bit sets, and no bit is the same as no attribute
         if value is not None:
             assert f.encode is not None

@@ -61,6 +61,7 @@ __all__ = [
     "VariadicOperand",
     "VariadicRegion",
     "VariadicResult",
+    "VariadicSuccessor",
     "dialect_attr_field",
     "enum_field",
 ]
@@ -70,10 +71,11 @@ class Field:
     """One field of an op: `kind` is operand, result, region, successor or attribute; `arity` is "1", "?" or "*".
 
     `form` tells how an attribute stands in declarative assembly: "int", "bool", "str", "symbol", "type", "array",
-    "flag", "enum", "any", or `#dialect.mnemonic` for a dialect attribute whose prefix is left out.
+    "flag", "enum", "any", or `#dialect.mnemonic` for a dialect attribute whose prefix is left out; `has_none` tells
+    of the last whether its absence means the same as the body "none".
     """
 
-    __slots__ = ("arity", "decode", "encode", "enum", "form", "index", "kind", "name", "optional")
+    __slots__ = ("arity", "decode", "encode", "enum", "form", "has_none", "index", "kind", "name", "optional")
 
     def __init__(
         self,
@@ -83,6 +85,7 @@ class Field:
         decode: Callable[[Any], Any] | None = None,
         enum_class: type[enum.IntEnum] | None = None,
         form: str = "any",
+        has_none: bool = False,
     ) -> None:
         self.kind = kind
         self.arity = arity
@@ -90,13 +93,14 @@ class Field:
         self.decode = decode
         self.enum = enum_class
         self.form = form
+        self.has_none = has_none
         self.name = ""
         self.index = 0
         self.optional = arity != "1"
 
     def named(self, name: str, optional: bool) -> Field:
         """A copy that belongs to the field `name` of an op."""
-        f = Field(self.kind, self.arity, self.encode, self.decode, self.enum, self.form)
+        f = Field(self.kind, self.arity, self.encode, self.decode, self.enum, self.form, self.has_none)
         f.name, f.optional = name, optional or self.optional
         return f
 
@@ -125,6 +129,7 @@ VariadicResult = Annotated["list[OpResult]", Field("result", "*")]
 Body = Annotated[Region, Field("region")]
 VariadicRegion = Annotated["list[Region]", Field("region", "*")]
 Successor = Annotated[Block, Field("successor")]
+VariadicSuccessor = Annotated["list[Block]", Field("successor", "*")]
 AnyAttr = Annotated[Any, Field("attribute", "1", _identity, _identity)]
 I32 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i32), _value_of)]
 I64 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i64), _value_of)]
@@ -149,13 +154,19 @@ def enum_field(cls: type[enum.IntEnum], ty: Type = i32) -> Field:
     return Field("attribute", "1", encode, lambda a: cls(a.value), cls, "enum")
 
 
-def dialect_attr_field(mnemonic: str) -> Field:
-    """The field of an attribute `#mnemonic<body>` that has no class of its own; a plain string stands for the body."""
+def dialect_attr_field(mnemonic: str, make: Callable[[str], Attribute] | None = None, has_none: bool = True) -> Field:
+    """The field of an attribute `#mnemonic<body>`, whose prefix is left out; a plain string stands for the body.
+
+    `make` turns such a string into the attribute, where that has a class of its own. An attribute that is absent is
+    the same as `#mnemonic<none>`, unless `has_none` is false.
+    """
 
     def encode(v: Any) -> Attribute:
-        return v if isinstance(v, Attribute) else OpaqueAttr(f"#{mnemonic}<{v}>")
+        if isinstance(v, Attribute):
+            return v
+        return OpaqueAttr(f"#{mnemonic}<{v}>") if make is None else make(v)
 
-    return Field("attribute", "1", encode, _identity, form=f"#{mnemonic}")
+    return Field("attribute", "1", encode, _identity, form=f"#{mnemonic}", has_none=has_none)
 
 
 OPS: dict[str, type[Op]] = {}
@@ -229,7 +240,7 @@ def _accessor(cls: Any, f: Field) -> Callable[[Any], Any]:
         return _attribute_accessor(f, cls._defaults.get(f.name))
     if f.kind == "successor":
         index = f.index
-        return lambda op: op.successors[index]
+        return (lambda op: op.successors[index]) if f.arity == "1" else lambda op: op.successors[index:]
     group = {"operand": cls.operand_fields, "result": cls.result_fields, "region": cls.region_fields}[f.kind]
     slot = {"operand": "operands", "result": "results", "region": "regions"}[f.kind]
     index, after = f.index, len(group) - f.index - 1
@@ -401,7 +412,7 @@ def _make_constructor(cls: Any) -> Any:
         lines.append(f"    {guard} attrs['{f.name}'] = encode_{f.name}({f.name})")
     lines += _result_lines(cls)
     regions = " + ".join(f"[{f.name}]" if f.arity == "1" else f"list({f.name})" for f in cls.region_fields) or "[]"
-    successors = ", ".join(f.name for f in cls.successor_fields)
+    successors = ", ".join(f.name if f.arity == "1" else f"*{f.name}" for f in cls.successor_fields)
     lines.append(f"    self.setup(operands, types, attrs, {regions}, [{successors}], loc)")
     exec(code_of("\n".join(lines)), scope)
     return scope["__init__"]

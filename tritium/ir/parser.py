@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
 from .assembly_parser import compile_parser
-from .attributes import Attribute, OpaqueAttr
+from .attributes import DIALECT_ATTRIBUTES, Attribute, OpaqueAttr
 from .definition import OPS, UnregisteredOp
 from .lexer import BLANK, END, ParseError
 from .naming import restore_hints
@@ -214,7 +214,8 @@ class Parser(AttributeParser):
         """`<body>` of an attribute whose prefix is left out."""
         if not self.peek("<"):
             raise self.expected(f"'<' of {prefix}")
-        return OpaqueAttr(prefix + self.body_text())
+        parse = DIALECT_ATTRIBUTES.get(prefix[1:])
+        return OpaqueAttr(prefix + self.body_text()) if parse is None else parse(self)
 
     # -- regions --------------------------------------------------------------------------------------------------
 

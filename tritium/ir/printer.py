@@ -169,7 +169,7 @@ class Printer:
         text += ":"
         if block is region.blocks[0]:
             return text
-        preds = [b for b in region.blocks if b.last is not None and block in b.last.successors]
+        preds = [b for b in region.blocks if b.last is not None for s in b.last.successors if s is block]
         if not preds:
             return text + "  // no predecessors"
         names = ", ".join(self.blocks[b] for b in preds)

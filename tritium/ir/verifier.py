@@ -174,7 +174,8 @@ class _Rules:
         if cls.region_fields:
             terms.append(f"len(op.regions) == {self.n_regions}")
         if cls.successor_fields:
-            terms.append(f"len(op.successors) == {self.n_successors}")
+            most = all(f.arity == "1" for f in cls.successor_fields)
+            terms.append(f"len(op.successors) {'==' if most else '>='} {self.n_successors}")
         terms += self._attribute_terms(cls, scope)
         if self.exact and cls.operand_fields and cls.result_fields:
             values = [f"o[{i}]" for i in range(self.n_operands)] + [f"r[{i}]" for i in range(1, self.n_results)]

@@ -252,7 +252,7 @@ def _trips(op: Any, bounds: Sequence[State | None]) -> int | None:
     width = integer_width(op.lb.type)
     numbers = [signed(b.value, width) if isinstance(b, IntegerAttr) else None for b in bounds]
     lower, upper, step = numbers
-    if lower is None or upper is None or step is None or step <= 0:
+    if lower is None or upper is None or step is None or step <= 0 or op.unsignedCmp:
         return None
     return max(0, -(-(upper - lower) // step))
 

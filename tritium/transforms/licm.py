@@ -126,7 +126,7 @@ class _Hoister:
         """Mask a load by the condition that the loop runs."""
         loop: Any = self.loop
         b = Builder(loop.parent, loop, load.loc)
-        mask: Value = b.add(arith.CmpI(arith.CmpIPredicate.slt, loop.lb, loop.ub))
+        mask: Value = b.add(arith.CmpI(_below(loop), loop.lb, loop.ub))
         ty = load.ptr.type
         if isinstance(ty, TensorType):
             mask = b.add(tt.Splat(mask, result=with_element(ty, i1)))
@@ -136,6 +136,11 @@ class _Hoister:
         load.set_operands(operands)
         sizes = load.attributes["operandSegmentSizes"]
         load.attributes["operandSegmentSizes"] = type(sizes)((1, 1, len(operands) - 2), sizes.element)
+
+
+def _below(loop: Any) -> arith.CmpIPredicate:
+    """How the loop compares its variable with its upper bound."""
+    return arith.CmpIPredicate.ult if loop.unsignedCmp else arith.CmpIPredicate.slt
 
 
 def _speculatable(op: Operation) -> bool:

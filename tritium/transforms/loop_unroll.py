@@ -32,7 +32,7 @@ def loop_unroll(op: Operation) -> bool:
             if not may_change("unroll", loop):
                 continue
             factor = loop.attributes.pop(FACTOR).value  # type: ignore[attr-defined]
-            if factor > 1:
+            if factor > 1 and not loop.unsignedCmp:
                 _unroll(loop, factor)
                 unrolled += 1
     count("loops unrolled", unrolled)

@@ -74,3 +74,12 @@ tt.func @extended(%a: i32, %b: i32) {
   %low_0, %high_1 = arith.mului_extended %a, %b : i32
   tt.return
 }
+
+tt.func @rare(%a: i32, %b: i32, %h: f16, %t: tensor<8xf32>, %n: tensor<8xf4E2M1FN>, %e: tensor<8xf8E8M0FNU>) {
+  %diff, %borrow = arith.subui_extended %a, %b : i32, i1
+  %convertf = arith.convertf %h : f16 to bf16
+  %flushed = arith.flush_denormals %t : tensor<8xf32>
+  %scaling_extf = arith.scaling_extf %n, %e : tensor<8xf4E2M1FN>, tensor<8xf8E8M0FNU> to tensor<8xf32>
+  %scaling_truncf = arith.scaling_truncf %t, %e : tensor<8xf32>, tensor<8xf8E8M0FNU> to tensor<8xf4E2M1FN>
+  tt.return
+}

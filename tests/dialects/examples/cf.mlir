@@ -9,3 +9,14 @@ tt.func @clamp(%a: i32, %limit: i32) -> i32 {
 ^done(%result: i32):
   tt.return %result : i32
 }
+
+tt.func @rare(%n: i32) {
+  cf.switch %n : i32, [
+    default: ^bb1(%n : i32),
+    1: ^bb2
+  ]
+^bb1(%k: i32):  // pred: ^bb0
+  tt.return
+^bb2:  // pred: ^bb0
+  tt.return
+}

@@ -45,3 +45,15 @@ tt.func @integers(%a: i32) {
   %cttz = math.cttz %a : i32
   tt.return
 }
+
+tt.func @rare(%x: f32, %n: i32) {
+  %clampf = math.clampf %x to [%x, %x] : f32
+  %fpowi = math.fpowi %x, %n : f32, i32
+  %ipowi = math.ipowi %n, %n : i32
+  %isfinite = math.isfinite %x : f32
+  %isinf = math.isinf %x : f32
+  %isnan = math.isnan %x : f32
+  %isnormal = math.isnormal %x : f32
+  %sin, %cos = math.sincos %x : f32
+  tt.return
+}

@@ -31,3 +31,17 @@ tt.func @next_power_of_two(%n: i32) -> i32 {
   }
   tt.return %power : i32
 }
+
+tt.func @rare(%i: index, %a: i32, %b: i32) {
+  %once = scf.execute_region -> i32 {
+    scf.yield %a : i32
+  }
+  %case = scf.index_switch %i -> i32 
+  case 2 {
+    scf.yield %a : i32
+  }
+  default {
+    scf.yield %b : i32
+  }
+  tt.return
+}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import cf, scf, tt
 from ...ir import Block, Region, TensorType, Value
+from ...support import UnsupportedOperation
 from .buffers import TileBuffer
 from .lanes import Index
 from .lowerings import lowers
@@ -57,6 +58,8 @@ def _mapped(lowering: TileLowering, values: Any) -> list[Value]:
 
 @lowers(scf.For)
 def _for(lowering: TileLowering, op: scf.For) -> None:
+    if op.unsignedCmp:
+        raise UnsupportedOperation(op, "with unsigned bounds is not supported on the CPU")
     buffers = _new_buffers(lowering, op.init_args)
     for v, buffer in zip(filter(_is_tile, op.init_args), buffers):
         lowering.fill(v, buffer)

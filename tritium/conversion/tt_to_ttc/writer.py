@@ -8,13 +8,13 @@ from typing import Any
 
 from ...analysis.affine import Cast, Leaf, Num, Product, Remainder, Sum, Sym
 from ...dialects import arith, scf, tt, ttc
+from ...dialects.arith_flags import Overflow
 from ...ir import (
     Block,
     Builder,
     DenseElementsAttr,
     IndexType,
     IntegerType,
-    OpaqueAttr,
     Operation,
     Type,
     Value,
@@ -30,7 +30,7 @@ from .lanes import Lane, Strided, Uniform, Vec
 
 __all__ = ["Writer"]
 
-NSW = OpaqueAttr("#arith.overflow<nsw>")
+NSW = Overflow.of("nsw")
 
 
 class _Level:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dialects import arith, tt, ttc, ub
 from ...ir import IntegerType, Type, Value, bf16, element_type, f32, i16, i32, with_element
+from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
 from .resize import resize, through_single
 from .types import bit_width, lanes_of, llvm_type, mangled
@@ -68,6 +69,8 @@ def _overflow_flags(op: Any) -> str:
 
 @lowers(*_FLOAT)
 def _float(e: FunctionContext, op: Any) -> None:
+    if "roundingmode" in op.attributes:
+        raise UnsupportedOperation(op, "with a rounding mode is not supported on the CPU")
     if type(op) is arith.DivF and _divides_by_uniform(e, op):
         return
     fuse = " contract" if e.module.fusion and type(op) is not arith.DivF else ""

@@ -69,7 +69,7 @@ def hint(sem: Semantic, name: str, function: str, x: Any, values: Sequence[Any])
 def assume(sem: Semantic, condition: Any) -> None:
     """The compiler may take the scalar `condition` to hold."""
     condition = sem.to_condition(condition)
-    sem.builder.insert(llvm.Assume(condition.handle))
+    sem.builder.insert(llvm.Assume.of(condition.handle))
 
 
 def device_print(sem: Semantic, prefix: str, args: Sequence[tensor], hexadecimal: bool) -> None:

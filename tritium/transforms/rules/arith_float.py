@@ -41,6 +41,11 @@ def _minimum(a: float, b: float) -> float:
     return -_maximum(-a, -b)
 
 
+def _rounds_otherwise(op: Any) -> bool:
+    """True where the result is not rounded to nearest: the equations here are of that."""
+    return "roundingmode" in op.attributes
+
+
 EVALUATE: dict[type, Callable[[float, float], float]] = {
     AddF: lambda a, b: a + b,
     SubF: lambda a, b: a - b,
@@ -60,7 +65,7 @@ def fold_floats(op: Any) -> Any:
     """c1 op c2 = c3, rounded once"""
     b = splat_of(op.rhs)
     a = None if b is None else splat_of(op.lhs)
-    if a is None or math.isnan(a) or math.isnan(b):
+    if a is None or math.isnan(a) or math.isnan(b) or _rounds_otherwise(op):
         return None
     element = element_type(op.result.type)
     if not isinstance(element, FloatType) or element.name not in FOLDABLE_FLOATS:
@@ -82,13 +87,13 @@ def fold_negation(op: Any) -> Any:
 @rule(AddF)
 def add_negative_zero(op: Any) -> Any:
     """x + -0.0 = x"""
-    return op.lhs if _is(op.rhs, -0.0) else None
+    return op.lhs if _is(op.rhs, -0.0) and not _rounds_otherwise(op) else None
 
 
 @rule(SubF)
 def subtract_zero(op: Any) -> Any:
     """x - 0.0 = x"""
-    return op.lhs if _is(op.rhs, 0.0) else None
+    return op.lhs if _is(op.rhs, 0.0) and not _rounds_otherwise(op) else None
 
 
 @rule(MulF, DivF)
@@ -108,7 +113,7 @@ def add_negated(op: Any) -> Any:
     """x + -y = x - y, and -y + x = x - y"""
     for x, negated in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         inner = negated.defining_op
-        if inner.__class__ is NegF:
+        if inner.__class__ is NegF and not _rounds_otherwise(op):
             return SubF(x, inner.operand, op.fastmath)
     return None
 
@@ -117,14 +122,16 @@ def add_negated(op: Any) -> Any:
 def subtract_negated(op: Any) -> Any:
     """x - -y = x + y"""
     inner = op.rhs.defining_op
-    return AddF(op.lhs, inner.operand, op.fastmath) if inner.__class__ is NegF else None
+    if inner.__class__ is not NegF or _rounds_otherwise(op):
+        return None
+    return AddF(op.lhs, inner.operand, op.fastmath)
 
 
 @rule(MulF, DivF)
 def both_negated(op: Any) -> Any:
     """-x * -y = x * y, -x / -y = x / y"""
     a, b = op.lhs.defining_op, op.rhs.defining_op
-    if a.__class__ is not NegF or b.__class__ is not NegF:
+    if a.__class__ is not NegF or b.__class__ is not NegF or _rounds_otherwise(op):
         return None
     return op.__class__(a.operand, b.operand, op.fastmath)
 
@@ -135,7 +142,7 @@ def divide_by_power_of_two(op: Any) -> Any:
     c, element = splat_of(op.rhs), element_type(op.result.type)
     if c is None or not isinstance(element, FloatType) or element.name not in FOLDABLE_FLOATS:
         return None
-    if c == 0 or not math.isfinite(c) or abs(math.frexp(c)[0]) != 0.5:
+    if _rounds_otherwise(op) or c == 0 or not math.isfinite(c) or abs(math.frexp(c)[0]) != 0.5:
         return None
     bias = (1 << (element.exponent - 1)) - 1
     k = math.frexp(c)[1] - 1

@@ -161,7 +161,7 @@ def trip_count(op: Any) -> int | None:
     if op.lb is op.ub:
         return 0
     lb, ub, step = (splat_of(v) for v in op.operands[:3])
-    if lb is None or ub is None or step is None:
+    if lb is None or ub is None or step is None or op.unsignedCmp:
         return None
     w = integer_width(op.lb.type)
     step = signed(step, w)
