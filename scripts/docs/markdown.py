@@ -78,7 +78,8 @@ def _code_blocks(text: str) -> str:
     listed = False
     for line in text.split("\n"):
         listed = bool(re.match(r"\s*[-|]", line)) or (listed and line.startswith("  ") and not code)
-        if (line.startswith("    ") and not listed) or (code and not line.strip()):
+        indented = line.startswith("    ") or line.strip() == "=>"
+        if (indented and not listed) or (code and not line.strip()):
             code.append(line)
         else:
             close()

@@ -90,17 +90,28 @@ def _page(info: PassInfo, tables: list[Table]) -> str:
 # -- options, counts, rules ---------------------------------------------------------------------------------------
 
 
+_MEANING = re.compile(r"`(\w+)`: (.*?)(?=;\s+`\w+`: |$)", re.DOTALL)
+
+
 def _options(info: PassInfo) -> str:
+    """A table; what an option means stands in the docstring of the class, as "`name`: meaning; `other`: …"."""
     fields = option_fields(info.options)
-    if not fields:
+    if info.options is None or not fields:
         return ""
+    about, meanings = [], {}
+    text = doc_of(info.options) if not (info.options.__doc__ or "").startswith(f"{info.options.__name__}(") else ""
+    for paragraph in text.split("\n\n"):
+        found = {m[1]: " ".join(m[2].split()).rstrip(".") for m in _MEANING.finditer(paragraph.strip())}
+        found = {name: meaning for name, meaning in found.items() if name.replace("_", "-") in fields}
+        meanings |= found
+        about += [] if found else [paragraph]
     rows = [
-        (f"`{key}`", _kind(ty), f"`{_shown(field.default)}`", str(field.metadata.get("help", "")))
+        (f"`{key}`", _kind(ty), f"`{_shown(field.default)}`", meanings.get(field.name, ""))
         for key, (field, ty) in fields.items()
     ]
-    head = ("option", "value", "default", "meaning") if any(r[3] for r in rows) else ("option", "value", "default")
-    about = doc_of(info.options) if not (info.options.__doc__ or "").startswith(f"{info.options.__name__}(") else ""
-    return sections("## Options", about, table(head, (r[: len(head)] for r in rows)))
+    columns = 4 if meanings else 3
+    head = ("option", "value", "default", "meaning")
+    return sections("## Options", *about, table(head[:columns], (row[:columns] for row in rows)))
 
 
 def _kind(ty: Any) -> str:

@@ -43,7 +43,11 @@ __all__ = ["ConvertOptions", "convert_triton_to_tritongpu"]
 
 @dataclass(frozen=True)
 class ConvertOptions:
-    """What a program runs on: `target` is "cuda:90" or the like; blocks of a cluster, warps a block, threads a warp."""
+    """What a program runs on.
+
+    `target`: "cuda:90" or the like; `num_warps`: warps a block; `threads_per_warp`: threads a warp; `num_ctas`: blocks
+    a cluster.
+    """
 
     target: str = "cuda:80"
     num_warps: int = 4

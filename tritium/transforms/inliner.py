@@ -1,4 +1,4 @@
-"""inline: put the body of a function in the place of calls to it.
+"""inliner: put the body of a function in the place of calls to it.
 
     %r = tt.call @f(%x)  loc(A)   =>   the operations of @f with %x for its argument, each at
                                        loc(callsite(its own place at A)); %r is what @f returns
