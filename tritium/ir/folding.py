@@ -137,6 +137,9 @@ class ConstantPool:
         key = (op.attributes["value"], op.results[0].type)
         found = self.known.get(key)
         if found is not None and found.parent is self.block:
+            name, other = found.results[0].hint, op.results[0].hint
+            if name and other and name != other:  # it belongs to neither variable
+                found.results[0].hint = None
             return found
         self.known[key] = op
         last = self.last if self.last is not None and self.last.parent is self.block else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import llvm, tt
-from ...ir import DenseElementsAttr, TensorType, i32
+from ...ir import Attribute, DenseElementsAttr, TensorType, Value, i32
 from ...support.lazy import LazyModule
 from ..constexpr import unwrap
 from ..dtypes import dtype, int32
@@ -26,6 +26,7 @@ __all__ = [
     "extern_elementwise",
     "grid_dependency_launch_dependents",
     "grid_dependency_wait",
+    "hand_over_promises",
     "hint",
     "inline_asm",
     "num_programs",
@@ -60,10 +61,31 @@ def hint(sem: Semantic, name: str, function: str, x: Any, values: Sequence[Any])
         return x  # a promise about a constant says nothing new
     if max(1, len(x.type.shape)) != len(numbers):
         raise value_error(f"Shape of input to {function} does not match the length of values")
-    op = x.handle.defining_op
-    if op is not None:
-        op.attributes[name] = DenseElementsAttr(tuple(numbers), TensorType((len(numbers),), i32))
+    promise(sem, x.handle, name, DenseElementsAttr(tuple(numbers), TensorType((len(numbers),), i32)))
     return x
+
+
+def promise(sem: Semantic, value: Value, name: str, attribute: Attribute) -> None:
+    """Note a promise about `value`; one about what a loop carries waits for the loop."""
+    op = value.defining_op
+    if op is None:
+        sem.argument_promises.setdefault(value, {})[name] = attribute
+    else:
+        op.attributes[name] = attribute
+
+
+def hand_over_promises(sem: Semantic, arguments: Sequence[Value], initial: Sequence[Value]) -> None:
+    """What the body of a loop promises about values it carries holds at its start too: say so where they are made.
+
+    Only of values that nothing but the loop uses: it may not run at all, and then nothing was promised.
+    """
+    if not sem.argument_promises:
+        return
+    for argument, value in zip(arguments, initial):
+        promises = sem.argument_promises.pop(argument, None)
+        if promises and not value.users:
+            for name, attribute in promises.items():
+                promise(sem, value, name, attribute)
 
 
 def assume(sem: Semantic, condition: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir import Builder
+from ...ir import Attribute, Builder, Value
 from ..dtypes import dtype
 from . import arithmetic, atomics, casts, descriptors, elementwise, extras, memory, promotion, scaled, shape, tiles
 
@@ -35,6 +35,9 @@ class Semantic:
         self.max_num_imprecise_acc = getattr(options, "max_num_imprecise_acc_default", 0)
         self.supported_fp8_dtypes = getattr(options, "supported_fp8_dtypes", None) or dtype.FP_TYPES
         self.min_dot_size = getattr(options, "min_dot_size", _any_size)
+
+        self.argument_promises: dict[Value, dict[str, Attribute]] = {}
+        """What kernels have promised about values that loops under construction carry."""
 
     def binary(self, name: str, lhs: Any, rhs: Any) -> Any:
         """The operator `name` (a method of this class: add, sub, eq, …) on two operands."""
@@ -122,6 +125,7 @@ class Semantic:
     program_id = extras.program_id
     num_programs = extras.num_programs
     hint = extras.hint
+    hand_over_promises = extras.hand_over_promises
     assume = extras.assume
     device_print = extras.device_print
     device_assert = extras.device_assert

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import scf
 from ...ir import Block, Region
+from ...support import NameLoc
 from ..errors import LanguageError
 from .core import RETURN_IN_LOOP, Outcome, handles
 from .names import always_returns, assigned_names, find_return
@@ -106,7 +107,8 @@ def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
                 raise LanguageError(*problem)
     builder.block, builder.before = place
     builder.loc = loc
-    results = _emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged])
+    name = merged[-1][0] if merged else None
+    results = _emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged], name)
     for (name, _, _), value in zip(merged, results):
         set_hints(value, name)
         before[name] = value
@@ -143,8 +145,10 @@ def _needs_making(value: Any) -> bool:
     return isinstance(value, tl_tuple) or (isinstance(value, constexpr) and isinstance(value.value, NUMBERS))
 
 
-def _emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any]) -> list[Any]:
-    """The `scf.if` at the builder's place; its results as values like those of `then`."""
+def _emit_if(
+    visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any], name: str | None = None
+) -> list[Any]:
+    """The `scf.if` at the builder's place, named after a variable; its results as values like those of `then`."""
     builder = visitor.builder
     loc = builder.loc
     yields = []
@@ -155,7 +159,8 @@ def _emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[A
     regions = [Region(blocks[0])]
     bare = not yields[0] and blocks[1].first is blocks[1].last
     regions.append(Region() if bare else Region(blocks[1]))
-    op = builder.insert(scf.If(condition.handle, *regions, results_=types_of(yields[0])))
+    place = loc if name is None else NameLoc(name, loc)
+    op = builder.insert(scf.If(condition.handle, *regions, results_=types_of(yields[0]), loc=place))
     results, at = [], 0
     for value in then:
         n = len(flatten(value))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, scf
 from ...ir import UNIT, Attribute, Block, IntegerAttr, OpaqueAttr, Region, Value, i32
+from ...support import Location, NameLoc
 from ..errors import LanguageError
 from ..language import core
 from .assign import bind_target
@@ -54,15 +55,19 @@ class Carried:
 
     def enter(self, visitor: Visitor, block: Block) -> None:
         """Give `block` an argument for each handle and bind the names to them."""
-        at = len(block.args)
-        for handle in self.handles:
-            block.add_argument(handle.type, visitor.builder.loc)
+        loc = visitor.builder.loc
         for name, value in zip(self.names, self.initial):
-            n = len(flatten(value))
+            handles, at = flatten(value), len(block.args)
+            n, place = len(handles), NameLoc(name, loc)
+            for handle in handles:
+                block.add_argument(handle.type, place)
             new = rebuild(value, list(block.args[at : at + n]))
             set_hints(new, name)
             visitor.env[name] = new
-            at += n
+
+    def place(self, loc: Location) -> Location:
+        """Where the loop is, named after what it computes: the last of its values."""
+        return NameLoc(self.names[-1], loc) if self.names else loc
 
     def leave(self, visitor: Visitor) -> list[Value]:
         """The handles the names have at the end of the body; raises where a type has changed."""
@@ -258,7 +263,9 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
     lb, ub, step, _ = bounds
     inits, constant = _drop_unchanged(block, carried.handles, yields)
     block.append(scf.Yield(yields, loc=loc))
-    op = scf.For(lb.handle, ub.handle, step.handle, inits, Region(block), attributes=_loop_attributes(iterator))
+    visitor.semantic.hand_over_promises(block.args[1:], inits)
+    attributes = _loop_attributes(iterator)
+    op = scf.For(lb.handle, ub.handle, step.handle, inits, Region(block), attributes=attributes, loc=carried.place(loc))
     results = iter(builder.insert(op).results)
     carried.bind(visitor, [next(results) if v is None else v for v in constant])
 
@@ -267,8 +274,8 @@ def _loop_body(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, Any, boo
     builder = visitor.builder
     lb, ub, _, down = bounds
     block = Block()
-    index = block.add_argument(lb.handle.type, builder.loc)
     assert isinstance(node.target, ast.Name)
+    index = block.add_argument(lb.handle.type, NameLoc(node.target.id, builder.loc))
     index.hint = node.target.id
     carried.enter(visitor, block)
     builder.at_end(block)
@@ -367,7 +374,10 @@ def _while(visitor: Visitor, node: ast.While) -> None:
     builder.block, builder.before = place
     builder.loc = loc
     results = types_of(inner.handles)
-    op = scf.While(carried.handles, Region(head), Region(tail), results_=results, attributes=attributes)
+    place_of_loop = carried.place(loc)
+    op = scf.While(
+        carried.handles, Region(head), Region(tail), results_=results, attributes=attributes, loc=place_of_loop
+    )
     builder.insert(op)
     inner.bind(visitor, list(op.results))
 
