@@ -21,8 +21,8 @@ def holds(info: AxisInfo, values: Any, size: int = 1) -> bool:
     values = np.atleast_1d(np.asarray(values, dtype=object))
     if info.constant is not None and not (values == info.constant).all():
         return False
-    if info.nonnegative and (values < 0).any():
-        return False
+    if (info.nonnegative or not info.shifted) and (values < 0).any():
+        return False  # every program here starts from numbers that are known
     for axis in range(values.ndim):
         rows = np.moveaxis(values, axis, -1)
         c, d, k = info.contiguity[axis], info.divisibility[axis], info.constancy[axis]
@@ -122,8 +122,10 @@ class Program:
             self.keep(self.add(arith.Select(c, a, b)), np.where(z.astype(bool), x, y))
         else:
             cls = rng.choice(list(BINARY))
-            if cls in (arith.DivSI, arith.RemSI) and (y == 0).any():
+            if cls is arith.RemSI and (y == 0).any():
                 return
+            if cls is arith.DivSI and (y <= 0).any():
+                return  # divisors are taken to be positive
             if cls is arith.ShRSI and ((y < 0).any() or (y > 30).any()):
                 return
             self.keep(self.add(cls(a, b)), BINARY[cls](x, y))
@@ -229,19 +231,23 @@ def test_hints_are_believed() -> None:
 
 
 def test_signed_division_of_what_may_be_negative() -> None:
-    """-7 // 8 rounds to 0, and so does 7 // 8: sixteen neighbours share it."""
+    """-7 // 8 rounds to 0, and so does 7 // 8: neighbours across zero share it, and no group of eight does."""
     found = facts("""
     tt.func @kernel(%n: i32 {tt.divisibility = 16 : i32}) {
       %r = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
       %s = tt.splat %n : i32 -> tensor<16xi32>
-      %x = arith.addi %s, %r : tensor<16xi32>
       %c8 = arith.constant dense<8> : tensor<16xi32>
+      %c16 = arith.constant dense<16> : tensor<16xi32>
+      %x = arith.addi %s, %r : tensor<16xi32>
+      %y = arith.subi %x, %c16 : tensor<16xi32>
       %q = arith.divsi %x, %c8 : tensor<16xi32>
-      %u = arith.divsi %r, %c8 : tensor<16xi32>
+      %below = arith.divsi %y, %c8 : tensor<16xi32>
+      %rest = arith.remsi %y, %c8 : tensor<16xi32>
+      %floor = arith.floordivsi %y, %c8 : tensor<16xi32>
       tt.return
     }""")
-    assert found["q"] == "contiguity = [1], divisibility = [1], constancy = [1]"
-    assert found["u"] == "contiguity = [1], divisibility = [1], constancy = [8]"
+    assert found["q"] == found["floor"] == "contiguity = [1], divisibility = [1], constancy = [8]"
+    assert found["below"] == found["rest"] == "contiguity = [1], divisibility = [1], constancy = [1]"
 
 
 def test_zero_is_a_multiple_of_everything() -> None:

@@ -20,9 +20,12 @@ def power_of(n: int) -> int:
 
 
 class AxisInfo:
-    """The facts about one value; `constant`: the one value that all elements have, or None."""
+    """The facts about one value; `constant`: the one value that all elements have, or None.
 
-    __slots__ = ("constancy", "constant", "contiguity", "divisibility", "nonnegative")
+    `nonnegative`: no element is negative. `shifted`: some may be, since a number was taken off or a negative one added.
+    """
+
+    __slots__ = ("constancy", "constant", "contiguity", "divisibility", "nonnegative", "shifted")
 
     def __init__(
         self,
@@ -31,12 +34,14 @@ class AxisInfo:
         constancy: Sequence[int],
         constant: int | None = None,
         nonnegative: bool = False,
+        shifted: bool = False,
     ) -> None:
         self.contiguity = tuple(contiguity)
         self.divisibility = tuple(divisibility)
         self.constancy = tuple(constancy)
         self.constant = constant
         self.nonnegative = nonnegative
+        self.shifted = shifted and not nonnegative
 
     @property
     def rank(self) -> int:
@@ -44,7 +49,7 @@ class AxisInfo:
         return len(self.contiguity)
 
     def _key(self) -> tuple[Any, ...]:
-        return self.contiguity, self.divisibility, self.constancy, self.constant, self.nonnegative
+        return self.contiguity, self.divisibility, self.constancy, self.constant, self.nonnegative, self.shifted
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AxisInfo) and self._key() == other._key()
@@ -68,13 +73,18 @@ class AxisInfo:
         """What divides every element."""
         return max(self.divisor(axis, 1) for axis in range(self.rank))
 
+    def arranged(self, contiguity: Sequence[int], divisibility: Sequence[int], constancy: Sequence[int]) -> AxisInfo:
+        """The same numbers in other places."""
+        return AxisInfo(contiguity, divisibility, constancy, self.constant, self.nonnegative, self.shifted)
+
     def join(self, other: AxisInfo) -> AxisInfo:
         """What holds of a value that is this one or the other."""
         contiguity = [gcd(a, b) for a, b in zip(self.contiguity, other.contiguity)]
         divisibility = [gcd(self.divisor(i, c), other.divisor(i, c)) for i, c in enumerate(contiguity)]
         constancy = [gcd(a, b) for a, b in zip(self.constancy, other.constancy)]
         constant = self.constant if self.constant == other.constant else None
-        return AxisInfo(contiguity, divisibility, constancy, constant, self.nonnegative and other.nonnegative)
+        nonnegative, shifted = self.nonnegative and other.nonnegative, self.shifted or other.shifted
+        return AxisInfo(contiguity, divisibility, constancy, constant, nonnegative, shifted)
 
 
 def unknown(ty: Type) -> AxisInfo:
@@ -86,7 +96,7 @@ def unknown(ty: Type) -> AxisInfo:
 def constant(value: int, ty: Type) -> AxisInfo:
     """All elements are `value`."""
     rank = rank_of(ty)
-    return AxisInfo([1] * rank, [power_of(value)] * rank, sizes_of(ty), value, value >= 0)
+    return AxisInfo([1] * rank, [power_of(value)] * rank, sizes_of(ty), value, value >= 0, value < 0)
 
 
 def rank_of(ty: Type) -> int:

@@ -9,7 +9,7 @@ For each axis, with the indices of the other axes held still:
 
 All three are powers of two. With contiguity 1 every element starts its own group, so every element is a multiple of d.
 A scalar has one axis of one element. Beyond that, a value may be one known constant, and it may be known not to be
-negative, without which nothing could be said of signed division, which rounds towards zero:
+negative:
 
     %0 = tt.make_range {start = 0, end = 64}         contiguity 64, divisibility 2^62, constancy 1
     %1 = arith.divsi %0, 16                          contiguity 1, divisibility 1, constancy 16
@@ -17,9 +17,14 @@ negative, without which nothing could be said of signed division, which rounds t
     %3 = arith.remsi %0, 16                          contiguity 16, divisibility 16, constancy 1
     %4 = arith.addi %2, %3                           contiguity 16, divisibility 16, constancy 1
 
-Two things are assumed that a program might break: additions and products of indices do not overflow (as in Triton's
-analysis of the same name), and hints such as `tt.divisibility` say the truth. Facts are found by going through a
-function until nothing changes, loops from the best assumption downwards.
+Three things are assumed that a program might break: additions and products of indices do not overflow, hints such as
+`tt.divisibility` say the truth (both as in Triton's analysis of the same name), and what is divided with a sign, as
+well as what it is divided by, is not negative. The last matters since signed division rounds towards zero, where the
+groups of negative numbers would be other ones. It is assumed of kernel arguments, numbers from memory and what is
+computed of them, but not where a number was taken off or a negative one added: `x - 8` may well be negative (Triton
+assumes it there too).
+
+Facts are found by going through a function until nothing changes, loops from the best assumption downwards.
 """
 
 from __future__ import annotations
@@ -113,9 +118,9 @@ class AxisInfoAnalysis:
         bounds = self.known([op.operands[0], op.step])
         if bounds is not None:
             low, step = bounds
-            steps = low.nonnegative and step.nonnegative and not op.unsignedCmp
+            rises = low.nonnegative and step.nonnegative and not op.unsignedCmp
             divisibility = [gcd(low.element_divisor(), step.element_divisor())]
-            self._join(body.args[0], AxisInfo([1], divisibility, [1], None, steps))
+            self._join(body.args[0], AxisInfo([1], divisibility, [1], None, rises, low.shifted or step.shifted))
         self._join_all(body.args[1:], op.init_args)
         self._region(op.regions[0])
         self._join_all(body.args[1:], body.last.operands)
@@ -172,4 +177,4 @@ def _hinted(info: AxisInfo, attributes: Any) -> AxisInfo:
     parts = []
     for known, said in zip((info.contiguity, info.divisibility, info.constancy), given):
         parts.append(known if said is None else [max(k, power_of(s)) for k, s in zip(known, said)])
-    return AxisInfo(*parts, info.constant, info.nonnegative)
+    return AxisInfo(*parts, info.constant, info.nonnegative, info.shifted)

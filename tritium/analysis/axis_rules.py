@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any
 
-from ..dialects import arith, tt
+from ..dialects import arith, tt, ttg
 from ..dialects.tt_types import PointerType
 from ..ir import DenseElementsAttr, IntegerAttr, TensorType, Type, element_type, shape_of
 from .axis_facts import ANY_DIVISOR, AxisInfo, constant, power_of, rank_of, sizes_of, unknown
@@ -51,6 +51,11 @@ def _folded(op: Any, a: AxisInfo, b: AxisInfo, fold: Callable[[int, int], int]) 
     return constant(IntegerAttr(fold(a.constant, b.constant), element_type(ty)).value, ty)
 
 
+def _signs(*facts: AxisInfo) -> tuple[bool, bool]:
+    """`nonnegative` and `shifted` of what is computed without taking off anything."""
+    return all(f.nonnegative for f in facts), any(f.shifted for f in facts)
+
+
 def _sum(a: AxisInfo, b: AxisInfo, scale: int = 1) -> AxisInfo:
     """a + scale * b, whose neighbours are `scale` apart: where one rises and the other stands, the sum rises."""
     contiguity, divisibility = [], []
@@ -62,7 +67,7 @@ def _sum(a: AxisInfo, b: AxisInfo, scale: int = 1) -> AxisInfo:
             # Both rise: the sum of their starts, and twice the way from there.
             divisor = gcd(2, gcd(a.divisibility[i], b.divisibility[i]))
         divisibility.append(divisor)
-    return AxisInfo(contiguity, divisibility, _groups(a, b), None, a.nonnegative and b.nonnegative)
+    return AxisInfo(contiguity, divisibility, _groups(a, b), None, *_signs(a, b))
 
 
 def _difference(a: AxisInfo, b: AxisInfo) -> AxisInfo:
@@ -74,7 +79,7 @@ def _difference(a: AxisInfo, b: AxisInfo) -> AxisInfo:
         constancy[i] = max(constancy[i], both)
         step = max(rising, both)  # what stands within a group is, all along, what it is at the group's start
         divisibility.append(gcd(a.divisor(i, step), b.divisor(i, step)))
-    return AxisInfo(contiguity, divisibility, constancy)
+    return AxisInfo(contiguity, divisibility, constancy, None, False, True)
 
 
 @rule(arith.Constant)
@@ -92,7 +97,7 @@ def _constant(op: Any) -> AxisInfo:
 @rule(tt.MakeRange)
 def _make_range(op: Any) -> AxisInfo:
     size = op.end - op.start
-    return AxisInfo([power_of(size)], [gcd(power_of(op.start), ANY_DIVISOR)], [1], None, op.start >= 0)
+    return AxisInfo([power_of(size)], [power_of(op.start)], [1], None, op.start >= 0, op.start < 0)
 
 
 @rule(tt.GetProgramId, tt.GetNumPrograms)
@@ -125,7 +130,7 @@ def _mul(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
         return b if a.constant == 1 else a
     ones = [1] * a.rank
     divisibility = [min(ANY_DIVISOR, a.divisor(i, 1) * b.divisor(i, 1)) for i in range(a.rank)]
-    return AxisInfo(ones, divisibility, _groups(a, b), None, a.nonnegative and b.nonnegative)
+    return AxisInfo(ones, divisibility, _groups(a, b), None, *_signs(a, b))
 
 
 @rule(arith.ShLI)
@@ -136,10 +141,10 @@ def _shift_left(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     if by and a.constant is not None:
         return constant(a.constant << by, op.results[0].type)
     divisibility = [min(ANY_DIVISOR, a.divisor(i, 1) << by) for i in range(a.rank)]
-    return AxisInfo([1] * a.rank, divisibility, _groups(a, b), None, a.nonnegative)
+    return AxisInfo([1] * a.rank, divisibility, _groups(a, b), None, *_signs(a))
 
 
-def _quotient(a: AxisInfo, b: AxisInfo, nonnegative: bool) -> AxisInfo:
+def _quotient(a: AxisInfo, b: AxisInfo) -> AxisInfo:
     """floor(a / b): a rising group that starts at a multiple of g stays within one multiple of b if g divides b.
 
     Where all of `a` is a multiple of the constant power of two b, what divides the quotient is left over.
@@ -155,30 +160,34 @@ def _quotient(a: AxisInfo, b: AxisInfo, nonnegative: bool) -> AxisInfo:
         # The group's first element is a multiple of d, so is (d / by) of the quotient, which the group shares.
         exact = by == power_of(by) and a.divisibility[i] % by == 0 and by % a.contiguity[i] == 0 if by else False
         divisibility.append(a.divisibility[i] // by if exact else 1)
-    return AxisInfo(contiguity, divisibility, constancy, None, nonnegative)
+    falls = b.constant is not None and b.constant < 0
+    return AxisInfo(contiguity, divisibility, constancy, None, a.nonnegative and b.nonnegative, a.shifted or falls)
 
 
 @rule(arith.DivSI, arith.DivUI, arith.FloorDivSI)
 def _divide(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
-    positive = a.nonnegative and b.nonnegative
     if b.constant == 0:
         return unknown(op.results[0].type)
-    if positive or (b.constant == 1 and op.__class__ is not arith.DivUI):
+    if a.nonnegative and b.nonnegative:
         folded = _folded(op, a, b, lambda x, y: x // y)
-        return folded or _quotient(a, b, positive)
+        if folded is not None:
+            return folded
+    if not a.shifted or op.__class__ is not arith.DivSI or b.constant == 1:
+        return _quotient(a, b)  # whatever the sign of b: the quotients of groups only change theirs
     out = _elementwise(op, [a, b])
-    if b.constant is not None and op.__class__ is not arith.DivUI and b.constant == power_of(b.constant):
+    if b.constant is not None and b.constant == power_of(b.constant):
         # Where nothing remains there is nothing to round.
         divisors = [max(1, a.divisor(i, 1) // b.constant) for i in range(a.rank)]
-        return AxisInfo(out.contiguity, divisors, out.constancy)
+        return AxisInfo(out.contiguity, divisors, out.constancy, None, False, True)
     return out
 
 
 @rule(arith.ShRSI, arith.ShRUI)
 def _shift_right(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
-    if b.constant is not None and 0 <= b.constant < 62 and (a.nonnegative or op.__class__ is arith.ShRSI):
+    if b.constant is not None and 0 <= b.constant < 62 and (not a.shifted or op.__class__ is arith.ShRSI):
         divisor = constant(1 << b.constant, op.operands[1].type)
-        return _folded(op, a, divisor, lambda x, y: x // y) or _quotient(a, divisor, a.nonnegative)
+        folded = _folded(op, a, divisor, lambda x, y: x // y) if a.nonnegative else None
+        return folded or _quotient(a, divisor)
     return _elementwise(op, [a, b])
 
 
@@ -189,15 +198,16 @@ def _remainder(a: AxisInfo, b: AxisInfo, nonnegative: bool) -> AxisInfo:
         rising = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i]))
         contiguity.append(rising)
         divisibility.append(gcd(a.divisor(i, rising), b.divisor(i, 1)))
-    return AxisInfo(contiguity, divisibility, _groups(a, b), None, nonnegative)
+    return AxisInfo(contiguity, divisibility, _groups(a, b), None, nonnegative, a.shifted)
 
 
 @rule(arith.RemSI, arith.RemUI)
 def _rem(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     if b.constant == 1:
         return constant(0, op.results[0].type)
-    if a.nonnegative and b.nonnegative and b.constant != 0:
-        return _folded(op, a, b, lambda x, y: x % y) or _remainder(a, b, True)
+    if b.constant != 0 and (not a.shifted or op.__class__ is arith.RemUI):
+        folded = _folded(op, a, b, lambda x, y: x % y) if a.nonnegative and b.nonnegative else None
+        return folded or _remainder(a, b, a.nonnegative)
     return _elementwise(op, [a, b], divisible=True)
 
 
@@ -215,7 +225,7 @@ def _elementwise(op: Any, known: Sequence[AxisInfo], divisible: bool = False) ->
     divisors = [1] * rank
     if divisible:
         divisors = [gcd(*[k.divisor(i, 1) for k in matching]) for i in range(rank)]
-    return AxisInfo([1] * rank, divisors, constancy)
+    return AxisInfo([1] * rank, divisors, constancy, None, False, any(k.shifted for k in known))
 
 
 @rule(arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI)
@@ -226,10 +236,9 @@ def _extreme(op: Any, *known: AxisInfo) -> AxisInfo:
             return folded
     # Of two that rise together, one is the greater all along.
     joined = known[0].join(known[1])
-    one = op.__class__ is arith.MaxSI and any(k.nonnegative for k in known)
-    return AxisInfo(
-        joined.contiguity, joined.divisibility, joined.constancy, joined.constant, one or joined.nonnegative
-    )
+    if op.__class__ is arith.MaxSI and any(k.nonnegative for k in known):
+        return AxisInfo(joined.contiguity, joined.divisibility, joined.constancy, joined.constant, True)
+    return joined
 
 
 @rule(arith.AndI)
@@ -243,7 +252,7 @@ def _and(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
         return _remainder(rest, constant(mask + 1, op.operands[0].type), True)
     out = _elementwise(op, [a, b])
     divisors = [max(a.divisor(i, 1), b.divisor(i, 1)) for i in range(a.rank)]
-    return AxisInfo(out.contiguity, divisors, out.constancy, None, a.nonnegative or b.nonnegative)
+    return AxisInfo(out.contiguity, divisors, out.constancy, None, a.nonnegative or b.nonnegative, out.shifted)
 
 
 @rule(arith.OrI, arith.XOrI)
@@ -281,7 +290,7 @@ def _select(op: Any, condition: AxisInfo, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     contiguity = [gcd(c, k) for c, k in zip(joined.contiguity, condition.constancy)]
     divisibility = [gcd(a.divisor(i, c), b.divisor(i, c)) for i, c in enumerate(contiguity)]
     constancy = [gcd(c, k) for c, k in zip(joined.constancy, condition.constancy)]
-    return AxisInfo(contiguity, divisibility, constancy, joined.constant, joined.nonnegative)
+    return joined.arranged(contiguity, divisibility, constancy)
 
 
 @rule(arith.ExtSI, arith.ExtUI, arith.IndexCast, arith.IndexCastUI, tt.IntToPtr, tt.PtrToInt)
@@ -290,9 +299,14 @@ def _same(op: Any, a: AxisInfo) -> AxisInfo:
     pointers = op.__class__ in (tt.IntToPtr, tt.PtrToInt)
     if pointers and _bytes((op.results if op.__class__ is tt.IntToPtr else op.operands)[0].type) != 1:
         divisors = [a.divisor(i, 1) for i in range(a.rank)]
-        return AxisInfo([1] * a.rank, divisors, a.constancy, None, a.nonnegative)
+        return a.arranged([1] * a.rank, divisors, a.constancy)
     if op.__class__ is arith.ExtUI and not a.nonnegative:
         return AxisInfo(a.contiguity, a.divisibility, a.constancy, None, True)
+    return a
+
+
+@rule(ttg.ConvertLayout)
+def _convert_layout(op: Any, a: AxisInfo) -> AxisInfo:
     return a
 
 
@@ -321,12 +335,12 @@ def _bitcast(op: Any, a: AxisInfo) -> AxisInfo:
 @rule(tt.Splat)
 def _splat(op: Any, a: AxisInfo) -> AxisInfo:
     ty = op.results[0].type
-    return AxisInfo([1] * rank_of(ty), [a.element_divisor()] * rank_of(ty), sizes_of(ty), a.constant, a.nonnegative)
+    return a.arranged([1] * rank_of(ty), [a.element_divisor()] * rank_of(ty), sizes_of(ty))
 
 
 @rule(tt.Unsplat)
 def _unsplat(op: Any, a: AxisInfo) -> AxisInfo:
-    return AxisInfo([1], [a.element_divisor()], [1], a.constant, a.nonnegative)
+    return a.arranged([1], [a.element_divisor()], [1])
 
 
 @rule(tt.ExpandDims)
@@ -337,21 +351,21 @@ def _expand_dims(op: Any, a: AxisInfo) -> AxisInfo:
         return [*values[:axis], new, *values[axis:]]
 
     divisibility = insert(a.divisibility, a.element_divisor())
-    return AxisInfo(insert(a.contiguity, 1), divisibility, insert(a.constancy, 1), a.constant, a.nonnegative)
+    return a.arranged(insert(a.contiguity, 1), divisibility, insert(a.constancy, 1))
 
 
 @rule(tt.Broadcast)
 def _broadcast(op: Any, a: AxisInfo) -> AxisInfo:
     before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     constancy = [k if m == n else power_of(n) for k, m, n in zip(a.constancy, before, after)]
-    return AxisInfo(a.contiguity, a.divisibility, constancy, a.constant, a.nonnegative)
+    return a.arranged(a.contiguity, a.divisibility, constancy)
 
 
 @rule(tt.Trans)
 def _trans(op: Any, a: AxisInfo) -> AxisInfo:
     order = op.order
     parts = [[part[d] for d in order] for part in (a.contiguity, a.divisibility, a.constancy)]
-    return AxisInfo(*parts, a.constant, a.nonnegative)
+    return a.arranged(*parts)
 
 
 @rule(tt.Reshape)
@@ -360,7 +374,7 @@ def _reshape(op: Any, a: AxisInfo) -> AxisInfo:
     ty = op.results[0].type
     before, after = shape_of(op.operands[0].type), shape_of(ty)
     if list(a.constancy) == [power_of(n) for n in before]:  # all elements are equal
-        return AxisInfo([1] * len(after), [a.element_divisor()] * len(after), sizes_of(ty), a.constant, a.nonnegative)
+        return a.arranged([1] * len(after), [a.element_divisor()] * len(after), sizes_of(ty))
     out = unknown(ty)
     if not after or not before or op.allow_reorder:
         return out
@@ -368,7 +382,7 @@ def _reshape(op: Any, a: AxisInfo) -> AxisInfo:
     contiguity[-1] = gcd(a.contiguity[-1], after[-1])
     divisibility[-1] = a.divisor(a.rank - 1, contiguity[-1])
     constancy[-1] = gcd(a.constancy[-1], after[-1])
-    return AxisInfo(contiguity, divisibility, constancy, a.constant, a.nonnegative)
+    return a.arranged(contiguity, divisibility, constancy)
 
 
 @rule(tt.Load)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import prod
 
 from ..layout.bases import cta_bases
-from .ttg_layouts import Blocked, Distributed, Slice
+from .ttg_layouts import Blocked, Distributed, Layout, Slice
 
-__all__ = ["blocked_for", "default_blocked", "expanded", "joined", "reduced", "split", "transposed"]
+__all__ = ["blocked_for", "blocked_in", "default_blocked", "expanded", "joined", "reduced", "split", "transposed"]
 
 
 def _clamp(n: int, low: int, high: int) -> int:
@@ -34,10 +34,25 @@ def blocked_for(
     copies if it is too short.
     """
     per_cga = _dealt(shape, size_per_thread, order, ctas)
-    split_num = [min(n, m) for n, m in zip(per_cga, _dealt(shape, size_per_thread, order, ctas))]
-    block = [max(1, n // m) for n, m in zip(shape, split_num)]
+    bases = cta_bases(tuple(per_cga), tuple(per_cga), tuple(order)) if ctas > 1 else ()
+    block = [max(1, n // m) for n, m in zip(shape, per_cga)]
+    return Blocked(tuple(size_per_thread), *_spread(block, size_per_thread, order, warps, lanes), tuple(order), bases)
+
+
+def blocked_in(
+    layout: Layout, block: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], warps: int, lanes: int
+) -> Blocked:
+    """As `blocked_for`, among the blocks of a cluster as in `layout`; `block` is what one block has of the tensor."""
+    bases = getattr(layout, "CGALayout", ())
+    return Blocked(tuple(size_per_thread), *_spread(block, size_per_thread, order, warps, lanes), tuple(order), bases)
+
+
+def _spread(
+    block: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], warps: int, lanes: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Threads a warp and warps a block along each dimension."""
     threads_left, lanes_left, warps_left = warps * lanes, lanes, warps
-    per_warp, per_block = [1] * len(shape), [1] * len(shape)
+    per_warp, per_block = [1] * len(block), [1] * len(block)
     for d in order[:-1]:
         here = _clamp(threads_left, 1, max(1, block[d] // size_per_thread[d]))
         per_warp[d] = _clamp(here, 1, lanes_left)
@@ -45,12 +60,11 @@ def blocked_for(
         warps_left //= per_block[d]
         lanes_left //= per_warp[d]
         threads_left //= here
-    if shape:
+    if block:
         last = order[-1]
         per_warp[last] = lanes // prod(n for d, n in enumerate(per_warp) if d != last)
         per_block[last] = warps // prod(n for d, n in enumerate(per_block) if d != last)
-    bases = cta_bases(tuple(per_cga), tuple(split_num), tuple(order)) if ctas > 1 else ()
-    return Blocked(tuple(size_per_thread), tuple(per_warp), tuple(per_block), tuple(order), bases)
+    return tuple(per_warp), tuple(per_block)
 
 
 def default_blocked(shape: Sequence[int], warps: int, lanes: int, ctas: int = 1) -> Blocked:

@@ -7,9 +7,11 @@ pass loop of ``tritium.ir`` owns dumping, timing and verifying, so no pass does.
 
 from ..ir.passes.registry import PASSES
 from ..support.lazy import LazyModule
+from . import ttgir
 from .spellings import SPELLINGS
 
 _ttir = LazyModule(".ttir", __package__)
 
 PASSES.add_package(__name__, SPELLINGS)
 PASSES.add_pipeline("ttir-cpu", "all passes from a kernel to ttir, for the CPU", lambda: _ttir.TTIR_PIPELINE)
+PASSES.add_package(ttgir.__name__, ttgir.SPELLINGS)
