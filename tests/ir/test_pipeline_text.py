@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tritium.transforms  # noqa: F401
-from tritium.ir import PASSES, Nest, Pass, PassManager, PipelineError, parse_module, parse_pipeline, pass_on
+from tritium.ir import (
+    PASSES,
+    Nest,
+    Pass,
+    PassError,
+    PassManager,
+    PipelineError,
+    count,
+    parse_module,
+    parse_pipeline,
+    pass_on,
+)
 from tritium.ir.passes.options import OptionProblem, options_text, parse_options
 from tritium.ir.passes.registry import PassRegistry, UnknownPass
 from tritium.ir.passes.text import print_pipeline, read_pipeline
@@ -179,7 +192,7 @@ def test_hints(registry):
 
 def test_options_reach_the_pass(registry):
     seen.clear()
-    text = "with-options{max-iterations=3 top-down=false kind=aggressive names=a,b ratio=2 test-convergence=true}"
+    text = "with-options{max-iterations=3 top-down=false kind=aggressive names={a,b} ratio=2 test-convergence=true}"
     pm = PassManager(text, registry=registry)
     assert str(pm) == f"builtin.module({text})"
     pm.run(parse_module(MODULE))
@@ -264,6 +277,54 @@ def test_pass_managers_nest_and_take_functions_and_rows(registry):
     assert seen == [Options(), Options(1)]
     pm = PassManager([Nest("tt.func", [Pass("o", with_options, "", Options())])])
     assert str(pm) == "builtin.module(tt.func(o))"
+
+
+def test_what_a_pass_manager_shows(capfd, tmp_path):
+    def shown(pm):
+        pm.run(parse_module(MODULE))
+        return capfd.readouterr().err
+
+    assert shown(PassManager.parse("builtin.module(cse,dce)")) == ""
+    assert "IR Dump After CSEPass" in shown(PassManager("cse,licm").enable_ir_printing())
+    assert "-  %b" in shown(PassManager("cse").enable_ir_printing("change:cse,diff,function:f"))
+    assert "100.0%)  Total" in shown(PassManager("cse").enable_timing())
+    assert shown(PassManager("cse").enable_statistics()) == "cse: 1 operations merged\n"
+    assert shown(PassManager("cse").enable_statistics().enable_timing(False)) == "cse: 1 operations merged\n"
+    path = tmp_path / "crash.mlir"
+    pm = PassManager(["cse", broken], verify=False).enable_reproducer(str(path))
+    with pytest.raises(PassError):
+        pm.enable_verifier().run(parse_module(MODULE))
+    assert 'pipeline: "builtin.module(broken)"' in path.read_text()
+    shown(pm.enable_verifier(False))
+    with pytest.raises(ValueError, match="not 'chnge'"):
+        PassManager("cse").enable_ir_printing("chnge")
+
+
+def broken(module):
+    """Use a value of another function's."""
+    ops = {op.name: op for op in module.walk()}
+    ops["arith.addi"].operands[0] = ops["tt.store"].operands[0]
+
+
+def test_a_registry_without_passes_says_where_they_are():
+    with pytest.raises(UnknownPass, match="import tritium.transforms"):
+        PassRegistry().lookup("cse")
+
+
+def test_threads_count_for_themselves():
+    together = threading.Barrier(2)
+
+    def counted(n):
+        @pass_on("module", name=f"counts-{n}")
+        def counts(module):
+            together.wait(10)
+            count("things", n)
+            together.wait(10)
+
+        return PassManager([Pass("counts", counts)]).run(parse_module(MODULE)).runs[0].counts
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(counted, [3, 4])) == [{"things": 3}, {"things": 4}]
 
 
 def test_anchors():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import random
 import re
 import signal
 import subprocess
@@ -98,6 +99,25 @@ def test_passes_of_the_users_own(opt, program, own):
     assert "sums" in opt("--load=" + own, "--list-passes")[1].split()
     assert "cannot load '/nowhere/p.py'" in opt(program, "--load", "/nowhere/p.py", "-sums")[2]
     assert "cannot load 'no_such_module'" in opt(program, "--load", "no_such_module")[2]
+    assert "cannot load './passes': it is no .py file" in opt(program, "--load", "./passes")[2]
+
+
+def test_files_with_passes_that_are_wrong(opt, program, tmp_path):
+    def message(text, *more):
+        path = tmp_path / "wrong.py"
+        path.write_text(text)
+        status, out, err = opt(program, "--load", str(path), *more)
+        assert (status, out) == (1, "")
+        return err.replace(str(path), "wrong.py")
+
+    assert message("x = 1\ny = z\n") == "tritium opt: error: cannot load 'wrong.py': NameError: name 'z' is not defined (line 2)\n"  # fmt: skip
+    assert "cannot load 'wrong.py': SyntaxError: " in message("def f(:\n")
+    assert "Traceback" in message("y = z\n", "--traceback")
+    text = "from tritium.ir import pass_on\n\n@pass_on('function')\ndef cse(func): ...\n"
+    assert "there is a pass 'cse' already, in tritium.transforms.cse" in message(text, "-cse")
+    (tmp_path / "wrong.py").write_text(text)
+    done = command(program, "--load", str(tmp_path / "wrong.py"), "-cse")  # where nobody has asked for ours before
+    assert b"there is a pass 'cse' already, in tritium.transforms.cse" in done.stderr
 
 
 # -- reading -------------------------------------------------------------------------------------------------------
@@ -371,6 +391,24 @@ def test_the_command_line_names_it():
     assert "opt" in done.stdout
     done = command("--help")
     assert b"canonicalize" in done.stdout
+
+
+PIECES = ["-cse", "--passes", "cse,", "=", "-", "--", "{", "builtin.module(", ")", "dce", "--fuel", "1:2", "--generic=", "-o",
+          "/dev/null", "--print-after", "--load", "--bisect", "true", "--diff", "--timing", "é", "\0", "--help=", "tt.func(cse)",
+          "--split-input-file=", "--verify-diagnostics", "--no-output", "--run-reproducer", "--pass-pipeline=any(cse)"]  # fmt: skip
+
+
+def test_no_arguments_make_it_stumble(opt, program):
+    chance = random.Random(20261121)
+    statuses = set()
+    for _ in range(400):
+        arguments = [chance.choice(PIECES) for _ in range(chance.randrange(1, 6))]
+        arguments = ["./-" if a == "-" else a for a in arguments]  # standard input would wait
+        status, out, err = opt(program, *arguments)
+        statuses.add(status)
+        assert (status == 0) or (status == 1 and out == "" and "error:" in err), (arguments, err)
+        assert "internal error" not in err, (arguments, err)
+    assert statuses == {0, 1}
 
 
 def test_options_that_need_values(opt, program):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -27,17 +28,25 @@ _traceback = LazyModule("traceback")
 
 Listener = Callable[[Diagnostic], object]
 
-_listeners: list[Listener] = []
+
+class _Listeners(threading.local):
+    """Who listens to a thread's passes; the last counts."""
+
+    def __init__(self) -> None:
+        self.all: list[Listener] = []
+
+
+_listeners = _Listeners()
 
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """What is told inside goes to `listener`, and nowhere else."""
-    _listeners.append(listener)
+    _listeners.all.append(listener)
     try:
         yield
     finally:
-        _listeners.remove(listener)
+        _listeners.all.pop()
 
 
 def remark(op: Operation, message: str) -> None:
@@ -51,8 +60,8 @@ def warn(op: Operation, message: str) -> None:
 
 
 def _tell(severity: str, op: Operation, message: str) -> None:
-    if _listeners:
-        _listeners[-1](_diagnostic(severity, op, message, ()))
+    if _listeners.all:
+        _listeners.all[-1](_diagnostic(severity, op, message, ()))
         return
     wanted = compilation.diagnostics
     kinds = [k.strip() for k in wanted.split(",")] if wanted else []

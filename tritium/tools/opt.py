@@ -64,7 +64,7 @@ INTERRUPTED = 130  # what shells call a program that Ctrl-C ended
 
 def main(arguments: Sequence[str]) -> int:
     """Run `tritium opt` with these arguments; the exit status. Errors are told on stderr."""
-    options = None
+    options = OptOptions(traceback="--traceback" in arguments)
     try:
         options = _options(arguments)
         return opt(options)
@@ -76,6 +76,7 @@ def main(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except (UsageError, InputError) as error:
         _say(f"tritium opt: error: {error}")
+        _trace(options, error)
     except TritiumError as error:
         _say(_message(error))
         _trace(options, error)
@@ -101,7 +102,9 @@ def _load(name: str) -> None:
     if not name:
         return
     try:
-        if name.endswith(".py"):
+        if name.endswith(".py") or os.sep in name:
+            if not name.endswith(".py"):
+                raise ImportError("it is no .py file")
             spec = importlib.util.spec_from_file_location(os.path.basename(name)[:-3], name)
             assert spec is not None and spec.loader is not None
             module = importlib.util.module_from_spec(spec)
@@ -109,8 +112,11 @@ def _load(name: str) -> None:
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(name)
-    except (ImportError, OSError) as error:
-        raise InputError(f"cannot load '{name}': {error}") from None
+    except Exception as error:  # whatever the file does
+        kind = "" if isinstance(error, (ImportError, OSError)) else f"{type(error).__name__}: "
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
+        place = f" (line {frames[-1].lineno})" if frames else ""
+        raise InputError(f"cannot load '{name}': {kind}{error}{place}") from error
     PASSES.add_module(module)
 
 
@@ -124,8 +130,8 @@ def _message(error: TritiumError) -> str:
     return text if "error:" in text.split("\n")[0] else f"error: {text}"
 
 
-def _trace(options: OptOptions | None, error: BaseException) -> None:
-    if options is not None and options.traceback:
+def _trace(options: OptOptions, error: BaseException) -> None:
+    if options.traceback:
         traceback.print_exception(type(error), error, error.__traceback__)
 
 

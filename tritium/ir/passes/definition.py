@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -161,21 +162,27 @@ def check_order(pipeline: Sequence[Row], order: Iterable[tuple[str, str, str]]) 
             raise InternalError(f"pass {earlier} must come before {later}: {reason}")
 
 
-_counts: dict[str, int] | None = None
+class _Counts(threading.local):
+    """Where a thread's passes count."""
+
+    here: dict[str, int] | None = None
+
+
+_counts = _Counts()
 
 
 def count(what: str, n: int = 1) -> None:
     """Add `n` to a statistic of the pass that runs, such as "loads merged"."""
-    if _counts is not None and n:
-        _counts[what] = _counts.get(what, 0) + n
+    counts = _counts.here
+    if counts is not None and n:
+        counts[what] = counts.get(what, 0) + n
 
 
 @contextmanager
 def counting(counts: dict[str, int]) -> Iterator[None]:
     """What passes inside count goes to `counts`."""
-    global _counts
-    saved, _counts = _counts, counts
+    saved, _counts.here = _counts.here, counts
     try:
         yield
     finally:
-        _counts = saved
+        _counts.here = saved

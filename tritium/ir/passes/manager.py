@@ -16,6 +16,7 @@ from ...support import TritiumError
 from ..operation import Operation
 from ..verifier import verify as verify_ir
 from .definition import ANY, Nest, Pass, PassFunction, Row
+from .dump import parse_dumps
 from .registry import PASSES, PassRegistry
 from .report import PipelineReport
 from .run import RunSettings, run_pipeline
@@ -28,7 +29,8 @@ class PassManager:
     """A pipeline on operations of the name `anchor`.
 
     Passes are named, with options, or given as functions or as rows of a table. `verify` has the IR verified when all
-    have run; `verify_each` after each of them. Errors in a pipeline's text are `PipelineError`s.
+    have run; `verify_each` after each of them. What else may be watched has MLIR's names, such as `enable_timing()`.
+    Errors in a pipeline's text are `PipelineError`s.
     """
 
     def __init__(
@@ -42,7 +44,7 @@ class PassManager:
     ) -> None:
         self.anchor = anchor
         self.verify = verify
-        self.verify_each = verify_each
+        self._changes: dict[str, Any] = {} if verify_each is None else {"verify_each": verify_each}
         self.registry = registry
         self._rows: list[Row | PassManager] = []
         if isinstance(pipeline, str):
@@ -79,10 +81,40 @@ class PassManager:
     def __str__(self) -> str:
         return f"{self.anchor}({print_pipeline(self.rows)})"
 
-    def run(self, op: Operation, settings: RunSettings | None = None) -> PipelineReport:
-        """Run on a module (or on whatever `anchor` names) in place."""
+    @staticmethod
+    def parse(text: str) -> PassManager:
+        """The manager of a pipeline's text."""
+        return PassManager(text)
+
+    def enable_ir_printing(self, words: str = "change") -> PassManager:
+        """Print the IR around passes as `TRITIUM_PRINT_IR` words it: "before,after:cse", "change,diff"."""
+        self._changes["dump"] = parse_dumps(words)
+        return self
+
+    def enable_timing(self, enable: bool = True) -> PassManager:
+        """Print how long each pass took."""
+        self._changes["timing"] = enable
+        return self
+
+    def enable_statistics(self, enable: bool = True) -> PassManager:
+        """Print what passes counted."""
+        self._changes["statistics"] = enable
+        return self
+
+    def enable_verifier(self, enable: bool = True) -> PassManager:
+        """Verify the IR after every pass, or not at all."""
+        self.verify = enable
+        self._changes["verify_each"] = enable
+        return self
+
+    def enable_reproducer(self, path: str) -> PassManager:
+        """Leave the IR and the passes in the file `path` when a pass fails."""
+        self._changes["reproducer"] = path
+        return self
+
+    def run(self, op: Operation) -> PipelineReport:
+        """Run on a module (or on whatever `anchor` names) in place. What was not enabled is as the environment says."""
         if self.anchor not in (ANY, op.name):
             raise TritiumError(f"a pipeline on {self.anchor} cannot run on {op.name}")
-        if self.verify_each is not None:
-            settings = (settings or RunSettings.of_environment()).replace(verify_each=self.verify_each)
+        settings = RunSettings.of_environment().replace(**self._changes)
         return run_pipeline(op, self.rows, verifier=verify_ir if self.verify else None, settings=settings)

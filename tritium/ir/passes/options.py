@@ -1,8 +1,9 @@
 """Options of a pass: a frozen dataclass in Python, `{max-iterations=3 top-down=false}` in a pipeline's text.
 
 A field `max_iterations: int = 10` is the option `max-iterations`. Fields are bool, int, float, str, an enumeration of
-strings, or a tuple of one of these, whose elements stand between commas. Each has a default. The class may say in
-`SAME: ClassVar[dict[str, str]]` which options of MLIR's pass of that name are read and mean nothing here, and why.
+strings, or a tuple of one of these, whose elements stand between commas, in braces or not. Each has a default. The
+class may say in `SAME: ClassVar[dict[str, str]]` which options of MLIR's pass of that name are read and mean nothing
+here, and why.
 
 >>> @dataclasses.dataclass(frozen=True)
 ... class Options:
@@ -69,6 +70,7 @@ def _value(ty: Any, key: str, text: str | None) -> Any:
         raise OptionProblem(key, f"option '{key}' needs a value: {key}={_kind(ty)}")
     if get_origin(ty) is tuple:
         element = get_args(ty)[0]
+        text = text[1:-1] if text[:1] == "{" and text[-1:] == "}" else text
         return tuple(_scalar(element, key, part) for part in text.split(",") if part)
     return _scalar(ty, key, text)
 

@@ -124,8 +124,9 @@ class PassRegistry:
         known = self._infos.get(name)
         if known is not None and known.fn is fn:
             return known
-        if known is not None and known.fn.__module__ != fn.__module__:
-            raise InternalError(f"there is a pass '{name}' already, in {known.fn.__module__}")
+        owner = known.fn.__module__ if known is not None else self._scan().get(name, fn.__module__)
+        if owner != fn.__module__:
+            raise InternalError(f"there is a pass '{name}' already, in {owner}")
         spelling = self._spellings.get(name)
         aliases = spelling.aliases if spelling is not None else ()
         info = self._infos[name] = PassInfo(name, fn, self.title(name), aliases)
@@ -169,6 +170,8 @@ class PassRegistry:
         """The pass of that name or alias; `UnknownPass`, which may say what was meant."""
         found = self.find(name)
         if found is None:
+            if not self._packages:
+                raise UnknownPass(name, "the compiler's own passes come with `import tritium.transforms`")
             raise UnknownPass(name, did_you_mean(name, self.known_names()))
         return found
 
