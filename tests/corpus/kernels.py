@@ -1,13 +1,13 @@
-"""Which kernels the corpus holds, in which variants, for which targets.
+"""Which of Triton's tutorial kernels are recorded, in which variants, for which targets.
 
-`args` gives each argument that is no constant its type and, behind a colon, the divisor that is known of it.
+Those of our own examples stand in `tests/example_kernels.py`. `args` gives each argument that is no constant its type and, behind a colon, the divisor that is known of it.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["EXAMPLES", "GPUS", "NVIDIA", "TUTORIALS", "Kernel"]
+__all__ = ["GPUS", "NVIDIA", "TUTORIALS", "Kernel"]
 
 NVIDIA = ("cuda:80", "cuda:90", "cuda:100", "cuda:120")
 GPUS = (*NVIDIA, "hip:gfx942")
@@ -45,7 +45,7 @@ SMALL = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 32, "GROUP_SIZE
 STRIDES = integers("M N K stride_am stride_bk stride_cm")
 UNIT_STRIDES = {"stride_ak": 1, "stride_bn": 1, "stride_cn": 1}
 
-COMMON = [
+FIRST_FIVE = [
     Kernel("vector_add.py", "add_kernel", pointers("x_ptr y_ptr output_ptr", "fp32") | integers("n_elements"), {"BLOCK_SIZE": 1024}),
     Kernel(
         "fused_softmax.py",
@@ -85,8 +85,6 @@ COMMON = [
         pointers("DW DB FINAL_DW FINAL_DB", "fp16") | {"M": "i32", "N": "i32:16"}, {"BLOCK_SIZE_M": 32, "BLOCK_SIZE_N": 128},
     ),
 ]  # fmt: skip
-
-# -- only Triton's own ------------------------------------------------------------------------------------------------
 
 TILE = "tensordesc<{0}[{1}, {2}]>"
 POINTER_MATMUL = pointers("a_ptr b_ptr c_ptr", "fp16") | STRIDES
@@ -162,7 +160,9 @@ def persistent() -> list[Kernel]:
             fixed = BLOCKS | {"FP8_OUTPUT": element != "fp16", "WARP_SPECIALIZE": ws}
             targets = HOPPER_ON if ws or element != "fp16" else NVIDIA
             variant = element + "-ws" * ws
-            out.append(Kernel(file, "matmul_kernel_tma", args, fixed, {"num_warps": 4}, targets, variant))
+            for target in targets:
+                warps = {"num_warps": 8 if ws and target == "cuda:90" else 4}
+                out.append(Kernel(file, "matmul_kernel_tma", args, fixed, warps, (target,), variant))
             for sub in (False, True):
                 args = args | {"c_desc": TILE.format(element, 128, 64 if sub else 128)}
                 more = fixed | {"EPILOGUE_SUBTILE": sub, "NUM_SMS": 132}
@@ -192,8 +192,7 @@ NAMES = {
     "layer_norm.py": "05-layer-norm.py",
 }
 
-EXAMPLES = COMMON
-TUTORIALS = [kernel._replace(file=NAMES[kernel.file]) for kernel in COMMON] + [
+TUTORIALS = [kernel._replace(file=NAMES[kernel.file]) for kernel in FIRST_FIVE] + [
     *(attention(e, stage, 4, False, 64, False, host) for e in ("fp16",) for stage in (1, 3) for host in (True, False)),
     attention("fp16", 3, 8, False, 128, False, True),
     attention("fp16", 3, 8, True, 128, True, False),

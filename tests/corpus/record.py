@@ -6,7 +6,8 @@
 The first form compiles the kernels of our `examples/` and rewrites `tests/corpus/triton-3.9/`, which tests read. The
 second takes the tutorials of a checkout of Triton and writes into a folder of yours; `--passes` adds the text before
 each pass that changed something. Neither needs a GPU, nor torch: only the functions that Triton compiles are taken from
-a file. `--only TEXT` restricts both to files whose name contains TEXT. The kernels stand in `kernels.py`.
+a file. `--only TEXT` restricts both to files whose name contains TEXT. The kernels stand in `tests/example_kernels.py`
+and `kernels.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from types import ModuleType
 from typing import Any
 
 import triton
-from kernels import EXAMPLES, TUTORIALS, Kernel
+from kernels import TUTORIALS, Kernel
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget, Language
 from triton.compiler import ASTSource
@@ -34,6 +35,9 @@ from triton.runtime.driver import driver
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+from example_kernels import CASES  # noqa: E402  (a table that needs nothing of ours)
+
 STAGES = ("source", "ttir", "ttgir")
 PREFIX = str(Path(triton.__file__).parent.parent) + os.sep
 DUMP = re.compile(r"^// -----// IR Dump Before (\w+)[^\n]*//----- //\n", re.MULTILINE)
@@ -82,6 +86,23 @@ def module_of(path: Path, shown: str) -> ModuleType:
     linecache.cache[shown] = (len(text), None, text.splitlines(keepends=True), shown)
     exec(compile(tree, shown, "exec"), module.__dict__)
     return module
+
+
+def example_kernels() -> Iterator[Kernel]:
+    """The kernels of our examples, for sm90 in all variants; one variant of each, too, for other GPUs that can run it.
+
+    sm120 is left out: its texts have nothing that those of sm80 and sm100 have not.
+    """
+    seen: set[str] = set()
+    for case in CASES:
+        args = {n: f"{ty}:{case.divisible[n]}" if n in case.divisible else ty for n, ty in case.signature.items()}
+        targets = ["cuda:90"] if case.capability <= 90 else []
+        if case.kernel not in seen:
+            targets += ["cuda:80", "hip:gfx942"] if case.capability <= 80 else []
+            targets.append("cuda:100")
+        seen.add(case.kernel)
+        variant = case.name.partition("-")[2]
+        yield Kernel(f"{case.example}.py", case.kernel, args, case.constants, case.options, tuple(targets), variant)
 
 
 def target_of(name: str) -> GPUTarget:
@@ -162,7 +183,8 @@ def texts_of_passes(dump: str) -> Iterator[tuple[str, str]]:
 
 
 def record(kernel: Kernel, module: ModuleType, out: Path, stages: tuple[str, ...], passes: bool) -> Iterator[str]:
-    """Write the files of one kernel; yields a line for each target that failed."""
+    """Write the files of one kernel, each text once; yields a line for each target that failed."""
+    written: set[str] = set()
     for target in kernel.targets:
         name = f"{kernel.name}.{target.replace('cuda:', 'sm').replace('hip:', '')}"
         log = Path(tempfile.gettempdir()) / f"record-{os.getpid()}.log"
@@ -171,7 +193,8 @@ def record(kernel: Kernel, module: ModuleType, out: Path, stages: tuple[str, ...
         try:
             with stderr_into(log):
                 for stage, text in stages_of(getattr(module, kernel.function), kernel, target, passes):
-                    if stage in stages:
+                    if stage in stages and text not in written:
+                        written.add(text)
                         (out / f"{name}.{stage}.mlir").write_text(shown_paths(text))
         except Exception as problem:
             yield f"{name}: {type(problem).__name__}: {str(problem)[:200]}"
@@ -197,7 +220,7 @@ def main() -> int:
     arguments.out.mkdir(parents=True, exist_ok=True)
     modules: dict[str, ModuleType] = {}
     failed = 0
-    for kernel in EXAMPLES if arguments.examples else TUTORIALS:
+    for kernel in example_kernels() if arguments.examples else TUTORIALS:
         if arguments.only not in kernel.name:
             continue
         if kernel.file not in modules:
