@@ -12,6 +12,7 @@ __all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ttc", "ub"]
 
 register_dialects(
     {
+        "amdg": LazyModule(".amdg", __package__),
         "gluon": LazyModule(".gluon", __package__),
         "llvm": LazyModule(".llvm_ops", __package__),
         "ttg": LazyModule(".ttg", __package__),

@@ -34,6 +34,8 @@ class _ParseCompiler:
         self.indent = "    "
         everything = list(flatten(self.items))
         self.typed = {e.field.name for e in everything if e.kind in ("type", "stripped") and e.field is not None}
+        customs = [child for e in everything if e.kind == "custom" for child in e.children]
+        self.maybe_typed = {e.field.name for e in customs if e.kind == "type" and e.field is not None}
         self.functional = next((e for e in everything if e.kind == "functional-type"), None)
         self.all_operands = any(e.kind == "operands" for e in everything)
         self.all_types = {e.text for e in everything if e.kind == "types"}
@@ -77,7 +79,8 @@ class _ParseCompiler:
             self.field(f)
         elif e.kind == "type":
             assert f is not None
-            self.emit(f"t_{f.name} = p.{'types' if f.arity == '*' else 'type'}()")
+            read = {"1": "type", "?": "optional_type", "*": "types"}[f.arity]
+            self.emit(f"t_{f.name} = p.{read}()")
         elif e.kind == "types":
             self.emit(f"t_{e.text} = p.types()")
         elif e.kind == "stripped":
@@ -249,7 +252,8 @@ class _ParseCompiler:
         elif f.arity == "?":
             self.emit(f"if o_{name} is not None: p.typed([o_{name}], [t_{name}])")
         else:
-            self.emit(f"if o_{name}.type is not t_{name}: p.typed([o_{name}], [t_{name}])")
+            said = f"t_{name} is not None and " if name in self.maybe_typed else ""
+            self.emit(f"if {said}o_{name}.type is not t_{name}: p.typed([o_{name}], [t_{name}])")
 
     def results(self) -> None:
         fields = self.cls.result_fields

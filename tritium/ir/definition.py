@@ -38,6 +38,7 @@ from .traits import NAMED_RESULTS
 from .types import Type, i32, i64
 
 __all__ = [
+    "FORMER_NAMES",
     "I32",
     "I64",
     "OPS",
@@ -171,6 +172,9 @@ def dialect_attr_field(mnemonic: str, make: Callable[[str], Attribute] | None = 
 
 OPS: dict[str, type[Op]] = {}
 """Every defined operation by its full name."""
+
+FORMER_NAMES: dict[str, str] = {}
+"""What operations are called in older texts, and their names of today."""
 
 
 class OpMeta(type):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
 from .assembly_parser import compile_parser
 from .attributes import DIALECT_ATTRIBUTES, Attribute, OpaqueAttr
-from .definition import OPS, UnregisteredOp
+from .definition import FORMER_NAMES, OPS, UnregisteredOp
 from .lexer import BLANK, END, ParseError
 from .naming import restore_hints
 from .operation import Block, Operation, Region, Value
@@ -197,6 +197,11 @@ class Parser(AttributeParser):
         """Whether one of the words of an enumeration stands here."""
         m = _op_name(self.text, self.pos)
         return m is not None and m[1] in words
+
+    def optional_type(self) -> Type | None:
+        """A type if one stands here."""
+        ch = self.text[self.pos]
+        return self.type() if ch in "!(" or ch.isalpha() else None
 
     def once(self, seen: set[str], word: str) -> None:
         """Note that the clause `word` has come, which may come but once."""
@@ -385,8 +390,9 @@ class Parser(AttributeParser):
         return parse(self)
 
     def _loaded_class(self, name: str) -> Any:
-        """The class of an operation whose dialect has not been needed so far, or None."""
-        return OPS.get(name) if load_dialect(name) else None
+        """The class of an operation whose dialect has not been needed so far, or under its former name, or None."""
+        load_dialect(name)
+        return OPS.get(FORMER_NAMES.get(name, name))
 
     def _unknown(self, name: str, at: int) -> ParseError:
         hint = _suggestion(name, OPS)

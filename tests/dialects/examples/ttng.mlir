@@ -121,7 +121,7 @@ module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 }
 
 // -----
-// The two halves of the barrier of a cluster, as older texts have them.
+// Older texts: the two halves of the barrier of a cluster.
 module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32} {
   tt.func public @halves() {
     ttng.cluster_arrive {relaxed = true}
