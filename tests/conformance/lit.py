@@ -107,14 +107,20 @@ def show_comparisons(found: list[Comparison], most: int) -> int:
 
 
 def short_reasons(outcomes: list[Outcome]) -> str:
-    """A Markdown table of what kinds of failure there are: dialects and operations that are missing first."""
-    kinds: Counter[str] = Counter()
+    """A Markdown table of why programs fail, unknown operations and types by their dialect."""
+    kinds: dict[str, list[Outcome]] = defaultdict(list)
     for o in outcomes:
         if not o.fine:
-            unknown = re.match(r"unknown operation (\w+)\.", o.reason)
-            kinds[f"operations of the dialect {unknown[1]} that are not here" if unknown else o.status] += 1
-    rows = [f"| {what} | {n} |" for what, n in kinds.most_common()]
-    return "\n".join(["| why the others fail | programs |", "|---|---:|", *rows]) if rows else ""
+            unknown = re.match(r"unknown operation (\w+)\.|the type '!(\w+)\.", o.reason)
+            dialect = (unknown[1] or unknown[2]) if unknown else ""
+            kinds[f"names the dialect {dialect} beyond what is here" if unknown else f"{o.status}: {o.reason}"].append(
+                o
+            )
+    rows = [
+        f"| {what.replace('|', chr(92) + '|')} | {len(found)} | {found[0].program.name} |"
+        for what, found in sorted(kinds.items(), key=lambda item: -len(item[1]))
+    ]
+    return "\n".join(["| why the others fail | programs | the first |", "|---|---:|---|", *rows]) if rows else ""
 
 
 def put_on_page(page: Path, mark: str, text: str) -> None:
