@@ -39,6 +39,7 @@ TRAITS = {
     "IDEMPOTENT": "f(f(x)) = f(x)",
     "INVOLUTION": "f(f(x)) = x",
     "RETURN_LIKE": "hands its operands to the operation around it",
+    "NAMED_RESULTS": "its results are named in text as its fields are",
     "TRAPS": "may stop the program for some operands: does not run where it did not before",
 }
 HOW_TO_READ = """\
