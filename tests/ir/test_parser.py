@@ -27,6 +27,7 @@ from tritium.ir import (
     index,
     parse_attribute,
     parse_module,
+    parse_modules,
     parse_type,
     print_op,
 )
@@ -465,3 +466,72 @@ def test_extreme_texts_are_errors_or_attributes(text):
         with pytest.raises(ParseError):
             parse_attribute(around)
             parse_module(around + " x")
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+SPLIT = """\
+#a = 1 : i32
+tt.func @f() attributes {k = #a} {
+  tt.return
+}
+// -----
+#a = 2 : i32
+tt.func @g() attributes {k = #a} {
+  tt.return
+}
+// ----- and so on
+tt.func @h() {
+  tt.returm
+}
+"""
+
+
+def test_several_modules_in_a_text():
+    modules = parse_modules(SPLIT.rpartition("// -----")[0])
+    assert [str(m.body.first.attributes["k"]) for m in modules] == ["1 : i32", "2 : i32"]
+
+
+def test_places_in_a_later_module_are_those_in_the_whole_text():
+    with pytest.raises(ParseError) as caught:
+        parse_modules(SPLIT, "t.mlir")
+    assert str(caught.value).startswith("t.mlir:12:3: error: 'tt.returm' is not a known operation")
+    assert "   12 |   tt.returm" in str(caught.value)
+    (first, _) = parse_modules(SPLIT.rpartition("// -----")[0], "t.mlir", text_locations=True)
+    assert first.body.first.loc == FileLineColLoc("t.mlir", 2, 1)
+
+
+RESOURCES = """\
+
+{-#
+  dialect_resources: {
+    builtin: {
+      weights: "0x0800000001000000"
+    }
+  },
+  external_resources: {
+    mlir_reproducer: {
+      pipeline: "builtin.module(cse,tt.func(canonicalize{max-iterations=3}))",
+      disable_threading: true,
+      verify_each: false
+    }
+  }
+#-}"""
+
+
+def test_resources_are_kept():
+    text = "module attributes {tt.w = dense_resource<weights> : tensor<1xi32>} {\n}\n" + RESOURCES
+    found = {}
+    module = parse_module(text, resources=found)
+    reproducer = found["external_resources"]["mlir_reproducer"]
+    assert reproducer["verify_each"] is False and reproducer["pipeline"].endswith("(canonicalize{max-iterations=3}))")
+    assert found["dialect_resources"]["builtin"]["weights"] == "0x0800000001000000"
+    assert print_op(module, resources=found) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["{-#", "{-# a: {", "{-# a: {b: {c: 1}} #-}", "{-# a: {b: {c: true, c: true}} #-}", "{-"]
+)
+def test_broken_resources(text):
+    with pytest.raises(ParseError):
+        parse_module("module {}\n" + text)

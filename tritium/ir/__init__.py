@@ -14,7 +14,7 @@ from .floats import *
 from .folding import *
 from .operation import *
 from .operation import clone_region_into
-from .parser import ParseError, parse_attribute, parse_module, parse_type
+from .parser import ParseError, parse_attribute, parse_module, parse_modules, parse_type
 from .passes import (
     LAZY,
     PASSES,
@@ -36,6 +36,7 @@ from .passes import (
 from .printer import print_op
 from .registry import load_dialect, register_dialects, registered_dialects
 from .remarks import listening, remark, warn
+from .resources import *
 from .rewriter import *
 from .symbols import *
 from .traits import *

@@ -17,7 +17,7 @@ from ..support.text import unescape
 
 __all__ = ["Cursor", "ParseError"]
 
-BLANK = r"(?:\s+|//[^\n\0]*)*"
+BLANK = r"\s*(?://[^\n\0]*\s*)*"
 END = "\0"
 
 
@@ -27,8 +27,8 @@ def _token(pattern: str) -> Callable[[str, int], re.Match[str] | None]:
 
 _skip = re.compile(BLANK, re.ASCII).match
 _value = _token(r"(%[\w$.\-]+(?:#\d+)?)")
-_symbol = _token(r'@(?:([A-Za-z_][\w$.]*)|"((?:[^"\\\n]|\\.)*)")')
-_string = _token(r'"((?:[^"\\\n]|\\.)*)"')
+_symbol = _token(r'@(?:([A-Za-z_][\w$.]*)|"([^"\\\n]*(?:\\.[^"\\\n]*)*)")')
+_string = _token(r'"([^"\\\n]*(?:\\.[^"\\\n]*)*)"')
 _label = _token(r"\^([\w$.\-]+)")
 _word = _token(r"([A-Za-z_][\w$.]*)")
 _alias = _token(r"([#!][A-Za-z_][\w$.]*)")
@@ -61,18 +61,19 @@ class ParseError(TritiumError):
 class Cursor:
     """A place in a text. The methods of `Parser` build on these."""
 
-    def __init__(self, text: str, filename: str) -> None:
+    def __init__(self, text: str, filename: str, first_line: int = 1) -> None:
         self.text = text.replace("\0", " ") + END
         self.filename = filename
+        self.first_line = first_line
         self._lines: list[int] = []
         self.pos: int = _skip(self.text, 0).end()  # type: ignore[union-attr]
 
     def line_column(self, at: int) -> tuple[int, int]:
-        """Line and column of an offset, from 1."""
+        """Line and column of an offset, from 1 (the first line of the text is number `first_line`)."""
         if not self._lines:
             self._lines = [0, *(m.end() for m in re.finditer("\n", self.text))]
         line = bisect_right(self._lines, at)
-        return line, at - self._lines[line - 1] + 1
+        return line + self.first_line - 1, at - self._lines[line - 1] + 1
 
     def error(self, message: str, at: int | None = None, hint: str = "") -> ParseError:
         """The error at offset `at` (here, if not given), to be raised by the caller."""
@@ -81,12 +82,18 @@ class Cursor:
         found = _shown.match(self.text, at)
         length = len(found[0]) if found and found[0] != END else 1
         lines = self.text[:-1].split("\n")
-        return ParseError(Diagnostic(message, self.filename, line, column, lines, hint, length=length))
+        if len(message) > 1000:  # a name that goes on and on
+            message = message[:1000] + "…"
+        return ParseError(
+            Diagnostic(message, self.filename, line, column, lines, hint, first_line=self.first_line, length=length)
+        )
 
     def found(self) -> str:
         """What stands here, for messages."""
         m = _shown.match(self.text, self.pos)
-        return "the end of the text" if m is None or m[0] == END else f"'{m[0]}'"
+        if m is None or m[0] == END:
+            return "the end of the text"
+        return f"'{m[0]}'" if len(m[0]) <= 100 else f"'{m[0][:100]}…'"
 
     def expected(self, what: str, hint: str = "") -> ParseError:
         """The error that `what` should stand here."""

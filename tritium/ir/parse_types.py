@@ -44,8 +44,8 @@ EXPANDED = 1 << 26
 class TypeParser(Cursor):
     """A cursor that reads types; aliases may be defined before or after their use."""
 
-    def __init__(self, text: str, filename: str, allow_unregistered: bool = False) -> None:
-        super().__init__(text, filename)
+    def __init__(self, text: str, filename: str, allow_unregistered: bool = False, first_line: int = 1) -> None:
+        super().__init__(text, filename, first_line)
         self.allow_unregistered = allow_unregistered
         self._types: dict[str, Type] = {}
         self._aliases: dict[str, Any] = {}
@@ -168,6 +168,8 @@ class TypeParser(Cursor):
         """`4x?x`: the dimensions up to the element type, as written."""
         m = _dimensions(self.text, self.pos)
         assert m is not None
+        if m.end() - m.start() > 10_000:
+            raise self.error("these are too many dimensions")
         self.skip_to(m.end())
         return _dimension(m[1])
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
@@ -23,10 +24,11 @@ from .naming import restore_hints
 from .operation import Block, Operation, Region, Value
 from .parse_attributes import AttributeParser
 from .registry import load_dialect
+from .resources import Resources, read_resources
 from .traits import ISOLATED, TERMINATOR
 from .types import DIALECT_TYPES, Type
 
-__all__ = ["Argument", "ParseError", "Parser", "parse_attribute", "parse_module", "parse_type"]
+__all__ = ["Argument", "ParseError", "Parser", "parse_attribute", "parse_module", "parse_modules", "parse_type"]
 
 _one_result = re.compile(r"(%[\w$.\-]+)\s*=" + BLANK).match
 _op_name = re.compile(r"([A-Za-z_][\w$.]*)" + BLANK).match
@@ -45,12 +47,18 @@ class Argument(NamedTuple):
 
 
 class _Forward(Value):
-    """A value used before its definition; its type is None until the text tells it."""
+    """A value used before its definition; its type is None until the text tells it.
 
-    __slots__ = ("at",)
+    `uses` counts how often the text has named it: more than `users` knows of while an operation is read whose regions
+    come behind its operands. If one of these regions defines the value, that is noted as `found`.
+    """
+
+    __slots__ = ("at", "found", "uses")
 
     def __init__(self, at: int) -> None:
         self.at = at
+        self.uses = 0
+        self.found: Value | None = None
         self.type = None  # type: ignore[assignment]
         self.users = {}
         self.hint = None
@@ -60,7 +68,9 @@ def _suggestion(name: str, known: Iterable[str]) -> str:
     """A hint that names what was probably meant, or nothing."""
     import difflib  # needed only when something went wrong; takes as long to import as a kernel to parse
 
-    close = difflib.get_close_matches(name, list(known), 1)
+    if len(name) > 60:
+        return ""
+    close = difflib.get_close_matches(name, [k for k in islice(known, 2000) if len(k) <= 60], 1)
     return f"did you mean '{close[0]}'?" if close else ""
 
 
@@ -79,9 +89,16 @@ class Parser(AttributeParser):
     """Reads operations; what hooks use are its public methods and those of the classes below it."""
 
     def __init__(
-        self, text: str, filename: str, allow_unregistered: bool = False, *, text_locations: bool = False
+        self,
+        text: str,
+        filename: str,
+        allow_unregistered: bool = False,
+        *,
+        text_locations: bool = False,
+        first_line: int = 1,
     ) -> None:
-        super().__init__(text, filename, allow_unregistered)
+        super().__init__(text, filename, allow_unregistered, first_line)
+        self.resources: Resources = {}
         self._text_locations = text_locations
         self._values: dict[str, Value] = {}
         self._forwards: dict[str, _Forward] = {}
@@ -89,6 +106,7 @@ class Parser(AttributeParser):
         self._blocks: dict[str, Block] = {}
         self._block_uses: dict[str, int] = {}
         self._op_start = 0
+        self._pending = 0
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -124,6 +142,7 @@ class Parser(AttributeParser):
         found = self._forwards.get(name)
         if found is None:
             found = self._forwards[name] = _Forward(at)
+        found.uses += 1
         return found
 
     def typed(self, values: Sequence[Value], types: Sequence[Type]) -> None:
@@ -162,7 +181,18 @@ class Parser(AttributeParser):
             return
         if forward.type is not None and forward.type is not value.type:
             raise self.error(f"'{name}' has the type {value.type}, but was used before as {forward.type}", at)
+        forward.uses -= sum(forward.users.values())
         forward.replace_all_uses_with(value)
+        if forward.uses:
+            forward.found, forward.type = value, value.type
+            self._pending += forward.uses
+
+    def _settle(self, op: Operation) -> None:
+        """Give an operation the values that its own regions have defined."""
+        for i, v in enumerate(op.operands):
+            if v.__class__ is _Forward and v.found is not None:  # type: ignore[attr-defined]
+                op.set_operand(i, v.found)  # type: ignore[attr-defined]
+                self._pending -= 1
 
     def _check_forwards(self) -> None:
         for name, forward in self._forwards.items():
@@ -346,6 +376,8 @@ class Parser(AttributeParser):
             op.loc = self.location()
         elif self._text_locations and op.loc is UNKNOWN:
             op.loc = self.place(named_at)
+        if self._pending:
+            self._settle(op)
         results = op.results
         if name and len(results) == 1:
             self.define(name, results[0], start)
@@ -432,11 +464,13 @@ class Parser(AttributeParser):
         return op
 
     def top_level(self) -> list[Operation]:
-        """All operations of the text, alias definitions stepped over."""
+        """All operations of the text; alias definitions are stepped over, resources kept."""
         out: list[Operation] = []
         while (ch := self.text[self.pos]) != END:
             if ch in "#!":
                 self.alias_definition()
+            elif ch == "{":
+                read_resources(self, self.resources)
             else:
                 out.append(self.operation())
         self._check_forwards()
@@ -444,16 +478,25 @@ class Parser(AttributeParser):
 
 
 def parse_module(
-    text: str, filename: str = "<text>", *, allow_unregistered: bool = False, text_locations: bool = False
+    text: str,
+    filename: str = "<text>",
+    *,
+    allow_unregistered: bool = False,
+    text_locations: bool = False,
+    resources: Resources | None = None,
+    first_line: int = 1,
 ) -> Any:
     """The module that `text` holds; operations without a module around them get one.
 
     Dialects are loaded as the text names them (see `registry`). Raises `ParseError`. With `allow_unregistered`,
     operations, types and attributes of unknown dialects are kept as `UnregisteredOp`, `OpaqueType` and `OpaqueAttr`.
-    With `text_locations`, an operation without a location gets its place in the text.
+    With `text_locations`, an operation without a location gets its place in the text. What stands in `{-# … #-}` is
+    added to `resources`. The first line of `text` is counted as `first_line`.
     """
-    parser = Parser(text, filename, allow_unregistered, text_locations=text_locations)
+    parser = Parser(text, filename, allow_unregistered, text_locations=text_locations, first_line=first_line)
     ops = _guarded(parser, parser.top_level)
+    if resources is not None:
+        resources.update(parser.resources)
     module_class = OPS["builtin.module"]
     if len(ops) == 1 and isinstance(ops[0], module_class):
         module: Any = ops[0]
@@ -464,6 +507,22 @@ def parse_module(
         module = module_class.create([], [], {}, [Region(block)])
     restore_hints(module)
     return module
+
+
+def parse_modules(text: str, filename: str = "<text>", *, marker: str = "// -----", **options: Any) -> list[Any]:
+    """The modules of a text that lines beginning with `marker` divide, as lit tests do; places are those in `text`.
+
+    The options are those of `parse_module`. A part without any operation is an empty module.
+    """
+    modules = []
+    start, line = 0, 1
+    for m in [*re.finditer(rf"^{re.escape(marker)}.*$", text, re.MULTILINE), None]:
+        part = text[start : m.start() if m is not None else len(text)]
+        modules.append(parse_module(part, filename, first_line=line, **options))
+        if m is not None:
+            line += part.count("\n")
+            start = m.end()
+    return modules
 
 
 def _guarded(parser: Parser, read: Callable[[], Any]) -> Any:

@@ -18,6 +18,7 @@ from .assembly import SIZES, compile_printer, default_attributes
 from .attributes import UNIT, Attribute, key, quote
 from .naming import Naming, naming_root
 from .operation import Block, Operation, Region, Value
+from .resources import Resources, resources_text
 from .types import FunctionType
 
 __all__ = ["Printer", "print_op"]
@@ -260,19 +261,28 @@ def _silent_terminator(op: Operation) -> bool:
 
 
 def print_op(
-    op: Operation, *, generic: bool = False, locations: bool = False, regions: bool = True, aliases: bool | None = None
+    op: Operation,
+    *,
+    generic: bool = False,
+    locations: bool = False,
+    regions: bool = True,
+    aliases: bool | None = None,
+    resources: Resources | None = None,
 ) -> str:
     """`op` as MLIR text; values are named as in the function around it.
 
     `generic`: the form that needs to know no dialect. `locations`: source positions at every operation and block
     argument. `regions=False` shows `{...}` for the bodies. `aliases`: long attributes and locations are defined once
     and named where they are used; if not given, so in a module but not in a part of one, which is read by itself.
+    `resources` are written below, as `{-# … #-}`.
     """
     used = Aliases() if aliases or (aliases is None and op.parent is None) else None
     printer = Printer(Naming(naming_root(op)), generic, locations, regions, used)
     printer.operation(op)
     text = "".join(printer.out)
-    return text if used is None else used.finish(text)
+    if used is not None:
+        text = used.finish(text)
+    return f"{text}\n\n{resources_text(resources)}" if resources else text
 
 
 Operation.to_text = staticmethod(print_op)  # type: ignore[assignment]

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 __all__ = ["Diagnostic"]
 
 CONTEXT_LINES = 2  # source lines shown above the one at fault
+#: Of longer lines only a piece is shown; no program is written so, but machines write what they like.
+LONGEST_LINE = 400
 
 
 class Diagnostic:
@@ -97,13 +99,19 @@ class Diagnostic:
         while len(shown) > 1 and not shown[0].strip():  # blank lines on top say nothing
             del shown[0]
             start += 1
+        column = self.column
+        if len(shown[-1]) > LONGEST_LINE:  # only what stands around the place
+            cut = max(0, min(column - LONGEST_LINE // 2, len(shown[-1]) - LONGEST_LINE))
+            shown[-1] = "…" * (cut > 0) + shown[-1][cut : cut + LONGEST_LINE] + "…"
+            column -= cut - 1 if cut else 0
+        shown[:-1] = [text if len(text) <= LONGEST_LINE else text[:LONGEST_LINE] + "…" for text in shown[:-1]]
         out = [f"{self.first_line + start + i:>{width}} | {text}".rstrip() for i, text in enumerate(shown)]
         if self.column:
             text = shown[-1]
             # Tabs stay tabs, so that the caret stands below its character however wide they are shown.
-            lead = "".join("\t" if ch == "\t" else " " for ch in text[: self.column - 1])
-            lead += " " * (self.column - 1 - len(lead))
-            carets = "^" * max(1, min(self.length, len(text) - self.column + 1))
+            lead = "".join("\t" if ch == "\t" else " " for ch in text[: column - 1])
+            lead += " " * (column - 1 - len(lead))
+            carets = "^" * max(1, min(self.length, len(text) - column + 1))
             out.append(f"{'':>{width}} | {lead}{carets}")
         return out
 
