@@ -30,13 +30,16 @@ __all__ = ["COMBINE_RULES", "combine"]
 
 @rule(arith.AddF, arith.AddI)
 def add_to_dot(op: Any) -> Any:
-    """dot(a, b, 0) + c = dot(a, b, c), when nothing else uses the product and it accumulates precisely"""
+    """dot(a, b, 0) + c = dot(a, b, c), scaled or not, when only that uses the product, which accumulates precisely"""
     for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         dot = product.defining_op
-        if dot.__class__ is not tt.Dot or dot.maxNumImpreciseAcc != 0 or not product.has_one_use:
+        if dot.__class__ not in (tt.Dot, tt.DotScaled) or not product.has_one_use:
+            continue
+        if dot.__class__ is tt.Dot and dot.maxNumImpreciseAcc != 0:
             continue
         if splat_of(dot.c) == 0 and addend.type is product.type and addend is not product:
-            return tt.Dot(dot.a, dot.b, addend, attributes=dict(dot.attributes))
+            operands = [addend if i == 2 else v for i, v in enumerate(dot.operands)]
+            return type(dot).create(operands, [product.type], dict(dot.attributes))
     return None
 
 
