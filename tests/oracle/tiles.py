@@ -177,6 +177,49 @@ def _descriptor_store(ev: Any, op: Any, desc: TensorDesc, src: Any, *indices: An
     ev.memory.store(address, np.asarray(src).reshape(block.shape), inside, block)
 
 
+def _row_addresses(op: Any, desc: TensorDesc, rows: Any, column: Any, ty: Any) -> tuple[Any, Any]:
+    """(addresses, mask) of a gather's or scatter's elements of type `ty`."""
+    rows = np.asarray(rows).astype(np.int64)[:, None]
+    columns = (int(column) + np.arange(ty.shape[1], dtype=np.int64))[None, :]
+    inside = (rows >= 0) & (rows < desc.shape[0]) & (columns >= 0) & (columns < desc.shape[1])
+    steps = rows * desc.strides[0] + columns * desc.strides[1]
+    return desc.base + steps * byte_size(ty.element), inside
+
+
+@meaning("tt.descriptor_gather")
+def _descriptor_gather(ev: Any, op: Any, desc: TensorDesc, rows: Any, column: Any) -> Any:
+    ty = op.results[0].type
+    address, inside = _row_addresses(op, desc, rows, column, ty)
+    return ev.memory.load(address, inside, _padding(desc.padding == "nan", ty), ty, 0)
+
+
+@meaning("tt.descriptor_scatter")
+def _descriptor_scatter(ev: Any, op: Any, desc: TensorDesc, rows: Any, column: Any, src: Any) -> None:
+    address, inside = _row_addresses(op, desc, rows, column, op.src.type)
+    ev.memory.store(address, np.asarray(src), inside, op.src.type)
+
+
+@meaning("tt.descriptor_reduce")
+def _descriptor_reduce(ev: Any, op: Any, desc: TensorDesc, src: Any, *indices: Any) -> None:
+    """Element by element; blocks of integers without a sign are signed."""
+    block, element = op.desc.type.tile, op.desc.type.block.element
+    address, inside = _tile(desc.base, desc.shape, desc.strides, [int(i) for i in indices], block, range(block.rank))
+    old = ev.memory.load(address, inside, _padding(False, block), block, 0)
+    src = np.asarray(src).reshape(block.shape)
+    fn, view = _REDUCE[op.kind.name], unsigned if getattr(element, "signedness", "") == "u" else lambda x: x
+    ev.memory.store(address, fit(np.asarray(fn(view(old), view(src))), block), inside, block)
+
+
+_REDUCE = {
+    "add": lambda a, b: unsigned(a) + unsigned(b) if a.dtype.kind in "iu" else a + b,
+    "min": np.minimum,
+    "max": np.maximum,
+    "_and": np.bitwise_and,
+    "_or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
 _RMW = {
     "_and": lambda a, b: a & b,
     "_or": lambda a, b: a | b,
@@ -231,6 +274,22 @@ def _dot(ev: Any, op: Any, a: Any, b: Any, c: Any) -> Any:
     if np.asarray(c).dtype.kind == "f":
         return np.matmul(a.astype(np.float64), b.astype(np.float64)) + c.astype(np.float64)
     return np.matmul(a.astype(np.int64), b.astype(np.int64)) + c.astype(np.int64)
+
+
+@meaning("tt.dot_scaled")
+def _dot_scaled(ev: Any, op: Any, a: Any, b: Any, c: Any, *scales: Any) -> Any:
+    """Of floats of 8 bits or more; scales are powers of two, 2 ** (s - 127)."""
+    if any(str(kind).endswith("e2m1") for kind in (op.a_elem_type, op.b_elem_type)):
+        raise UndefinedError("the evaluator does not unpack e2m1")
+    rest = iter(scales)
+    sides = []
+    for tile, scale in ((a, op.a_scale), (b.T, op.b_scale)):
+        tile = tile.astype(np.float64)
+        if scale is not None:
+            powers = np.exp2(np.asarray(next(rest)).view(np.uint8).astype(np.float64) - 127)
+            tile = tile * np.repeat(powers, tile.shape[1] // powers.shape[1], axis=1)
+        sides.append(tile)
+    return np.matmul(sides[0], sides[1].T) + c.astype(np.float64)
 
 
 def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> list[Any]:

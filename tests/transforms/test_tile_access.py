@@ -10,6 +10,8 @@ import pytest
 
 from tests.oracle.evaluator import TensorDesc, run
 from tritium.ir import parse_module, run_pipeline, verify
+from tritium.support import UnsupportedOperation
+from tritium.transforms.rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
 from tritium.transforms.ttir import TTIR_PIPELINE
 
 ROWS, COLUMNS = 4, 8
@@ -135,3 +137,118 @@ tt.func public @k(%d: !tt.tensordesc<4x8xf32>{attribute}, %o: !tt.ptr<f32>, %i: 
     run(module, 1, [desc, found, -1])
     np.testing.assert_array_equal(found, expected)
     assert np.isnan(found).any() == (padding == "nan")
+
+
+ROWS = """
+tt.func public @k(%x: !tt.ptr<f32>, %o: !tt.ptr<f32>, %m: i32, %n: i32, %s: i64, %last: i64, %r: !tt.ptr<i32>, %j: i32) {
+  %one = arith.constant 1 : i64
+  %range = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+  %rs = tt.splat %r : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
+  %rp = tt.addptr %rs, %range : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+  %rows = tt.load %rp : tensor<8x!tt.ptr<i32>>
+  %c0 = arith.constant 0 : i32
+  %a = tt.make_tensor_descriptor %x, [%m, %n], [%s, %last] {padding = PADDING : i32} : !tt.ptr<f32>, !tt.tensordesc<1x8xf32>
+  %b = tt.make_tensor_descriptor %o, [%m, %n], [%s, %last] : !tt.ptr<f32>, !tt.tensordesc<1x8xf32>
+  %v = tt.descriptor_gather %a[%rows, %j] : (!tt.tensordesc<1x8xf32>, tensor<8xi32>, i32) -> tensor<8x8xf32>
+  tt.descriptor_scatter %b[%rows, %c0], %v : !tt.tensordesc<1x8xf32>, tensor<8xi32>, i32, tensor<8x8xf32>
+  tt.return
+}"""
+
+
+@pytest.mark.parametrize("padding", [1, 2])
+@pytest.mark.parametrize("column", [0, -3, 4, 40])
+@pytest.mark.parametrize("strides", [(16, 1), (20, 2), (1, 12)])
+def test_rows_of_descriptors(column, padding, strides):
+    """Rows in any order, outside too; the stride of the columns need not be 1."""
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal(300).astype(np.float32)
+    out = np.full(300, 5, np.float32)
+    rows = np.array([3, 0, -1, 9, 5, 100, 7, 2], np.int32)
+    plain, rewritten = both_ways(ROWS.replace("PADDING", str(padding)), x, out, 10, 11, *strides, rows, column)
+    np.testing.assert_array_equal(plain[1], rewritten[1])
+    assert (plain[1] != 5).any()
+
+
+REDUCE = """
+tt.func public @k(%x: !tt.ptr<ELEMENT>, %o: !tt.ptr<ELEMENT>, %n: i32, %i: i32) {
+  %one = arith.constant 1 : i64
+  %c0 = arith.constant 0 : i32
+  %a = tt.make_tensor_descriptor %x, [%n], [%one] : !tt.ptr<ELEMENT>, !tt.tensordesc<8xBLOCK>
+  %b = tt.make_tensor_descriptor %o, [%n], [%one] : !tt.ptr<ELEMENT>, !tt.tensordesc<8xBLOCK>
+  %v = tt.descriptor_load %a[%c0] : !tt.tensordesc<8xBLOCK> -> tensor<8xELEMENT>
+  tt.descriptor_reduce KIND, %b[%i], %v : !tt.tensordesc<8xBLOCK>, tensor<8xELEMENT>
+  tt.return
+}"""
+KINDS = [("f32", "f32", "add")]
+KINDS += [
+    ("i32", block, kind) for block in ("i32", "si32", "ui32") for kind in ("add", "min", "max", "and", "or", "xor")
+]
+
+
+@pytest.mark.parametrize(("element", "block", "kind"), KINDS)
+@pytest.mark.parametrize("at", [0, -3, 5])
+def test_combining_stores(element, block, kind, at):
+    rng = np.random.default_rng(11)
+    x, out = (rng.integers(-999, 999, 11).astype(np.float32 if element == "f32" else np.int32) for _ in range(2))
+    x[:2] = 2000, -2000  # above and below all others: every kind changes something
+    text = REDUCE.replace("ELEMENT", element).replace("BLOCK", block).replace("KIND", kind)
+    plain, rewritten = both_ways(text, x, out, 10, at)
+    np.testing.assert_array_equal(plain[1], rewritten[1])
+    assert (plain[1] != out).any()
+
+
+@pytest.mark.parametrize(("block", "kind"), [("f32", "min"), ("ui32", "inc")])
+def test_combining_stores_that_no_atomic_does(block, kind):
+    element = block.removeprefix("u").removeprefix("s")
+    module = parse_module(REDUCE.replace("ELEMENT", element).replace("BLOCK", block).replace("KIND", kind))
+    with pytest.raises(UnsupportedOperation, match="needs hardware that reads descriptors"):
+        run_pipeline(module, TTIR_PIPELINE, verifier=verify)
+
+
+def nested_copy(rank):
+    """Copies a block of 2 x … x 2 at (%i, %i, …) of %x to the same place of %o; sizes %n in every dimension."""
+    shape = "2x" * rank
+    sizes = ", ".join(["%n"] * rank)
+    strides = ", ".join(f"%s{d}" for d in range(rank))
+    indices = ", ".join(["%i"] * rank)
+    ty = f"!tt.tensordesc<{shape}f32>"
+    constants = "\n".join(f"  %s{d} = arith.constant {4 ** (rank - 1 - d)} : i64" for d in range(rank))
+    return f"""
+tt.func public @k(%x: !tt.ptr<f32>, %o: !tt.ptr<f32>, %n: i32, %i: i32) {{
+{constants}
+  %a = tt.make_tensor_descriptor %x, [{sizes}], [{strides}] {{padding = 2 : i32}} : !tt.ptr<f32>, {ty}
+  %b = tt.make_tensor_descriptor %o, [{sizes}], [{strides}] : !tt.ptr<f32>, {ty}
+  %v = tt.descriptor_load %a[{indices}] : {ty} -> tensor<{shape}f32>
+  %c0 = arith.constant 0 : i32
+  tt.descriptor_store %b[{", ".join(["%c0"] * rank)}], %v : {ty}, tensor<{shape}f32>
+  tt.return
+}}"""
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("at", [0, -1, 2])
+def test_descriptors_of_up_to_five_dimensions(rank, at):
+    x = np.random.default_rng(rank).standard_normal(4**rank).astype(np.float32)
+    out = np.full(4**rank, 5, np.float32)
+    plain, rewritten = both_ways(nested_copy(rank), x, out, 3, at)
+    np.testing.assert_array_equal(plain[1], rewritten[1])
+    assert (plain[1] != 5).any() and np.isnan(plain[1]).any() == (at != 0)
+
+
+def test_a_function_that_is_called_takes_all_parts():
+    """Whether it is private or not: the call says what they are."""
+    module = parse_module("""
+tt.func public @callee(%d: !tt.tensordesc<4x8xf32>, %i: i32) -> tensor<4x8xf32> attributes {noinline = true} {
+  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<4x8xf32> -> tensor<4x8xf32>
+  tt.return %v : tensor<4x8xf32>
+}
+tt.func public @k(%x: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) -> tensor<4x8xf32> {
+  %d = tt.make_tensor_descriptor %x, [%n, %n], [%s, %s] : !tt.ptr<f32>, !tt.tensordesc<4x8xf32>
+  %v = tt.call @callee(%d, %i) : (!tt.tensordesc<4x8xf32>, i32) -> tensor<4x8xf32>
+  tt.return %v : tensor<4x8xf32>
+}""")
+    verify(module)
+    rewrite_tensor_descriptor_to_pointer(module)
+    verify(module)
+    types = [str(a.type) for a in module.body.first.entry.args]
+    assert types == ["!tt.ptr<f32>", "i64", "i64", "i64", "i64", "i1", "i32"]

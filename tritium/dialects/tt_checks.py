@@ -162,9 +162,10 @@ def make_range(op: Any) -> Sequence[str]:
 
 
 def splat(op: Operation) -> Sequence[str]:
-    """The scalar's type is the result's element type."""
+    """The scalar's type is the result's element type; it may be a tensor without dimensions."""
     a, b = op.operands[0].type, op.results[0].type
-    return GOOD if isinstance(b, ShapedType) and b.element is a else (f"repeats {a}, the result is {b}",)
+    scalar = a.element if isinstance(a, TensorType) and not a.shape else a
+    return GOOD if isinstance(b, ShapedType) and b.element is scalar else (f"repeats {a}, the result is {b}",)
 
 
 def unsplat(op: Operation) -> Sequence[str]:

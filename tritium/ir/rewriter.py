@@ -178,11 +178,9 @@ def is_trivially_dead(op: Operation) -> bool:
         if r.users:
             return False
     traits = op.traits
-    if traits & PURE:
-        return True
     if traits & (TERMINATOR | SYMBOL):
         return False
-    return not memory_effects(op) & WRITE
+    return bool(traits & PURE) or not memory_effects(op) & WRITE
 
 
 class _Driver:

@@ -11,9 +11,12 @@ from typing import Any
 
 from ..dialects import arith, tt
 from ..ir import (
+    CHANGED,
+    UNIT,
     Operation,
     RuleTable,
     TensorType,
+    Touched,
     Value,
     element_type,
     f32,
@@ -43,6 +46,53 @@ def add_to_dot(op: Any) -> Any:
     return None
 
 
+@rule(arith.AddF)
+def add_to_scaled_dot(op: Any) -> Any:
+    """dot_scaled(a, b, 0) + c = dot_scaled(a, b, c), when nothing else uses the product"""
+    for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        dot = product.defining_op
+        if dot.__class__ is not tt.DotScaled or not product.has_one_use or splat_of(dot.c) != 0:
+            continue
+        if addend.type is product.type and addend is not product:
+            operands = [addend if v is dot.c else v for v in dot.operands]
+            return tt.DotScaled.create(operands, [product.type], dict(dot.attributes), loc=dot.loc)
+    return None
+
+
+@rule(tt.Reshape)
+def reshape_before_reduction(op: Any) -> Any:
+    """reshape(x) = reshape(x) allow_reorder, to one dimension, when only reductions and counts over all of it use it"""
+    if "allow_reorder" in op.attributes or op.result.type.rank != 1 or not op.result.users:
+        return None
+    if any(user.__class__ not in (tt.Reduce, tt.Histogram) for user in op.result.users):
+        return None
+    op.attributes["allow_reorder"] = UNIT
+    return CHANGED
+
+
+@rule(tt.Reshape)
+def load_of_lower_rank(op: Any) -> Any:
+    """reshape(descriptor_load(d)) = descriptor_load(d) in that shape, if that leaves out leading dimensions of 1"""
+    load, shape = op.src.defining_op, op.result.type.shape
+    if load.__class__ is not tt.DescriptorLoad or not op.src.has_one_use:
+        return None
+    whole = load.result.type.shape
+    more = len(whole) - len(shape)
+    if more <= 0 or whole[:more] != (1,) * more or whole[more:] != shape:
+        return None
+    new = tt.DescriptorLoad.create(list(load.operands), [op.result.type], dict(load.attributes), loc=load.loc)
+    load.parent.insert_before(new, load)
+    return Touched(new.result, [load])
+
+
+_HINTS = ("tt.divisibility", "tt.contiguity", "tt.constancy", "tt.pointee_type")
+
+
+def _kept(op: Operation) -> dict[str, Any]:
+    """What is said about the value of an operation, which holds for it however it is computed."""
+    return {name: attr for name, attr in op.attributes.items() if name in _HINTS}
+
+
 @rule(tt.AddPtr)
 def add_offsets(op: Any) -> Any:
     """addptr(addptr(p, x), y) = addptr(p, x + y), for i64, and for constants whose sum does not overflow"""
@@ -54,10 +104,10 @@ def add_offsets(op: Any) -> Any:
     if x is not None and y is not None:
         if abs(x + y) >> (integer_width(ty) - 1):
             return None
-        return tt.AddPtr(inner.ptr, constant(x + y, ty))
+        return tt.AddPtr(inner.ptr, constant(x + y, ty), attributes=_kept(op))
     if element_type(ty) is not i64 or isinstance(ty, TensorType) or not op.ptr.has_one_use:
         return None
-    return tt.AddPtr(inner.ptr, arith.AddI(inner.offset, op.offset).result)
+    return tt.AddPtr(inner.ptr, arith.AddI(inner.offset, op.offset).result, attributes=_kept(op))
 
 
 def _mask_of(condition: Value) -> Value:
@@ -135,7 +185,15 @@ def _is_float_sum(block: Any) -> bool:
     return set(first.operands) == set(block.args) and list(last.operands) == [first.result]
 
 
-COMBINE_RULES = [add_to_dot, add_offsets, select_of_load, sum_of_products]
+COMBINE_RULES = [
+    add_to_dot,
+    add_to_scaled_dot,
+    add_offsets,
+    select_of_load,
+    sum_of_products,
+    reshape_before_reduction,
+    load_of_lower_rank,
+]
 _TABLE = RuleTable(COMBINE_RULES)
 
 

@@ -133,15 +133,16 @@ class ConstantFlow:
         special = _VISITS.get(op.__class__)
         if special is not None:
             special(self, op)
-        elif op.traits & TERMINATOR:
+            return
+        if op.traits & TERMINATOR:
             self.terminator(op)
-        elif op.regions:
+        elif not op.regions:
+            self.evaluate(op)
+        if op.regions:
             self.join_all(op.results, [VARIES] * len(op.results))
             for region in op.regions:
                 for block in region.blocks[:1]:
                     self.enter(block, None)
-        else:
-            self.evaluate(op)
 
     def terminator(self, op: Operation) -> None:
         """Of a kind that is not known here: all successors, with any values."""

@@ -24,6 +24,7 @@ from typing import Any
 from ..ir import (
     COMMUTATIVE,
     CONSTANT,
+    ISOLATED,
     PURE,
     READ,
     SINGLE_BLOCK,
@@ -90,10 +91,12 @@ class _Walker:
         while op is not None:
             following = op.next
             traits = op.traits
+            if traits & TERMINATOR:
+                if op.regions:
+                    self.nested(op, memory_effects(op))
+                break
             if traits & PURE:
                 effects = 0
-            elif traits & TERMINATOR:
-                break
             else:
                 effects = memory_effects(op)
             if op.regions:
@@ -111,8 +114,14 @@ class _Walker:
 
     def nested(self, op: Operation, effects: int) -> None:
         self.epoch += bool(effects & WRITE)
-        for region in op.regions:
-            self.region(region)
+        if not op.traits & ISOLATED:
+            for region in op.regions:
+                self.region(region)
+            return
+        for region in op.regions:  # what is known outside cannot be used in there
+            walker = _Walker()
+            walker.region(region)
+            self.merged += walker.merged
 
     def merge(self, op: Operation, into: Operation) -> None:
         if not may_change("merge", op):

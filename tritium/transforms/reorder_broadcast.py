@@ -40,7 +40,8 @@ def _scalar(value: Value) -> Value | None:
         return value
     op = value.defining_op
     if op.__class__ is tt.Splat:
-        return op.operands[0]  # type: ignore[union-attr]
+        scalar = op.operands[0]  # type: ignore[union-attr]
+        return None if isinstance(scalar.type, TensorType) else scalar
     number = splat_of(value)
     return None if number is None else constant(number, element_type(value.type))
 

@@ -6,10 +6,9 @@
     tt.descriptor_reduce add, %d[%i], %x                a masked atomic read-modify-write
     %x = tt.descriptor_gather %d[%rows, %j]             a masked load of pointers to the rows; scatter likewise
 
-The last stride is 1: whoever makes a descriptor has checked that.
-
 A kernel's own descriptor arguments are replaced by the arguments `base, shape…, strides…`, shape and strides as i64,
-in that order: this is what launchers pack. Their padding is known when compiling: NaN where the argument has the
+in that order: this is what launchers pack, who have checked that the last stride is 1. Their padding is known when
+compiling: NaN where the argument has the
 attribute `tt.padding = 2 : i32` (`PaddingOption`), else zero. Descriptors that loops, branches and calls of functions
 pass on travel as all their parts.
 """
@@ -58,7 +57,7 @@ def rewrite_tensor_descriptor_to_pointer(op: Operation) -> bool:
 
 def _argument_paddings(func: Any) -> list[tuple[int, bool]]:
     """Of a kernel: where the padding of each descriptor argument will stand, and what it is."""
-    if func.sym_visibility == "private":
+    if func.sym_visibility == "private" or _is_called(func):
         return []
     found, at = [], 0
     attrs = func.arg_attrs.elements if func.arg_attrs is not None else [None] * len(func.entry.args)
@@ -71,10 +70,21 @@ def _argument_paddings(func: Any) -> list[tuple[int, bool]]:
     return found
 
 
+def _is_called(func: Any) -> bool:
+    """True when a call in the module says what the arguments of a function are, so that launchers do not."""
+    module = func.parent_op
+    if module is None or not any(_parts_of(arg.type) for arg in func.entry.args):
+        return False
+    return any(op.__class__ is tt.Call and op.callee == func.sym_name for op in module.walk())
+
+
 def _fix_paddings(func: Any, paddings: list[tuple[int, bool]]) -> None:
-    """Make the paddings constants and take their arguments away."""
+    """Make the paddings constants and take their arguments away; the last stride, the argument before it, is 1."""
     entry = func.entry
     for at, nan in reversed(paddings):
+        one = constant(1, i64)
+        entry.prepend(one.defining_op)
+        entry.args[at - 1].replace_all_uses_with(one)
         known = constant(nan, i1)
         entry.prepend(known.defining_op)
         entry.args[at].replace_all_uses_with(known)
@@ -106,8 +116,7 @@ def _tile(op: Any, ty: TensorType, values: Expander) -> tuple[Tile, Value]:
     base, *rest = values.parts[op.desc]
     n = ty.rank
     offsets = [_wide(b, v) for v in op.indices]
-    strides = [*rest[n : 2 * n - 1], b.add(arith.Constant.of(1, i64))]
-    return Tile(b, ty, base, rest[:n], strides, offsets), rest[-1]
+    return Tile(b, ty, base, rest[:n], rest[n : 2 * n], offsets), rest[-1]
 
 
 def _wide(b: Builder, v: Value) -> Value:
@@ -147,20 +156,21 @@ class _Rows(Tile):
 
     def __init__(self, op: Any, ty: TensorType, values: Expander) -> None:
         b = Builder(op.parent, op, op.loc)
-        base, rows, columns, stride, *_, self.nan = values.parts[op.desc]
-        zero, one = (b.add(arith.Constant.of(v, i64)) for v in (0, 1))
-        super().__init__(b, ty, base, [rows, columns], [stride, one], [zero, _wide(b, op.y_offset)])
+        base, rows, columns, *strides, self.nan = values.parts[op.desc]
+        zero = b.add(arith.Constant.of(0, i64))
+        super().__init__(b, ty, base, [rows, columns], strides, [zero, _wide(b, op.y_offset)])
         self.rows = b.add(arith.ExtSI(op.x_offsets, out=TensorType(op.x_offsets.type.shape, i64)))
 
     def pointers(self) -> Value:
-        """base + row * stride + column"""
+        """base + row * stride 0 + column * stride 1"""
         b, (count, width) = self.b, self.ty.shape
-        wide = self.rows.type
-        offsets = b.add(arith.MulI(self.rows, b.add(tt.Splat(self.strides[0], result=wide))))
-        start = b.add(tt.AddPtr(self.base, self.offsets[1]))
+        offsets = b.add(arith.MulI(self.rows, b.add(tt.Splat(self.strides[0], result=self.rows.type))))
+        start = b.add(tt.AddPtr(self.base, b.add(arith.MulI(self.offsets[1], self.strides[1]))))
         pointers = b.add(tt.Splat(start, result=TensorType((count, width), self.base.type)))
         pointers = b.add(tt.AddPtr(pointers, self.along(offsets, 0)))
-        steps = b.add(arith.ExtSI(b.add(tt.MakeRange(0, width)), out=TensorType((width,), i64)))
+        wide = TensorType((width,), i64)
+        steps = b.add(arith.ExtSI(b.add(tt.MakeRange(0, width)), out=wide))
+        steps = b.add(arith.MulI(steps, b.add(tt.Splat(self.strides[1], result=wide))))
         return b.add(tt.AddPtr(pointers, self.along(steps, 1)))  # type: ignore[no-any-return]
 
     def inside_axis(self, d: int) -> Value:

@@ -45,6 +45,33 @@ tt.func public @sum_of_products(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>) ->
   }) : (tensor<16x16x16xf32>) -> tensor<16x16xf32>
   tt.return %s : tensor<16x16xf32>
 }
+tt.func public @add_to_scaled_dot(%a: tensor<32x64xf8E5M2>, %s: tensor<32x2xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %z = arith.constant dense<0.0> : tensor<32x32xf32>
+  %d = tt.dot_scaled %a scale %s, %b, %z lhs = e5m2 rhs = e5m2 {fastMath = false} : tensor<32x64xf8E5M2>, tensor<32x2xi8> * tensor<64x32xf8E5M2> -> tensor<32x32xf32>
+  %e = arith.addf %d, %c : tensor<32x32xf32>
+  tt.return %e : tensor<32x32xf32>
+}
+// What is used in order keeps its order.
+tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>) -> (i32, tensor<32xi32>) {
+  %a = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+  %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %t = arith.addi %l, %r : i32
+    tt.reduce.return %t : i32
+  }) : (tensor<32xi32>) -> i32
+  %b = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+  tt.return %s, %b : i32, tensor<32xi32>
+}
+// Another shape of as many dimensions is a reshape.
+tt.func public @load_of_lower_rank(%p: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) -> (tensor<8xf32>, tensor<2x4xf32>) {
+  %one = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : !tt.ptr<f32>, !tt.tensordesc<1x8xf32>
+  %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<1x8xf32> -> tensor<1x8xf32>
+  %a = tt.reshape %v : tensor<1x8xf32> -> tensor<8xf32>
+  %w = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<1x8xf32> -> tensor<1x8xf32>
+  %b = tt.reshape %w : tensor<1x8xf32> -> tensor<2x4xf32>
+  tt.return %a, %b : tensor<8xf32>, tensor<2x4xf32>
+}
 // OUTPUT
 // module {
 //   tt.func public @add_to_dot(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>, %p: tensor<16x16x!tt.ptr<f32>>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
@@ -76,5 +103,27 @@ tt.func public @sum_of_products(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>) ->
 //     %cst = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
 //     %s = tt.dot %a, %b, %cst : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     tt.return %s : tensor<16x16xf32>
+//   }
+//   tt.func public @add_to_scaled_dot(%a: tensor<32x64xf8E5M2>, %s: tensor<32x2xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
+//     %e = tt.dot_scaled %a scale %s, %b, %c lhs = e5m2 rhs = e5m2 {fastMath = false} : tensor<32x64xf8E5M2>, tensor<32x2xi8> * tensor<64x32xf8E5M2> -> tensor<32x32xf32>
+//     tt.return %e : tensor<32x32xf32>
+//   }
+//   tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>) -> (i32, tensor<32xi32>) {
+//     %a = tt.reshape %x allow_reorder : tensor<4x8xi32> -> tensor<32xi32>
+//     %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+//     ^bb0(%l: i32, %r: i32):
+//       %t = arith.addi %l, %r : i32
+//       tt.reduce.return %t : i32
+//     }) : (tensor<32xi32>) -> i32
+//     %b = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+//     tt.return %s, %b : i32, tensor<32xi32>
+//   }
+//   tt.func public @load_of_lower_rank(%p: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) -> (tensor<8xf32>, tensor<2x4xf32>) {
+//     %one = arith.constant 1 : i64
+//     %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f32>, <1x8xf32>
+//     %a = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<1x8xf32> -> tensor<8xf32>
+//     %w = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<1x8xf32> -> tensor<1x8xf32>
+//     %b = tt.reshape %w : tensor<1x8xf32> -> tensor<2x4xf32>
+//     tt.return %a, %b : tensor<8xf32>, tensor<2x4xf32>
 //   }
 // }

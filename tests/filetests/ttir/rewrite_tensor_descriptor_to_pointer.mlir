@@ -159,11 +159,14 @@ tt.func public @caller(%x: !tt.ptr<f32>, %n: i32, %p: tensor<4x!tt.ptr<f32>>) {
 //     %13 = tt.splat %9 : i32 -> tensor<4xi32>
 //     %14 = arith.cmpi slt, %10, %13 : tensor<4xi32>
 //     %15 = arith.andi %12, %14 : tensor<4xi1>
-//     %16 = tt.addptr %d, %0 : !tt.ptr<f32>, i64
-//     %17 = tt.splat %16 : !tt.ptr<f32> -> tensor<4x!tt.ptr<f32>>
-//     %18 = arith.extsi %10 : tensor<4xi32> to tensor<4xi64>
-//     %19 = tt.addptr %17, %18 : tensor<4x!tt.ptr<f32>>, tensor<4xi64>
-//     %v = tt.load %19, %15, %1 : tensor<4x!tt.ptr<f32>>
+//     %16 = arith.muli %0, %d_stride_0 : i64
+//     %17 = tt.addptr %d, %16 : !tt.ptr<f32>, i64
+//     %18 = tt.splat %17 : !tt.ptr<f32> -> tensor<4x!tt.ptr<f32>>
+//     %19 = arith.extsi %10 : tensor<4xi32> to tensor<4xi64>
+//     %20 = tt.splat %d_stride_0 : i64 -> tensor<4xi64>
+//     %21 = arith.muli %19, %20 : tensor<4xi64>
+//     %22 = tt.addptr %18, %21 : tensor<4x!tt.ptr<f32>>, tensor<4xi64>
+//     %v = tt.load %22, %15, %1 : tensor<4x!tt.ptr<f32>>
 //     tt.return %v : tensor<4xf32>
 //   }
 //   tt.func public @caller(%x: !tt.ptr<f32>, %n: i32, %p: tensor<4x!tt.ptr<f32>>) {

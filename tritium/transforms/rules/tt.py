@@ -238,7 +238,7 @@ def load_with_known_mask(op: Any) -> Any:
         return None
 
 
-@rule(tt.Store, tt.AtomicRMW)
+@rule(tt.Store, tt.AtomicStore, tt.AtomicRMW)
 def access_with_known_mask(op: Any) -> Any:
     """store(p, x, true) = store(p, x), store(p, x, false) = nothing"""
     mask = None if op.mask is None else splat_of(op.mask)
