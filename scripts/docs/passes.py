@@ -163,6 +163,16 @@ class Table:
     rows: list[Any]
     order: list[tuple[str, str, str]]
 
+    @property
+    def command(self) -> str:
+        """The name that stands for it in a pipeline's text; "" when it has none."""
+        return next((p.name for p in PASSES.pipelines.values() if p.rows() is self.rows), "")
+
+    @property
+    def title(self) -> str:
+        """Its name, for headings."""
+        return self.command or self.name
+
 
 def pipelines() -> list[Table]:
     """The tables of passes in the sources, each once."""
@@ -189,8 +199,9 @@ def _pipeline(t: Table) -> str:
     order = [f"- {a} before {b}: {escape(why)}" for a, b, why in t.order]
     path = t.module.replace(".", "/") + ".py"
     return sections(
-        f"### {t.name}",
-        f"`{path}`, in this order:",
+        f"### {t.title}",
+        f"`tritium opt FILE --passes {t.command}` runs it." if t.command else "",
+        f"From `{path}`, in this order:",
         table(("pass", "why it stands there"), rows),
         "What must come before what:" if order else "",
         "\n".join(order),
@@ -209,7 +220,9 @@ def _places(info: PassInfo, tables: list[Table]) -> str:
     for t in tables:
         for i, row in enumerate(t.rows):
             if isinstance(row, Pass) and row.name == info.name:
-                lines.append(f"- [{t.name}](index.md#{anchor(t.name)}), {i + 1} of {len(t.rows)}: {escape(row.reason)}")
+                lines.append(
+                    f"- [{t.title}](index.md#{anchor(t.title)}), {i + 1} of {len(t.rows)}: {escape(row.reason)}"
+                )
     constraints = []
     for t in tables:
         for a, b, why in t.order:
