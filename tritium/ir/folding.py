@@ -15,7 +15,7 @@ from typing import Any
 
 from ..support import UNKNOWN, InternalError, Location
 from .attributes import Attribute
-from .operation import Block, Operation, Value
+from .operation import Block, Operation, Region, Value
 from .traits import CONSTANT, ISOLATED, WRITE, memory_effects
 from .types import Type
 
@@ -160,7 +160,7 @@ class ConstantPools:
     __slots__ = ("pools",)
 
     def __init__(self) -> None:
-        self.pools: dict[Operation, ConstantPool] = {}
+        self.pools: dict[Region | Block, ConstantPool] = {}
 
     def of(self, op: Operation) -> ConstantPool:
         """The pool of the isolated region that `op` is in."""
@@ -169,14 +169,12 @@ class ConstantPools:
         while scope is not None and not scope.traits & ISOLATED:
             top = scope
             scope = top.parent_op
-        key = scope if scope is not None else top
+        block = top.parent
+        assert block is not None
+        key = block.parent or block  # an operation may have several isolated regions
         pool = self.pools.get(key)
         if pool is None:
-            block = top.parent
-            assert block is not None
-            if block.parent is not None:
-                block = block.parent.blocks[0]
-            pool = self.pools[key] = ConstantPool(block)
+            pool = self.pools[key] = ConstantPool(block if block.parent is None else block.parent.blocks[0])
         return pool
 
     def place(self, value: Attribute, ty: Type, anchor: Operation, dialect: str = "") -> Value:

@@ -7,7 +7,6 @@ import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...support import InternalError, OptionError, TritiumError
@@ -195,7 +194,10 @@ class _Run:
         try:
             if self.dumper is not None:
                 self.dumper.before(p, step.op)
-            with spending(Fuel(settings.rewrites)) if last and settings.rewrites is not None else nullcontext():
+            if last and settings.rewrites is not None:
+                with spending(Fuel(settings.rewrites)):
+                    call_pass(p, step.op, run)
+            else:
                 call_pass(p, step.op, run)
             if settings.verify_each and self.verifier is not None:
                 self.report.verify_seconds += _timed(self.verifier, self.module)
