@@ -360,6 +360,8 @@ class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
             return f"version {self.version} has no instruction of the shape {list(self.instrShape)}"
         if any(len(basis) != self.rank for bases in self.ctaLayout for basis in bases):
             return f"the bases of ctaLayout must have {self.rank} dimensions"
+        if not is_surjective((*self.ctaLayout[0], *self.ctaLayout[1]), self.rank):
+            return "ctaLayout must reach every tile below its largest"
         return check_cga(self.CGALayout, self.rank)
 
 

@@ -77,7 +77,9 @@ class Shared(MemoryLayout):
     space = SharedMemorySpace()
 
     def check_buffer(self, buffer: MemDescType) -> str | None:
-        """As many dimensions, or one more in front (the number of copies in a pipeline)."""
+        """Whole bytes; as many dimensions, or one more in front (the number of copies in a pipeline)."""
+        if element_bits(buffer.element) % 8:
+            return f"elements must be whole bytes, not {buffer.element}"
         n = len(buffer.shape)
         if self.rank not in (n, n - 1):
             return f"a layout of {self.rank} dimensions does not fit to a buffer of {n}"
@@ -423,11 +425,12 @@ class MemDescType(ShapedType, DialectType, name="ttg.memdesc"):
         shape, alloc = self.shape, self.allocShape
         if not shape:
             return "a buffer has at least one dimension"
-        if shape[0] <= 0 or not all(map(power_of_two, shape[1:])):
-            return f"the shape is {list(shape)}, dimensions behind the first must be powers of two"
+        layout: Any = self.encoding
+        copies = len(shape) - getattr(layout, "rank", len(shape))
+        if shape[0] <= 0 or not all(map(power_of_two, shape[1 if copies else 0 :])):
+            return f"the shape is {list(shape)}, all but a number of copies in front must be powers of two"
         if len(alloc) < len(shape) or any(n > m for n, m in zip(shape, alloc[len(alloc) - len(shape) :])):
             return f"{list(shape)} is no part of {list(alloc)}"
-        layout = self.encoding
         if not isinstance(layout, MemoryLayout):
             return f"{layout} is no layout of a buffer"
         if layout.space is not self.memorySpace:

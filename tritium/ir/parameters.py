@@ -313,18 +313,25 @@ def _constructor(cls: Any) -> Any:
     return scope["__new__"]
 
 
+def _normal(cls: Any, p: _Parameter, value: Any) -> Any:
+    if value is None and p.optional:
+        if p.default is None:
+            return None
+        value = p.default
+    try:
+        return p.kind.normal(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{cls.sign}{cls.name}: {p.name}: {error}") from None
+
+
 def _make(cls: Any, key: tuple[Any, ...]) -> Any:
-    """The instance of these contents: normalized, looked up again, checked."""
-    given = {p.name: p.default if v is None and p.optional else v for p, v in zip(cls.ordered, key)}
-    cls.complete(given)
-    values = []
-    for p in cls.ordered:
-        value = given[p.name]
-        try:
-            values.append(None if value is None and p.optional else p.kind.normal(value))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{cls.sign}{cls.name}: {p.name}: {error}") from None
-    normal = tuple(values)
+    """The instance of these contents: normalized, completed, looked up again, checked."""
+    given = {p.name: _normal(cls, p, v) for p, v in zip(cls.ordered, key)}
+    try:
+        cls.complete(given)
+    except ValueError as error:
+        raise ValueError(f"{cls.sign}{cls.name}: {error}") from None
+    normal = tuple([_normal(cls, p, given[p.name]) for p in cls.ordered])
     table = cls._table
     found = table.get(normal)
     if found is None:
@@ -353,7 +360,7 @@ class _Declared:
 
     @classmethod
     def complete(cls, given: dict[str, Any]) -> None:
-        """Fill in what is left out and follows from the rest; values as the caller gave them, by name."""
+        """Fill in what is left out (it has its default) and follows from the rest; the values are normal ones."""
 
     def check(self) -> str | None:
         """What is wrong with the contents, or None."""

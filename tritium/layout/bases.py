@@ -35,9 +35,11 @@ def rank_of_bases(*groups: Sequence[Basis]) -> int:
 
 
 def shape_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:
-    """The smallest powers of two that the bases stay below, one a dimension."""
+    """The smallest powers of two that the bases stay below, one a dimension. `ValueError` for one of another rank."""
     bits = [0] * rank
     for basis in bases:
+        if len(basis) != rank:
+            raise ValueError(f"the basis {list(basis)} does not have {rank} dimensions")
         for d, n in enumerate(basis):
             bits[d] |= n
     return tuple(1 << n.bit_length() for n in bits)
