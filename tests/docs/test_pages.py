@@ -4,10 +4,12 @@ somewhere. `TRITIUM_BLESS=1` rewrites what is shown."""
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
-from tests.docs.pages import DOCS, GENERATED, ROOT, Page, blocks_of, fits, sessions
+from tests.docs.pages import DOCS, GENERATED, ROOT, Page, blocks_of, environment, fits, sessions
 from tritium.support.settings import GROUPS
 
 PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not in GENERATED)
@@ -17,6 +19,18 @@ ALL = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "ARCHITECTURE.md"
 @pytest.mark.parametrize("path", PAGES, ids=[p.stem for p in PAGES])
 def test_page(path, tmp_path):
     Page(path, tmp_path).run()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[p.stem for p in PAGES])
+def test_code_of_a_page_imports_what_it_needs(path, tmp_path):
+    """The Python of a page, by itself in a new process: nothing that this process has imported helps it."""
+    blocks = blocks_of(path.read_text())
+    for block in blocks:
+        if block.title:
+            (tmp_path / block.title).write_text(block.body)
+    script = "\n".join(block.body for block in blocks if block.language == "python" and not block.title)
+    if script:
+        subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment(tmp_path), check=True, timeout=120)
 
 
 def test_links():
