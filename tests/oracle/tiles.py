@@ -46,6 +46,11 @@ def _unsplat(ev: Any, op: Any, x: Any) -> Any:
     return x.reshape(())
 
 
+@meaning("ttg.convert_layout")
+def _convert_layout(ev: Any, op: Any, x: Any) -> Any:
+    return x  # where elements stand is nothing that a value tells
+
+
 @meaning("tt.expand_dims")
 def _expand(ev: Any, op: Any, x: Any) -> Any:
     return np.expand_dims(x, op.axis)

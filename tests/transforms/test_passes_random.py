@@ -77,3 +77,14 @@ def test_passes_in_any_order_keep_the_meaning(seed):
         run_pipeline(module, [Pass(name, ALL[name], "")], verifier=verify)
         done = ", ".join(chosen[: i + 1])
         assert_same(before, outcome(module, seed), f"seed {seed}, after {done}, of\n{source}\nwhich is now\n{module}")
+
+
+@pytest.mark.parametrize("seed", range(SEED + 3000, SEED + 3000 + PROGRAMS // 2))
+def test_layouts_keep_the_meaning(seed):
+    """The passes that give tensors layouts, and those behind that work on tensors with layouts."""
+    module = random_program(seed)
+    before, source = outcome(module, seed), str(module)
+    table = passes()
+    for name in ("convert-triton-to-tritongpu", "coalesce", "canonicalize", "cse", "licm", "dce"):
+        run_pipeline(module, [Pass(name, table[name], "")], verifier=verify)
+        assert_same(before, outcome(module, seed), f"seed {seed}, after {name}, of\n{source}\nwhich is now\n{module}")

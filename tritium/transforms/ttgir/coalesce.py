@@ -50,10 +50,10 @@ def coalesce(module: Operation) -> bool:
 
 
 def address_of(op: Operation) -> Value | None:
-    """The tensor of pointers that an operation accesses memory through, or None."""
+    """The tensor of pointers that an operation accesses memory through, if it has a layout to change; else None."""
     which = _ADDRESSES.get(op.__class__)
     value: Value | None = which(op) if which is not None else None
-    if value is None or not isinstance(value.type, TensorType):
+    if value is None or not isinstance(value.type, TensorType) or value.type.encoding is None:
         return None
     return value if isinstance(value.type.element, PointerType) else None
 
@@ -110,7 +110,7 @@ class _Chooser:
             ]
             out[op] = self._layout(op, ptr.type, alike if ptr.defining_op is not None else [op])
         for op in self.func.walk():
-            if isinstance(op, _WITH_DESCRIPTORS):
+            if isinstance(op, _WITH_DESCRIPTORS) and _tile_of(op).encoding is not None:
                 out[op] = self._descriptor_layout(op)
         return out
 
@@ -139,12 +139,17 @@ class _Chooser:
 
     def _descriptor_layout(self, op: Any) -> Blocked:
         """Rows of 16 bytes a thread: such tensors go through shared memory, which does not mind."""
-        ty = op.results[0].type if op.results else op.src.type
+        ty = _tile_of(op)
         warps, lanes = num_warps(op) or 1, threads_per_warp(op)
         share = _share(ty)
         sizes = [1] * len(share)
         sizes[-1] = min(max(1, prod(share) // (warps * lanes)), VECTOR_BITS // ty.element.width)
         return blocked_in(ty.encoding, share, sizes, range(len(share))[::-1], warps, lanes)
+
+
+def _tile_of(op: Any) -> Any:
+    """The type of what an access through a descriptor reads or writes."""
+    return op.results[0].type if op.results else op.src.type
 
 
 def _atomic_elements(op: Any, width: int) -> int:
