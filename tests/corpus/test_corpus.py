@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,11 @@ from tests.example_kernels import cases
 
 FOLDER = Path(__file__).parent / "triton-3.9"
 FILES = sorted(FOLDER.glob("*.mlir"))
-WITHOUT_AMDG = importlib.util.find_spec("tritium.dialects.amdg") is None
 
 
 @pytest.mark.parametrize("path", FILES, ids=[p.stem for p in FILES])
 def test_text(path):
     text = path.read_text()
-    if "amdg." in text and WITHOUT_AMDG:
-        pytest.skip("the amdg dialect is not here yet")
     found = list(faults(text, path.name))
     assert not found, found[0][1]
 

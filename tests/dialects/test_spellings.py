@@ -112,3 +112,23 @@ def test_what_does_not_verify(line, message):
     module = parse_module(f"tt.func @f({arguments}) {{\n{line}\ntt.return\n}}")
     with pytest.raises(Exception, match=re.escape(message)):
         verify(module)
+
+
+def test_hints_of_loops(triton_oracle):
+    text = (
+        "#loop_licm = #llvm.loop_licm<disable = true, versioningDisable = true>\n"
+        "#loop_unroll = #llvm.loop_unroll<count = 4 : i32>\n"
+        "#loop_annotation = #llvm.loop_annotation<unroll = #loop_unroll, licm = #loop_licm, mustProgress = true>\n"
+        "module {\n  tt.func @f(%arg0: i32) {\n    scf.for %arg1 = %arg0 to %arg0 step %arg0  : i32 {\n"
+        "    } {llvm.loop_annotation = #loop_annotation}\n    tt.return\n  }\n}\n"
+    )
+    plain = text[text.index("module") :].replace(
+        "#loop_annotation",
+        "#llvm.loop_annotation<unroll = <count = 4 : i32>, licm = <disable = true, versioningDisable = true>, mustProgress = true>",
+    )
+    assert triton_oracle.read(plain) == text
+    for source in (text, plain, print_op(parse_module(text), generic=True)):
+        assert print_op(parse_module(source)) + "\n" == text
+    for wrong in ("licm = <disable = true", "licm = <disable = true, disable = true>", "licm <>", "= 1"):
+        with pytest.raises(ParseError):
+            parse_attribute(f"#llvm.loop_annotation<{wrong}>")

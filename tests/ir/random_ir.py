@@ -53,10 +53,11 @@ UNARY_FLOAT = [arith.NegF, math_dialect.Exp, math_dialect.Sqrt, math_dialect.Abs
 
 
 class RandomIR:
-    """Makes one module from a seed."""
+    """Makes one module from a seed; `foreign` allows attributes of dialects that nobody knows."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, foreign: bool = True) -> None:
         self.rng = random.Random(seed)
+        self.foreign = foreign
         self.functions: list[tt.Func] = []
 
     # -- types, attributes, locations -----------------------------------------------------------------------------
@@ -84,7 +85,7 @@ class RandomIR:
             lambda: SymbolRefAttr(rng.choice(["f", "a.b", "strange name", "0"])),
             lambda: TypeAttr(rng.choice([ty, FunctionType((ty, i32), ()), FunctionType((), (ty,))])),
             lambda: UNIT,
-            lambda: OpaqueAttr('#other.thing<{a = [1, 2], b = ">"}>'),
+            lambda: OpaqueAttr('#other.thing<{a = [1, 2], b = ">"}>') if self.foreign else UNIT,
             lambda: (
                 DenseArrayAttr(tuple(self.number(element) for _ in range(rng.randint(0, 3))), element)
                 if element not in FLOATS
@@ -204,13 +205,15 @@ class RandomIR:
         ptr = self.value(b, values, pointer)
         mask = self.value(b, values, with_element(pointer, i1)) if rng.random() < 0.6 else None
         value = self.value(b, values, with_element(pointer, f32))
-        policy = tt.CachePolicy.of(rng.choice(list(tt.CacheModifier)), rng.choice(list(tt.EvictionPolicy)))
+        eviction, hints = rng.choice(list(tt.EvictionPolicy)), tt.CacheModifier
+        read = tt.CachePolicy.of(rng.choice([hints.none, hints.ca, hints.cg, hints.cs, hints.cv]), eviction)
+        written = tt.CachePolicy.of(rng.choice([hints.none, hints.wb, hints.cg, hints.cs, hints.wt]), eviction)
         kind = rng.randrange(3)
         if kind == 0:
             other = value if mask is not None and rng.random() < 0.5 else None
-            b.insert(tt.Load(ptr, mask, other, cachePolicy=policy, isVolatile=rng.random() < 0.2))
+            b.insert(tt.Load(ptr, mask, other, cachePolicy=read, isVolatile=rng.random() < 0.2))
         elif kind == 1:
-            b.insert(tt.Store(ptr, value, mask, cachePolicy=policy))
+            b.insert(tt.Store(ptr, value, mask, cachePolicy=written))
         else:
             b.insert(tt.AtomicRMW(tt.AtomicOp.fadd, ptr, value, mask, rng.choice(list(tt.MemSemantic))))
 
@@ -292,7 +295,7 @@ class RandomIR:
         inputs, results = ([self.type() for _ in range(rng.randint(0, 4))] for _ in range(2))
         func = tt.Func.build(name, FunctionType(tuple(inputs), tuple(results)), rng.choice(["public", "private"]))
         if inputs and rng.random() < 0.5:
-            some = {"tt.divisibility": IntegerAttr(16, i32), "u": UNIT}
+            some = {"tt.divisibility": IntegerAttr(16, i32), "tt.note": UNIT}
             entries = [some, *(rng.choice([{}, some]) for _ in inputs[1:])]
             func.attributes["arg_attrs"] = ArrayAttr(tuple(map(DictionaryAttr, entries)))
         for arg in func.entry.args:

@@ -19,13 +19,14 @@ from ..ir import (
     i32,
     quote,
 )
+from . import llvm_loops
 from .constraints import condition
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
     from ..ir.printer import Printer
 
-__all__ = ["Assume"]
+__all__ = ["Assume", "llvm_loops"]
 
 
 class Assume(Op, name="llvm.intr.assume", traits=WRITE):

@@ -30,7 +30,7 @@ from ..ir import (
     with_element,
 )
 from .constraints import GOOD, all_floats, bit_width, is_float, is_integer, listed
-from .tt_types import PointerType
+from .tt_types import CacheModifier, CachePolicy, PointerType
 
 POINTER_BITS = 64
 
@@ -68,6 +68,9 @@ def func(op: Any) -> Sequence[str]:
         entries = getattr(op.attributes.get(name), "elements", None)
         if entries is not None and len(entries) != len(types):
             out.append(f"{name} has {len(entries)} entries for {len(types)} types")
+        bare = [key for entry in entries or () for key, _ in entry.entries if "." not in key]
+        if bare:
+            out.append(f"the attribute '{bare[0]}' in {name} belongs to no dialect: its name must begin with one")
     return out
 
 
@@ -287,11 +290,23 @@ def _access(ptr: Type, value: Type, mask: Type | None, checked: tuple[int, ...])
     return out
 
 
+_LOADS = (CacheModifier.none, CacheModifier.ca, CacheModifier.cg, CacheModifier.cs, CacheModifier.cv)
+_STORES = (CacheModifier.none, CacheModifier.wb, CacheModifier.cg, CacheModifier.cs, CacheModifier.wt)
+
+
+def _caches(op: Any, known: tuple[CacheModifier, ...], what: str) -> list[str]:
+    """A cache policy of this dialect says how this kind of access may be cached; others are up to their target."""
+    policy = op.cachePolicy
+    if policy is None or policy.__class__ is not CachePolicy or policy.cache_modifier in known:
+        return []
+    return [f"a {what} is not cached as {policy.cache_modifier.name}, but as {', '.join(m.name for m in known)}"]
+
+
 def load(op: Any) -> Sequence[str]:
     """Pointer, mask, other and result fit together; `other` needs a mask."""
     ty, operands = op.results[0].type, op.operands
     mask = operands[1].type if op.attributes["operandSegmentSizes"].values[1] else None
-    out = _access(operands[0].type, ty, mask, op.boundaryCheck)
+    out = [*_access(operands[0].type, ty, mask, op.boundaryCheck), *_caches(op, _LOADS, "load")]
     if len(operands) > 1:
         if mask is None:
             return [*out, "'other' needs a mask"]
@@ -303,7 +318,8 @@ def load(op: Any) -> Sequence[str]:
 def store(op: Any) -> Sequence[str]:
     """Pointer, value and mask fit together."""
     operands = op.operands
-    return _access(operands[0].type, operands[1].type, _mask(op), op.boundaryCheck)
+    out = _access(operands[0].type, operands[1].type, _mask(op), op.boundaryCheck)
+    return [*out, *_caches(op, _STORES, "store")]
 
 
 def _mask(op: Any) -> Type | None:

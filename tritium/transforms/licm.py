@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import arith, scf, tt
+from ..dialects.llvm_loops import LoopHints
 from ..ir import (
     LOOP,
     PURE,
@@ -66,11 +67,18 @@ def licm(op: Operation, options: LicmOptions = LicmOptions()) -> bool:
     moved = 0
     for func in functions_of(op):
         for loop in [inner for inner in func.walk_post() if inner.traits & LOOP]:
-            annotation = loop.attributes.get("llvm.loop_annotation")
-            if annotation is None or "licm" not in str(annotation):
+            if not _keeps_all(loop):
                 moved += _Hoister(loop, options).run()
     count("operations moved", moved)
     return moved > 0
+
+
+def _keeps_all(loop: Operation) -> bool:
+    """True where the loop's annotation turns the motion of invariant code off."""
+    annotation: Any = loop.attributes.get("llvm.loop_annotation")
+    wish = annotation.get("licm") if isinstance(annotation, LoopHints) else None
+    disable = wish.get("disable") if isinstance(wish, LoopHints) else None
+    return disable is not None and bool(disable.value)
 
 
 class _Hoister:

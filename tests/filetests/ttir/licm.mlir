@@ -37,6 +37,8 @@ tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
   tt.return
 }
 // OUTPUT
+// #loop_licm = #llvm.loop_licm<disable = true>
+// #loop_annotation = #llvm.loop_annotation<licm = #loop_licm>
 // module {
 //   tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
 //     %c0 = arith.constant 0 : i32
@@ -68,7 +70,7 @@ tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
 //       %v_0 = arith.muli %n, %x : i32
 //       %w_1 = arith.addi %v_0, %i : i32
 //       tt.store %p, %w_1 : !tt.ptr<i32>
-//     } {llvm.loop_annotation = #llvm.loop_annotation<licm = <disable = true>>}
+//     } {llvm.loop_annotation = #loop_annotation}
 //     tt.return
 //   }
 // }

@@ -12,7 +12,8 @@ import builtins
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, scf
-from ...ir import UNIT, Attribute, Block, IntegerAttr, OpaqueAttr, Region, Value, i32
+from ...dialects.llvm_loops import LICM_OFF
+from ...ir import UNIT, Attribute, Block, IntegerAttr, Region, Value, i32
 from ...support import Location, NameLoc
 from ..errors import LanguageError
 from ..language import core
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 MAX_UNROLL = 1 << 14  # steps of a static loop; more is a mistake that would take minutes to compile
-LICM_OFF = "#llvm.loop_annotation<licm = <disable = true, versioningDisable = true>>"
 
 
 class Carried:
@@ -326,7 +326,7 @@ def _loop_attributes(iterator: Any) -> dict[str, Attribute]:
         if unwrap(getattr(iterator, name, None)):
             attributes[f"tt.{name}"] = UNIT
     if unwrap(getattr(iterator, "disable_licm", None)):
-        attributes["llvm.loop_annotation"] = OpaqueAttr(LICM_OFF)
+        attributes["llvm.loop_annotation"] = LICM_OFF
     return attributes
 
 
@@ -387,7 +387,7 @@ def _loop_condition(visitor: Visitor, node: ast.While) -> tuple[bool | None, Any
     attributes: dict[str, Attribute] = {}
     if isinstance(value, core.condition):
         if unwrap(value.disable_licm):
-            attributes["llvm.loop_annotation"] = OpaqueAttr(LICM_OFF)
+            attributes["llvm.loop_annotation"] = LICM_OFF
         value = value.condition
     known, condition = static_condition(visitor, value)
     return known, condition, attributes
