@@ -77,7 +77,7 @@ def _outcome(program: Program, run: Run) -> PassOutcome:
         return PassOutcome(program, run, FAILS, f"{type(error).__name__}: {error}")
     try:
         PassManager(pipeline_of(run)).run(module)
-        text = print_op(without_names(module)) + "\n"
+        text = print_op(without_names(module), **form_of(run)) + "\n"
     except Exception as error:
         return PassOutcome(program, run, FAILS, f"{type(error).__name__}: {str(error).splitlines()[0]}")
     options = filecheck_options(run)
@@ -85,6 +85,12 @@ def _outcome(program: Program, run: Run) -> PassOutcome:
         return PassOutcome(program, run, RUNS)
     wrong = check_text(program, options, text)
     return PassOutcome(program, run, DIFFERS if wrong else MATCHES, wrong)
+
+
+def form_of(run: Run) -> dict[str, bool]:
+    """How the RUN line wants the output printed."""
+    form = {"locations": True} if run.has("mlir-print-debuginfo") else {}
+    return {**form, "aliases": False} if run.has("mlir-print-local-scope") else form
 
 
 def without_names(module: Operation) -> Operation:
