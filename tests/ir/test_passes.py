@@ -24,7 +24,7 @@ from tritium.ir import (
     warn,
 )
 from tritium.ir.passes import Nest, PassError, PassInterrupted
-from tritium.ir.passes.reproducer import read_reproducer, without_sections
+from tritium.ir.passes.reproducer import read_reproducer
 from tritium.support import InternalError, TritiumError
 from tritium.support.settings import compilation
 
@@ -241,7 +241,7 @@ def test_a_crash_names_pass_function_operation_and_leaves_a_reproducer(monkeypat
     assert str(path) in text
     saved = path.read_text()
     assert read_reproducer(saved)[:2] == ("builtin.module(crash,sums,nothing,differences)", True)
-    assert str(parse_module(without_sections(saved))) == str(module())
+    assert str(parse_module(saved)) == str(module())
 
 
 def test_the_reproducer_holds_the_ir_before_the_pass_that_failed(monkeypatch, tmp_path):
@@ -255,7 +255,7 @@ def test_the_reproducer_holds_the_ir_before_the_pass_that_failed(monkeypatch, tm
         run_pipeline(module(), [*PIPELINE, Pass("late", late, "")])
     transformed = module()
     run_pipeline(transformed, PIPELINE)
-    assert str(parse_module(without_sections(path.read_text()))) == str(transformed)
+    assert str(parse_module(path.read_text())) == str(transformed)
 
 
 def test_errors_of_the_users_pass_through():
@@ -339,7 +339,7 @@ def test_every_stage_leaves_its_input_and_passes_where_triton_does(monkeypatch, 
     run_pipeline(module(), PIPELINE, stage="ttir")
     saved = (tmp_path / "r.make_ttir.repro.mlir").read_text()
     assert read_reproducer(saved).pipeline == "builtin.module(sums,nothing,differences)"
-    assert str(parse_module(without_sections(saved))) == str(module())
+    assert str(parse_module(saved)) == str(module())
 
 
 def test_bisect_finds_the_rewrite():

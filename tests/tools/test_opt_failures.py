@@ -63,6 +63,15 @@ def test_a_reproducer_of_tritons(opt, tmp_path):
     assert "there is no pass 'convert-x'" in err
 
 
+def test_resources_of_others_are_kept(opt, tmp_path):
+    path = tmp_path / "r.mlir"
+    data = '{-#\n  dialect_resources: {\n    builtin: {\n      w: "0x0800000001000000"\n    }\n  }\n#-}\n'
+    path.write_text(
+        PROGRAM + data.replace("\n#-}", ',\n  external_resources: {mlir_reproducer: {pipeline: "any(cse,dce)"}}\n#-}')
+    )
+    assert opt(str(path), "--run-reproducer", "--verify-roundtrip") == (0, MERGED + "\n" + data, "")
+
+
 def test_fuel(opt, program, own):
     assert opt(program, "-cse", "-dce", "--fuel=1")[1].count("arith") == 3
     assert opt(program, "-cse", "-dce", "--fuel=0")[1].count("arith") == 4

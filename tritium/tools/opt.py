@@ -36,9 +36,10 @@ from ..ir import (
     verify,
 )
 from ..ir.passes.dump import DumpSettings
-from ..ir.passes.reproducer import read_reproducer, without_sections
+from ..ir.passes.reproducer import take_reproducer
 from ..ir.passes.run import RunSettings, parse_fuel
 from ..ir.passes.text import read_pipeline
+from ..ir.resources import Resources
 from ..support import Diagnostic, TritiumError
 from ..support.lazy import LazyModule
 from .arguments import UsageError
@@ -150,7 +151,7 @@ def opt(options: OptOptions) -> int:
         _help.print_version()
         return 0
     text, filename = read_input(options.file)
-    job = _Job(options, text, filename)
+    job = _Job(options)
     outputs = []
     for piece in pieces_of(text, filename, options.split_input_file):
         outputs.append(job.piece(piece))
@@ -164,30 +165,30 @@ def opt(options: OptOptions) -> int:
 class _Job:
     """One file's way through `tritium opt`."""
 
-    def __init__(self, options: OptOptions, text: str, filename: str) -> None:
+    def __init__(self, options: OptOptions) -> None:
         self.options = options
-        self.rows, self.verify_each = self.pipeline(text, filename)
+        self.rows = [] if options.run_reproducer else self.pipeline(options.pipelines)
         self.settings = self.run_settings()
         self.failed = False
         self.report: PipelineReport | None = None
         self.times = {"Parser": 0.0, "Output": 0.0}
 
-    def pipeline(self, text: str, filename: str) -> tuple[list[Row], bool]:
+    def pipeline(self, given: list[tuple[str, str]]) -> list[Row]:
         rows: list[Row] = []
-        given = self.options.pipelines
-        verify_each = self.options.verify_each
-        if self.options.run_reproducer:
-            found = read_reproducer(text)
-            if found is None:
-                raise InputError(f"'{filename}' names no passes to run: it has no 'mlir_reproducer' in {{-# … #-}}")
-            verify_each = found.verify_each
-            given = [(f"pipeline of {filename}", found.pipeline), *given]
         for name, pipeline in given:
             if self.options.dump_pass_pipeline:  # also of passes that are not there
                 nodes = read_pipeline(pipeline, name)
                 print(f"Pass Manager with {len(nodes)} passes:\n{print_pipeline(nodes)}", file=sys.stderr)
             rows.extend(parse_pipeline(pipeline, source=name))
-        return rows, verify_each and not self.options.no_verify
+        return rows
+
+    def reproduce(self, resources: Resources, filename: str) -> None:
+        """Take the passes that the file itself names, before those of the arguments."""
+        found = take_reproducer(resources)
+        if found is None:
+            raise InputError(f"'{filename}' names no passes to run: it has no 'mlir_reproducer' in {{-# … #-}}")
+        self.rows = self.pipeline([(f"pipeline of {filename}", found.pipeline), *self.options.pipelines])
+        self.settings = self.settings.replace(verify_each=found.verify_each and not self.options.no_verify)
 
     def run_settings(self) -> RunSettings:
         o = self.options
@@ -205,7 +206,11 @@ class _Job:
             folder=o.print_to,
         )
         return RunSettings(
-            dump=dump, verify_each=self.verify_each, fuel=limits[0], rewrites=limits[1], reproducer=o.reproducer
+            dump=dump,
+            verify_each=o.verify_each and not o.no_verify,
+            fuel=limits[0],
+            rewrites=limits[1],
+            reproducer=o.reproducer,
         )
 
     def piece(self, piece: Piece) -> str | None:
@@ -227,13 +232,18 @@ class _Job:
         """Read, verify, run, print."""
         o = self.options
         begin = time.perf_counter()
+        resources: Resources = {}
         module = parse_module(
-            without_sections(piece.text),
+            piece.text,
             piece.filename,
             allow_unregistered=o.allow_unregistered_dialect,
             text_locations=True,
+            resources=resources,
+            first_line=piece.first_line,
         )
         self.times["Parser"] += time.perf_counter() - begin
+        if o.run_reproducer:
+            self.reproduce(resources, piece.filename)
         check = None if o.no_verify else verify
         if check is not None:
             check(module)
@@ -247,18 +257,19 @@ class _Job:
         else:
             self.report.add(report)
         begin = time.perf_counter()
-        text = self.text(module)
+        text = self.text(module, resources)
         self.times["Output"] += time.perf_counter() - begin
         if o.verify_roundtrip:
             again = parse_module(text, "output", allow_unregistered=o.allow_unregistered_dialect)
-            if self.text(again) != text:
+            if self.text(again, resources) != text:
                 raise TritiumError("what is printed reads and prints differently")
         return text
 
-    def text(self, module: Any) -> str:
+    def text(self, module: Any, resources: Resources | None = None) -> str:
         o = self.options
         aliases = False if o.no_aliases else None
-        return print_op(module, generic=o.generic, locations=o.locations, aliases=aliases) + "\n"
+        text = print_op(module, generic=o.generic, locations=o.locations, aliases=aliases, resources=resources)
+        return text if text.endswith("\n") else text + "\n"
 
     def announced(self, piece: Piece) -> str | None:
         """As `output`, where errors must be those that comments announce."""
@@ -267,10 +278,12 @@ class _Job:
         try:
             with listening(found.append):
                 output = self.output(piece)
+        except (InputError, PipelineError):  # no message about the file
+            raise
         except TritiumError as error:
             found += _diagnostics_of(error)
         only = self.options.verify_diagnostics == "only-expected"
-        wrong = _diagnostics.check_diagnostics(piece.text, piece.filename, found, only_expected=only)
+        wrong = _diagnostics.check_diagnostics(piece, found, only_expected=only)
         for diagnostic in wrong:
             self.failed = True
             _say(diagnostic.render())
@@ -290,7 +303,7 @@ class _Job:
 
 def _diagnostics_of(error: BaseException) -> list[Diagnostic]:
     """An error as messages with places."""
-    if isinstance(error, (ParseError, PipelineError)):
+    if isinstance(error, ParseError):
         return [error.diagnostic]
     if isinstance(error, VerificationError):
         return [failure.diagnostic() for failure in error.failures]

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..support import Diagnostic
+from .opt_input import Piece
 
 __all__ = ["Expected", "check_diagnostics", "expected_in"]
 
@@ -42,15 +43,17 @@ class Expected:
         return bool(re.search(self.text, message)) if self.regex else self.text in message
 
 
-def expected_in(text: str) -> list[Expected]:
-    """All announcements in a text."""
+def expected_in(text: str, first_line: int = 1) -> list[Expected]:
+    """All announcements in a text whose first line has the number `first_line`."""
     lines = text.split("\n")
     announcing = [bool(_expected.search(line)) for line in lines]
     found = []
+    before = first_line - 1
     for number, line in enumerate(lines, 1):
         for m in _expected.finditer(line):
             kind, regex, place, message = m.groups()
-            found.append(Expected(kind, _line(number, place, announcing), message, bool(regex), number))
+            at = _line(number, place, announcing)
+            found.append(Expected(kind, at + before if at else 0, message, bool(regex), number + before))
     return found
 
 
@@ -77,12 +80,19 @@ def _flat(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def check_diagnostics(
-    text: str, filename: str, diagnostics: Iterable[Diagnostic], *, only_expected: bool = False
+    piece: Piece, diagnostics: Iterable[Diagnostic], *, only_expected: bool = False
 ) -> list[Diagnostic]:
     """What is wrong: announced messages that did not come, and (unless `only_expected`) others that did."""
-    announced = expected_in(text)
-    lines = text.split("\n")
+    announced = expected_in(piece.text, piece.first_line)
+    lines = piece.text.split("\n")
     wrong = []
+
+    def add(message: str, line: int, column: int, length: int = 1) -> None:
+        at = Diagnostic(
+            message, piece.filename, line, column, lines, first_line=piece.first_line, length=length, context=0
+        )
+        wrong.append(at)
+
     for d in _flat(diagnostics):
         match = next((e for e in announced if not e.met and e.matches(d.severity, d.line, d.message)), None)
         if match is None:
@@ -90,11 +100,8 @@ def check_diagnostics(
         if match is not None:
             match.met = True
         elif not only_expected:
-            message = f"unexpected {d.severity}: {d.message}"
-            wrong.append(Diagnostic(message, filename, d.line, d.column, lines, length=d.length, context=0))
+            add(f"unexpected {d.severity}: {d.message}", d.line, d.column, d.length)
     for e in announced:
         if not e.met:
-            wrong.append(
-                Diagnostic(f'expected {e.kind} "{e.text}" was not produced', filename, e.where, 1, lines, context=0)
-            )
+            add(f'expected {e.kind} "{e.text}" was not produced', e.where, 1)
     return wrong

@@ -18,10 +18,11 @@ class InputError(TritiumError):
 
 
 class Piece(NamedTuple):
-    """A part of a file, with as many empty lines before it as the file has there, so that lines keep their numbers."""
+    """A part of a file, and the number of its first line there."""
 
     text: str
     filename: str
+    first_line: int = 1
 
 
 def read_input(path: str) -> tuple[str, str]:
@@ -59,13 +60,13 @@ def pieces_of(text: str, filename: str, marker: str | None) -> Iterator[Piece]:
     if marker is None:
         yield Piece(text, filename)
         return
-    line = 0
+    line = 1
     at = 0
     for m in re.finditer(rf"^{re.escape(marker)}[ \t]*$\n?", text, re.MULTILINE):
-        yield Piece("\n" * line + text[at : m.start()], filename)
+        yield Piece(text[at : m.start()], filename, line)
         line += text.count("\n", at, m.end())
         at = m.end()
-    yield Piece("\n" * line + text[at:], filename)
+    yield Piece(text[at:], filename, line)
 
 
 def write_output(path: str | None, text: str) -> None:

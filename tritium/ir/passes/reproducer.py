@@ -15,50 +15,41 @@ module { … }
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from ...support.text import quote, unescape
+from ..parser import parse_module
+from ..resources import Resources, resources_text
 
-__all__ = ["Reproducer", "read_reproducer", "reproducer_text", "without_sections"]
+__all__ = ["Reproducer", "read_reproducer", "reproducer_text", "take_reproducer"]
 
-_section = re.compile(r"\{-#(.*?)#-\}", re.DOTALL)
-_record = re.compile(r"\bmlir_reproducer\s*:\s*\{([^{}\"]*(?:\"(?:[^\"\\]|\\.)*\"[^{}\"]*)*)\}", re.DOTALL)
-_pipeline = re.compile(r"\bpipeline\s*:\s*\"((?:[^\"\\]|\\.)*)\"", re.DOTALL)
-_flag = re.compile(r"\b(verify_each|disable_threading)\s*:\s*(true|false)")
+SECTION, OWNER = "external_resources", "mlir_reproducer"
 
 
 class Reproducer(NamedTuple):
-    """What a reproducer asks for; `at` is where in the file the pipeline's text stands."""
+    """What a reproducer asks for."""
 
     pipeline: str
     verify_each: bool
-    at: int
 
 
 def reproducer_text(ir: str, pipeline: str, *, verify_each: bool = True) -> str:
     """The content of a reproducer file."""
-    flag = "true" if verify_each else "false"
-    return (
-        f"{ir.rstrip()}\n\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n"
-        f"      pipeline: {quote(pipeline)},\n      disable_threading: true,\n      verify_each: {flag}\n"
-        "    }\n  }\n#-}\n"
-    )
+    note: Resources = {SECTION: {OWNER: {"pipeline": pipeline, "disable_threading": True, "verify_each": verify_each}}}
+    return f"{ir.rstrip()}\n\n{resources_text(note)}\n"
+
+
+def take_reproducer(resources: Resources) -> Reproducer | None:
+    """What the resources of a file say about passes, taken out of them; None when they say nothing."""
+    owners = resources.get(SECTION, {})
+    note = owners.pop(OWNER, {})
+    if not owners:
+        resources.pop(SECTION, None)
+    pipeline = note.get("pipeline")
+    return Reproducer(pipeline, bool(note.get("verify_each"))) if isinstance(pipeline, str) else None
 
 
 def read_reproducer(text: str) -> Reproducer | None:
-    """What the sections `{-# … #-}` of a file say about passes; None when they say nothing."""
-    for section in _section.finditer(text):
-        record = _record.search(section[1])
-        pipeline = _pipeline.search(record[1]) if record else None
-        if record is None or pipeline is None:
-            continue
-        flags = dict(_flag.findall(record[1][: pipeline.start()] + record[1][pipeline.end() :]))
-        at = section.start(1) + record.start(1) + pipeline.start(1)
-        return Reproducer(unescape(pipeline[1]), flags.get("verify_each") == "true", at)
-    return None
-
-
-def without_sections(text: str) -> str:
-    """`text` with blanks where its sections `{-# … #-}` are, so that places in it stay the same."""
-    return _section.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text) if "{-#" in text else text
+    """What the text of a file says about passes; None when it says nothing."""
+    resources: Resources = {}
+    parse_module(text, allow_unregistered=True, resources=resources)
+    return take_reproducer(resources)
