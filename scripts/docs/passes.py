@@ -232,8 +232,8 @@ def _places(info: PassInfo, tables: list[Table]) -> str:
                 constraints.append(f"- after {a}: {escape(why)}")
     constraints = list(dict.fromkeys(constraints))
     return sections(
-        "## Where it stands" if lines else "",
-        "\n".join(lines),
+        "## Where it stands",
+        "\n".join(lines) or "In no pipeline of a compile so far: it is there for pipelines of your own.",
         "It must stand" if constraints else "",
         "\n".join(constraints),
     )

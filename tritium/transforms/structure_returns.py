@@ -5,7 +5,8 @@
     ^b: …  tt.return %y                        tt.return %r
 
 Early returns are the only source of such branches. A block that is reached in several ways is copied to each; loops
-of blocks stay as they are.
+of blocks stay as they are. What makes loops of tiles for the CPU (`conversion/tt_to_ttc`) begins with it, since it
+knows structured control flow only.
 """
 
 from __future__ import annotations
