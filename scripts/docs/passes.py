@@ -233,7 +233,7 @@ def _places(info: PassInfo, tables: list[Table]) -> str:
     constraints = list(dict.fromkeys(constraints))
     return sections(
         "## Where it stands",
-        "\n".join(lines) or "In no pipeline of a compile so far: it is there for pipelines of your own.",
+        "\n".join(lines) or "In no table of passes: it is there to be asked for.",
         "It must stand" if constraints else "",
         "\n".join(constraints),
     )

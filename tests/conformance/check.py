@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tests.conformance.inputs import Program
 from tritium.ir import Operation, ParseError, VerificationError, parse_module, print_op, verify
-from tritium.ir.passes.reproducer import without_sections
 
 #: the forms a program is printed in, with what each asks of the printer
 FORMS = {
@@ -83,9 +82,9 @@ def _check(program: Program) -> Outcome:
 
 
 def read(program: Program, text_locations: bool = False) -> Operation:
-    """The module of a program; sections behind it, which say what a reproducer runs, are stepped over."""
+    """The module of a program."""
     return parse_module(
-        without_sections(program.text),
+        program.text,
         program.path,
         allow_unregistered=program.unregistered,
         text_locations=text_locations,
