@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
-from tests.filetests.runner import passes
 from tests.oracle.evaluator import run
 from tests.oracle.programs import buffers, random_program
+from tests.transforms.tile_passes import TILE_PASSES
 from tritium.ir import Pass, run_pipeline, verify
 from tritium.transforms.canonicalize import canonicalize
 from tritium.transforms.ttir import TTIR_PIPELINE
@@ -53,17 +53,13 @@ def test_canonicalize_twice_is_canonicalize(seed):
     assert str(module) == once
 
 
-ALL = {name: fn for name, fn in passes().items() if fn.__module__.startswith("tritium.transforms.")}
-"""The passes that leave a program what it is: one of tiles."""
-
-
-@pytest.mark.parametrize("name", sorted(ALL))
+@pytest.mark.parametrize("name", sorted(TILE_PASSES))
 def test_each_pass_by_itself_keeps_the_meaning(name):
     """On programs that no other pass has been over."""
     for seed in range(SEED + 1000, SEED + 1020):
         module = random_program(seed)
         before, source = outcome(module, seed), str(module)
-        run_pipeline(module, [Pass(name, ALL[name], "")], verifier=verify)
+        run_pipeline(module, [Pass(name, TILE_PASSES[name], "")], verifier=verify)
         assert_same(before, outcome(module, seed), f"seed {seed}, after {name}, of\n{source}\nwhich is now\n{module}")
 
 
@@ -72,9 +68,9 @@ def test_passes_in_any_order_keep_the_meaning(seed):
     """Twelve passes, chosen with repetition."""
     module = random_program(seed, 35)
     before, source = outcome(module, seed), str(module)
-    chosen = random.Random(seed).choices(sorted(ALL), k=12)
+    chosen = random.Random(seed).choices(sorted(TILE_PASSES), k=12)
     for i, name in enumerate(chosen):
-        run_pipeline(module, [Pass(name, ALL[name], "")], verifier=verify)
+        run_pipeline(module, [Pass(name, TILE_PASSES[name], "")], verifier=verify)
         done = ", ".join(chosen[: i + 1])
         assert_same(before, outcome(module, seed), f"seed {seed}, after {done}, of\n{source}\nwhich is now\n{module}")
 

@@ -36,7 +36,6 @@ RULES_FOLDER = Path(__file__).parents[1] / "filetests" / "rules"
 ARITHMETIC = {rule.name for rule in ARITH_RULES}  # proved by test_rules_proofs.py, which fails if one is not
 INEXACT = {
     "add_to_dot": "floats are added in another order, as Triton does; tried on whole numbers, where the order is nothing",
-    "add_to_scaled_dot": "as add_to_dot",
     "reshape_before_reduction": "a reduction of all elements may meet them in any order; floats are added in another",
     "sum_of_products": "floats are added in another order, as Triton does; tried on whole numbers",
     "load_with_known_mask": "a masked load without `other` may give anything: the rule chooses 0, the evaluator NaN",

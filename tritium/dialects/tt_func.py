@@ -92,7 +92,7 @@ class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
     def noinline(self) -> bool:
         """True where calls must stay calls; for Triton this is a remark on the function, no part of its definition."""
         found: Any = self.attributes.get("noinline")
-        return found is not None and bool(found.value)
+        return found is not None and bool(getattr(found, "value", True))
 
     @property
     def is_declaration(self) -> bool:

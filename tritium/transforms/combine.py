@@ -46,19 +46,6 @@ def add_to_dot(op: Any) -> Any:
     return None
 
 
-@rule(arith.AddF)
-def add_to_scaled_dot(op: Any) -> Any:
-    """dot_scaled(a, b, 0) + c = dot_scaled(a, b, c), when nothing else uses the product"""
-    for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        dot = product.defining_op
-        if dot.__class__ is not tt.DotScaled or not product.has_one_use or splat_of(dot.c) != 0:
-            continue
-        if addend.type is product.type and addend is not product:
-            operands = [addend if v is dot.c else v for v in dot.operands]
-            return tt.DotScaled.create(operands, [product.type], dict(dot.attributes), loc=dot.loc)
-    return None
-
-
 @rule(tt.Reshape)
 def reshape_before_reduction(op: Any) -> Any:
     """reshape(x) = reshape(x) allow_reorder, to one dimension, when only reductions and counts over all of it use it"""
@@ -187,7 +174,6 @@ def _is_float_sum(block: Any) -> bool:
 
 COMBINE_RULES = [
     add_to_dot,
-    add_to_scaled_dot,
     add_offsets,
     select_of_load,
     sum_of_products,

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..dialects import tt
 from ..ir import (
+    RETURN_LIKE,
     ArrayAttr,
     Block,
     DenseArrayAttr,
@@ -134,8 +135,9 @@ class Expander:
         """`op`, or the operation in its place that takes and gives parts."""
         if not self.concerns(op):
             return op
-        if not op.regions and not op.successors and op.__class__ not in (tt.Call, tt.Return) and op.results:
-            raise UnsupportedBundleError(f"{op.name} cannot be used on a value of type {op.operands[0].type}")
+        if not (op.regions or op.successors or op.__class__ is tt.Call or op.traits & RETURN_LIKE):
+            taken = next(ty for ty in (v.type for v in (*op.operands, *op.results)) if self.parts_of(ty) is not None)
+            raise UnsupportedBundleError(f"{op.name} cannot be used on a value of type {taken}")
         operands = [part for v in op.operands for part in self.parts.get(v, [v])]
         self.resize_segments(op)
         if not any(self.parts_of(r.type) for r in op.results):

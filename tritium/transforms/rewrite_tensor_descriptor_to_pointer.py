@@ -48,6 +48,8 @@ def rewrite_tensor_descriptor_to_pointer(op: Operation) -> bool:
     """Rewrite the descriptors of a function, or of all functions of a module."""
     changed = False
     for func in functions_of(op):
+        if func.__class__ is not tt.Func:
+            continue
         paddings = _argument_paddings(func)
         changed |= Expander(_parts_of, _HANDLERS).run(func)
         if paddings:
@@ -111,7 +113,21 @@ def _make(op: Any, values: Expander) -> None:
     values.parts[op.result] = [op.base, *shape, *op.strides, nan]
 
 
+def _select(op: Any, values: Expander) -> None:
+    b = Builder(op.parent, op, op.loc)
+    pairs = zip(values.parts[op.true_value], values.parts[op.false_value])
+    values.parts[op.result] = [x if x is y else b.add(arith.Select(op.condition, x, y)) for x, y in pairs]
+
+
+def _no_layouts(op: Any) -> None:
+    """Raise for an access in a program that has been given layouts: pointers and masks would need theirs."""
+    types = [op.desc.type.block, *(v.type for v in (*op.operands, *op.results))]
+    if any(isinstance(ty, TensorType) and ty.encoding is not None for ty in types):
+        raise UnsupportedOperation(op, "tensors have layouts here; descriptors are rewritten before they get them")
+
+
 def _tile(op: Any, ty: TensorType, values: Expander) -> tuple[Tile, Value]:
+    _no_layouts(op)
     b = Builder(op.parent, op, op.loc)
     base, *rest = values.parts[op.desc]
     n = ty.rank
@@ -155,6 +171,7 @@ class _Rows(Tile):
     """The rows of numbers `rows` of a tensor of two dimensions, from a column on."""
 
     def __init__(self, op: Any, ty: TensorType, values: Expander) -> None:
+        _no_layouts(op)
         b = Builder(op.parent, op, op.loc)
         base, rows, columns, *strides, self.nan = values.parts[op.desc]
         zero = b.add(arith.Constant.of(0, i64))
@@ -226,6 +243,7 @@ def _reduce(op: Any, values: Expander) -> None:
 
 _HANDLERS: dict[type[Operation], Any] = {
     tt.MakeTensorDescriptor: _make,
+    arith.Select: _select,
     tt.DescriptorLoad: _load,
     tt.DescriptorStore: _store,
     tt.DescriptorGather: _gather,

@@ -27,6 +27,8 @@ def rewrite_tensor_pointer(op: Operation) -> bool:
     """Rewrite the block pointers of a function, or of all functions of a module."""
     changed = False
     for func in functions_of(op):
+        if func.__class__ is not tt.Func:
+            continue
         changed |= Expander(_parts_of, _HANDLERS).run(func)
     return changed
 

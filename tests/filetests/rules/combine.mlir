@@ -1,14 +1,17 @@
 // RUN: combine
 // Each function is named after the rule it is for.
 // A product that is used twice stays.
-tt.func public @add_to_dot(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>, %p: tensor<16x16x!tt.ptr<f32>>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+tt.func public @add_to_dot(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>, %u: tensor<32x64xf8E5M2>, %s: tensor<32x2xi8>, %v: tensor<64x32xf8E5M2>, %w: tensor<32x32xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<32x32xf32>) {
   %z = arith.constant dense<0.0> : tensor<16x16xf32>
   %d = tt.dot %a, %b, %z : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
   %e = arith.addf %c, %d : tensor<16x16xf32>
   %f = tt.dot %a, %b, %z : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
   %g = arith.addf %f, %c : tensor<16x16xf32>
   %h = arith.mulf %f, %g : tensor<16x16xf32>
-  tt.return %e, %h : tensor<16x16xf32>, tensor<16x16xf32>
+  %y = arith.constant dense<0.0> : tensor<32x32xf32>
+  %i = tt.dot_scaled %u scale %s, %v, %y lhs = e5m2 rhs = e5m2 {fastMath = false} : tensor<32x64xf8E5M2>, tensor<32x2xi8> * tensor<64x32xf8E5M2> -> tensor<32x32xf32>
+  %j = arith.addf %i, %w : tensor<32x32xf32>
+  tt.return %e, %h, %j : tensor<16x16xf32>, tensor<16x16xf32>, tensor<32x32xf32>
 }
 // A sum of offsets of 32 bits may overflow.
 tt.func public @add_offsets(%p: !tt.ptr<f32>, %i: i64, %j: i64, %k: i32) -> (!tt.ptr<f32>, !tt.ptr<f32>, !tt.ptr<f32>) {
@@ -45,12 +48,6 @@ tt.func public @sum_of_products(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>) ->
   }) : (tensor<16x16x16xf32>) -> tensor<16x16xf32>
   tt.return %s : tensor<16x16xf32>
 }
-tt.func public @add_to_scaled_dot(%a: tensor<32x64xf8E5M2>, %s: tensor<32x2xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
-  %z = arith.constant dense<0.0> : tensor<32x32xf32>
-  %d = tt.dot_scaled %a scale %s, %b, %z lhs = e5m2 rhs = e5m2 {fastMath = false} : tensor<32x64xf8E5M2>, tensor<32x2xi8> * tensor<64x32xf8E5M2> -> tensor<32x32xf32>
-  %e = arith.addf %d, %c : tensor<32x32xf32>
-  tt.return %e : tensor<32x32xf32>
-}
 // What is used in order keeps its order.
 tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>) -> (i32, tensor<32xi32>) {
   %a = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
@@ -74,13 +71,14 @@ tt.func public @load_of_lower_rank(%p: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) 
 }
 // OUTPUT
 // module {
-//   tt.func public @add_to_dot(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>, %p: tensor<16x16x!tt.ptr<f32>>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+//   tt.func public @add_to_dot(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>, %u: tensor<32x64xf8E5M2>, %s: tensor<32x2xi8>, %v: tensor<64x32xf8E5M2>, %w: tensor<32x32xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<32x32xf32>) {
 //     %z = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
 //     %e = tt.dot %a, %b, %c : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     %f = tt.dot %a, %b, %z : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     %g = arith.addf %f, %c : tensor<16x16xf32>
 //     %h = arith.mulf %f, %g : tensor<16x16xf32>
-//     tt.return %e, %h : tensor<16x16xf32>, tensor<16x16xf32>
+//     %j = tt.dot_scaled %u scale %s, %v, %w lhs = e5m2 rhs = e5m2 {fastMath = false} : tensor<32x64xf8E5M2>, tensor<32x2xi8> * tensor<64x32xf8E5M2> -> tensor<32x32xf32>
+//     tt.return %e, %h, %j : tensor<16x16xf32>, tensor<16x16xf32>, tensor<32x32xf32>
 //   }
 //   tt.func public @add_offsets(%p: !tt.ptr<f32>, %i: i64, %j: i64, %k: i32) -> (!tt.ptr<f32>, !tt.ptr<f32>, !tt.ptr<f32>) {
 //     %c7_i32 = arith.constant 7 : i32
@@ -103,10 +101,6 @@ tt.func public @load_of_lower_rank(%p: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) 
 //     %cst = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
 //     %s = tt.dot %a, %b, %cst : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     tt.return %s : tensor<16x16xf32>
-//   }
-//   tt.func public @add_to_scaled_dot(%a: tensor<32x64xf8E5M2>, %s: tensor<32x2xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
-//     %e = tt.dot_scaled %a scale %s, %b, %c lhs = e5m2 rhs = e5m2 {fastMath = false} : tensor<32x64xf8E5M2>, tensor<32x2xi8> * tensor<64x32xf8E5M2> -> tensor<32x32xf32>
-//     tt.return %e : tensor<32x32xf32>
 //   }
 //   tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>) -> (i32, tensor<32xi32>) {
 //     %a = tt.reshape %x allow_reorder : tensor<4x8xi32> -> tensor<32xi32>
