@@ -226,6 +226,34 @@ def test_forms_of_the_output(opt, program):
     assert opt(program, "--generic", "--verify-roundtrip")[:2] == (0, generic)
 
 
+def test_counts(opt, program):
+    status, out, err = opt(program, "-cse", "--emit=counts")
+    assert (status, err) == (0, "")
+    assert [line.split() for line in out.splitlines()] == [
+        ["arith.addi", "2"], ["arith.muli", "1"], ["tt.func", "1"], ["tt.return", "1"], ["tt.store", "1"], ["(all)", "6"],
+    ]  # fmt: skip
+    assert opt(program, "--emit=nothing") == (0, "", "")
+    assert '"arith.muli"(%x, %x)' in opt(program, "--emit", "generic")[1]
+    assert "'--emit' is text, generic, counts or nothing, not 'x'" in opt(program, "--emit=x")[2]
+
+
+def test_values_named_by_their_locations(opt, tmp_path):
+    path = tmp_path / "named.mlir"
+    path.write_text("""\
+#loc = loc("k.py":3:1)
+tt.func @f(%0: i32 loc("x"(#loc)), %1: i32) -> i32 {
+  %2 = arith.addi %0, %1 : i32 loc(callsite("sum"(#loc) at #loc))
+  %3 = arith.muli %2, %1 : i32 loc(fused[#loc, "product"])
+  %z = arith.subi %3, %1 : i32 loc(#loc)
+  tt.return %z : i32
+}
+""")
+    out = opt(str(path), "--mlir-use-nameloc-as-prefix")[1]
+    assert "@f(%x: i32, %arg1: i32)" in out
+    for line in ("%sum = arith.addi %x, %arg1", "%product = arith.muli %sum, %arg1", "%z = arith.subi %product, %arg1"):
+        assert line in out
+
+
 def test_help_lists_all_passes_and_options(opt):
     status, out, err = opt("--help")
     assert (status, err) == (0, "")

@@ -51,6 +51,7 @@ __all__ = ["main", "opt"]
 _bisect = LazyModule(".opt_bisect", __package__)
 _diagnostics = LazyModule(".opt_diagnostics", __package__)
 _help = LazyModule(".opt_help", __package__)
+_output = LazyModule(".opt_output", __package__)
 _nvidia = LazyModule("..backends.nvidia.stages", __package__)
 
 for _target in ("cuda:80", "cuda:90"):
@@ -263,10 +264,12 @@ class _Job:
             again = parse_module(text, "output", allow_unregistered=o.allow_unregistered_dialect)
             if self.text(again, resources) != text:
                 raise TritiumError("what is printed reads and prints differently")
-        return text
+        return _output.operation_counts(module) if o.emit == "counts" else text
 
     def text(self, module: Any, resources: Resources | None = None) -> str:
         o = self.options
+        if o.name_locations:
+            _output.name_by_locations(module)
         aliases = False if o.no_aliases else None
         text = print_op(module, generic=o.generic, locations=o.locations, aliases=aliases, resources=resources)
         return text if text.endswith("\n") else text + "\n"

@@ -50,6 +50,11 @@ class OptOptions:
     output: str | None = option("the file to write (-: stdout)", "o", kind="value", value="FILE", group=_PRINT)
     generic: bool = option("print all operations in generic form", "mlir-print-op-generic", group=_PRINT)
     locations: bool = option("print locations", "mlir-print-debuginfo", group=_PRINT)
+    name_locations: bool = option("name values as their locations do", "mlir-use-nameloc-as-prefix", group=_PRINT)
+    emit: str = option(
+        "the IR's text, pretty or generic; how many operations of each kind there are; or nothing", kind="value",
+        value="text|generic|counts|nothing", default="text", group=_PRINT,
+    )  # fmt: skip
     no_aliases: bool = option("write attributes and locations where they stand", "mlir-print-local-scope", group=_PRINT)
     no_output: bool = option("print nothing: only read, run, verify", group=_PRINT)
     verify_each: bool = option(
@@ -118,6 +123,10 @@ def read_options(arguments: Sequence[str]) -> OptOptions:
     options, files, came = read_arguments(OptOptions, arguments, _is_known, PASSES.known_names)
     if len(files) > 1:
         raise UsageError(f"one file at a time, not {len(files)}: {' '.join(files)}")
+    if options.emit not in ("text", "generic", "counts", "nothing"):
+        raise UsageError(f"option '--emit' is text, generic, counts or nothing, not '{options.emit}'")
+    options.generic |= options.emit == "generic"
+    options.no_output |= options.emit == "nothing"
     options.file = files[0] if files else "-"
     options.pipelines = [(f"--{name}", text) for name, value in came if (text := _pipeline(name, value))]
     return options
