@@ -106,6 +106,12 @@ def show_comparisons(found: list[Comparison], most: int) -> int:
     return int(any(c.status == DIFFERENT for c in wrong))
 
 
+def rejections(outcomes: list[Outcome]) -> str:
+    """How many programs are refused where they say."""
+    by = Counter(o.reason for o in outcomes if o.status == REJECTED)
+    return f"Of the {sum(by.values())} programs rejected as announced, {by['at the announced line']} are at that very line."
+
+
 def short_reasons(outcomes: list[Outcome]) -> str:
     """A Markdown table of why programs fail, unknown operations and types by their dialect."""
     kinds: dict[str, list[Outcome]] = defaultdict(list)
@@ -154,7 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
     found = outcomes_of(options.checkout, options.folder)
     print(as_json(found) if options.json else f"{table(found)}\n\n{reasons(found, options.most)}")
     if options.page:
-        put_on_page(options.page, "lit", f"{table(found)}\n\n{short_reasons(found)}")
+        put_on_page(options.page, "lit", f"{table(found)}\n\n{rejections(found)}\n\n{short_reasons(found)}")
         put_on_page(options.page, "lit --passes", passes_table(list(pass_outcomes(options.checkout))))
         if find_interpreter():
             put_on_page(options.page, "lit --triton", triton_table(list(comparisons(options.checkout))))
