@@ -40,9 +40,10 @@ def target_of(name: str) -> GPUTarget:
 
 
 def context() -> Any:
-    """A context that knows every dialect of Triton and of both vendors."""
+    """A context that knows every dialect of Triton, of its profiler, and of both vendors."""
     fresh = ir.context()
     ir.load_dialects(fresh)
+    libtriton.proton.load_dialects(fresh)
     for name in ("cuda:90", "hip:gfx942"):
         make_backend(target_of(name)).load_dialects(fresh)
     return fresh

@@ -37,6 +37,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
 }
 """
 CASES = [
+    (AMD, "rocdl.sched.barrier 6", "rocdl.sched.barrier valu|salu\n"),
     (
         AMD,
         "%0 = amdg.buffer_load %p[%o] : tensor<64x64xf32, #b>",

@@ -14,9 +14,16 @@ register_dialects(
     {
         "amdg": LazyModule(".amdg", __package__),
         "gluon": LazyModule(".gluon", __package__),
+        "gpu": LazyModule(".gpu", __package__),
         "llvm": LazyModule(".llvm_ops", __package__),
-        "ttg": LazyModule(".ttg", __package__),
+        "nvg": LazyModule(".nvg", __package__),
+        "nvvm": LazyModule(".nvvm", __package__),
         "nvws": LazyModule(".nvws", __package__),
+        "proton": LazyModule(".proton", __package__),
+        "proton_gpu": LazyModule(".proton_gpu", __package__),
+        "rocdl": LazyModule(".rocdl", __package__),
+        "ttg": LazyModule(".ttg", __package__),
+        "tti": LazyModule(".tti", __package__),
         "ttng": LazyModule(".ttng", __package__),
     }
 )

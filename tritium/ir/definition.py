@@ -35,10 +35,11 @@ from .attributes import (
 )
 from .operation import Block, Operation, OpResult, Region, Value
 from .traits import NAMED_RESULTS
-from .types import Type, i32, i64
+from .types import Type, i16, i32, i64
 
 __all__ = [
     "FORMER_NAMES",
+    "I16",
     "I32",
     "I64",
     "OPS",
@@ -132,6 +133,7 @@ VariadicRegion = Annotated["list[Region]", Field("region", "*")]
 Successor = Annotated[Block, Field("successor")]
 VariadicSuccessor = Annotated["list[Block]", Field("successor", "*")]
 AnyAttr = Annotated[Any, Field("attribute", "1", _identity, _identity)]
+I16 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i16), _value_of)]
 I32 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i32), _value_of)]
 I64 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i64), _value_of)]
 Bool = Annotated[bool, _codec("bool", bool_attr, lambda a: bool(a.value))]

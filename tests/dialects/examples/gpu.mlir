@@ -1,0 +1,7 @@
+module {
+  tt.func @barriers() {
+    gpu.barrier
+    gpu.barrier memfence [#gpu.address_space<workgroup>]
+    tt.return
+  }
+}
