@@ -40,7 +40,7 @@ from example_kernels import CASES  # noqa: E402  (a table that needs nothing of 
 
 STAGES = ("source", "ttir", "ttgir")
 PREFIX = str(Path(triton.__file__).parent.parent) + os.sep
-DUMP = re.compile(r"^// -----// IR Dump Before (\w+)[^\n]*//----- //\n", re.MULTILINE)
+DUMP = re.compile(r"^// -----// IR Dump Before (?:\(.*?\)::)?(\w+)[^\n]*//----- //\n", re.MULTILINE)
 LANGUAGE = r"(triton|tritium)(\.language.*)?$"
 
 
@@ -177,7 +177,8 @@ def texts_of_passes(dump: str) -> Iterator[tuple[str, str]]:
     for number, (name, text) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
         if name in ("ConvertTritonGPUToLLVM", "ConvertTritonAMDGPUToLLVM"):
             return
-        if text.strip() != last:
+        modules = re.findall(r"^module\b", text, flags=re.MULTILINE)  # some passes print more than they are asked for
+        if text.strip() != last and len(modules) == 1:
             yield f"{number:03}-{name}", text.strip() + "\n"
         last = text.strip()
 

@@ -403,7 +403,7 @@ class ScanReturn(
     values: VariadicOperand
 
 
-class MapElementwise(Op, name="tt.map_elementwise", traits=ELEMENTWISE | RECURSIVE_EFFECTS):
+class MapElementwise(Op, name="tt.map_elementwise", traits=RECURSIVE_EFFECTS):
     """results = the region applied to the elements of srcs, `pack` neighbours at a time.
 
     The region, which may branch, has an argument for each of the neighbours of each operand, and hands on as many

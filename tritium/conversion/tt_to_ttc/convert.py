@@ -149,7 +149,8 @@ class TileLowering:
 
     def scalar(self, op: Operation) -> None:
         """An operation on scalars is copied."""
-        if any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)) or op.regions:
+        tiles = any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results))
+        if tiles or op.regions or op.successors:
             raise UnsupportedOperation(op, "is not supported on the CPU")
         if memory_effects(op) or self._waits_for(op.operands):
             self.flush()
