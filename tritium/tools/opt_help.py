@@ -34,7 +34,7 @@ def _sections() -> list[tuple[str, list[tuple[str, str]]]]:
 def _pass_rows() -> list[tuple[str, str]]:
     rows = []
     for info in PASSES.all():
-        options = f"; options: {', '.join(info.option_names)}" if info.option_names else ""
+        options = f" Options: {', '.join(info.option_names)}." if info.option_names else ""
         also = f" ({', '.join(info.aliases)})" if info.aliases else ""
         rows.append((info.name, f"{info.summary}{also}{options}"))
     return rows

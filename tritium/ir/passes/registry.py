@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,9 +69,14 @@ class PassInfo:
 
     @property
     def summary(self) -> str:
-        """One line on what it does."""
-        doc = (self.fn.__doc__ or "").strip()
-        return " ".join(doc.split("\n\n")[0].split())
+        """One line on what it does: `name: …` at the head of its file, or the function's own."""
+        doc = getattr(sys.modules.get(self.fn.__module__), "__doc__", None) or ""
+        name, colon, text = doc.strip().partition(": ")
+        if not colon or name not in (self.name, *self.aliases):
+            text = (self.fn.__doc__ or "").strip()
+        line = " ".join(text.split("\n\n")[0].split())
+        line = re.sub(r" \(see [^)]*\)", "", line)
+        return line[:1].upper() + line[1:].rstrip(":")
 
     @property
     def option_names(self) -> list[str]:
