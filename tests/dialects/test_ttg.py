@@ -307,7 +307,7 @@ WRONG = [
     ("%0 = tt.dot %l, %l, %acc : tensor<32x32xf16, #lhs> * tensor<32x32xf16, #lhs> -> tensor<32x32xf32, #mma>", "operand 1 has the layout of operand 0"),
     ("%0 = tt.dot %l, %r, %facc : tensor<32x32xf16, #lhs> * tensor<32x32xf16, #rhs> -> tensor<32x32xf32, #b>", "has a layout for the result"),
     ("%0 = tt.gather %ix[%ic] {axis = 0 : i32} : (tensor<32x32xi32, #b>, tensor<32x32xi32, #col>) -> tensor<32x32xi32, #b>", "indices and result must have one layout"),
-    ("%0 = ttg.fp4_to_fp %i8 {axis = 0 : i32} : tensor<32x32xi8, #b> -> tensor<64x32xf16, #b>", "is not that of pairs"),
+    ("%0 = ttg.fp4_to_fp %i8 {axis = 0 : i32} : tensor<32x32xi8, #b> -> tensor<64x32xf16, #b>", "registers must count along 0 first"),
     ("%0 = ttg.memdesc_trans %c {order = array<i32: 1, 0>} : !c -> !c", "does not follow from"),
     ("%0 = ttg.memdesc_reshape %sw : !ttg.memdesc<32x32xf16, #s, #smem> -> !ttg.memdesc<64x16xf16, #s, #smem>", "does not follow from"),
     ("%0 = ttg.memdesc_reinterpret %c : !c -> !ttg.memdesc<32x32xi32, #p, #smem>", "bits"),

@@ -238,7 +238,7 @@ def memdesc_subslice(op: Any) -> Messages:
     if len(offsets) != len(a.shape) or len(b.shape) != len(a.shape):
         return [*out, f"{len(offsets)} offsets and {len(b.shape)} dimensions for a buffer of {len(a.shape)}"]
     for d, (n, m, offset) in enumerate(zip(a.shape, b.shape, offsets)):
-        if n == m and offset and a.shape != b.shape:
+        if n == m and offset:
             out.append(f"dimension {d} is whole, so that its offset is 0, not {offset}")
         elif n != m and (offset & (m - 1) or not 0 <= offset < n):
             out.append(f"offset {offset} of dimension {d} must be a multiple of {m} below {n}")

@@ -85,6 +85,13 @@ def _reshaped(a: Any, b: Any) -> bool:
     return whole is None or _same(b.shape, reshaped(whole, b.shape), b.encoding)
 
 
+@functools.lru_cache(4096)
+def _as_many(a: Any, b: Any) -> bool:
+    """Whether a thread holds as many elements of `b` as of `a`."""
+    x, y = _map(a.shape, a.encoding), _map(b.shape, b.encoding)
+    return x is None or y is None or x.ins["register"] == y.ins["register"]
+
+
 def trans(op: Any) -> str | None:
     """The result's layout is the operand's with its dimensions in the new order."""
     a, b = op.operands[0].type, op.results[0].type
@@ -98,7 +105,8 @@ def reshape(op: Any) -> str | None:
     a, b = op.operands[0].type, op.results[0].type
     if not isinstance(_encoding(a), Layout) or not isinstance(_encoding(b), Layout):
         return _stays(a, b)
-    return None if op.allow_reorder or _reshaped(a, b) else f"the layout of {b} does not follow from that of {a}"
+    good = (op.allow_reorder and _as_many(a, b)) or _reshaped(a, b)
+    return None if good else f"the layout of {b} does not follow from that of {a}"
 
 
 def expand_dims(op: Any) -> str | None:
@@ -207,6 +215,9 @@ def fp4_to_fp(op: Any) -> str | None:
     a, b = op.operands[0].type, op.results[0].type
     if not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
         return None
+    first = (_map(b.shape, b.encoding) or LinearLayout.empty()).bases.get("register") or [()]
+    if first[0] and first[0][op.axis] != 1:
+        return f"registers must count along {op.axis} first in {b}"
     return None if _halves(b, a, op.axis) else f"the layout of {a} is not that of pairs of {b}"
 
 
@@ -342,10 +353,10 @@ def _bits(ty: MemDescType) -> int | None:
 
 
 def memdesc_reinterpret(op: Any) -> str | None:
-    """As many bits."""
+    """No more bits than there are."""
     a, b = op.operands[0].type, op.results[0].type
     have, want = _bits(a), _bits(b)
-    return None if have is None or want is None or have == want else f"{a} has {have} bits, {b} has {want}"
+    return None if have is None or want is None or want <= have else f"{a} has {have} bits, {b} has {want}"
 
 
 _SAME = (
