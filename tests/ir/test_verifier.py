@@ -539,3 +539,21 @@ def test_a_module_built_by_hand():
     b.insert(cf.Br([], block))
     Builder(block).insert(tt.Return([]))
     assert failures(m) == []
+
+
+def test_a_check_that_relies_on_something_broken_is_no_crash():
+    module = parse_module("tt.func @f() -> i32 {\n%x = arith.constant 1 : i32\ntt.return %x : i32\n}")
+    del module.body.first.attributes["function_type"]
+    with pytest.raises(VerificationError) as caught:
+        verify(module)
+    assert [f.invariant for f in caught.value.failures] == ["V8"]
+
+
+def test_a_check_that_raises_is_a_failure_of_its_operation(monkeypatch):
+    def broken(op):
+        raise KeyError("x")
+
+    module = parse_module("tt.func @f() {\ntt.return\n}")
+    monkeypatch.setattr(verifier_module._rules_of(tt.Return), "op_check", broken)
+    with pytest.raises(VerificationError, match="V16: its check ends in KeyError"):
+        verify(module)

@@ -11,8 +11,12 @@ end: until then a mark stands for each name, and `Aliases.finish` puts the names
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
+from ..support import FileLineColLoc
+from ..support.text import quote
 from .types import Type
 
 __all__ = ["Aliases", "Texts", "is_alias", "plain_texts"]
@@ -44,14 +48,16 @@ _unaliased: dict[Any, str] = {}
 class _Entry:
     """A value met in printing: its own text, what stands for it, and which others it is made of."""
 
-    __slots__ = ("body", "deferred", "depth", "mark", "name", "parts", "part_of_type")
+    __slots__ = ("body", "deferred", "depth", "is_attribute", "mark", "name", "parts")
 
-    def __init__(self, deferred: bool) -> None:
-        self.body = self.mark = self.name = ""
-        self.depth = 0
-        self.part_of_type = False
+    def __init__(self, deferred: bool, body: str, mark: str, parts: Sequence[_Entry], name: str, depth: int) -> None:
         self.deferred = deferred
-        self.parts: list[_Entry] = []
+        self.body = body
+        self.mark = mark
+        self.parts = parts
+        self.name = name
+        self.depth = depth
+        self.is_attribute = True
 
     def keep_above(self) -> None:
         """Define this, and all it is made of, above the module."""
@@ -59,6 +65,20 @@ class _Entry:
             self.deferred = False
             for part in self.parts:
                 part.keep_above()
+
+
+_in_order = attrgetter("depth", "is_attribute", "name")
+
+
+class _Quoted(dict[str, str]):
+    """The names of files in quotes."""
+
+    def __missing__(self, name: str) -> str:
+        text = self[name] = quote(name)
+        return text
+
+
+_quoted = _Quoted()
 
 
 class Texts(dict[Any, str]):
@@ -71,7 +91,7 @@ class Texts(dict[Any, str]):
         self.deferred = deferred
 
     def __missing__(self, value: Any) -> str:
-        text = _unaliased.get(value)
+        text = None if self.deferred else _unaliased.get(value)
         if text is None:
             text = self.aliases.visit(value, self.deferred).mark
         self[value] = text
@@ -89,7 +109,7 @@ class _Parts(dict[Any, str]):
         self.found: list[_Entry] = []
 
     def __missing__(self, value: Any) -> str:
-        text = _unaliased.get(value)
+        text = _unaliased.get(value) if value.alias_name is None else None
         if text is not None:
             return text
         entry = self.aliases.visit(value, self.deferred)
@@ -115,21 +135,28 @@ class Aliases:
             if not deferred:
                 entry.keep_above()
             return entry
-        entry = self.entries[value] = _Entry(deferred)
-        number = len(self.entries)
+        entries = self.entries
+        entries[value] = None  # type: ignore[assignment]  # its place in the order
+        number = len(entries)
+        if value.__class__ is FileLineColLoc:
+            body = f"{_quoted[value.file]}:{value.line}:{value.column}"
+            entry = entries[value] = _Entry(deferred, body, f"{_MARK}{number}{_MARK}", (), "loc", 1)
+            return entry
         parts = _Parts(self, deferred)
-        entry.body = entry.mark = value.spell(parts)
-        entry.parts = parts.found
-        entry.part_of_type = isinstance(value, Type)
-        entry.depth = max([part.depth for part in parts.found], default=0)
-        name = value.alias_name
-        if entry.depth or name:
-            entry.depth += 1
-            if name:
-                entry.name = name if not name[-1].isdigit() else name + "_"
-                entry.mark = f"{_MARK}{number}{_MARK}"
-        elif len(entry.body) <= _LONGEST:
-            _unaliased[value] = entry.body
+        mark = body = value.spell(parts)
+        depth = 0
+        for part in parts.found:
+            if part.depth >= depth:
+                depth = part.depth
+        name = value.alias_name or ""
+        if name:
+            mark = f"{_MARK}{number}{_MARK}"
+            if name[-1].isdigit():
+                name += "_"
+        elif not depth and len(body) <= _LONGEST:
+            _unaliased[value] = body
+        entry = entries[value] = _Entry(deferred, body, mark, parts.found, name, depth + 1 if depth or name else 0)
+        entry.is_attribute = not isinstance(value, Type)
         return entry
 
     def body(self, value: Any) -> str:
@@ -142,13 +169,13 @@ class Aliases:
         named = [entry for entry in self.entries.values() if entry.name]
         if not named:
             return text
-        named.sort(key=lambda entry: (entry.depth, not entry.part_of_type, entry.name))
+        named.sort(key=_in_order)
         counts: dict[str, int] = {}
         names: dict[str, str] = {}
         definitions: tuple[list[str], list[str]] = ([], [])
         for entry in named:
             n = counts[entry.name] = counts.get(entry.name, -1) + 1
-            name = f"{'!' if entry.part_of_type else '#'}{entry.name}{n or ''}"
+            name = f"{'#' if entry.is_attribute else '!'}{entry.name}{n or ''}"
             names[entry.mark[1:-1]] = name
             body = f"loc({entry.body})" if entry.name == "loc" else entry.body
             definitions[entry.deferred].append(f"{name} = {body}")

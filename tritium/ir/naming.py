@@ -149,7 +149,7 @@ class Naming:
         used = self._used
         if self._restore and value not in self.hints and (m := _SUFFIXED.fullmatch(name)) and m[1] in used:
             n = self._conflict
-            while f"{m[1]}_{n}" in used:
+            while f"{m[1]}_{n}" in used and n - self._conflict < 1000:
                 n += 1
             if n == int(m[2]) and str(n) == m[2]:
                 name = self.hints[value] = m[1]

@@ -20,12 +20,14 @@ from .attributes import (
     bool_attr,
 )
 from .builtin_attributes import AffineAttr, DistinctAttr, LocationAttr, StridedLayoutAttr
+from .lexer import BLANK
 from .parse_numbers import NumberParser
 from .registry import load_dialect
 
 __all__ = ["AttributeParser"]
 
 _comma = re.compile(r"\s*,\s*")
+_file_location = re.compile(r'loc\("([^"\\\n]*)":(\d{1,9}):(\d{1,9})\)' + BLANK, re.ASCII).match
 _word = re.compile(r"[a-z_]+").match
 
 
@@ -161,6 +163,10 @@ class AttributeParser(NumberParser):
 
     def location(self) -> Location:
         """`loc(…)`"""
+        m = _file_location(self.text, self.pos)
+        if m is not None:
+            self.pos = m.end()
+            return FileLineColLoc(m[1], int(m[2]), int(m[3]))
         self.expect("loc")
         self.expect("(")
         loc = self._location()

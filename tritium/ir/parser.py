@@ -32,6 +32,7 @@ __all__ = ["Argument", "ParseError", "Parser", "parse_attribute", "parse_module"
 
 _one_result = re.compile(r"(%[\w$.\-]+)\s*=" + BLANK).match
 _op_name = re.compile(r"([A-Za-z_][\w$.]*)" + BLANK).match
+_aliased_location = re.compile(r"loc\((#[\w$.]+)\)" + BLANK, re.ASCII).match
 _numbered = re.compile(r"%\d+").fullmatch
 _SHORT_NAMES = {"module": "builtin.module"}
 _parsers: dict[type, Callable[[Any], Operation]] = {}
@@ -373,7 +374,13 @@ class Parser(AttributeParser):
         self._op_start = named_at = self.pos
         op = self._generic() if text[self.pos] == '"' else self._pretty()
         if text[self.pos] == "l" and text.startswith("loc(", self.pos):
-            op.loc = self.location()
+            m = _aliased_location(text, self.pos)
+            loc = self._aliases.get(m[1]) if m is not None else None
+            if m is not None and isinstance(loc, Location):
+                op.loc = loc
+                self.pos = m.end()
+            else:
+                op.loc = self.location()
         elif self._text_locations and op.loc is UNKNOWN:
             op.loc = self.place(named_at)
         if self._pending:

@@ -227,6 +227,8 @@ class _Verifier:
         self.uses = 0  # pairs of operation and value seen from the operation's side
         self.entries = 0  # the same from the side of the values' use lists
         self.repeated: set[tuple[Operation, Value]] = set()
+        # Checks of operations that raised: they may rely on what is around them, in which something else was wrong.
+        self.stumbled: list[tuple[Operation, Exception]] = []
 
     def fail(self, invariant: str, op: Operation, message: str) -> None:
         self.found.append(Failure(invariant, message, op))
@@ -240,6 +242,9 @@ class _Verifier:
             self.regions(root, rules)
         if sound and rules is not None and rules.op_check is not None:
             self.demands(root, rules)
+        if not self.found:
+            for op, error in self.stumbled:
+                self.fail("V16", op, f"its check ends in {type(error).__name__}: {error}")
         surplus = sum(op.operands.count(v) - 1 for op, v in self.repeated)
         if self.entries != self.uses - surplus and all(f.invariant != "V1" for f in self.found):
             self.stale_uses()
@@ -251,8 +256,11 @@ class _Verifier:
     def demands(self, op: Operation, rules: _Rules) -> None:
         """V16; only for operations whose fields hold, since the check may rely on them."""
         assert rules.op_check is not None
-        for message in rules.op_check(op):
-            self.fail("V16", op, message)
+        try:
+            for message in rules.op_check(op):
+                self.fail("V16", op, message)
+        except Exception as error:
+            self.stumbled.append((op, error))
 
     # -- regions and blocks ---------------------------------------------------------------------------------------
 
@@ -315,7 +323,8 @@ class _Verifier:
     def block(self, block: Block, owner: Operation, defined: list[Value]) -> None:
         """Everything in a block, in order. Sound operations pass here without a call but those generated for them."""
         self.arguments(block, owner, defined)
-        add, visible, get_rules = self.visible.add, self.visible, _rules.get
+        add, visible, get_rules, define = self.visible.add, self.visible, _rules.get, defined.append
+        uses = entries = 0
         prev: Operation | None = None
         op = block.first
         while op is not None:
@@ -328,7 +337,7 @@ class _Verifier:
             for v in operands:
                 if v not in visible or v.users.get(op) != 1:
                     self.operand(op, v)
-            self.uses += len(operands)
+            uses += len(operands)
             sound = True
             if rules is not None:
                 try:
@@ -341,19 +350,23 @@ class _Verifier:
                 self.regions(op, rules)
             if rules is not None:
                 if sound and rules.op_check is not None:
-                    messages = rules.op_check(op)
-                    if messages:
-                        self.demands(op, rules)
+                    try:
+                        if rules.op_check(op):
+                            self.demands(op, rules)
+                    except Exception as error:
+                        self.stumbled.append((op, error))
                 if rules.terminator and op.next is not None:
                     self.fail("V4", op, "a terminator stands before the end of its block")
             for r in op.results:
                 add(r)
-                defined.append(r)
-                self.entries += len(r.users)
+                define(r)
+                entries += len(r.users)
                 if r.owner is not op:
                     self.fail("V1", op, "a result belongs to another operation")
             prev = op
             op = op.next
+        self.uses += uses
+        self.entries += entries
         self.ending(block, prev, owner)
 
     def arguments(self, block: Block, owner: Operation, defined: list[Value]) -> None:
