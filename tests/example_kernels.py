@@ -67,6 +67,8 @@ _MATMUL |= {"BLOCK_SIZE_K": 64, "GROUP_SIZE_M": 8}
 _LAYER_NORM = "X,Y,W,B:*fp16:16 Mean,Rstd:*fp32:16 stride,N:i32:16 eps:fp32"
 _LAYER_NORM_DX = "DX,DY,DW,DB,X,W:*fp16:16 Mean,Rstd:*fp32:16 Lock:*i32:16 stride,N:i32:16"
 _ATTENTION = {"HEAD_DIM": 64, "BLOCK_M": 64, "BLOCK_N": 32}
+_TILES = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8}
+_SCALED = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 128}
 _BACKWARD = "q_ptr,k_ptr,v_ptr,d_out_ptr:*fp16:16 logsum_ptr,delta_ptr:*fp32:16 "
 
 CASES = [
@@ -140,6 +142,93 @@ CASES = [
         "attention_backward_queries",
         _BACKWARD + "d_q_ptr:*fp16:16 N_CTX:i32:16 scale:fp32",
         {**_ATTENTION, "CAUSAL": True},
+    ),
+    _case(
+        "attention-forward-warp_specialized",
+        "attention_forward",
+        "q_ptr,k_ptr,v_ptr,out_ptr:*fp16:16 logsum_ptr:*fp32:16 N_CTX:i32:16 scale:fp32",
+        {**_ATTENTION, "BLOCK_M": 128, "BLOCK_N": 64, "CAUSAL": False, "WARP_SPECIALIZE": True},
+        capability=100,
+    ),
+    _case("library_functions-asin", "asin_kernel", "x_ptr,y_ptr:*fp64:16 n_elements:i32", {"BLOCK_SIZE": 1024}),
+    *(
+        _case(
+            f"library_functions-gelu{'' if exact else '-approximate'}",
+            "gelu_kernel",
+            "x_ptr,y_ptr:*fp16:16 n_elements:i32",
+            {"BLOCK_SIZE": 1024, "EXACT": exact},
+        )
+        for exact in (True, False)
+    ),
+    _case(
+        "grouped_matmul",
+        "grouped_matmul_kernel",
+        "a_ptrs,b_ptrs,c_ptrs:*i64:16 sizes_ptr,strides_ptr:*i32:16 n_products:i32",
+        {"DTYPE": "fp16", "PROGRAMS": 132, "BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64},
+    ),
+    _case(
+        "persistent_matmul-pointers",
+        "matmul_persistent_kernel",
+        "a_ptr,b_ptr,c_ptr:*fp16:16 M,N,K,stride_am,stride_bk,stride_cm:i32:16",
+        {**_TILES, "PROGRAMS": 132},
+    ),
+    *(
+        _case(
+            f"persistent_matmul-descriptors{'-halves' if halves else ''}{'-warp_specialized' if ws else ''}",
+            "matmul_descriptors_kernel",
+            f"a_ptr,b_ptr,c_ptr:*{ty}:16 M,N,K:i32:16",
+            {**_TILES, "PROGRAMS": 132, "HALVES": halves, "WARP_SPECIALIZE": ws},
+            capability=capability,
+        )
+        for ty, halves, ws, capability in (
+            ("fp16", False, False, 80),
+            ("fp8e4nv", True, False, 90),
+            ("fp16", False, True, 100),
+        )
+    ),
+    _case(
+        "persistent_matmul-host_descriptors",
+        "matmul_host_descriptors_kernel",
+        "a_desc,b_desc:tensordesc<fp16[128,64]> c_desc:tensordesc<fp16[128,128]> K:i32:16",
+        {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64},
+        capability=90,
+    ),
+    *(
+        _case(
+            f"block_scaled_matmul-{name}",
+            "block_scaled_matmul_kernel",
+            f"a_ptr:*{kinds[0]}:16 b_ptr:*{kinds[1]}:16 a_scale_ptr,b_scale_ptr:*u8:16 c_ptr:*fp16:16 M,N,K:i32:16",
+            {**_SCALED, "A_FORMAT": formats[0], "B_FORMAT": formats[1], "GROUP": 32},
+            capability=capability,
+        )
+        for name, kinds, formats, capability in (
+            ("mxfp8", ("fp8e4nv", "fp8e5"), ("e4m3", "e5m2"), 90),
+            ("mxfp4", ("u8", "u8"), ("e2m1", "e2m1"), 80),
+            ("mixed", ("u8", "u8"), ("e4m3", "e2m1"), 90),
+        )
+    ),
+    _case(
+        "block_scaled_matmul-nvfp4",
+        "block_scaled_matmul_kernel",
+        "a_ptr,b_ptr:*u8:16 a_scale_ptr,b_scale_ptr:*fp8e4nv:16 c_ptr:*fp16:16 M,N,K:i32:16",
+        {**_SCALED, "A_FORMAT": "e2m1", "B_FORMAT": "e2m1", "GROUP": 16},
+        capability=100,
+    ),
+    _case(
+        "dependent_launch-scale",
+        "scale_kernel",
+        "x_ptr,y_ptr:*fp32:16 n_elements:i32:16 factor:fp32",
+        {"BLOCK_SIZE": 1024, "OVERLAP": True},
+        {"launch_pdl": True},
+        capability=90,
+    ),
+    _case(
+        "dependent_launch-add",
+        "add_kernel",
+        "x_ptr,y_ptr,out_ptr:*fp32:16 n_elements:i32:16",
+        {"BLOCK_SIZE": 1024, "OVERLAP": True},
+        {"launch_pdl": True},
+        capability=90,
     ),
 ]
 

@@ -126,6 +126,20 @@ def test_more_scaled_products_that_cannot_be(fault: str, message: str) -> None:
     refused(small_scaled, "*fp8e4nv *fp32", message, {"FAULT": fault})
 
 
+@tritium.jit
+def copy(p, q):
+    at = tl.arange(0, 64)
+    tl.store(q + at, tl.load(p + at))
+
+
+@pytest.mark.parametrize("types", ["*fp8e4nv *fp8e4nv", "*u8 fp8e4nv"])
+def test_8_bit_floats_that_a_gpu_has_not(types: str) -> None:
+    with pytest.raises(tritium.CompilationError, match="type fp8e4nv not supported in this architecture"):
+        ttir(copy, types, 80)
+    with pytest.raises(tritium.CompilationError, match="type fp8e4nv not supported in this architecture"):
+        ttir(small_scaled, "*u8 *fp32", 80, {"FAULT": "K"})
+
+
 # ---- atomic loads, stores, polls -----------------------------------------------------------------------------------
 
 

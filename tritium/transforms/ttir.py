@@ -7,6 +7,7 @@ from .canonicalize import canonicalize
 from .combine import combine
 from .cse import cse
 from .dce import dce
+from .decompose_scaled_dot import decompose_scaled_dot
 from .inliner import inline
 from .licm import licm
 from .loop_unroll import loop_unroll
@@ -26,6 +27,7 @@ TTIR_PIPELINE = [  # order matters: see ORDER
         rewrite_tensor_descriptor_to_pointer,
         "descriptors too, where no hardware reads them",
     ),
+    Pass("decompose-scaled-dot", decompose_scaled_dot, "and scaled products, where no hardware has them"),
     Pass("canonicalize", canonicalize, "constants, shapes and control flow in normal form"),
     Pass("combine", combine, "accumulate in the matrix product, offsets and masks in one operation"),
     Pass("reorder-broadcast", reorder_broadcast, "arithmetic before it is repeated over a tile, not after"),
@@ -43,6 +45,8 @@ ORDER = [
     ("rewrite-tensor-pointer", "combine", "masked loads are what it combines"),
     ("rewrite-tensor-pointer", "reorder-broadcast", "it makes splats"),
     ("rewrite-tensor-descriptor-to-pointer", "combine", "masked loads are what it combines"),
+    ("inliner", "decompose-scaled-dot", "a function of its own may hold the product"),
+    ("decompose-scaled-dot", "combine", "matrix products are what it combines"),
     ("reorder-broadcast", "cse", "it makes equal scalar operations of equal tiles"),
     ("cse", "licm", "what is merged moves once"),
     ("licm", "loop-unroll", "copies of what is invariant would only be merged again"),

@@ -183,8 +183,11 @@ def test_launching_says_what_is_missing() -> None:
         build()[(1,)](x, x, 64)
 
 
-def test_a_kernel_comes_back_from_the_cache() -> None:
-    first, second = build(num_stages=7), build(num_stages=7)
+def test_a_kernel_comes_back_from_the_cache(tmp_path: Path) -> None:
+    with settings.cache.scope():
+        settings.cache.dir = str(tmp_path)
+        settings.cache.disable = False
+        first, second = build(), build()
     assert first.times and not second.times
     assert first.asm["ttir"] == second.asm["ttir"]
     assert build(80).hash != first.hash

@@ -12,7 +12,7 @@ from .errors import type_error, value_error
 if TYPE_CHECKING:
     from .semantic import Semantic
 
-__all__ = ["bitcast", "cast"]
+__all__ = ["bitcast", "cast", "check_supported"]
 
 ROUNDING = {"rtne": tt.RoundingMode.rtne, "rtz": tt.RoundingMode.rtz}
 
@@ -30,6 +30,8 @@ def bitcast(sem: Semantic, x: tensor, to: dtype) -> tensor:
             f"Cannot bitcast data-type of size {a.primitive_bitwidth} to data-type of size {b.primitive_bitwidth}",
             "cast without bitcast=True to convert the value",
         )
+    if b.is_fp8():
+        check_supported(sem, b)
     if a.ir is b.ir:  # signedness is in our types only
         return tensor(x.handle, target)
     return tensor(sem.builder.add(tt.Bitcast(x.handle, result=target.ir)), target)
@@ -44,7 +46,7 @@ def cast(sem: Semantic, x: tensor, to: dtype, fp_downcast_rounding: str | None =
     if fp_downcast_rounding is not None:
         _check_rounding(a, b, fp_downcast_rounding)
     if b.is_fp8():
-        _check_supported(sem, b)
+        check_supported(sem, b)
     if a is float8e4b15 or b is float8e4b15:
         return _cast_fp8e4b15(sem, x, b, fp_downcast_rounding)
     if a.is_floating():
@@ -77,7 +79,8 @@ _HINTS = {
 }
 
 
-def _check_supported(sem: Semantic, ty: dtype) -> None:
+def check_supported(sem: Semantic, ty: dtype) -> None:
+    """Raise for an 8-bit float that the target has not."""
     if ty.name not in sem.supported_fp8_dtypes:
         raise value_error(
             f"type {ty} not supported in this architecture. The supported fp8 dtypes are"

@@ -10,7 +10,7 @@ from ...ir import ArrayAttr, Attribute, Block, DictionaryAttr, IntegerAttr, Stri
 from ...support import NameLoc
 from ..aggregate_types import descriptor_argument_type, tensor_descriptor_type
 from ..callee import SourceFunction
-from ..dtypes import str_to_type
+from ..dtypes import dtype, str_to_type
 from ..errors import CallFrame, CompilationError
 from .unit import Unit, location_of
 from .values import flatten, tl_tuple, wrap
@@ -66,6 +66,7 @@ class _Arguments:
         self.attrs = {self._path(k): v for k, v in attrs.items()}
         self.attributes: list[dict[str, Attribute]] = []
         self.loc = location_of(fn)
+        self.fp8 = getattr(options, "supported_fp8_dtypes", None)
         self.native_descriptors = bool(getattr(options, "native_descriptors", False))
 
     def _path(self, key: Any) -> Path:
@@ -86,6 +87,7 @@ class _Arguments:
         ty = str_to_type(kind)
         if ty.__class__ is descriptor_argument_type and self.native_descriptors:
             ty = ty.native
+        self._check_supported(ty, name)
         types: list[Type] = []
         ty._flatten_ir_types(types)
         names = _names(ty, name, len(types))
@@ -96,6 +98,18 @@ class _Arguments:
         own = {n: _attribute(v) for n, v in self.attrs.get(path, ())}
         self.attributes += [own if i == 0 else {} for i in range(len(handles))]
         return value
+
+    def _check_supported(self, ty: Any, name: str) -> None:
+        """Targets have some of the 8-bit floats only."""
+        ty = getattr(ty, "block_type", ty)
+        element = getattr(getattr(ty, "scalar", ty), "element_ty", ty)
+        if self.fp8 and isinstance(element, dtype) and element.is_fp8() and element.name not in self.fp8:
+            frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())  # type: ignore[attr-defined]
+            raise CompilationError(
+                f"ValueError: {name} has type {ty}: type {element} not supported in this architecture. The supported"
+                f" fp8 dtypes are {list(self.fp8)}",
+                [frame],
+            )
 
     def _without_value(self, name: str, path: Path) -> Any:
         p = self.fn.params[path[0]]

@@ -1,0 +1,145 @@
+"""decompose-scaled-dot: products of block-scaled formats become products of fp32 tiles.
+
+    %d = tt.dot_scaled %a scale %s, %b scale %t, %c    =>    %x = %a as f32 * %s, one for 32 (or 16) neighbours
+                                                             %y = %b as f32 * %t
+                                                             %d = tt.dot %x, %y, %c, inputPrecision = ieee
+
+For targets without instructions for such formats. All of them fit into fp32, and so do their products with scales,
+which are powers of two or fp8: nothing is rounded before the sum.
+
+An element of 4 bits is a sign, two bits of exponent e and one of mantissa m: (1 + m/2) * 2^(e-1), or m/2 where e = 0.
+Shifted into the places of exponent and mantissa of fp32 its bits are those of the value with another bias. A scale of
+8 bits is the exponent of a power of two, with 127 for 1, and 255 for NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import arith, tt
+from ..ir import Builder, FloatType, Operation, TensorType, Type, Value, count, f32, functions_of, i32, pass_on
+from .rules.constants import constant_attr
+
+__all__ = ["decompose_scaled_dot"]
+
+_FOUR_BITS = tt.ScaleDotElemType.e2m1
+
+
+@pass_on("function")
+def decompose_scaled_dot(op: Operation) -> bool:
+    """Decompose the scaled products of a function, or of all functions of a module."""
+    found = [d for func in functions_of(op) for d in func.walk() if d.__class__ is tt.DotScaled]
+    for dot in found:
+        _decompose(dot)
+    count("products decomposed", len(found))
+    return bool(found)
+
+
+def _decompose(dot: Any) -> None:
+    b = _Writer(dot)
+    lhs = b.elements(dot.a, dot.a_elem_type, along_rows=not dot.lhs_k_pack)
+    rhs = b.elements(dot.b, dot.b_elem_type, along_rows=dot.rhs_k_pack)
+    if dot.a_scale is not None:
+        lhs = b.scaled(lhs, b.scales(dot.a_scale, lhs.type, dot.fastMath))
+    if dot.b_scale is not None:
+        columns = b.scales(dot.b_scale, b.transposed_type(rhs.type), dot.fastMath)
+        rhs = b.scaled(rhs, b.transposed(columns))
+    acc = dot.c if dot.c.type.element is f32 else b.add(arith.ExtF(dot.c, out=_like(dot.c.type, f32)))
+    result = b.add(tt.Dot(lhs, rhs, acc, tt.InputPrecision.ieee, 0))
+    if acc is not dot.c:
+        result = b.add(arith.TruncF(result, out=dot.c.type))
+    result.hint = dot.d.hint
+    dot.replace_with([result])
+
+
+def _like(ty: Any, element: Type) -> TensorType:
+    return TensorType(ty.shape, element)
+
+
+class _Writer(Builder):
+    """A builder in front of a product, with what is said more than once."""
+
+    __slots__ = ()
+
+    def __init__(self, dot: Any) -> None:
+        super().__init__(dot.parent, dot, dot.loc)
+
+    def number(self, value: Any, ty: Any) -> Value:
+        """A tile filled with a number."""
+        return self.add(arith.Constant.create([], [ty], {"value": constant_attr(value, ty)}))  # type: ignore[no-any-return]
+
+    def transposed_type(self, ty: Any) -> TensorType:
+        """The type with the last two dimensions exchanged."""
+        *batch, rows, columns = ty.shape
+        return TensorType((*batch, columns, rows), ty.element)
+
+    def transposed(self, value: Any) -> Value:
+        """The last two dimensions exchanged."""
+        rank = value.type.rank
+        order = [*range(rank - 2), rank - 1, rank - 2]
+        return self.add(tt.Trans(value, order, result=self.transposed_type(value.type)))  # type: ignore[no-any-return]
+
+    def elements(self, value: Any, kind: Any, along_rows: bool) -> Any:
+        """The elements of an operand as f32; where two are packed in a byte they are neighbours in a row or column."""
+        if kind is not _FOUR_BITS:
+            wide = _like(value.type, f32)
+            if value.type.element.width == 8:
+                return self.add(tt.FpToFp(value, None, result=wide))
+            return self.add(arith.ExtF(value, out=wide))
+        if along_rows:
+            return self.transposed(self.unpacked(self.transposed(value)))
+        return self.unpacked(value)
+
+    def unpacked(self, value: Any) -> Any:
+        """f32 of 4-bit elements that are packed along the last dimension, the first in the low bits."""
+        bits = self.add(arith.ExtUI(value, out=_like(value.type, i32)))
+        high = self.add(arith.ShRUI(bits, self.number(4, bits.type)))
+        halves = [self.small_float(half) for half in (bits, high)]
+        *front, last = value.type.shape
+        pairs = self.add(tt.Join(*halves, result=TensorType((*front, last, 2), f32)))
+        return self.add(tt.Reshape(pairs, result=TensorType((*front, 2 * last), f32)))
+
+    def small_float(self, bits: Any) -> Value:
+        """f32 of the low 4 bits of each element of `bits`."""
+        ty = bits.type
+        size = self.add(arith.AndI(bits, self.number(7, ty)))
+        biased = self.add(arith.AddI(self.add(arith.ShLI(size, self.number(22, ty))), self.number(126 << 23, ty)))
+        # the smallest, 0 and 1/2, have no leading one: they are half their bits
+        half = self.add(arith.MulF(self.add(arith.SIToFP(size, out=_like(ty, f32))), self.number(0.5, _like(ty, f32))))
+        small = self.add(arith.CmpI(arith.CmpIPredicate.ult, size, self.number(2, ty)))
+        normal = self.add(arith.Bitcast(biased, out=_like(ty, f32)))
+        value = self.add(arith.Select(small, half, normal))
+        negative = self.add(arith.AndI(bits, self.number(8, ty)))
+        sign = self.add(arith.CmpI(arith.CmpIPredicate.ne, negative, self.number(0, ty)))
+        return self.add(arith.Select(sign, self.add(arith.NegF(value)), value))  # type: ignore[no-any-return]
+
+    def scales(self, scale: Any, ty: Any, fast: bool) -> Value:
+        """A factor for each element of a tile of type `ty`, whose last dimension is K."""
+        value = self.factors(scale, fast)
+        full = _like(ty, f32)
+        if scale.type.numel == 1:
+            return self.add(tt.Splat(self.add(tt.Unsplat(value, result=f32)), result=full))  # type: ignore[no-any-return]
+        *front, k = full.shape
+        groups = scale.type.shape[-1]
+        column = self.add(tt.ExpandDims(value, len(full.shape)))
+        wide = self.add(tt.Broadcast(column, result=TensorType((*front, groups, k // groups), f32)))
+        return self.add(tt.Reshape(wide, result=full))  # type: ignore[no-any-return]
+
+    def factors(self, scale: Any, fast: bool) -> Value:
+        """f32 of scales: of fp8, or of exponents."""
+        wide, bits = _like(scale.type, f32), _like(scale.type, i32)
+        if isinstance(scale.type.element, FloatType):
+            return self.add(tt.FpToFp(scale, None, result=wide))  # type: ignore[no-any-return]
+        exponent = self.add(arith.ExtUI(scale, out=bits))
+        shifted = self.add(arith.ShLI(exponent, self.number(23, bits)))
+        least = self.add(arith.CmpI(arith.CmpIPredicate.eq, exponent, self.number(0, bits)))
+        shifted = self.add(arith.Select(least, self.number(1 << 22, bits), shifted))
+        value = self.add(arith.Bitcast(shifted, out=wide))
+        if fast:
+            return value  # type: ignore[no-any-return]
+        nan = self.add(arith.CmpI(arith.CmpIPredicate.eq, exponent, self.number(255, bits)))
+        return self.add(arith.Select(nan, self.number(float("nan"), wide), value))  # type: ignore[no-any-return]
+
+    def scaled(self, value: Any, factors: Any) -> Any:
+        """Element by element."""
+        return self.add(arith.MulF(value, factors))
