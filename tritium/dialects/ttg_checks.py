@@ -6,6 +6,7 @@ here: that a layout fits to the module is the business of `ttg_context`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -210,12 +211,16 @@ def _view(op: Operation) -> list[str]:
 
 def memdesc_index(op: Any) -> Messages:
     """Dimension 0 goes; all else stays, and neither is part of a larger buffer."""
-    out = _view(op)
+    if op.operands[1].type is not i32:
+        return (f"the index must be i32, not {op.operands[1].type}",)
+    return _indexed(op.operands[0].type, op.results[0].type)
+
+
+@functools.lru_cache(2048)
+def _indexed(a: Any, b: Any) -> Messages:
+    out = _buffer(a, "the source") + _buffer(b, "the result")
     if out:
         return out
-    a, b = op.operands[0].type, op.results[0].type
-    if op.operands[1].type is not i32:
-        out.append(f"the index must be i32, not {op.operands[1].type}")
     if a.element is not b.element or a.encoding is not b.encoding:
         out.append(f"element type and layout must stay: {a} to {b}")
     if b.shape != a.shape[1:]:

@@ -6,6 +6,7 @@ needs the linear maps of both, which the lowering works out.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
@@ -64,16 +65,20 @@ def _around(op: Operation, name: str) -> bool:
 # -- barriers -----------------------------------------------------------------------------------------------------
 
 
-def _barrier(op: Operation, ty: Type) -> Iterator[str]:
+def _barrier(op: Operation, ty: Type) -> tuple[str, ...]:
     """A buffer of i64, at most one a block, in shared memory; blocks share barriers in order."""
-    blocks = num_ctas(op)
+    return _barrier_of(ty, num_ctas(op))
+
+
+@functools.lru_cache(1024)
+def _barrier_of(ty: Type, blocks: int) -> tuple[str, ...]:
     good = isinstance(ty, MemDescType) and ty.element is i64 and len(ty.shape) == 1 and ty.memorySpace is _shared_memory
     if not good or ty.shape[0] > blocks:  # type: ignore[attr-defined]
-        yield f"a barrier is a buffer of at most {blocks} i64 in shared memory, not {ty}"
-        return
+        return (f"a barrier is a buffer of at most {blocks} i64 in shared memory, not {ty}",)
     bases = [basis[0] for basis in getattr(ty.encoding, "CGALayout", ()) if basis[0]]  # type: ignore[attr-defined]
     if bases != [1 << i for i in range(len(bases))]:
-        yield f"the blocks must hold the barriers of {ty} in order"
+        return (f"the blocks must hold the barriers of {ty} in order",)
+    return ()
 
 
 def completion_barrier(op: Operation, ty: Type) -> Iterator[str]:
