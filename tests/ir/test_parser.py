@@ -535,3 +535,10 @@ def test_resources_are_kept():
 def test_broken_resources(text):
     with pytest.raises(ParseError):
         parse_module("module {}\n" + text)
+
+
+def test_words_of_enumerations_may_stand_in_quotes():
+    text = "tt.func @f(%a: i32, %x: f32) {{\n  %b = arith.cmpi {0}slt{0}, %a, %a : i32\n  tt.return\n}}"
+    assert print_op(parse_module(text.format('"'))) == print_op(parse_module(text.format("")))
+    with pytest.raises(ParseError, match="'less' is no value of"):
+        parse_module(text.format('"').replace("slt", "less"))

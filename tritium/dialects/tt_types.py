@@ -200,16 +200,13 @@ def _parse_policy(parser: Parser) -> CachePolicy:
 
 
 def _parse_former_policy(parser: Parser) -> tuple[CachePolicy | None]:
-    """`cacheModifier = ca evictionPolicy = evict_last`, each where it says something."""
-    modifier: Any = None
-    eviction: Any = None
-    if parser.accept("cacheModifier"):
+    """`cacheModifier = ca evictionPolicy = evict_last`, each where it says something, in any order."""
+    kinds: dict[str, Any] = {"cacheModifier": CacheModifier, "evictionPolicy": EvictionPolicy}
+    given: dict[str, Any] = {}
+    while (word := parser.accept_any(*(kinds.keys() - given.keys()))) is not None:
         parser.expect("=")
-        modifier = _keyword(parser, CacheModifier)
-    if parser.accept("evictionPolicy"):
-        parser.expect("=")
-        eviction = _keyword(parser, EvictionPolicy)
-    return (CachePolicy.of(modifier, eviction),)
+        given[word] = _keyword(parser, kinds[word])
+    return (CachePolicy.of(given.get("cacheModifier"), given.get("evictionPolicy")),)
 
 
 DIALECT_ATTRIBUTES["tt.cache_policy"] = _parse_policy

@@ -217,9 +217,9 @@ class Parser(AttributeParser):
             raise self.error(f"the type of '{name}' is {inferred}, not {written}", self._op_start)
 
     def keyword(self, words: dict[str, Attribute], what: str) -> Attribute:
-        """One of the words of an enumeration."""
+        """One of the words of an enumeration; older texts have it in quotes."""
         at = self.pos
-        word = self.word(f"one of {', '.join(words)}")
+        word = self.string() if self.text[at] == '"' else self.word(f"one of {', '.join(words)}")
         if word not in words:
             raise self.error(f"'{word}' is no value of '{what}'", at, f"there are {', '.join(words)}")
         return words[word]
