@@ -45,6 +45,7 @@ def test_dumps(monkeypatch, capfd, tmp_path):
     dumps = headings(err)
     assert "IR Dump Before InlinerPass: inliner ('builtin.module' operation)" in dumps
     assert "IR Dump Before CanonicalizerPass: canonicalize ('builtin.module' operation)" in dumps
+    assert dumps[-1] == "IR Dump Before ConvertTtToTtcPass: convert-tt-to-ttc ('builtin.module' operation)"
     assert err.count("tt.func public @scale") == len(dumps)
     monkeypatch.setenv("MLIR_ENABLE_DUMP", "other")
     compiled()
@@ -71,7 +72,9 @@ def test_timing(monkeypatch, capfd):
     err = capfd.readouterr().err
     assert "pass times of ttir" in err
     assert re.search(r"\d+\.\d+ \( *\d+\.\d%\)  cse\n", err)
-    assert "100.0%)  Total" in err
+    assert "pass times of ttcir" in err
+    assert re.search(r"\d+\.\d+ \( *\d+\.\d%\)  convert-tt-to-ttc\n", err)
+    assert err.count("100.0%)  Total") == 2
 
 
 @pytest.mark.parametrize("variable", ["TRITON_REPRODUCER_PATH", "TRITIUM_REPRODUCER_PATH"])

@@ -25,6 +25,7 @@ from tritium.ir import (
 )
 from tritium.ir.passes import Nest, PassError, PassInterrupted
 from tritium.ir.passes.reproducer import read_reproducer
+from tritium.ir.passes.run import run_conversion
 from tritium.support import InternalError, TritiumError
 from tritium.support.settings import compilation
 
@@ -332,6 +333,37 @@ def test_an_interrupt_says_which_pass_ran(monkeypatch, tmp_path):
     ]
     assert read_reproducer(path.read_text()).pipeline == "builtin.module(endless)"
     assert "muli" not in path.read_text()
+
+
+def test_a_conversion_is_watched_like_a_pass(capfd, monkeypatch, tmp_path):
+    path = tmp_path / "crash.mlir"
+    monkeypatch.setenv("TRITIUM_CRASH_REPRODUCER", str(path))
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", "1")
+    monkeypatch.setenv("MLIR_ENABLE_TIMING", "1")
+    m = module()
+    made = run_conversion("to-nothing", m, lambda op: parse_module(""), stage="none", verifier=verify)
+    assert str(made) != str(m) == str(module())
+    err = capfd.readouterr().err
+    assert headings(err) == ["IR Dump Before ToNothingPass: to-nothing ('builtin.module' operation)"]
+    assert "pass times of none" in err
+
+    def broken(op):
+        copy = op.clone()
+        breaks_the_ir(copy)
+        return copy
+
+    with pytest.raises(PassError, match="pass to-broken failed on builtin.module: VerificationError"):
+        run_conversion("to-broken", module(), broken, verifier=verify)
+    assert read_reproducer(path.read_text()).pipeline == "builtin.module(to-broken)"
+    assert str(parse_module(path.read_text())) == str(module())
+    with pytest.raises(PassError, match="pass to-crash failed on builtin.module: ZeroDivisionError"):
+        run_conversion("to-crash", module(), lambda op: 1 / 0)
+    with pytest.raises(TritiumError, match="^your fault$"):
+
+        def complain(op):
+            raise TritiumError("your fault")
+
+        run_conversion("to-complain", module(), complain)
 
 
 def test_every_stage_leaves_its_input_and_passes_where_triton_does(monkeypatch, tmp_path):

@@ -357,6 +357,26 @@ def test_the_pipeline_is_shown(opt, program):
 # -- as a program --------------------------------------------------------------------------------------------------
 
 
+def imported(code: str) -> set[str]:
+    """The modules in a process after `code`."""
+    code += "\nimport sys\nprint(*sys.modules, file=sys.stderr)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_it_imports_no_more_than_it_needs(program):
+    modules = imported(f"from tritium.tools.opt import main\nmain([{program!r}, '-cse'])")
+    assert "tritium.transforms.cse" in modules
+    unwanted = {"typer", "rich", "numpy", "torch", "llvmlite", "difflib", "tritium.compiler", "tritium.runtime",
+                "tritium.frontend", "tritium.backends", "tritium.dialects.ttg", "tritium.transforms.sccp"}  # fmt: skip
+    assert not modules & unwanted
+
+
+def test_pipelines_of_tables_need_no_text():
+    modules = imported("from tritium.ir import run_pipeline, verify\nimport tritium.transforms.ttir")
+    assert "tritium.ir.passes.run" in modules
+    assert not modules & {f"tritium.ir.passes.{name}" for name in ("text", "manager", "bisection", "dump", "options")}
+
+
 def test_a_reader_that_stops_early(program):
     shell = f"{sys.executable} -m tritium opt {program} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)

@@ -9,6 +9,7 @@ from typing import Any
 from ...conversion.tt_to_ttc import convert_tt_to_ttc
 from ...conversion.ttc_to_llvm import ttc_to_llvm
 from ...ir.passes import run_pipeline
+from ...ir.passes.run import run_conversion
 from ...ir.verifier import verify
 from ...transforms.ttir import TTIR_PIPELINE
 from ..compiler import UserText
@@ -27,9 +28,11 @@ def make_ttir(module: Any, metadata: dict[str, Any], options: CPUOptions) -> Any
 
 def make_ttcir(module: Any, metadata: dict[str, Any], target: CPUTarget, options: CPUOptions) -> Any:
     """Tiles as loops over vectors of the machine's width."""
-    lowered = convert_tt_to_ttc(module, target, sanitize=options.sanitize)
-    verify(lowered)
-    return lowered
+
+    def convert(module: Any) -> Any:
+        return convert_tt_to_ttc(module, target, sanitize=options.sanitize)
+
+    return run_conversion("convert-tt-to-ttc", module, convert, stage="ttcir", verifier=verify)
 
 
 def make_llir(module: Any, metadata: dict[str, Any], target: CPUTarget, options: CPUOptions) -> str:

@@ -20,7 +20,7 @@ from .report import PassRun, PipelineReport
 if TYPE_CHECKING:
     from .dump import Dumper, DumpSettings
 
-__all__ = ["RunSettings", "Step", "call_pass", "parse_fuel", "run_pipeline", "schedule"]
+__all__ = ["RunSettings", "Step", "call_pass", "parse_fuel", "run_conversion", "run_pipeline", "schedule"]
 
 Verifier = Callable[[Operation], None]
 
@@ -146,6 +146,25 @@ def run_pipeline(
     return run.all()
 
 
+def run_conversion(
+    name: str,
+    module: Operation,
+    convert: Callable[[Operation], Operation],
+    *,
+    stage: str = "passes",
+    verifier: Verifier | None = None,
+) -> Operation:
+    """What `convert` makes of `module`, a new one; dumped, timed, verified and reported under `name` like a pass."""
+    made: list[Operation] = []
+
+    def run(op: Operation) -> None:
+        made.append(convert(op))
+
+    one = _Run(module, [Pass(name, run)], stage, verifier, RunSettings.of_environment())
+    one.convert(made)
+    return made[0]
+
+
 def _timed(fn: Callable[[Operation], object], op: Operation) -> float:
     begin = time.perf_counter()
     fn(op)
@@ -181,11 +200,28 @@ class _Run:
             _add_up(run)
         if self.verifier is not None and not settings.verify_each:
             self.verify_end()
-        if settings.timing:
-            print(report.tree(), file=sys.stderr)
-        if settings.statistics and report.statistics():
-            print(report.statistics(), file=sys.stderr)
+        self.tell()
         return report
+
+    def tell(self) -> None:
+        """Print what the settings ask for."""
+        if self.settings.timing:
+            print(self.report.tree(), file=sys.stderr)
+        if self.settings.statistics and self.report.statistics():
+            print(self.report.statistics(), file=sys.stderr)
+
+    def convert(self, made: list[Operation]) -> None:
+        """As `all`, for one pass that leaves its result in `made` and its input alone."""
+        self.settings = self.settings.replace(fuel=None, verify_each=False)
+        [step] = schedule(self.rows, self.module)
+        self.step(step)
+        if self.verifier is not None:
+            try:
+                self.report.verify_seconds += _timed(self.verifier, made[0])
+            except InternalError as error:
+                self.done = 0
+                raise self.failure(error, step, symbol_name(self.module)) from error
+        self.tell()
 
     def step(self, step: Step) -> None:
         settings, p = self.settings, step.row
