@@ -312,6 +312,25 @@ def test_what_a_dump_shows(opt, program):
     assert '"arith.muli"' in opt(program, *pipeline, "--generic")[2]
 
 
+def test_the_environment_counts_here_too(opt, program, monkeypatch, tmp_path):
+    def shown(variable, value, *more):
+        with monkeypatch.context() as m:
+            m.setenv(variable, value)
+            status, out, err = opt(program, "-cse", "-dce", *more)
+        assert status == 0
+        return out, err
+
+    assert [h.split(" ")[0:2] for h in headings(shown("MLIR_ENABLE_DUMP", "1")[1])] == [["Before", "CSEPass:"], ["Before", "DeadCodeEliminationPass:"]]  # fmt: skip
+    assert headings(shown("MLIR_ENABLE_DUMP", "g")[1]) == []
+    assert headings(shown("MLIR_ENABLE_DUMP", "1", "--print-after=dce")[1]) == ["After DeadCodeEliminationPass: dce ('builtin.module' operation)"]  # fmt: skip
+    assert "-    %b = arith.muli" in shown("TRITIUM_PRINT_IR", "diff")[1]
+    assert "  Total" in shown("MLIR_ENABLE_TIMING", "1")[1]
+    assert shown("TRITIUM_PASS_FUEL", "0")[0].count("arith") == 4
+    assert shown("TRITIUM_PASS_FUEL", "0", "--fuel=2")[0] == MERGED
+    shown("TRITON_REPRODUCER_PATH", str(tmp_path / "r"))
+    assert 'pipeline: "builtin.module(cse,dce)"' in (tmp_path / "r.make_opt.repro.mlir").read_text()
+
+
 def test_differences(opt, program):
     err = opt(program, "-cse", "-licm", "--diff")[2]
     assert headings(err) == ["After CSEPass: cse ('builtin.module' operation)"]
@@ -369,6 +388,24 @@ def test_it_imports_no_more_than_it_needs(program):
     unwanted = {"typer", "rich", "numpy", "torch", "llvmlite", "difflib", "tritium.compiler", "tritium.runtime",
                 "tritium.frontend", "tritium.backends", "tritium.dialects.ttg", "tritium.transforms.sccp"}  # fmt: skip
     assert not modules & unwanted
+
+
+def test_passes_come_with_what_they_run_on():
+    modules = imported("""
+import tritium.transforms
+from tritium.ir import PassManager, parse_module
+module = parse_module("tt.func @f(%x: i32) { tt.return }")
+PassManager("cse,dce").run(module)""")
+    assert "tritium.dialects.tt" in modules
+    imported("""
+from tritium.ir import ParseError, parse_module
+for text in ("", "module {}", '"tt.return"() : () -> ()'):
+    try:
+        parse_module(text)
+    except ParseError as error:
+        assert "hint: no dialect is loaded: `import tritium.dialects`" in str(error)
+    else:
+        raise AssertionError(text)""")
 
 
 def test_pipelines_of_tables_need_no_text():

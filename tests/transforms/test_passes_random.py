@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.filetests.runner import passes
 from tests.oracle.evaluator import run
 from tests.oracle.programs import buffers, random_program
 from tests.transforms.tile_passes import TILE_PASSES
@@ -80,7 +81,7 @@ def test_layouts_keep_the_meaning(seed):
     """The passes that give tensors layouts, and those behind that work on tensors with layouts."""
     module = random_program(seed)
     before, source = outcome(module, seed), str(module)
-    table = passes()
+    table = passes()  # those of conversions too
     for name in ("convert-triton-to-tritongpu", "coalesce", "canonicalize", "cse", "licm", "dce"):
         run_pipeline(module, [Pass(name, table[name], "")], verifier=verify)
         assert_same(before, outcome(module, seed), f"seed {seed}, after {name}, of\n{source}\nwhich is now\n{module}")

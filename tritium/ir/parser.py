@@ -34,6 +34,7 @@ _one_result = re.compile(r"(%[\w$.\-]+)\s*=" + BLANK).match
 _op_name = re.compile(r"([A-Za-z_][\w$.]*)" + BLANK).match
 _aliased_location = re.compile(r"loc\((#[\w$.]+)\)" + BLANK, re.ASCII).match
 _numbered = re.compile(r"%\d+").fullmatch
+NO_DIALECTS = "no dialect is loaded: `import tritium.dialects`"
 _SHORT_NAMES = {"module": "builtin.module"}
 _parsers: dict[type, Callable[[Any], Operation]] = {}
 
@@ -434,6 +435,8 @@ class Parser(AttributeParser):
         return OPS.get(FORMER_NAMES.get(name, name))
 
     def _unknown(self, name: str, at: int) -> ParseError:
+        if "builtin.module" not in OPS:
+            return self.error(f"'{name}' is not a known operation", at, NO_DIALECTS)
         hint = _suggestion(name, OPS)
         if not hint and name.partition(".")[0] not in {known.partition(".")[0] for known in OPS}:
             hint = "operations of dialects that are not loaded can be read in generic form, where that is allowed"
@@ -504,7 +507,9 @@ def parse_module(
     ops = _guarded(parser, parser.top_level)
     if resources is not None:
         resources.update(parser.resources)
-    module_class = OPS["builtin.module"]
+    module_class = OPS.get("builtin.module")
+    if module_class is None:
+        raise parser.error("there is no operation 'builtin.module'", 0, NO_DIALECTS)
     if len(ops) == 1 and isinstance(ops[0], module_class):
         module: Any = ops[0]
     else:

@@ -194,6 +194,7 @@ class _Job:
     def run_settings(self) -> RunSettings:
         o = self.options
         limits = parse_fuel(o.fuel, "option '--fuel'")
+        inherited = RunSettings.of_environment()
         dump = DumpSettings(
             before=("all",) if o.print_before_all else _passes(o.print_before),
             after=("all",) if o.print_after_all else _passes(o.print_after),
@@ -206,12 +207,16 @@ class _Job:
             locations=o.locations,
             folder=o.print_to,
         )
-        return RunSettings(
-            dump=dump,
-            verify_each=o.verify_each and not o.no_verify,
-            fuel=limits[0],
-            rewrites=limits[1],
-            reproducer=o.reproducer,
+        self.timing = o.timing or inherited.timing
+        self.statistics = o.statistics or inherited.statistics
+        return inherited.replace(
+            dump=dump if dump else inherited.dump,
+            timing=False,  # told at the end, with reading and printing
+            statistics=False,
+            verify_each=(o.verify_each or inherited.verify_each) and not o.no_verify,
+            fuel=limits[0] if o.fuel else inherited.fuel,
+            rewrites=limits[1] if o.fuel else inherited.rewrites,
+            reproducer=o.reproducer or inherited.reproducer,
         )
 
     def piece(self, piece: Piece) -> str | None:
@@ -252,7 +257,7 @@ class _Job:
             found = _bisect.bisect_by_command(module, self.rows, o.bisect, self.text)
             print(found.report(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
             return ""
-        report = run_pipeline(module, self.rows, stage=piece.filename, verifier=check, settings=self.settings)
+        report = run_pipeline(module, self.rows, stage="opt", verifier=check, settings=self.settings)
         if self.report is None:
             self.report = report
         else:
@@ -297,10 +302,11 @@ class _Job:
         report = self.report
         if report is None:
             return
+        report.stage = "<stdin>" if self.options.file == "-" else self.options.file
         report.extra.update(self.times)
-        if self.options.timing:
+        if self.timing:
             print(report.tree(), file=sys.stderr)
-        if self.options.statistics:
+        if self.statistics and report.statistics():
             print(report.statistics(), file=sys.stderr)
 
 

@@ -5,6 +5,7 @@ pass loop of ``tritium.ir`` owns dumping, timing and verifying, so no pass does.
 ``tritium.transforms.rules``, one file a dialect.
 """
 
+from .. import dialects as _dialects  # so that what passes run on can be read
 from ..ir.passes.registry import PASSES
 from ..support.lazy import LazyModule
 from . import ttgir
