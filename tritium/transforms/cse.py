@@ -10,10 +10,10 @@ later goes if the earlier dominates it:
       use %b                           }
     }
 
-Operations without memory effects qualify anywhere. One that only reads memory qualifies as long as nothing in between
-may have written: every write starts a new epoch, and the epoch is part of what makes two reads the same. A region
-that writes anywhere starts an epoch when it is entered (a loop comes back to its first read after its last write) and
-one when it is left.
+Operations without memory effects qualify anywhere; of two that make fresh memory, each makes its own. One that only
+reads memory qualifies as long as nothing in between may have written: every write starts a new epoch, and the epoch is
+part of what makes two reads the same. A region that writes anywhere starts an epoch when it is entered (a loop comes
+back to its first read after its last write) and one when it is left.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..ir import (
+    ALLOC,
     COMMUTATIVE,
     CONSTANT,
     ISOLATED,
@@ -103,7 +104,7 @@ class _Walker:
                 self.nested(op, effects)
             if effects & WRITE:
                 self.epoch += 1
-            elif (not op.regions or traits & PURE) and op.results:
+            elif not effects & ALLOC and (not op.regions or traits & PURE) and op.results:
                 key = _key(op, self.epoch if effects & READ else -1)
                 found = known.setdefault(key, op)
                 if found is op:

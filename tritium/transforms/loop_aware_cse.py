@@ -20,6 +20,7 @@ from typing import Any
 
 from ..dialects import scf
 from ..ir import (
+    ALLOC,
     COMMUTATIVE,
     READ,
     TERMINATOR,
@@ -102,7 +103,7 @@ def _number_body(loop: Any, classes: list[int]) -> dict[Value, Any]:
         effects = 0 if op.traits & TERMINATOR else memory_effects(op)
         if effects & WRITE:
             epoch += 1
-        if effects & WRITE or op.regions or not op.results:
+        if effects & (WRITE | ALLOC) or op.regions or not op.results:
             continue
         inputs = [numbers.get(v, v) for v in op.operands]
         if op.traits & COMMUTATIVE and len(inputs) == 2:
