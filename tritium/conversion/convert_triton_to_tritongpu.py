@@ -46,13 +46,15 @@ class ConvertOptions:
     """What a program runs on.
 
     `target`: "cuda:90" or the like; `num_warps`: warps a block; `threads_per_warp`: threads a warp; `num_ctas`: blocks
-    a cluster.
+    a cluster; `enable_source_remat`: read for pipelines that Triton writes, and without effect (it lets a conversion
+    of parts leave casts behind, and here no part is left out).
     """
 
     target: str = "cuda:80"
     num_warps: int = 4
     threads_per_warp: int = 32
     num_ctas: int = 1
+    enable_source_remat: bool = False
 
 
 @pass_on("module", statistics={"layouts converted": "operations that change a layout"})
