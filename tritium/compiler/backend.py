@@ -14,6 +14,7 @@ __all__ = ["TargetError", "backends", "make_backend", "register_backend"]
 _metadata = LazyModule("importlib.metadata")  # 10 ms, and only who asks for an unusual target needs it
 _cpu = LazyModule("..backends.cpu.compiler", __package__)
 _nvidia = LazyModule("..backends.nvidia.compiler", __package__)
+_amd = LazyModule("..backends.amd.compiler", __package__)
 
 _registered: dict[str, type[BaseBackend]] = {}
 
@@ -30,7 +31,7 @@ def register_backend(name: str, backend: type[BaseBackend]) -> None:
 
 def backends() -> dict[str, type[BaseBackend]]:
     """All backends by name: the ones in the package, registered ones, and those of entry points."""
-    found: dict[str, type[BaseBackend]] = {"cpu": _cpu.CPUBackend, "cuda": _nvidia.CUDABackend}
+    found: dict[str, type[BaseBackend]] = {"cpu": _cpu.CPUBackend, "cuda": _nvidia.CUDABackend, "hip": _amd.HIPBackend}
     for entry in _metadata.entry_points(group="tritium.backends"):
         found[entry.name] = entry.load()
     return {**found, **_registered}

@@ -16,7 +16,7 @@ from .rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_p
 from .rewrite_tensor_pointer import rewrite_tensor_pointer
 from .symbol_dce import symbol_dce
 
-__all__ = ["ORDER", "TTIR_PIPELINE"]
+__all__ = ["ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
 
 TTIR_PIPELINE = [  # order matters: see ORDER
     Pass("inliner", inline, "one function a kernel: the passes below look no further than a function"),
@@ -53,3 +53,21 @@ ORDER = [
 ]
 
 check_order(TTIR_PIPELINE, ORDER)
+
+
+def gpu_ttir_pipeline(descriptors: bool, invariants: bool = False) -> list[Pass]:
+    """The passes from the frontend's module to `ttir` for a GPU, whose hardware reads `descriptors` or not.
+
+    Most leave it to later stages, which see layouts, to move what is invariant out of loops; `invariants` asks for it
+    here.
+    """
+    named = {p.name: p for p in TTIR_PIPELINE}
+    names = ["inliner", "rewrite-tensor-pointer"]
+    names += [] if descriptors else ["rewrite-tensor-descriptor-to-pointer"]
+    names += ["canonicalize", "combine", "reorder-broadcast", "cse"]
+    names += ["licm"] if invariants else []
+    return [named[name] for name in (*names, "symbol-dce", "loop-unroll")]
+
+
+for _descriptors in (False, True):
+    check_order(gpu_ttir_pipeline(_descriptors, True), ORDER)

@@ -1,1 +1,13 @@
-"""The AMD backend. Nothing is here yet: the CPU backend shows the shape it will have."""
+"""The AMD backend: what a GPU has, which options a kernel takes, and the stages that are there.
+
+The table of stages ends at `ttir` for now, as NVIDIA's does.
+
+>>> from tritium.backends.amd import HIPTarget
+>>> HIPTarget("gfx942").warp_size, HIPTarget("gfx1201").warp_size
+(64, 32)
+"""
+
+from .options import HIPOptions
+from .target import HIPTarget
+
+__all__ = ["HIPOptions", "HIPTarget"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from operator import index
+from dataclasses import dataclass
 from typing import Any
 
 from ...support import OptionError, settings
+from ..options import check_layout, parse_fields, text_key
 from .target import CUDATarget
 
 __all__ = ["CUDAOptions"]
@@ -63,23 +63,13 @@ class CUDAOptions:
     min_shared_mem: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("num_warps", 1), ("num_ctas", 1), ("num_stages", 0)):
-            if getattr(self, name) < least:
-                raise OptionError(f"{name} must be {least} or more, got {getattr(self, name)}")
-        for name in ("num_warps", "num_ctas"):
-            if not _is_power_of_two(getattr(self, name)):
-                raise OptionError(f"{name} must be a power of 2, got {getattr(self, name)}")
+        check_layout(self)
         if self.num_warps * self.warp_size > MAX_THREADS:
             raise OptionError(f"num_warps={self.num_warps} is more than the {MAX_THREADS} threads of a program")
         if self.num_ctas > MAX_CTAS:
             raise OptionError(f"num_ctas must be at most {MAX_CTAS}, got {self.num_ctas}")
         if self.maxnreg is not None and not 1 <= self.maxnreg <= MAX_REGISTERS:
             raise OptionError(f"maxnreg must be 1..{MAX_REGISTERS}, got {self.maxnreg}")
-        if self.default_dot_input_precision not in self.allowed_dot_input_precisions:
-            raise OptionError(
-                f"default_dot_input_precision must be one of {', '.join(self.allowed_dot_input_precisions)},"
-                f" got {self.default_dot_input_precision!r}"
-            )
 
     @classmethod
     def parse(cls, values: Mapping[str, Any], target: CUDATarget) -> CUDAOptions:
@@ -87,13 +77,8 @@ class CUDAOptions:
 
         KeyError names the first unknown one; OptionError says which value cannot be, or which needs a newer GPU.
         """
-        known = {f.name: f for f in fields(cls)}
-        chosen = _of_target(_architecture(values.get("arch"), target))
-        for name, value in values.items():
-            if name not in known:
-                raise KeyError(f"unknown option {name!r}; options are: {', '.join(sorted(known))}")
-            if value is not None:
-                chosen[name] = _typed(name, _hashable(value), str(known[name].type))
+        given = parse_fields(cls, values)
+        chosen = {**_of_target(_architecture(given.get("arch"), target)), **given}
         if "extern_libs" not in chosen and settings.nvidia.libdevice_path:
             chosen["extern_libs"] = (("libdevice", settings.nvidia.libdevice_path),)
         if settings.language.force_disable_fp_fusion:
@@ -115,7 +100,7 @@ class CUDAOptions:
     @property
     def key(self) -> str:
         """Every field that the compiled code depends on, as text for a cache key."""
-        return ",".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        return text_key(self)
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """What the frontend asks for each matrix product: see `CUDATarget.min_dot_size`."""
@@ -153,33 +138,3 @@ def _check_hardware(options: CUDAOptions, target: CUDATarget) -> None:
         )
     if options.clc and not target.has_launch_control:
         raise OptionError(f"clc=True requires NVIDIA SM100+ (Blackwell); current target is sm_{target.capability}")
-
-
-def _is_power_of_two(n: int) -> bool:
-    return n > 0 and not n & (n - 1)
-
-
-def _typed(name: str, value: Any, kind: str) -> Any:
-    """`value` as the type that the field is annotated with; OptionError where it has no such value."""
-    if kind == "bool":
-        if value not in (True, False):
-            raise OptionError(f"{name} must be True or False, got {value!r}")
-        return bool(value)
-    if kind.startswith("int"):
-        try:
-            return index(value)
-        except TypeError:
-            raise OptionError(f"{name} must be an integer, got {value!r}") from None
-    if kind.startswith("str"):
-        if not isinstance(value, str):
-            raise OptionError(f"{name} must be a string, got {value!r}")
-        return value
-    if not isinstance(value, tuple):
-        raise OptionError(f"{name} must be a sequence, got {value!r}")
-    return value
-
-
-def _hashable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple(sorted(value.items()))
-    return tuple(value) if isinstance(value, (list, set, frozenset)) else value

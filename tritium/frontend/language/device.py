@@ -103,17 +103,24 @@ def num_threads(_semantic: Any = None) -> constexpr:
     return constexpr(getattr(_semantic.options, "num_warps", 4) * getattr(_semantic.options, "warp_size", 32))
 
 
+def _overlaps(sem: Any, name: str) -> bool:
+    """Whether launches on the target may overlap."""
+    if _backend(sem) == "hip":
+        raise LanguageError(f"{name} is for NVIDIA GPUs only", "guard it by `if tl.target_info.is_cuda():`")
+    return _backend(sem) == "cuda"
+
+
 @builtin
 def gdc_wait(_semantic: Any = None) -> None:
     """Wait until the kernels that this one depends on are done; launches on a CPU never overlap."""
-    if _backend(_semantic) != "cpu":
+    if _overlaps(_semantic, "gdc_wait"):
         _semantic.grid_dependency_wait()
 
 
 @builtin
 def gdc_launch_dependents(_semantic: Any = None) -> None:
     """Let the next kernel start, as far as this program is concerned; launches on a CPU never overlap."""
-    if _backend(_semantic) != "cpu":
+    if _overlaps(_semantic, "gdc_launch_dependents"):
         _semantic.grid_dependency_launch_dependents()
 
 

@@ -1,0 +1,86 @@
+"""What an AMD GPU has, by the name of its architecture.
+
+Sources: the instruction set references of CDNA 3, CDNA 4 and RDNA, and LLVM's user guide for AMDGPU targets.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ...support import OptionError
+
+__all__ = ["HIPTarget"]
+
+
+@dataclass(frozen=True, slots=True)
+class HIPTarget:
+    """A GPU of architecture `arch`, such as "gfx942". Raises OptionError for names that are none."""
+
+    arch: str
+
+    def __post_init__(self) -> None:
+        if re.fullmatch(r"gfx\d{1,2}[0-9a-f]{2}(-strict)?", self.arch) is None:
+            raise OptionError(f"the arch of a HIP target is a name such as gfx942, got {self.arch!r}")
+
+    @classmethod
+    def of(cls, target: Any) -> HIPTarget:
+        """The target of this value, or of `GPUTarget("hip", "gfx942", 64)`, whose warps have the size they have."""
+        if isinstance(target, cls):
+            return target
+        found = cls(str(target.arch))
+        size = getattr(target, "warp_size", found.warp_size)
+        if str(size) != str(found.warp_size):
+            raise OptionError(f"a warp of {found.arch} has {found.warp_size} threads, not {size}")
+        return found
+
+    @property
+    def backend(self) -> str:
+        """ "hip" """
+        return "hip"
+
+    @property
+    def key(self) -> str:
+        """A short stable text for cache keys and messages."""
+        return f"hip:{self.arch}"
+
+    @property
+    def base_arch(self) -> str:
+        """The architecture without a mode behind its name."""
+        return self.arch.removesuffix("-strict")
+
+    @property
+    def generation(self) -> int:
+        """The number of the family: 9 for CDNA, 10 and more for RDNA and what came after."""
+        return int(self.base_arch[3:-2])
+
+    @property
+    def warp_size(self) -> int:
+        """Threads of a warp: 64 on CDNA, 32 on later families."""
+        return 32 if self.generation >= 10 else 64
+
+    @property
+    def fp8_dtypes(self) -> tuple[str, ...]:
+        """The 8-bit float types that kernels may convert to, in hardware or by arithmetic."""
+        return ("fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")
+
+    @property
+    def foreign_fp8_dtypes(self) -> tuple[str, ...]:
+        """8-bit floats whose products are computed in fp16, as another generation's hardware has them."""
+        return ("fp8e4b8", "fp8e5b16") if self.arch == "gfx950" else ()
+
+    @property
+    def dot_precisions(self) -> tuple[str, ...]:
+        """How products of fp32 blocks may be computed; CDNA 3 has instructions for tf32."""
+        return ("bf16x3", "bf16x6", "ieee", "tf32") if self.arch == "gfx942" else ("ieee", "bf16x3", "bf16x6")
+
+    @property
+    def has_descriptors(self) -> bool:
+        """Whether a tensor data mover reads tensor descriptors; elsewhere they become pointers."""
+        return self.base_arch == "gfx1250"
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether several workgroups form a cluster, so that `num_ctas` may exceed 1."""
+        return self.base_arch == "gfx1250"

@@ -1,0 +1,72 @@
+"""What the option sets of backends share: values from a launch's keywords in the types of a dataclass's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from operator import index
+from typing import Any
+
+from ..support import OptionError
+
+__all__ = ["check_layout", "parse_fields", "text_key"]
+
+
+def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that are not None, typed as the fields of the dataclass `cls` are annotated.
+
+    KeyError names the first that is no field; OptionError says which value its field cannot have.
+    """
+    known = {f.name: f for f in fields(cls)}
+    chosen = {}
+    for name, value in values.items():
+        if name not in known:
+            raise KeyError(f"unknown option {name!r}; options are: {', '.join(sorted(known))}")
+        if value is not None:
+            chosen[name] = _typed(name, _hashable(value), str(known[name].type))
+    return chosen
+
+
+def check_layout(options: Any) -> None:
+    """Raise OptionError unless warps, blocks of a cluster and stages are numbers that a program can have."""
+    for name, least in (("num_warps", 1), ("num_ctas", 1), ("num_stages", 0)):
+        value = getattr(options, name)
+        if value < least:
+            raise OptionError(f"{name} must be {least} or more, got {value}")
+        if name != "num_stages" and value & (value - 1):
+            raise OptionError(f"{name} must be a power of 2, got {value}")
+    precision = options.default_dot_input_precision
+    if precision not in options.allowed_dot_input_precisions:
+        allowed = ", ".join(options.allowed_dot_input_precisions)
+        raise OptionError(f"default_dot_input_precision must be one of {allowed}, got {precision!r}")
+
+
+def text_key(options: Any) -> str:
+    """Every field as text, for a cache key."""
+    return ",".join(f"{f.name}={getattr(options, f.name)!r}" for f in fields(options))
+
+
+def _typed(name: str, value: Any, kind: str) -> Any:
+    """`value` as the type that the field is annotated with; OptionError where it has no such value."""
+    if kind == "bool":
+        if value not in (True, False):
+            raise OptionError(f"{name} must be True or False, got {value!r}")
+        return bool(value)
+    if kind.startswith("int"):
+        try:
+            return index(value)
+        except TypeError:
+            raise OptionError(f"{name} must be an integer, got {value!r}") from None
+    if kind.startswith("str"):
+        if not isinstance(value, str):
+            raise OptionError(f"{name} must be a string, got {value!r}")
+        return value
+    if not isinstance(value, tuple):
+        raise OptionError(f"{name} must be a sequence, got {value!r}")
+    return value
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple(sorted(value.items()))
+    return tuple(value) if isinstance(value, (list, set, frozenset)) else value
