@@ -162,7 +162,7 @@ class ScaledUpcastFp4(
 ):
     """output = input * scale, from 4-bit floats, two in each byte along `axis`, the lower half first."""
 
-    verify_op = amdg_checks.scaled
+    verify_op = amdg_checks.scaled_upcast_fp4
 
     input: Operand
     scale: Operand

@@ -14,6 +14,7 @@ from .constraints import GOOD, bit_width
 from .tt_types import CachePolicy, PointerType, TensorDescType
 from .ttg_context import num_ctas
 from .ttg_memory import AsyncTokenType, MemDescType, SharedMemorySpace
+from .ttg_rules import equivalent, unpacked
 
 Messages = Sequence[str]
 _token = AsyncTokenType()
@@ -101,6 +102,18 @@ def scaled(op: Any) -> Messages:
     if list(b.shape) != want:
         found.append(f"the shapes do not fit to each other: {a} and {b}")
     return found
+
+
+def scaled_upcast_fp4(op: Any) -> Messages:
+    """Pairs of 4-bit floats in bytes to f16 or bf16; scales lie where the results do, pairs where their halves do."""
+    found = list(scaled(op))
+    if found:
+        return found
+    a, scale, b = op.input.type, op.scale.type, op.output.type
+    if scale.shape != b.shape or not equivalent(scale, b):
+        found.append(f"scales must have the shape and layout of the result: {scale} and {b}")
+    wrong = unpacked(a, b, op.axis)
+    return [*found, wrong] if wrong else found
 
 
 # -- buffers ------------------------------------------------------------------------------------------------------

@@ -426,9 +426,8 @@ class MemDescType(ShapedType, DialectType, name="ttg.memdesc"):
         if not shape:
             return "a buffer has at least one dimension"
         layout: Any = self.encoding
-        copies = len(shape) - getattr(layout, "rank", len(shape))
-        if shape[0] <= 0 or not all(map(power_of_two, shape[1 if copies else 0 :])):
-            return f"the shape is {list(shape)}, all but a number of copies in front must be powers of two"
+        if shape[0] <= 0 or not all(map(power_of_two, shape[1:])):
+            return f"the shape is {list(shape)}, dimensions behind the first must be powers of two"
         if len(alloc) < len(shape) or any(n > m for n, m in zip(shape, alloc[len(alloc) - len(shape) :])):
             return f"{list(shape)} is no part of {list(alloc)}"
         if not isinstance(layout, MemoryLayout):

@@ -20,7 +20,7 @@ from . import ttg_maps
 from .ttg_layouts import AmdWmma, DotOperand, Layout, NvidiaMma, Slice
 from .ttg_memory import MemDescType, NvmmaShared, SharedLinear
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "equivalent", "unpacked"]
 
 Rule = Callable[[Any], "str | None"]
 
@@ -212,13 +212,24 @@ def _leaves_warp(a: Any, b: Any) -> bool:
 
 def fp4_to_fp(op: Any) -> str | None:
     """Two neighbours along `axis` of the result are in the thread that holds their pair."""
-    a, b = op.operands[0].type, op.results[0].type
+    return unpacked(op.operands[0].type, op.results[0].type, op.axis)
+
+
+@functools.lru_cache(2048)
+def unpacked(a: Any, b: Any, axis: int) -> str | None:
+    """What is wrong with the layouts where elements of `a` are pairs of neighbours along `axis` of `b`."""
     if not isinstance(a.encoding, Layout) or not isinstance(b.encoding, Layout):
         return None
     first = (_map(b.shape, b.encoding) or LinearLayout.empty()).bases.get("register") or [()]
-    if first[0] and first[0][op.axis] != 1:
-        return f"registers must count along {op.axis} first in {b}"
-    return None if _halves(b, a, op.axis) else f"the layout of {a} is not that of pairs of {b}"
+    if first[0] and first[0][axis] != 1:
+        return f"registers must count along {axis} first in {b}"
+    return None if _halves(b, a, axis) else f"the layout of {a} is not that of pairs of {b}"
+
+
+def equivalent(a: Any, b: Any) -> bool:
+    """Whether two tensors of one shape have their elements in the same places, as far as that can be said."""
+    known = isinstance(a.encoding, Layout) and isinstance(b.encoding, Layout)
+    return _same(b.shape, _map(a.shape, a.encoding), b.encoding) if known else a.encoding is b.encoding
 
 
 def cat(op: Any) -> str | None:
