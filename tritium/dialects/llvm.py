@@ -1,4 +1,4 @@
-"""The few operations of the llvm dialect that stand in tile programs."""
+"""The llvm dialect: what an optimizer may assume, and what tiles have become when each thread is written out."""
 
 from __future__ import annotations
 

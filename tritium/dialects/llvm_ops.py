@@ -1,7 +1,8 @@
-"""The llvm dialect as far as Triton's own tests write it: functions, globals, constants, arithmetic, memory.
+"""A thread's program: functions, globals, constants, arithmetic, memory.
 
-A thread's program at the level of LLVM. Tritium does not lower through it (LLVM's own text is written instead); it is
-here so that such files can be opened, checked and printed.
+Triton's files have these operations where tiles have become what each thread does. Tritium does not lower through them
+(LLVM's own text is written instead); they are here so that such files can be opened, checked and printed, as far as
+Triton's own tests write them.
 """
 
 from __future__ import annotations
