@@ -53,12 +53,13 @@ _diagnostics = LazyModule(".opt_diagnostics", __package__)
 _help = LazyModule(".opt_help", __package__)
 _output = LazyModule(".opt_output", __package__)
 _nvidia = LazyModule("..backends.nvidia.stages", __package__)
+_amd = LazyModule("..backends.amd.stages", __package__)
 
-for _target in ("cuda:80", "cuda:90"):
+for _target, _backend in (("cuda:80", _nvidia), ("cuda:90", _nvidia), ("hip:gfx942", _amd)):
     PASSES.add_pipeline(
         f"ttir-{_target.replace(':', '-')}",
         f"all passes from a kernel to ttir, for {_target}",
-        lambda target=_target: _nvidia.PIPELINES[target],  # type: ignore[misc]
+        lambda target=_target, backend=_backend: backend.PIPELINES[target],  # type: ignore[misc]
     )
 
 INTERRUPTED = 130  # what shells call a program that Ctrl-C ended

@@ -15,14 +15,4 @@ _ttir = LazyModule(".ttir", __package__)
 
 PASSES.add_package(__name__, SPELLINGS)
 PASSES.add_pipeline("ttir-cpu", "all passes from a kernel to ttir, for the CPU", lambda: _ttir.TTIR_PIPELINE)
-PASSES.add_pipeline(
-    "ttir-gpu",
-    "all passes from a kernel to ttir, for GPUs that read descriptors",
-    lambda: _ttir.gpu_ttir_pipeline(True),
-)
-PASSES.add_pipeline(
-    "ttir-gpu-pointers",
-    "all passes from a kernel to ttir, for GPUs that read pointers only",
-    lambda: _ttir.gpu_ttir_pipeline(False),
-)
 PASSES.add_package(ttgir.__name__, ttgir.SPELLINGS)

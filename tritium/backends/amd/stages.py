@@ -8,8 +8,12 @@ from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
 from ...transforms.ttir import gpu_ttir_pipeline
 from .options import HIPOptions
+from .target import HIPTarget
 
-__all__ = ["make_ttir"]
+__all__ = ["PIPELINES", "make_ttir"]
+
+PIPELINES = {"hip:gfx942": gpu_ttir_pipeline(HIPTarget("gfx942").has_descriptors, True)}
+"""The passes to `ttir` by the first target that has them so."""
 
 
 def make_ttir(module: Any, metadata: dict[str, Any], options: HIPOptions) -> Any:
