@@ -24,6 +24,7 @@ LINES = {
     "tt.atomic_load": "%r = tt.atomic_load acquire, gpu, %i : (!tt.ptr<i32>) -> i32\n" + KEEP_I,
     "tt.atomic_store": "tt.atomic_store release, gpu, %ps, %v : tensor<8x!tt.ptr<i32>>",
     "tt.atomic_poll": "%r = tt.atomic_poll acquire, gpu, %i, %n : !tt.ptr<i32>, i32 -> i1",
+    "tt.atomic_rmw": "%r = tt.atomic_rmw add, relaxed, gpu, %x, %f : (!tt.ptr<f32>, f32) -> f32",
     "tt.grid_dependency_wait": "tt.grid_dependency_wait",
     "tt.grid_dependency_launch_dependents": "tt.grid_dependency_launch_dependents",
     "tt.approx_divf": "%r = tt.approx_divf %t, %t : tensor<8xf32>\n" + KEEP_T,

@@ -102,6 +102,13 @@ def test_flags_are_sets():
         ('%0 = scf.index_switch %k -> i32\ndefault {\n  scf.yield %c : i1\n}', "must yield"),
         ("%0 = scf.execute_region -> i32 {\n  scf.yield %c : i1\n}", "must yield"),
         ("%0 = math.isnan %n : i32", "asks floats"),
+        ('%0 = tt.elementwise_inline_asm "" {constraints = "", packed_element = 0 : i32, pure = true} -> i32', "must be 1 or more"),
+        ('%0 = tt.elementwise_inline_asm "" {constraints = "", packed_element = 1 : i32, pure = true} %t : tensor<8xf32> -> i32', "all shapes must be equal"),
+        ('%0 = tt.elementwise_inline_asm "" {constraints = "", packed_element = 3 : i32, pure = true} %t : tensor<8xf32> -> tensor<8xf32>', "whole groups of 3"),
+        ('%0 = tt.elementwise_inline_asm "" {constraints = "", packed_element = 1 : i32, pure = true} %t : tensor<8xf32> -> tensor<4xf32>', "all shapes must be equal"),
+        ("%0 = tt.join %f, %f : f32 -> tensor<2xf32>", "do not join"),
+        ("%0 = tt.load %p {cachePolicy = #tt.cache_policy<cache_modifier = wt, eviction_policy = evict_first>} : !tt.ptr<i32>", "a load is not cached as wt"),
+        ("tt.store %p, %n {cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_first>} : !tt.ptr<i32>", "a store is not cached as ca"),
     ],
 )  # fmt: skip
 def test_what_does_not_verify(line, message):

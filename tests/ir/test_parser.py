@@ -102,6 +102,10 @@ def test_older_spellings():
         ),
         "tt.store %p, %x cacheModifier = wt : !tt.ptr<f32>": "cache_modifier = wt, eviction_policy = evict_normal>}",
         "tt.store %p, %x evictionPolicy = evict_last : !tt.ptr<f32>": "= none, eviction_policy = evict_last>} : !tt",
+        "tt.store %p, %x evictionPolicy = evict_last cacheModifier = wt : !tt.ptr<f32>": (
+            "cache_modifier = wt, eviction_policy = evict_last>} : !tt.ptr<f32>"
+        ),
+        '%0 = arith.cmpi "slt", %a, %b : i32': "arith.cmpi slt, %a, %b : i32",
         "tt.store %p, %x cacheModifier = none : !tt.ptr<f32>": "tt.store %p, %x : !tt.ptr<f32>",
         "%0 = tt.descriptor_load %e[%a] cacheModifier = cg : !tt.tensordesc<tensor<8xf16>> -> tensor<8xf16>": (
             "cache_modifier = cg, eviction_policy = evict_normal>} : !tt.tensordesc<8xf16> -> tensor<8xf16>"
@@ -110,7 +114,13 @@ def test_older_spellings():
     for line, now in lines.items():
         text = print_op(parse_module(body(line, ARGUMENTS + ", %e: !tt.tensordesc<tensor<8xf16>>")))
         assert now in text and "%e: !tt.tensordesc<8xf16>" in text
-    for wrong in ("cacheModifier = cx", "cacheModifier ca", "evictionPolicy = cg", "cacheModifier"):
+    for wrong in (
+        "cacheModifier = cx",
+        "cacheModifier ca",
+        "evictionPolicy = cg",
+        "cacheModifier",
+        "cacheModifier = ca cacheModifier = ca",
+    ):
         with pytest.raises(ParseError):
             parse_module(body(f"%0 = tt.load %p {wrong} : !tt.ptr<f32>", ARGUMENTS))
     for wrong in ("cache_modifier = ca", "eviction_policy = ca, cache_modifier = ca", "cache_modifier = ca, a = b", ""):

@@ -348,6 +348,8 @@ class InlineAsm(
 ):
     """results = the assembly text applied to groups of `packed_element` elements."""
 
+    verify_op = tt_checks.inline_asm
+
     asm_string: Str
     args: VariadicOperand
     constraints: Str

@@ -126,14 +126,22 @@ def bitcast(op: Operation) -> Sequence[str]:
 
 
 def fp_to_fp(op: Any) -> Sequence[str]:
-    """Between floats; a rounding is said exactly where bits are lost."""
+    """Between floats; a rounding is said where bits are lost."""
     a, b = op.operands[0].type, op.results[0].type
     if not is_float[a] or not is_float[b]:
         return (f"converts floats, not {a} to {b}",)
     if op.rounding is None and bit_width(b) < bit_width(a):
         return ("a conversion to fewer bits needs a rounding mode",)
-    if op.rounding is not None and bit_width(b) > bit_width(a):
-        return ("a conversion to more bits has no rounding mode",)
+    return GOOD
+
+
+def inline_asm(op: Any) -> Sequence[str]:
+    """Whole groups of `packed_element` elements."""
+    if op.packed_element < 1:
+        return (f"packed_element is {op.packed_element}, it must be 1 or more",)
+    odd = next((v for v in op.args if getattr(v.type, "numel", 0) % op.packed_element), None)
+    if odd is not None:
+        return (f"the elements of {odd.type} do not make whole groups of {op.packed_element}",)
     return GOOD
 
 
@@ -214,9 +222,14 @@ def cat(op: Operation) -> Sequence[str]:
 
 
 def join(op: Operation) -> Sequence[str]:
-    """Two of one type; a dimension of 2 at the end."""
+    """Two tensors of one type; a dimension of 2 at the end."""
     a, b, c = (*(v.type for v in op.operands), op.results[0].type)
-    good = alike(a, b) and shape_of(c) == (*shape_of(a), 2) and element_type(c) is element_type(a)
+    good = (
+        isinstance(a, TensorType)
+        and alike(a, b)
+        and shape_of(c) == (*shape_of(a), 2)
+        and element_type(c) is element_type(a)
+    )
     return GOOD if good else (f"{a} and {b} do not join to {c}",)
 
 
@@ -327,13 +340,10 @@ def _mask(op: Any) -> Type | None:
 
 
 def atomic_rmw(op: Any) -> Sequence[str]:
-    """Pointer, value, mask and result fit together, and the operation to the element."""
+    """Pointer, value, mask and result fit together."""
     out = list(_access(op.ptr.type, op.val.type, _mask(op), ()))
     if not out and op.results[0].type is not op.val.type:
         out.append(f"the result must be {op.val.type}, not {op.results[0].type}")
-    name = op.atomic_rmw_op.name.lstrip("_")
-    if not out and name != "exch" and (name == "fadd") != is_float[op.val.type]:
-        out.append(f"'{name}' does not work on {op.val.type}")
     return out
 
 
@@ -493,8 +503,8 @@ def histogram(op: Any) -> Sequence[str]:
 
 
 def print_op(op: Any) -> Sequence[str]:
-    """One entry of `isSigned` an argument."""
-    if len(op.isSigned) != len(op.args):
+    """An entry of `isSigned` for each argument."""
+    if len(op.isSigned) < len(op.args):
         return (f"{len(op.isSigned)} entries of isSigned for {len(op.args)} arguments",)
     return GOOD
 

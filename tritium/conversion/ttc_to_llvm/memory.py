@@ -230,7 +230,7 @@ def _atomic_rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
         return
     if is_float(op.val.type) and name in ("max", "min"):
         name = "f" + name
-    if name[0] == "f" and not is_float(op.val.type):
+    if name != "xchg" and (name[0] == "f") != is_float(op.val.type):
         raise UnsupportedOperation(op, f"of {op.val.type} is not supported on the CPU")
     order = _ORDER[op.sem]
     e.bind(op.result, e.op(f"atomicrmw {name} ptr {e(op.ptr)}, {e.typed(op.val)} {order}"))
