@@ -22,9 +22,9 @@ def ttir(fn: Any, types: str, capability: int = 90, constants: dict[str, Any] | 
     return re.sub(r" loc\((?:[^()]|\([^()]*\))*\)|^#loc.*\n", "", text, flags=re.M)
 
 
-def refused(fn: Any, types: str, message: str, constants: dict[str, Any] | None = None) -> None:
+def refused(fn: Any, types: str, message: str, constants: dict[str, Any] | None = None, capability: int = 100) -> None:
     with pytest.raises(tritium.CompilationError, match=message):
-        ttir(fn, types, constants=constants)
+        ttir(fn, types, capability, constants)
 
 
 # ---- scaled products -----------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def bits(p, n):
 
 
 def test_rows_and_combining_stores_of_descriptors() -> None:
-    text = ttir(rows, "*fp16 *fp16 *i32 i32")
+    text = ttir(rows, "*fp16 *fp16 *i32 i32", 100)
     assert re.search(
         r"tt\.descriptor_gather %\w+\[%\w+, %\w+\] : .*tensordesc<1x64xf16>, tensor<32xi32>, i32\) -> tensor<32x64xf16>",
         text,
@@ -425,6 +425,12 @@ def test_threads_and_grids() -> None:
     assert places == sorted(places)
     assert '"mov.u64 $0, %globaltimer;" {constraints = "=l"' in text
     assert "264 : i32" in text  # 8 warps and their 256 threads
+
+
+def test_what_older_gpus_have_not() -> None:
+    refused(threads, "*i32", "gdc_wait needs compute capability 9.0 or higher; this compile is for sm80", None, 80)
+    message = "descriptor gather needs compute capability 10.0 or higher, or one below 9.0; this compile is for sm90"
+    refused(rows, "*fp16 *fp16 *i32 i32", message, None, 90)
 
 
 def test_on_a_cpu_programs_do_not_overlap() -> None:

@@ -98,6 +98,16 @@ class CUDAOptions:
         return self.target.has_descriptors
 
     @property
+    def descriptor_rows(self) -> bool:
+        """Whether rows of descriptors can be gathered: by hardware, or because descriptors become pointers."""
+        return self.target.has_descriptor_rows or not self.native_descriptors
+
+    @property
+    def dependent_launch(self) -> bool:
+        """Whether kernels may wait for the one in front of them."""
+        return self.target.has_dependent_launch
+
+    @property
     def key(self) -> str:
         """Every field that the compiled code depends on, as text for a cache key."""
         return text_key(self)

@@ -107,6 +107,11 @@ def _overlaps(sem: Any, name: str) -> bool:
     """Whether launches on the target may overlap."""
     if _backend(sem) == "hip":
         raise LanguageError(f"{name} is for NVIDIA GPUs only", "guard it by `if tl.target_info.is_cuda():`")
+    if _backend(sem) == "cuda" and not getattr(sem.options, "dependent_launch", True):
+        raise LanguageError(
+            f"{name} needs compute capability 9.0 or higher; this compile is for {sem.options.arch}",
+            "guard it by `if tl.target_info.cuda_capability_geq(9, 0):`",
+        )
     return _backend(sem) == "cuda"
 
 

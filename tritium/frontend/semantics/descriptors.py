@@ -142,9 +142,15 @@ def descriptor_reduce(sem: Semantic, name: str, desc: Any, offsets: Any, value: 
     sem.builder.insert(tt.DescriptorReduce(kind, desc.handle, value.handle, indices))
 
 
-def _check_rows(desc: Any, rows: Any, name: str) -> None:
+def _check_rows(sem: Semantic, desc: Any, rows: Any, name: str) -> None:
     """Blocks of one row of at least 32 bytes, and at least 8 rows."""
     _check(desc, (0, 0), f"a descriptor {name}")
+    if not getattr(sem.options, "descriptor_rows", True):
+        raise value_error(
+            f"descriptor {name} needs compute capability 10.0 or higher, or one below 9.0; this compile is for"
+            f" {sem.options.arch}",
+            "use a block of pointers with tl.load and tl.store",
+        )
     shape = list(desc.block_type.shape)
     if shape[0] != 1:
         raise value_error(f"descriptor block must have 1 row, but got {shape}", "make it with block_shape=[1, columns]")
@@ -162,7 +168,7 @@ def _check_rows(desc: Any, rows: Any, name: str) -> None:
 
 def descriptor_gather(sem: Semantic, desc: Any, rows: Any, column: Any, cache: Any, eviction: Any) -> tensor:
     """The rows of numbers `rows`, from `column` on."""
-    _check_rows(desc, rows, "gather")
+    _check_rows(sem, desc, rows, "gather")
     for value, what in ((cache, "cache modifier"), (eviction, "eviction policy")):
         if unwrap(value):
             raise value_error(f"{what} is not supported yet in a descriptor gather")
@@ -173,7 +179,7 @@ def descriptor_gather(sem: Semantic, desc: Any, rows: Any, column: Any, cache: A
 
 def descriptor_scatter(sem: Semantic, desc: Any, value: Any, rows: Any, column: Any) -> None:
     """Write the rows of `value` to the rows of numbers `rows`, from `column` on."""
-    _check_rows(desc, rows, "scatter")
+    _check_rows(sem, desc, rows, "scatter")
     shape = [rows.type.shape[0], desc.block_type.shape[1]]
     if value.__class__ is not tensor or list(value.type.shape) != shape:
         kind = value.type if value.__class__ is tensor else type(value).__name__
