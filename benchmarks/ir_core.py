@@ -308,9 +308,11 @@ def main() -> int:
     parser.add_argument("--gate", action="store_true", help="exit with 1 where a budget is broken")
     gate = parser.parse_args().gate
     broken = []
-    for program, text in programs().items():
-        measured = within(ours(text), BUDGETS)
-        theirs = {} if gate else measure(xdsl(text), 3)
+    texts = programs()
+    measurements = {program: within(ours(text), BUDGETS) for program, text in texts.items()}
+    cost_of_forty, scale_of_forty = within(forty(texts["ttgir"]), {"forty": FORTY_MS})["forty"]
+    for program, measured in measurements.items():  # xDSL last: what it leaves in memory slows what comes after it
+        theirs = {} if gate else measure(xdsl(texts[program]), 3)
         print(f"| {program} | us/op | budget | scale | xDSL |\n|---|---:|---:|---:|---:|")
         for name, (cost, scale) in measured.items():
             good = cost <= BUDGETS[name] * scale
@@ -319,9 +321,9 @@ def main() -> int:
             if not good:
                 broken.append(f"{name} of {program}")
         print()
-    cost, scale = within(forty(programs()["ttgir"]), {"forty": FORTY_MS})["forty"]
-    good = cost <= FORTY_MS * scale
-    print(f"forty passes over ttgir: {cost:.1f} ms of {FORTY_MS:g}{'' if good else ' **broken**'} (scale {scale:.2f})")
+    good = cost_of_forty <= FORTY_MS * scale_of_forty
+    verdict = f"of {FORTY_MS:g}{'' if good else ' **broken**'} (scale {scale_of_forty:.2f})"
+    print(f"forty passes over ttgir: {cost_of_forty:.1f} ms {verdict}")
     if not good:
         broken.append("forty passes")
     if broken:
