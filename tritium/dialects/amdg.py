@@ -148,7 +148,7 @@ class InThreadTranspose(
 ):
     """result = src in a layout in which each thread holds the same elements, with its last two dimensions swapped."""
 
-    verify_op = amdg_checks.same_content
+    verify_op = amdg_checks.transposed_in_threads
 
     src: Operand
     result: Result

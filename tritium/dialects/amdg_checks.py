@@ -10,10 +10,13 @@ from math import prod
 from typing import Any
 
 from ..ir import FloatType, Operation, TensorType, Type, Value, bf16, element_type, f16, i1, i32, i64, shape_of
+from ..layout.bases import identity_bases
 from .constraints import GOOD, bit_width
 from .tt_types import CachePolicy, PointerType, TensorDescType
-from .ttg_context import num_ctas
-from .ttg_memory import AsyncTokenType, MemDescType, SharedMemorySpace
+from .ttg_context import num_ctas, num_warps
+from .ttg_layouts import Blocked
+from .ttg_maps import linear_layout_of
+from .ttg_memory import AsyncTokenType, MemDescType, SharedMemorySpace, padded_layout
 from .ttg_rules import equivalent, unpacked
 
 Messages = Sequence[str]
@@ -50,7 +53,22 @@ def extract_slice(op: Any) -> Messages:
         return (f"needs an offset for each dimension, and tensors alike but for their shapes: {a} to {b}",)
     if any(o < 0 or o + n > m for o, n, m in zip(offsets, b.shape, a.shape)):
         return (f"{b} at {list(offsets)} is no part of {a}",)
-    return GOOD
+    return list(_same_threads(a, b))
+
+
+def _bases(ty: Any) -> dict[str, list[tuple[int, ...]]]:
+    """Where threads and registers hold a tensor; nothing where that is not known."""
+    try:
+        return linear_layout_of(ty).bases if ty.encoding is not None else {}
+    except ValueError:
+        return {}
+
+
+def _same_threads(a: TensorType, b: TensorType) -> Iterator[str]:
+    """Threads stand alike in both, so that none gives away what it holds."""
+    here, there = _bases(a), _bases(b)
+    if here and there and any(here[name] != there[name] for name in ("lane", "warp")):
+        yield f"each thread must hold the same part of a tile in both: {a}, {b}"
 
 
 def concat(op: Any) -> Messages:
@@ -67,17 +85,25 @@ def concat(op: Any) -> Messages:
         return (f"the result must be like its parts, but there are {first} and {result}",)
     if any(m % n for n, m in zip(first.shape, result.shape)) or prod(result.shape) != len(op.sources) * first.numel:
         return (f"{len(op.sources)} of {first} do not fill {result}",)
-    return GOOD
+    return list(_same_threads(first, result))
 
 
-def same_content(op: Any) -> Messages:
-    """Only the layout changes."""
+def transposed_in_threads(op: Any) -> Messages:
+    """A matrix in a blocked layout, and the same in the layout in which registers of a thread go the other way."""
     found = list(_tensors(op.operands[0], op.results[0]))
     if found:
         return found
     a, b = op.operands[0].type, op.results[0].type
-    good = a.shape == b.shape and a.element is b.element
-    return GOOD if good else (f"only the layout may change, but there are {a} and {b}",)
+    if a.shape != b.shape or a.element is not b.element or len(a.shape) != 2:
+        return (f"only the layout of a matrix may change, but there are {a} and {b}",)
+    if not isinstance(a.encoding, Blocked):
+        return (f"the operand must have a blocked layout, not {a.encoding}",)
+    layout = a.encoding
+    here, there = ([v for v in _bases(ty).get("register", []) if any(v)] for ty in (a, b))
+    tile = identity_bases([min(n, m) for n, m in zip(layout.sizePerThread, a.shape)], layout.order[::-1])
+    if there and there != [*tile, *here[len(tile) :]]:
+        found.append(f"the registers of {b} must be those of {a} with the two dimensions of a thread's tile swapped")
+    return [*found, *_same_threads(a, b)]
 
 
 def scaled(op: Any) -> Messages:
@@ -221,6 +247,14 @@ def _described(op: Any, desc: Type, buffer: Type) -> Iterator[str]:
         yield f"copies between a descriptor and a buffer, not {desc} and {buffer}"
     elif bit_width(desc.block) != bit_width(buffer):
         yield f"descriptor and buffer must have one element type: {desc}, {buffer}"
+    elif desc.block.encoding is not None and type(desc.block.encoding) is not type(buffer.encoding):
+        yield f"descriptor and buffer must have one layout: {desc}, {buffer}"
+    elif op.name in _OUT_OF_SHARED and (padded := padded_layout(buffer.encoding)) is not None:
+        if tuple(padded.intervals) != (desc.block.shape[-1],):
+            yield f"what is written may be padded behind each row alone: {buffer}"
+
+
+_OUT_OF_SHARED = ("amdg.async_tdm_copy_local_to_global", "amdg.async_tdm_scatter")
 
 
 def _extras(op: Any) -> Iterator[str]:
@@ -238,6 +272,11 @@ def tdm_copy(op: Any) -> Messages:
     hint = op.warp_used_hint if "warp_used_hint" in op.attributes else None
     if hint is not None and (hint <= 0 or (n := bin(hint).count("1")) & (n - 1)):
         found.append(f"warp_used_hint is {hint:#x}, it must name a power of two of warps")
+    pieces = getattr(buffer.encoding, "numPartitions", 1) * getattr(buffer.encoding, "numGroups", 1)
+    if hint is not None and not found and bin(hint).count("1") % pieces:
+        found.append(f"warp_used_hint is {hint:#x}, it must name a multiple of {pieces} warps")
+    if hint is not None and hint.bit_length() > (num_warps(op) or 64):
+        found.append(f"warp_used_hint is {hint:#x}, there are {num_warps(op)} warps")
     return [*found, *(m for v in op.indices for m in _is(v, i32, "positions"))]
 
 
@@ -255,6 +294,8 @@ def tdm_rows(op: Any) -> Messages:
     found = [*_described(op, op.desc.type, op.operands[2].type), *_extras(op), *_is(op.col_offset, i32, "column")]
     if not isinstance(rows, TensorType) or bit_width(rows) not in (16, 32):
         found.append(f"the rows must be a tensor of i16 or i32, not {rows}")
+    elif "gather" in op.name and any(any(basis) for basis in _bases(rows).get("lane", ())):
+        found.append(f"all threads of a warp must have the same rows: {rows}")
     if not found and len(op.desc.type.block.shape) != 2:
         found.append(f"needs a descriptor of a matrix, not {op.desc.type}")
     return found

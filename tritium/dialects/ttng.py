@@ -362,7 +362,7 @@ class ClusterWait(Op, name="ttng.cluster_wait", traits=READ | WRITE, assembly="a
 class ClusterBarrier(Op, name="ttng.cluster_barrier", traits=READ | WRITE, assembly="attr-dict"):
     """Wait until all warps of all blocks of the cluster are here; `relaxed`: memory is not ordered by that."""
 
-    verify_op = ttng_checks.in_cluster
+    verify_op = ttng_checks.cluster_barrier
 
     relaxed: Bool = False
 

@@ -17,6 +17,7 @@ from .tt_types import CachePolicy as GenericPolicy
 from .tt_types import DescriptorReduceKind, PointerType, TensorDescType
 from .ttg_context import num_ctas, num_warps
 from .ttg_layouts import DotOperand, NvidiaMma
+from .ttg_maps import linear_layout_of
 from .ttg_memory import MemDescType, NvmmaShared, SharedLinear, SharedMemorySpace
 from .ttng_types import (
     CachePolicy,
@@ -129,13 +130,24 @@ def arrive_barrier(op: Any) -> Messages:
     return found
 
 
+def _together(src: Type, dst: Type) -> int:
+    """How many registers of each thread stand next to each other in a buffer; 0 where that is not known."""
+    try:
+        registers, memory = linear_layout_of(src), linear_layout_of(dst)  # type: ignore[arg-type]
+        return registers.invert_and_compose(memory).contiguous("register", "offset")
+    except ValueError:
+        return 0
+
+
 def async_shared_store(op: Any) -> Messages:
-    """A tensor, a mutable buffer of its shape, a barrier, in a cluster of at least two blocks."""
+    """A tensor, a mutable buffer of its shape, a barrier, in a cluster of at least two blocks; 32 bits at a time."""
     src, dst = op.src.type, op.dst.type
     found = [*_tensor(src, "the source"), *buffer_type(dst, "the destination")]
     if not found:
         found += same_content(src, dst, "source and destination")
         found += [] if dst.mutable else [f"the destination must be mutable, not {dst}"]
+    if not found and 0 < _together(src, dst) * bit_width(src) < 32:
+        found.append(f"less than 32 bits of a thread stand together in {dst}")
     if num_ctas(op) < 2:
         found.append("needs a cluster of at least two blocks")
     return [*found, *_barrier(op, op.mbarrier.type)]
@@ -144,6 +156,18 @@ def async_shared_store(op: Any) -> Messages:
 def in_cluster(op: Operation) -> Messages:
     """More than one block in the cluster."""
     return GOOD if num_ctas(op) > 1 else ("needs ttg.num-ctas > 1",)
+
+
+def cluster_barrier(op: Operation) -> Messages:
+    """More than one block in the cluster; in a kernel, or in a function that will be inlined."""
+    func: Operation | None = op
+    while func is not None and func.name != "tt.func":
+        func = func.parent_op
+    found = list(in_cluster(op))
+    if func is not None and getattr(func.attributes.get("sym_visibility"), "value", "") == "private":
+        if getattr(func.attributes.get("noinline"), "value", 0):
+            found.append("must be in a kernel, not in a function that is called")
+    return found
 
 
 def cluster_sync(op: Operation) -> Messages:
@@ -314,13 +338,32 @@ def _block(op: Any, buffer: Any) -> Iterator[str]:
         yield f"a block of {prod(block.shape)} elements does not fit to a buffer of {prod(buffer.shape)}"
 
 
-def _load(op: Any) -> Iterator[str]:
+def _tma_barrier(op: Any) -> Iterator[str]:
+    """Each block has a barrier; two share one where the module says that instructions work on two blocks."""
     yield from _barrier(op, op.barrier.type)
+    module: Operation | None = op
+    while module is not None and module.name != "builtin.module":
+        module = module.parent_op
+    pairs = getattr(module.attributes.get("ttng.two-ctas"), "value", None) if module is not None else None
+    if pairs is None or not isinstance(op.barrier.type, MemDescType):
+        return
+    bases = tuple(basis[0] for basis in getattr(op.barrier.type.encoding, "CGALayout", ()))
+    alone = tuple(1 << i for i in range(num_ctas(op).bit_length() - 1))
+    if bases != alone and not (pairs and bases == (0, *alone[:-1])):
+        owners = "each block, or each pair of blocks," if pairs else "each block"
+        yield f"{owners} must have a barrier of its own, not {op.barrier.type}"
+
+
+def _load(op: Any) -> Iterator[str]:
+    yield from _tma_barrier(op)
     yield from value_is(op.pred, i1, "the predicate")
     yield from _copied(op, op.result.type)
     yield from _policy(op)
     if not getattr(op.result.type, "mutable", True):
         yield f"the buffer must be mutable, not {op.result.type}"
+    shared = any(not any(basis) for basis in getattr(getattr(op.result.type, "encoding", None), "CGALayout", ()))
+    if op.multicast and not shared:
+        yield f"a multicast needs a buffer that several blocks hold the same part of, not {op.result.type}"
 
 
 def tma_load(op: Any) -> Messages:
@@ -382,6 +425,25 @@ def _rows(op: Any, buffer: Any) -> Iterator[str]:
         yield f"{x.shape[0]} rows of {block.shape[1]} elements do not fit to {buffer}"
     elif buffer.allocShape[-2:] != buffer.shape:
         yield f"the buffer must not be a part of a larger one: {buffer}"
+    elif x.encoding is not None:
+        yield from _row_numbers(x, buffer)
+
+
+def _row_numbers(x: TensorType, buffer: Any) -> Iterator[str]:
+    """Where the numbers of rows are: four at a time, in all threads of a warp, in the blocks that hold the rows."""
+    try:
+        layout = linear_layout_of(x)
+    except ValueError:
+        return
+    if layout.contiguous("register", "dim0") < 4:
+        yield f"each thread must have at least 4 rows next to each other: {x}"
+    bases = layout.bases
+    if any(any(basis) for basis in bases.get("lane", ())):
+        yield f"all threads of a warp must have the same rows: {x}"
+    rows = [basis[0] for basis in buffer.encoding.CGALayout]
+    step = buffer.shape[0] // (1 << sum(1 for row in rows if row))
+    if [basis[0] for basis in bases.get("block", ())] != [row * step for row in rows]:
+        yield f"the numbers of rows must be in the blocks that hold the rows: {x}, {buffer}"
 
 
 def tma_gather(op: Any) -> Messages:

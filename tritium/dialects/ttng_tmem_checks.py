@@ -12,6 +12,7 @@ from typing import Any
 from ..ir import FloatType, IntegerType, TensorType, Type, bf16, f16, f32, i1, i32
 from .constraints import bit_width
 from .tt_types import ScaleDotElemType
+from .ttg_maps import linear_layout_of
 from .ttg_memory import MemDescType, NvmmaShared, Shared, SharedLinear, padded_layout
 from .ttng_checks import Messages, buffer_type, completion_barrier, each_is, products_fit, same_content, value_is
 from .ttng_types import LoadReductionAttr, TensorMemory, TensorMemoryLayout, TensorMemoryScales
@@ -168,7 +169,19 @@ def tmem_load(op: Any) -> Messages:
             found.append(f"{name} needs redOp")
         elif getattr(op, name) and op.src.type.element is not f32:
             found.append(f"{name} needs elements of f32, not {op.src.type.element}")
+    if not found and op.redOp is not None and not _rows_in_threads(op.result.type):
+        found.append(f"each thread must hold a whole row for the reduction, not {op.result.type}")
     return found
+
+
+def _rows_in_threads(ty: TensorType) -> bool:
+    """Whether the registers of a thread are one row; true where that is not known."""
+    try:
+        bases = linear_layout_of(ty).bases
+    except ValueError:
+        return True
+    elsewhere = [basis for name, group in bases.items() if name != "register" for basis in group]
+    return all(basis[1] == 0 for basis in elsewhere) and all(basis[0] == 0 for basis in bases["register"])
 
 
 def tmem_store(op: Any) -> Messages:
