@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import tritium.backends
+import tritium.tools.opt  # (it names the pipelines of targets)
 import tritium.transforms
 from tritium.ir import (
     PASSES,
@@ -23,6 +24,7 @@ from tritium.ir import (
     print_op,
 )
 from tritium.ir.passes.options import option_fields
+from tritium.transforms import ttir
 
 from .examples import ROOT
 from .markdown import NOTE, anchor, doc_of, escape, fence, first_sentence, raw_doc, sections, table
@@ -186,8 +188,16 @@ def pipelines() -> list[Table]:
                 named = value if isinstance(value, dict) else {} if name.startswith("_") else {name: value}
                 for title, rows in named.items():
                     if _is_pipeline(rows) and not any(t.rows is rows for t in found):
-                        found.append(Table(str(title), info.name, rows, getattr(module, "ORDER", [])))
+                        found.append(
+                            Table(str(title), info.name, rows, _order(rows, getattr(module, "ORDER", ttir.ORDER)))
+                        )
     return found
+
+
+def _order(rows: list[Any], order: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """The constraints on passes that the rows hold."""
+    names = {row.name for row in rows if isinstance(row, Pass)}
+    return [(a, b, why) for a, b, why in order if {a, b} <= names]
 
 
 def _is_pipeline(value: Any) -> bool:
