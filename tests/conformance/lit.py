@@ -21,7 +21,7 @@ if __package__ in (None, ""):  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import tritium.dialects.all  # noqa: F401  (whatever the files name)
-from tests.conformance.check import BY_PASS, GOOD, REJECTED, Outcome, check
+from tests.conformance.check import ACCEPTED, BY_PASS, GOOD, REJECTED, Outcome, check
 from tests.conformance.inputs import programs
 from tests.conformance.lit_passes import DIFFERS, FAILS, PassOutcome, pass_outcomes, passes_table
 from tests.conformance.lit_triton import DIFFERENT, OURS_ALONE, THEIRS_ALONE, Comparison, comparisons, triton_table
@@ -116,17 +116,16 @@ def short_reasons(outcomes: list[Outcome]) -> str:
     """A Markdown table of why programs fail, unknown operations and types by their dialect."""
     kinds: dict[str, list[Outcome]] = defaultdict(list)
     for o in outcomes:
-        if not o.fine:
-            unknown = re.match(r"unknown operation (\w+)\.|the type '!(\w+)\.", o.reason)
-            dialect = (unknown[1] or unknown[2]) if unknown else ""
-            kinds[f"names the dialect {dialect} beyond what is here" if unknown else f"{o.status}: {o.reason}"].append(
-                o
-            )
+        if o.fine:
+            continue
+        unknown = re.match(r"unknown operation (\w+)\.|the type '!(\w+)\.", o.reason)
+        reason = o.status if o.status == ACCEPTED else f"{o.status}: {o.reason}"
+        kinds[f"names the dialect {unknown[1] or unknown[2]} beyond what is here" if unknown else reason].append(o)
     rows = [
-        f"| {what.replace('|', chr(92) + '|')} | {len(found)} | {found[0].program.name} |"
+        f"| {what.replace('|', chr(92) + '|')} | {len(found)} | {', '.join(o.program.name for o in found[:20])} |"
         for what, found in sorted(kinds.items(), key=lambda item: -len(item[1]))
     ]
-    return "\n".join(["| why the others fail | programs | the first |", "|---|---:|---|", *rows]) if rows else ""
+    return "\n".join(["| why the others fail | programs | which |", "|---|---:|---|", *rows]) if rows else ""
 
 
 def put_on_page(page: Path, mark: str, text: str) -> None:
