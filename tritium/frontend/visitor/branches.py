@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import scf
 from ...ir import Block, Region
-from ...support import NameLoc
 from ..errors import LanguageError
 from .core import RETURN_IN_LOOP, Outcome, handles
 from .names import always_returns, assigned_names, find_return
@@ -29,7 +28,6 @@ from .values import (
     materialize,
     rebuild,
     same_static,
-    set_hints,
     tl_tuple,
     type_text,
     types_of,
@@ -107,10 +105,10 @@ def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
                 raise LanguageError(*problem)
     builder.block, builder.before = place
     builder.loc = loc
-    name = merged[-1][0] if merged else None
-    results = _emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged], name)
+    results = _emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged])
     for (name, _, _), value in zip(merged, results):
-        set_hints(value, name)
+        for handle in flatten(value):
+            handle.hint = ""  # what comes of a branch is numbered, whatever it is called later
         before[name] = value
 
 
@@ -145,10 +143,8 @@ def _needs_making(value: Any) -> bool:
     return isinstance(value, tl_tuple) or (isinstance(value, constexpr) and isinstance(value.value, NUMBERS))
 
 
-def _emit_if(
-    visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any], name: str | None = None
-) -> list[Any]:
-    """The `scf.if` at the builder's place, named after a variable; its results as values like those of `then`."""
+def _emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any]) -> list[Any]:
+    """The `scf.if` at the builder's place; its results as values like those of `then`."""
     builder = visitor.builder
     loc = builder.loc
     yields = []
@@ -159,8 +155,7 @@ def _emit_if(
     regions = [Region(blocks[0])]
     bare = not yields[0] and blocks[1].first is blocks[1].last
     regions.append(Region() if bare else Region(blocks[1]))
-    place = loc if name is None else NameLoc(name, loc)
-    op = builder.insert(scf.If(condition.handle, *regions, results_=types_of(yields[0]), loc=place))
+    op = builder.insert(scf.If(condition.handle, *regions, results_=types_of(yields[0]), loc=loc))
     results, at = [], 0
     for value in then:
         n = len(flatten(value))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, scf
 from ...dialects.llvm_loops import LICM_OFF
-from ...ir import UNIT, Attribute, Block, IntegerAttr, Region, Value, i32
+from ...ir import UNIT, Attribute, Block, IntegerAttr, Operation, Region, Value, i32
 from ...support import Location, NameLoc
 from ..errors import LanguageError
 from ..language import core
@@ -84,6 +84,13 @@ class Carried:
                 )
             out += flatten(after)
         return out
+
+    def name_results(self, op: Operation) -> None:
+        """Several results of a loop have one name in text: that of the last."""
+        if len(op.results) > 1:
+            for result in op.results:
+                result.hint = ""
+            op.results[0].hint = self.names[-1]
 
     def bind(self, visitor: Visitor, results: list[Any]) -> None:
         """Bind the names to the results of the loop."""
@@ -267,6 +274,7 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
     attributes = _loop_attributes(iterator)
     op = scf.For(lb.handle, ub.handle, step.handle, inits, Region(block), attributes=attributes, loc=carried.place(loc))
     results = iter(builder.insert(op).results)
+    carried.name_results(op)
     carried.bind(visitor, [next(results) if v is None else v for v in constant])
 
 
@@ -379,6 +387,7 @@ def _while(visitor: Visitor, node: ast.While) -> None:
         carried.handles, Region(head), Region(tail), results_=results, attributes=attributes, loc=place_of_loop
     )
     builder.insert(op)
+    inner.name_results(op)
     inner.bind(visitor, list(op.results))
 
 
