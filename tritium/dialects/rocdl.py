@@ -73,24 +73,20 @@ def _write_mask(mask: int) -> str:
     return "|".join(kind for i, kind in enumerate(_KINDS) if mask >> i & 1)
 
 
-class SchedGroupMask(DialectAttribute, name="rocdl"):
+class SchedGroupMask(DialectAttribute, name="rocdl.sched_group_mask"):
     """`#rocdl<sched_group_mask valu|salu>`: a set of kinds of instructions, as a number with a bit for each."""
 
     value: Annotated[int, Kind(_mask, _read_mask, lambda v, spell: _write_mask(v))]
 
-    def body(self, spell: Any) -> str:
-        """`<sched_group_mask valu|salu>`"""
-        return f"<sched_group_mask {_write_mask(self.value)}>"
+    def spelled(self, spell: Any) -> str:
+        """The whole text."""
+        return f"#rocdl<sched_group_mask {_write_mask(self.value)}>"
 
     @classmethod
     def parse(cls, parser: Parser) -> Any:
-        """The same, read."""
+        """`valu|salu`, what stands behind the name."""
         at = parser.pos
-        parser.expect("<")
-        parser.expect("sched_group_mask")
-        given = {"value": _read_mask(parser)}
-        parser.expect(">")
-        return cls.build(parser, at, given)
+        return cls.build(parser, at, {"value": _read_mask(parser)})
 
 
 def _write_kinds(printer: Printer, mask: Attribute) -> str:
