@@ -3,7 +3,8 @@
     %r = tt.call @f(%x)  loc(A)   =>   the operations of @f with %x for its argument, each at
                                        loc(callsite(its own place at A)); %r is what @f returns
 
-Calls in a callee are inlined first, so that what is copied is final. A function stays a call when it is marked
+Calls in a callee are inlined first, so that what is copied is final; blocks of it that nothing reaches, which stand
+behind an early return in texts of Triton's, go before it is copied. A function stays a call when it is marked
 `noinline`, has no body, takes part in a recursion, or has several blocks and is called from inside a region of one
 block. Functions that nothing calls any more are left to symbol-dce.
 """
@@ -29,6 +30,7 @@ from ..ir import (
     remark,
 )
 from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc
+from .blocks import simplify_blocks
 
 __all__ = ["InlinerOptions", "inline"]
 
@@ -93,6 +95,8 @@ class _Inliner:
     def expand(self, call: Any, callee: Any) -> bool:
         """Replace one call by a copy of the callee; False when it has to stay."""
         region = call.parent.parent
+        if len(callee.regions[0].blocks) > 1:
+            simplify_blocks(callee.regions[0])
         several = len(callee.regions[0].blocks) > 1
         if several and call.parent_op.__class__ is not tt.Func:
             return False

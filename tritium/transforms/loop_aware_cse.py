@@ -49,14 +49,14 @@ def loop_aware_cse(op: Operation) -> bool:
     changed = False
     for func in functions_of(op):
         changed |= bool(cse(func))
-        merged = 0
-        for loop in [inner for inner in func.walk_post() if inner.__class__ is scf.For and len(inner.results) > 1]:
-            merged += _merge_carried(loop)
+        loops = [op for op in func.walk_post() if op.__class__ is scf.For and op.results]
+        merged = sum(_merge_carried(loop) for loop in loops)
         count("carried values merged", merged)
         if merged:
             changed = True
             cse(func)
-        changed |= rewrite_greedily(func, _CLEANUP)
+        if loops:
+            changed |= rewrite_greedily(func, _CLEANUP)
     return changed
 
 

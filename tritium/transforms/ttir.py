@@ -10,6 +10,7 @@ from .dce import dce
 from .decompose_scaled_dot import decompose_scaled_dot
 from .inliner import inline
 from .licm import licm
+from .loop_aware_cse import loop_aware_cse
 from .loop_unroll import loop_unroll
 from .reorder_broadcast import reorder_broadcast
 from .rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
@@ -31,7 +32,7 @@ TTIR_PIPELINE = [  # order matters: see ORDER
     Pass("canonicalize", canonicalize, "constants, shapes and control flow in normal form"),
     Pass("combine", combine, "accumulate in the matrix product, offsets and masks in one operation"),
     Pass("reorder-broadcast", reorder_broadcast, "arithmetic before it is repeated over a tile, not after"),
-    Pass("cse", cse, "each value computed once"),
+    Pass("loop-aware-cse", loop_aware_cse, "each value computed once, and carried once by a loop"),
     Pass("licm", licm, "and once for all iterations of a loop"),
     Pass("loop-unroll", loop_unroll, "as kernels ask for it"),
     Pass("cse", cse, "what left its loop may stand there already"),
@@ -47,8 +48,8 @@ ORDER = [
     ("rewrite-tensor-descriptor-to-pointer", "combine", "masked loads are what it combines"),
     ("inliner", "decompose-scaled-dot", "a function of its own may hold the product"),
     ("decompose-scaled-dot", "combine", "matrix products are what it combines"),
-    ("reorder-broadcast", "cse", "it makes equal scalar operations of equal tiles"),
-    ("cse", "licm", "what is merged moves once"),
+    ("reorder-broadcast", "loop-aware-cse", "it makes equal scalar operations of equal tiles"),
+    ("loop-aware-cse", "licm", "what is merged moves once"),
     ("licm", "loop-unroll", "copies of what is invariant would only be merged again"),
 ]
 
