@@ -122,7 +122,7 @@ def short_reasons(outcomes: list[Outcome]) -> str:
         reason = o.status if o.status == ACCEPTED else f"{o.status}: {o.reason}"
         kinds[f"names the dialect {unknown[1] or unknown[2]} beyond what is here" if unknown else reason].append(o)
     rows = [
-        f"| {what.replace('|', chr(92) + '|')} | {len(found)} | {', '.join(o.program.name for o in found[:20])} |"
+        f"| {what.replace('|', chr(92) + '|')} | {len(found)} | {', '.join(o.program.name for o in found[:3])}{', …' * (len(found) > 3)} |"
         for what, found in sorted(kinds.items(), key=lambda item: -len(item[1]))
     ]
     return "\n".join(["| why the others fail | programs | which |", "|---|---:|---|", *rows]) if rows else ""
