@@ -529,6 +529,12 @@ RESOURCES = """\
 #-}"""
 
 
+def test_a_string_in_the_text_of_an_attribute_ends_on_its_line():
+    # What follows on the line could hold a quote too, and would be taken for its end.
+    with pytest.raises(ParseError, match="this string is never closed"):
+        parse_attribute('#foo.bar<[">]>')
+
+
 def test_resources_are_kept():
     text = "module attributes {tt.w = dense_resource<weights> : tensor<1xi32>} {\n}\n" + RESOURCES
     found = {}

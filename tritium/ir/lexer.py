@@ -217,7 +217,9 @@ class Cursor:
                 closing.append(_CLOSING[ch])
             elif ch == '"':
                 string = _string(text, m.start())
-                pos = string.end() if string else pos
+                if string is None:
+                    raise self.error("this string is never closed", m.start())
+                pos = string.end()
             elif len(ch) == 1 and not (comparisons and ch == ">" and text[pos] == "="):
                 if not closing or ch != closing.pop():
                     raise self.error("this bracket closes nothing", m.start())
