@@ -60,6 +60,16 @@ def test_replace_all_uses(function):
     assert y.users == {mul: 2, add: 2}
 
 
+def test_uses_and_replacing_some(function):
+    x, y = function.entry.args
+    add, mul = arith.AddI(x, x), arith.MulI(x, y)
+    assert x.uses == [(add, 0), (add, 1), (mul, 0)] and y.uses == [(mul, 1)]
+    x.replace_uses_where(y, lambda op: op is add)
+    assert x.uses == [(mul, 0)] and y.uses == [(mul, 1), (add, 0), (add, 1)]
+    x.replace_uses_where(y, lambda op: False)
+    assert x.users == {mul: 1} and y.users == {mul: 1, add: 2}
+
+
 def test_insert_move_detach_erase(function):
     block, (x, y) = function.entry, function.entry.args
     b = Builder(block)

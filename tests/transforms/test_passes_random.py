@@ -12,7 +12,8 @@ from tests.filetests.runner import passes
 from tests.oracle.evaluator import run
 from tests.oracle.programs import buffers, random_program
 from tests.transforms.tile_passes import TILE_PASSES
-from tritium.ir import Pass, run_pipeline, verify
+from tritium.dialects import arith, ub
+from tritium.ir import Builder, Pass, element_type, f32, functions_of, i32, run_pipeline, verify
 from tritium.transforms.canonicalize import canonicalize
 from tritium.transforms.ttir import TTIR_PIPELINE
 
@@ -85,3 +86,38 @@ def test_layouts_keep_the_meaning(seed):
     for name in ("convert-triton-to-tritongpu", "coalesce", "canonicalize", "cse", "licm", "dce"):
         run_pipeline(module, [Pass(name, table[name], "")], verifier=verify)
         assert_same(before, outcome(module, seed), f"seed {seed}, after {name}, of\n{source}\nwhich is now\n{module}")
+
+
+def poison_some(module, seed):
+    """Make some values select(p, value, poison) or the other way round, for a p that says which is which."""
+    rng = random.Random(seed)
+    (kernel,) = [f for f in functions_of(module) if f.sym_name == "k"]
+    found = [r for op in kernel.walk() for r in op.results if r.users and element_type(r.type) in (i32, f32)]
+    for value in rng.sample(found, min(8, len(found))):
+        b = Builder()
+        b.after(value.owner)
+        poison = b.add(ub.Poison(result=value.type))
+        flag, number = kernel.entry.args[5], kernel.entry.args[4]
+        sure = rng.choice([lambda: b.add(arith.CmpI(arith.CmpIPredicate.eq, number, number)), lambda: flag])()
+        other = value if sure is flag else poison  # the flag may be either
+        chosen = b.insert(arith.Select(sure, value, other))
+        users = [u for u in value.users if u is not chosen and not u.is_ancestor_of(chosen)]
+        for user in users:
+            user.set_operands([chosen.result if v is value else v for v in user.operands])
+        b.after(chosen)
+        unused = b.add(arith.AddI(poison, poison) if element_type(value.type) is i32 else arith.AddF(poison, poison))
+        unused.hint = "unused"
+    return module
+
+
+@pytest.mark.parametrize("seed", range(SEED + 4000, SEED + 4000 + PROGRAMS // 2))
+def test_poison_that_is_not_chosen_does_not_show(seed):
+    module = poison_some(random_program(seed), seed)
+    verify(module)
+    assert any(op.name == "ub.poison" for op in module.walk())
+    before, source = outcome(module, seed), str(module)
+    chosen = random.Random(seed).choices(sorted(TILE_PASSES), k=8)
+    for i, name in enumerate(chosen):
+        run_pipeline(module, [Pass(name, TILE_PASSES[name], "")], verifier=verify)
+        done = ", ".join(chosen[: i + 1])
+        assert_same(before, outcome(module, seed), f"seed {seed}, after {done}, of\n{source}\nwhich is now\n{module}")

@@ -43,6 +43,17 @@ class Value:
         """True when exactly one operand anywhere is this value."""
         return len(self.users) == 1 and next(iter(self.users.values())) == 1
 
+    @property
+    def uses(self) -> list[tuple[Operation, int]]:
+        """Every operand that is this value: the operation and the operand's number."""
+        return [(op, i) for op in self.users for i, v in enumerate(op.operands) if v is self]
+
+    def replace_uses_where(self, other: Value, wanted: Callable[[Operation], bool]) -> None:
+        """Make the operations for which `wanted` holds take `other` instead."""
+        for op, i in self.uses:
+            if wanted(op):
+                op.set_operand(i, other)
+
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every operation that takes this value take `other` instead."""
         if other is self:

@@ -65,22 +65,13 @@ def _unroll(loop: Any, factor: int) -> None:
     )
     b.insert(rest)
     for old, new in zip(list(main.results), rest.results):
-        _replace_after(old, new, rest)
+        old.replace_uses_where(new, lambda user: user is not rest)
     loop.erase()
 
 
 def _take(loop: Any) -> list[Region]:
     regions, loop.regions = loop.regions, []
     return regions
-
-
-def _replace_after(old: Value, new: Value, rest: Operation) -> None:
-    """Uses of the main loop's results, but for the second loop's own, become uses of the second loop's results."""
-    for user in list(old.users):
-        if user is not rest:
-            for i, v in enumerate(user.operands):
-                if v is old:
-                    user.set_operand(i, new)
 
 
 def _middle(b: Builder, loop: Any, factor: int) -> Value:

@@ -147,8 +147,7 @@ def _run_both(target: Any, early: Any, late: Any, first: Any) -> None:
             block.append(inner)
         if region is early:
             for r, v in zip(first.results, values):
-                for user in [u for u in r.users if is_inside(u, late)]:
-                    user.set_operands([v if o is r else o for o in user.operands])
+                r.replace_uses_where(v, lambda user, late=late: is_inside(user, late))  # type: ignore[misc]
         yielded += values
     block.append(scf.Yield(yielded))
 
