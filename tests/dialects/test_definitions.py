@@ -72,8 +72,10 @@ def test_the_dialects_export_what_they_define():
     for dialect in ("arith", "tt", "math", "scf", "cf", "builtin", "ub", "llvm"):
         module = getattr(tritium.dialects, dialect)
         defined = {cls.__name__ for name, cls in ALL if name.partition(".")[0] == dialect}
-        rare = getattr(tritium.dialects, f"{dialect}_rare", None)  # operations that are imported when text names them
-        assert defined <= {*module.__all__, *(rare.__all__ if rare else ())}, dialect
+        exported = set(module.__all__)
+        for name in (f"{dialect}_rare", f"{dialect}_ops"):  # operations that are imported when text names them
+            exported.update(getattr(getattr(tritium.dialects, name, None), "__all__", ()))
+        assert defined <= exported, dialect
         assert all(hasattr(module, name) for name in module.__all__)
 
 
