@@ -272,9 +272,10 @@ def tdm_copy(op: Any) -> Messages:
     hint = op.warp_used_hint if "warp_used_hint" in op.attributes else None
     if hint is not None and (hint <= 0 or (n := bin(hint).count("1")) & (n - 1)):
         found.append(f"warp_used_hint is {hint:#x}, it must name a power of two of warps")
-    pieces = getattr(buffer.encoding, "numPartitions", 1) * getattr(buffer.encoding, "numGroups", 1)
-    if hint is not None and not found and bin(hint).count("1") % pieces:
-        found.append(f"warp_used_hint is {hint:#x}, it must name a multiple of {pieces} warps")
+    if hint is not None and not found:
+        pieces = getattr(buffer.encoding, "numPartitions", 1) * getattr(buffer.encoding, "numGroups", 1)
+        if bin(hint).count("1") % pieces:
+            found.append(f"warp_used_hint is {hint:#x}, it must name a multiple of {pieces} warps")
     if hint is not None and hint.bit_length() > (num_warps(op) or 64):
         found.append(f"warp_used_hint is {hint:#x}, there are {num_warps(op)} warps")
     return [*found, *(m for v in op.indices for m in _is(v, i32, "positions"))]

@@ -167,8 +167,8 @@ def tmem_load(op: Any) -> Messages:
     for name in ("abs", "NaN"):
         if getattr(op, name) and op.redOp is None:
             found.append(f"{name} needs redOp")
-        elif getattr(op, name) and op.src.type.element is not f32:
-            found.append(f"{name} needs elements of f32, not {op.src.type.element}")
+        elif getattr(op, name) and getattr(op.src.type, "element", None) is not f32:
+            found.append(f"{name} needs elements of f32, not {op.src.type}")
     if not found and op.redOp is not None and not _rows_in_threads(op.result.type):
         found.append(f"each thread must hold a whole row for the reduction, not {op.result.type}")
     return found
