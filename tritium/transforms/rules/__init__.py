@@ -1,7 +1,8 @@
 """The rewrite rules, one file a topic, and what a rule's author must keep to.
 
-1. The docstring is the equation; for arithmetic it is proved by `tests/transforms/test_rules_proofs.py`, which fails
-   for a rule that no sample there reaches.
+1. The docstring is the equation. For arithmetic it is proved by `tests/transforms/test_rules_proofs.py`, which fails
+   for a rule that no sample there reaches; other rules are tried by `test_rules_tiles.py` beside it, on the function
+   of their name in `tests/filetests/rules`, which each rule must have, and over all small shapes.
 2. The right side is defined wherever the left side is, and has no effect that the left side has not.
 3. The right side is not larger than the left, in operations that are left over; if it is equal, it is nearer to the
    normal form: constants on the right, conditions not negated, fewer kinds of operations. No two rules undo each other.
