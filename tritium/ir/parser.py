@@ -51,15 +51,15 @@ class Argument(NamedTuple):
 class _Forward(Value):
     """A value used before its definition; its type is None until the text tells it.
 
-    `uses` counts how often the text has named it: more than `users` knows of while an operation is read whose regions
+    `named` counts how often the text has named it: more than `users` knows of while an operation is read whose regions
     come behind its operands. If one of these regions defines the value, that is noted as `found`.
     """
 
-    __slots__ = ("at", "found", "uses")
+    __slots__ = ("at", "found", "named")
 
     def __init__(self, at: int) -> None:
         self.at = at
-        self.uses = 0
+        self.named = 0
         self.found: Value | None = None
         self.type = None  # type: ignore[assignment]
         self.users = {}
@@ -144,7 +144,7 @@ class Parser(AttributeParser):
         found = self._forwards.get(name)
         if found is None:
             found = self._forwards[name] = _Forward(at)
-        found.uses += 1
+        found.named += 1
         return found
 
     def typed(self, values: Sequence[Value], types: Sequence[Type]) -> None:
@@ -183,11 +183,11 @@ class Parser(AttributeParser):
             return
         if forward.type is not None and forward.type is not value.type:
             raise self.error(f"'{name}' has the type {value.type}, but was used before as {forward.type}", at)
-        forward.uses -= sum(forward.users.values())
+        forward.named -= sum(forward.users.values())
         forward.replace_all_uses_with(value)
-        if forward.uses:
+        if forward.named:
             forward.found, forward.type = value, value.type
-            self._pending += forward.uses
+            self._pending += forward.named
 
     def _settle(self, op: Operation) -> None:
         """Give an operation the values that its own regions have defined."""
