@@ -253,3 +253,18 @@ def test_signed_division_of_what_may_be_negative() -> None:
 def test_zero_is_a_multiple_of_everything() -> None:
     found = facts("tt.func @kernel() { %z = arith.constant dense<0> : tensor<4xi32> tt.return }")
     assert found["z"] == f"contiguity = [1], divisibility = [{ANY_DIVISOR}], constancy = [4], constant = 0"
+
+
+def test_poison_is_whatever_it_is_joined_with() -> None:
+    found = facts("""
+    tt.func @kernel(%p: i1) {
+      %none = ub.poison : tensor<16xi32>
+      %r = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+      %x = scf.if %p -> (tensor<16xi32>) {
+        scf.yield %none : tensor<16xi32>
+      } else {
+        scf.yield %r : tensor<16xi32>
+      }
+      tt.return
+    }""")
+    assert found["x"] == found["r"]

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable
 from math import gcd
 from typing import Any
 
-from ..dialects import cf, scf, tt
+from ..dialects import cf, scf, tt, ub
 from ..ir import ArrayAttr, DenseArrayAttr, DenseElementsAttr, IntegerAttr, Operation, Value
 from .axis_facts import ANY_DIVISOR, AxisInfo, power_of, unknown
 from .axis_rules import RULES
@@ -142,6 +142,9 @@ class AxisInfoAnalysis:
         self._region(op.regions[1])
         self._join_all(before.args, after.last.operands)
 
+    def _poison(self, op: Any) -> None:
+        """Nothing is said: whatever holds of what it is joined with holds of both."""
+
     def _branch(self, op: Any) -> None:
         self._join_all(op.dest.args, op.dest_operands)
 
@@ -154,6 +157,7 @@ _FLOW: dict[type, Callable[[AxisInfoAnalysis, Any], None]] = {
     scf.For: AxisInfoAnalysis._for,
     scf.If: AxisInfoAnalysis._if,
     scf.While: AxisInfoAnalysis._while,
+    ub.Poison: AxisInfoAnalysis._poison,
     cf.Br: AxisInfoAnalysis._branch,
     cf.CondBr: AxisInfoAnalysis._conditional_branch,
 }

@@ -153,22 +153,31 @@ def _tile_of(op: Any) -> Any:
 
 
 def _atomic_elements(op: Any, width: int) -> int:
-    """How many elements one atomic instruction changes: several for sums of floats (PTX ISA 8.7, red.global.add)."""
+    """How many elements one atomic instruction changes: several for sums of floats (PTX ISA 8.7, red.global.add).
+
+    On AMD's chips floats share a register of 32 bits.
+    """
     element = element_type(op.val.type)
     if isinstance(op, tt.AtomicCAS) or not isinstance(element, FloatType) or element is f64:
         return 1
+    if target_of(op).startswith("hip:"):
+        return max(1, 32 // width)
     if op.atomic_rmw_op is tt.AtomicOp.fadd and (capability_of(op) or 90) < 90:
         return 2 if element is f16 else 1
     return VECTOR_BITS // width
 
 
-def capability_of(op: Operation) -> int | None:
-    """The compute capability that the module around `op` is for; None where it is for no NVIDIA chip."""
+def target_of(op: Operation) -> str:
+    """The target that the module around `op` names, `cuda:90`; empty where it names none."""
     scope: Operation | None = op
     while scope is not None and "ttg.target" not in scope.attributes:
         scope = scope.parent_op
-    name = scope.attributes["ttg.target"].value if scope is not None else ""  # type: ignore[attr-defined]
-    kind, _, number = name.partition(":")
+    return str(scope.attributes["ttg.target"].value) if scope is not None else ""  # type: ignore[attr-defined]
+
+
+def capability_of(op: Operation) -> int | None:
+    """The compute capability that the module around `op` is for; None where it is for no NVIDIA chip."""
+    kind, _, number = target_of(op).partition(":")
     return int(number) if kind == "cuda" and number.isdigit() else None
 
 
