@@ -55,7 +55,7 @@ BUDGETS = {
 }
 #: Forty passes over the TTGIR: ms at most.
 FORTY_MS = 15.0
-FORTY = ["canonicalize", "cse", "dce", "symbol-dce"] * 8 + ["licm", "loop-aware-cse", "inliner", "combine"] * 2
+FORTY = ["canonicalize", "cse", "dce", "symbol-dce"] * 8 + ["licm", "loop-aware-cse", "sccp", "combine"] * 2
 #: us of one calibration round on the machine the budgets were checked on: AMD EPYC (Zen 5), CPython 3.11, 2026-11-21.
 CALIBRATION_US = 290.0
 FUNCTIONS = 8
