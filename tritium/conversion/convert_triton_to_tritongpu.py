@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import tt, ttg
+from ..dialects.ttg_context import NUM_CTAS, NUM_WARPS, TARGET, THREADS_PER_WARP
 from ..dialects.ttg_defaults import blocked_for, default_blocked, expanded, joined, reduced, split, transposed
 from ..dialects.ttg_layouts import Blocked, DotOperand, Slice
 from ..ir import (
@@ -61,12 +62,12 @@ class ConvertOptions:
 def convert_triton_to_tritongpu(module: Operation, options: ConvertOptions = ConvertOptions()) -> bool:
     """Give every tensor of a module a layout for a machine of this size."""
     for name, value in (
-        ("num-ctas", options.num_ctas),
-        ("num-warps", options.num_warps),
-        ("threads-per-warp", options.threads_per_warp),
+        (NUM_CTAS, options.num_ctas),
+        (NUM_WARPS, options.num_warps),
+        (THREADS_PER_WARP, options.threads_per_warp),
     ):
-        module.attributes[f"ttg.{name}"] = IntegerAttr(value, i32)
-    module.attributes["ttg.target"] = StringAttr(options.target)
+        module.attributes[name] = IntegerAttr(value, i32)
+    module.attributes[TARGET] = StringAttr(options.target)
     conversion = _Conversion(options)
     for op in list(module.regions[0].blocks[0]):
         conversion.function(op)

@@ -12,13 +12,23 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, TensorType, Type
+from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, StringAttr, TensorType, Type
 from ..ir.parameters import power_of_two
 from .ttg_layouts import Distributed, Layout, is_irregular
 from .ttg_memory import MemDescType, MemoryLayout
 from .ttg_rules import RULES
 
-__all__ = ["num_ctas", "num_warps", "threads_per_warp"]
+__all__ = [
+    "NUM_CTAS",
+    "NUM_WARPS",
+    "TARGET",
+    "THREADS_PER_WARP",
+    "capability_of",
+    "num_ctas",
+    "num_warps",
+    "target_of",
+    "threads_per_warp",
+]
 
 NUM_WARPS = "ttg.num-warps"
 NUM_CTAS = "ttg.num-ctas"
@@ -49,6 +59,18 @@ def threads_per_warp(op: Operation) -> int:
 def num_ctas(op: Operation) -> int:
     """How many blocks a cluster has in the module around `op`."""
     return _number(_module_of(op), NUM_CTAS) or 1
+
+
+def target_of(op: Operation) -> str:
+    """The target that the module around `op` names, `cuda:90`; empty where it names none."""
+    attr = _module_of(op).attributes.get(TARGET)
+    return attr.value if isinstance(attr, StringAttr) else ""
+
+
+def capability_of(op: Operation) -> int | None:
+    """The compute capability that the module around `op` is for; None where it is for no NVIDIA chip."""
+    kind, _, number = target_of(op).partition(":")
+    return int(number) if kind == "cuda" and number.isdigit() else None
 
 
 def num_warps(op: Operation | None) -> int | None:

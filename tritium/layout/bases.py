@@ -14,6 +14,9 @@ False
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
+
+from . import gf2
 
 __all__ = [
     "cta_bases",
@@ -22,6 +25,7 @@ __all__ = [
     "is_surjective",
     "moves_along_one",
     "order_of_bases",
+    "per_block",
     "rank_of_bases",
     "shape_of_bases",
 ]
@@ -34,7 +38,7 @@ def rank_of_bases(*groups: Sequence[Basis]) -> int:
     return next((len(basis) for group in groups for basis in group), 0)
 
 
-def shape_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:
+def shape_of_bases(bases: Iterable[Sequence[int]], rank: int) -> tuple[int, ...]:
     """The smallest powers of two that the bases stay below, one a dimension. `ValueError` for one of another rank."""
     bits = [0] * rank
     for basis in bases:
@@ -43,6 +47,15 @@ def shape_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:
         for d, n in enumerate(basis):
             bits[d] |= n
     return tuple(1 << n.bit_length() for n in bits)
+
+
+def per_block(shape: Sequence[int], blocks: Iterable[Sequence[int]]) -> list[int]:
+    """What one block of a cluster has of a tensor; `blocks` are the bases of the blocks, in what one block has.
+
+    >>> per_block((64, 32), [(1, 0), (2, 0)])
+    [16, 32]
+    """
+    return [max(1, n // parts) for n, parts in zip(shape, shape_of_bases(blocks, len(shape)))]
 
 
 def _flat(basis: Basis, shape: Sequence[int]) -> int:
@@ -56,17 +69,7 @@ def _flat(basis: Basis, shape: Sequence[int]) -> int:
 def is_surjective(bases: Sequence[Basis], rank: int) -> bool:
     """Whether every coordinate below `shape_of_bases` is the image of some index."""
     shape = shape_of_bases(bases, rank)
-    numel = 1
-    for size in shape:
-        numel *= size
-    pivots: dict[int, int] = {}
-    for basis in bases:
-        v = _flat(basis, shape)
-        while v and (top := v.bit_length()) in pivots:
-            v ^= pivots[top]
-        if v:
-            pivots[v.bit_length()] = v
-    return 1 << len(pivots) == numel
+    return 1 << gf2.rank([_flat(basis, shape) for basis in bases]) == prod(shape)
 
 
 def moves_along_one(bases: Iterable[Basis]) -> bool:
@@ -78,10 +81,7 @@ def is_permutation(bases: Sequence[Basis], rank: int) -> bool:
     """Whether, zeros aside, each basis is one bit of one dimension and each bit of each dimension has one basis."""
     shape = shape_of_bases(bases, rank)
     bits = [v for basis in bases if (v := _flat(basis, shape))]
-    numel = 1
-    for size in shape:
-        numel *= size
-    return sorted(bits) == [1 << k for k in range(numel.bit_length() - 1)]
+    return sorted(bits) == gf2.identity(prod(shape).bit_length() - 1)
 
 
 def order_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .bases import shape_of_bases
 from .linear import LinearLayout
 from .tiling import Vectors, across, dimension_names, fit, moved, row_major, stretch
 
@@ -43,8 +44,8 @@ def linear(
     """
     bases = {"register": register, "lane": lane, "warp": warp, "block": block}
     names = dimension_names(len(shape))
-    reach = {n: max((int(v[i]) for part in bases.values() for v in part), default=0) for i, n in enumerate(names)}
-    whole = LinearLayout(bases, {n: 1 << r.bit_length() for n, r in reach.items()})
+    reached = shape_of_bases([v for part in bases.values() for v in part], len(shape))
+    whole = LinearLayout(bases, dict(zip(names, reached)))
     kept = [v for v in register if not any(v) or any(0 < c < s for c, s in zip(v, shape))]
     if len(kept) < len(register):
         whole = LinearLayout({**bases, "register": kept}, whole.outs)

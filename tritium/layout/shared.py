@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .bases import per_block
 from .linear import LinearLayout
 from .tiling import Vectors, across, dimension_names, fit
 
@@ -17,12 +18,6 @@ __all__ = ["nvmma_shared", "swizzled_shared", "tma_block_shape"]
 
 #: Tensor memory accelerator: a box is at most this long in each dimension (CUDA driver API, cuTensorMapEncodeTiled).
 TMA_BOX = 256
-
-
-def _per_block(shape: Sequence[int], blocks: Vectors) -> list[int]:
-    """What one block of the cluster has of a tensor."""
-    parts = [1 << max((int(v[i]).bit_length() for v in blocks), default=0) for i in range(len(shape))]
-    return [max(1, s // p) for s, p in zip(shape, parts)]
 
 
 def swizzled_shared(
@@ -42,7 +37,7 @@ def swizzled_shared(
     >>> print(swizzled_shared([4, 4], 1, 1, 4, [1, 0]))
     offset: 1 -> (0, 1), 2 -> (0, 2), 4 -> (1, 1), 8 -> (2, 2); block: none in (dim0: 4, dim1: 4)
     """
-    mine = _per_block(shape, blocks)
+    mine = per_block(shape, blocks)
     if len(shape) == 1:
         return fit(LinearLayout.identity_1d(mine[0], "offset", "dim0"), shape, blocks)
     inner, outer = order[:2]
@@ -112,7 +107,7 @@ def nvmma_shared(
     dimension 0, not the last, is contiguous. Source: PTX ISA 8.7, sections 5.5.6 and 9.7.15.5.
     """
     rank = len(shape)
-    mine = _per_block(shape, blocks)
+    mine = per_block(shape, blocks)
     box = tma_block_shape(mine, swizzle, bits, transposed, fp4_padded)
     turned = [*box[1:], box[0]] if transposed else box
     if swizzle:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from .bases import shape_of_bases
 from .linear import LinearLayout
 
 __all__ = ["Vectors", "across", "dimension_names", "fit", "moved", "row_major", "shrink", "stretch"]
@@ -86,9 +87,7 @@ def fit(tile: LinearLayout, shape: Sequence[int], blocks: Vectors = ()) -> Linea
     sizes = dict(zip(names, shape))
     if set(tile.outs) != set(names):
         raise ValueError(f"a tile of {len(tile.outs)} dimensions does not fit a tensor of {len(names)}")
-    cluster = {
-        name: 1 << max((int(vector[i]).bit_length() for vector in blocks), default=0) for i, name in enumerate(names)
-    }
+    cluster = dict(zip(names, shape_of_bases(blocks, len(shape))))
     among = shrink(LinearLayout({"block": blocks}, cluster), sizes).reordered(outs=list(tile.outs))
     part = {name: max(1, sizes[name] // among.outs[name]) for name in tile.outs}
     return (stretch(tile, part) * among).reordered(outs=names)

@@ -24,11 +24,11 @@ from typing import Any
 from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects import tt, ttg
 from ...dialects.tt_types import PointerType
-from ...dialects.ttg_context import num_warps, threads_per_warp
+from ...dialects.ttg_context import capability_of, num_warps, target_of, threads_per_warp
 from ...dialects.ttg_defaults import blocked_in
-from ...dialects.ttg_layouts import Blocked, Layout
+from ...dialects.ttg_layouts import Blocked
 from ...ir import FloatType, Operation, TensorType, Value, count, element_type, f16, f64, functions_of, pass_on
-from ...layout.bases import shape_of_bases
+from ...layout.bases import per_block
 
 __all__ = ["coalesce", "convert_operation"]
 
@@ -77,9 +77,7 @@ _WITH_DESCRIPTORS = (
 
 def _share(ty: Any) -> list[int]:
     """What one block of the cluster has of a tensor."""
-    layout: Layout = ty.encoding
-    bases = getattr(layout, "CGALayout", ())
-    return [max(1, n // part) for n, part in zip(ty.shape, shape_of_bases(bases, len(ty.shape)))]
+    return per_block(ty.shape, getattr(ty.encoding, "CGALayout", ()))
 
 
 def order_from(contiguity: Sequence[int]) -> list[int]:
@@ -165,20 +163,6 @@ def _atomic_elements(op: Any, width: int) -> int:
     if op.atomic_rmw_op is tt.AtomicOp.fadd and (capability_of(op) or 90) < 90:
         return 2 if element is f16 else 1
     return VECTOR_BITS // width
-
-
-def target_of(op: Operation) -> str:
-    """The target that the module around `op` names, `cuda:90`; empty where it names none."""
-    scope: Operation | None = op
-    while scope is not None and "ttg.target" not in scope.attributes:
-        scope = scope.parent_op
-    return str(scope.attributes["ttg.target"].value) if scope is not None else ""  # type: ignore[attr-defined]
-
-
-def capability_of(op: Operation) -> int | None:
-    """The compute capability that the module around `op` is for; None where it is for no NVIDIA chip."""
-    kind, _, number = target_of(op).partition(":")
-    return int(number) if kind == "cuda" and number.isdigit() else None
 
 
 def _connected(func: Operation) -> Callable[[Operation], object]:
