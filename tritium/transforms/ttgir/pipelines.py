@@ -1,0 +1,75 @@
+"""The passes of the `ttgir` stage for each generation of NVIDIA GPUs, from first layouts to what is lowered.
+
+The stage begins with `convert-triton-to-tritongpu`, which gives every tensor a plain layout; it stands in the room of
+conversions, and its options are the target's, so the table starts behind it. `nvidia_ttgir_pipeline(capability)` is
+the list for a GPU; `LATER` says which passes of Triton's order have no row yet, and where they will stand.
+"""
+
+from __future__ import annotations
+
+from ...ir import Pass, check_order
+from ..canonicalize import canonicalize
+from ..cse import cse
+from ..licm import licm
+from ..loop_aware_cse import loop_aware_cse
+from ..sccp import sccp
+from ..symbol_dce import symbol_dce
+from .coalesce import coalesce
+
+__all__ = ["LATER", "ORDER", "nvidia_ttgir_pipeline"]
+
+_LAYOUTS = [  # order matters: see ORDER
+    Pass("coalesce", coalesce, "every access to global memory takes its widest vector"),
+]
+"""Which thread holds what, for all generations."""
+
+_LOOPS = [
+    Pass("canonicalize", canonicalize, "loops in normal form, for what moves out of them"),
+    Pass("licm", licm, "conversions that do not change in a loop are made once"),
+    Pass("canonicalize", canonicalize, "what moved may be known there"),
+]
+"""Loops, before they are pipelined; since Ampere."""
+
+_OLD_LOOPS = [Pass("licm", licm, "conversions that do not change in a loop are made once")]
+"""Loops of GPUs without asynchronous copies."""
+
+_TAIL = [
+    Pass("loop-aware-cse", loop_aware_cse, "each value once, in the layouts it now has"),
+    Pass("symbol-dce", symbol_dce, "functions that nothing calls are not lowered"),
+    Pass("sccp", sccp, "what the passes above made constant"),
+    Pass("cse", cse, "and equal"),
+    Pass("canonicalize", canonicalize, "lowering meets the normal form only"),
+]
+"""What is done at the end, for all generations."""
+
+ORDER = [
+    ("coalesce", "licm", "conversions around accesses are what there is to move"),
+    ("licm", "sccp", "what left its loop may be known there"),
+    ("symbol-dce", "cse", "functions that go need not be looked at"),
+]
+
+LATER = {
+    "fuse-nested-loops": "before the loops' first canonicalize: one loop of two, where `flatten` asks for it",
+    "to-clc": "first, where a kernel takes work of others; lower-clc at the end",
+    "optimize-descriptor-encoding": "behind optimize-dot-operands: how tiles of descriptors lie in shared memory",
+    "nvgpu-warp-specialization": "behind combine-tensor-select-and-if: warps that load, warps that compute",
+    "assign-latencies": "behind it: how long loads take",
+    "schedule-loops": "behind it: which iteration does what",
+    "pipeline": "behind it: loads of later iterations while this one computes",
+    "coalesce-async-copy": "behind the second optimize-dot-operands: asynchronous copies of whole vectors",
+    "optimize-tmem-layouts": "behind it; with the other passes of tensor memory, for Blackwell",
+    "tma-lowering": "before the last remove-layout-conversions: descriptors as instructions of the copy engine",
+    "fence-insertion": "behind symbol-dce: writes that the copy engine and wgmma must see",
+    "mma-lowering": "behind it: products of Hopper and Blackwell as instructions",
+    "hoist-mbarrier-lifecycle": "behind it: barriers made once",
+}
+"""Passes of Triton 3.9's order that are not there yet: name -> its place and what it is for."""
+
+
+def nvidia_ttgir_pipeline(capability: int) -> list[Pass]:
+    """The passes from first layouts to `ttgir` for a GPU of compute capability `capability` / 10."""
+    return [*_LAYOUTS, *(_LOOPS if capability >= 80 else _OLD_LOOPS), *_TAIL]
+
+
+for _capability in (75, 80, 90, 100):
+    check_order(nvidia_ttgir_pipeline(_capability), ORDER)
