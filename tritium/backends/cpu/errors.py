@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
+from ..errors import BackendError
+
 __all__ = ["BackendError"]
-
-
-class BackendError(RuntimeError):
-    """LLVM, the loader or the thread pool refused something; the message says what and where."""

@@ -18,23 +18,21 @@ Over 57 lowered tile programs of the tests, level 1 takes 1.3 ms in the optimize
 has 4 % more instructions: no loop-invariant code motion (llvmlite does not offer the pass alone), and short loops over
 scratch memory stay loops. Hence level 2 by default.
 
-LLVM ends the process on internal errors, so text is verified before any pass sees it, and what the verifier
-cannot see but the code generator dies of (another target's intrinsics, inline assembly) is refused here.
-`compile_isolated` runs a compile in a process of its own, for text that nobody vouches for.
+LLVM ends the process on internal errors, so what the verifier cannot see but the code generator dies of (another
+target's intrinsics, inline assembly) is refused here. `compile_isolated` runs a compile in a process of its own,
+for text that nobody vouches for.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import sys
-import threading
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ...support.settings import compilation
-from .errors import BackendError
+from ..errors import BackendError
+from ..llvm import Machine, dump, library, read, run_isolated, run_passes, target_machine
 from .target import CPUTarget
 
 __all__ = [
@@ -49,6 +47,8 @@ __all__ = [
 ]
 
 DEFAULT_LEVEL = 2
+
+_WORKER = "tritium.backends.cpu.llvm_worker"
 
 _SHORT_PIPELINE = (
     "add_always_inliner_pass",
@@ -65,51 +65,10 @@ _SHORT_PIPELINE = (
     "add_global_dead_code_eliminate_pass",
 )
 
-# llvmlite serializes every call by one lock although LLVM itself only asks for a context of one's own; these
-# entries do all the work and are safe to run in parallel (lowers two concurrent compiles from 3.5 to 1.6 s)
-_UNLOCKED = (
-    "LLVMPY_ParseAssembly",
-    "LLVMPY_VerifyModule",
-    "LLVMPY_RunNewModulePassManager",
-    "LLVMPY_TargetMachineEmitToMemory",
-    "LLVMPY_buildPerModuleDefaultPipeline",
-    "LLVMPY_CreatePassBuilder",
-)
-
 _INLINE_ASM = re.compile(
     r"^\s*module asm\b|\bcall\b[^\n]*\basm\s+(?:sideeffect|alignstack|inteldialect|unwind|\")", re.M
 )
 _TARGET_INTRINSIC = re.compile(r"@\"?llvm\.(x86|aarch64|arm|nvvm|amdgcn|ppc|riscv|hexagon|s390|wasm|mips|spv|ve)\.")
-
-_state = threading.local()
-_setup_lock = threading.Lock()
-_binding: Any = None
-
-
-def _llvm() -> Any:
-    """llvmlite's binding, imported and initialized at the first compile (about 50 ms)."""
-    global _binding
-    if _binding is None:
-        with _setup_lock:
-            if _binding is None:
-                import llvmlite.binding as binding
-
-                binding.initialize_all_targets()
-                binding.initialize_all_asmprinters()
-                _unlock(binding)
-                _binding = binding
-    return _binding
-
-
-def _unlock(binding: Any) -> None:
-    try:
-        library = binding.ffi.lib
-        table = library._fntab
-        for name in _UNLOCKED:
-            getattr(library, name)
-            table[name] = table[name]._cfn
-    except AttributeError:
-        pass  # another llvmlite: compiles of several threads take turns, nothing else changes
 
 
 @dataclass(frozen=True)
@@ -138,24 +97,17 @@ def compile_llvm(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL, optim
 
 def warm_up(target: CPUTarget) -> None:
     """Import LLVM and make the target machine of this thread, which the first compile would do (about 60 ms)."""
-    _target_machine(target, DEFAULT_LEVEL)
+    target_machine(_machine(target, DEFAULT_LEVEL))
 
 
 def optimize(text: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> str:
     """The LLVM text of `text` after the pipeline of `level` (0 to 3) with the target machine at hand."""
-    llvm = _llvm()
     level = 0 if compilation.disable_llvm_opt else level
-    machine = _target_machine(target, level)
-    module = _parse(llvm, text, target, machine)
-    _dump("Before", module)
-    _run_pipeline(llvm, module, machine, level)
-    _dump("After", module)
+    module = _parse(text, target, level)
+    dump("Before", module)
+    _run_pipeline(module, target, level)
+    dump("After", module)
     return str(module)
-
-
-def _dump(when: str, module: Any) -> None:
-    if compilation.dump_llvm:
-        print(f"; -----// LLVM IR Dump {when} its passes //----- //\n{module}", file=sys.stderr, flush=True)
 
 
 def emit_object(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> bytes:
@@ -169,49 +121,20 @@ def emit_assembly(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> s
 
 
 def _emit(llir: str, target: CPUTarget, level: int, as_object: bool) -> bytes:
-    llvm = _llvm()
-    machine = _target_machine(target, level)
-    module = _parse(llvm, llir, target, machine)
+    module = _parse(llir, target, level)
     try:
-        return machine._emit_to_memory(module, use_object=as_object)
+        return target_machine(_machine(target, level))._emit_to_memory(module, use_object=as_object)
     except RuntimeError as error:
         raise BackendError(f"LLVM could not emit code for {target}: {error}") from None
 
 
-def _target_machine(target: CPUTarget, level: int) -> Any:
-    """The target machine for this thread (LLVM's may not be shared between threads)."""
-    if not 0 <= level <= 3:
-        raise BackendError(f"optimization level must be 0..3, got {level}")
-    machines = _state.__dict__.setdefault("machines", {})
-    key = (target, level)
-    if key not in machines:
-        try:
-            machines[key] = (
-                _llvm()
-                .Target.from_triple(target.triple)
-                .create_target_machine(
-                    cpu=target.cpu,
-                    features=target.features,
-                    opt=level,
-                    reloc="pic",
-                    codemodel="default",
-                )
-            )
-        except RuntimeError as error:
-            raise BackendError(f"LLVM knows no target {target.triple!r}: {error}") from None
-    return machines[key]
+def _machine(target: CPUTarget, level: int) -> Machine:
+    return Machine(target.triple, target.cpu, target.features, level)
 
 
-def _parse(llvm: Any, text: str, target: CPUTarget, machine: Any) -> Any:
+def _parse(text: str, target: CPUTarget, level: int) -> Any:
     _refuse_fatal(text, target)
-    try:
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.triple = target.triple
-        module.data_layout = str(machine.target_data)
-        module.verify()
-    except RuntimeError as error:
-        raise BackendError(str(error).strip()) from None
-    return module
+    return read(text, _machine(target, level))
 
 
 def _refuse_fatal(text: str, target: CPUTarget) -> None:
@@ -223,28 +146,19 @@ def _refuse_fatal(text: str, target: CPUTarget) -> None:
             raise BackendError(f"llvm.{family}.* intrinsics cannot be compiled for {target}")
 
 
-def _run_pipeline(llvm: Any, module: Any, machine: Any, level: int) -> None:
+def _run_pipeline(module: Any, target: CPUTarget, level: int) -> None:
+    llvm = library()
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = options.loop_vectorization = level == 3
     options.loop_unrolling = options.loop_interleaving = level == 3
-    builder = llvm.create_pass_builder(machine, options)
+    builder = llvm.create_pass_builder(target_machine(_machine(target, level)), options)
     if level >= 2:
         manager = builder.getModulePassManager()
     else:
         manager = llvm.create_new_module_pass_manager()
         for name in _SHORT_PIPELINE[: 1 if level == 0 else None]:
             getattr(manager, name)()
-    timing = compilation.time_llvm
-    try:
-        if timing:
-            builder.start_pass_timing()
-        manager.run(module, builder)
-        if timing:
-            print(builder.finish_pass_timing(), file=sys.stderr, flush=True)
-    finally:
-        # llvmlite's own clean-up never reaches this call (its class inherits an empty one first): 65 KB a compile
-        manager._capi.LLVMPY_DisposeNewModulePassManger(manager)
-        manager.detach()
+    run_passes(manager, module, builder)
 
 
 def compile_isolated(
@@ -255,17 +169,7 @@ def compile_isolated(
     `optimized` text is emitted as it stands (optimizing twice gives other code than optimizing once).
     Costs about 0.2 s; raises BackendError also after `timeout` seconds.
     """
-    import subprocess  # 3 ms that a process with cached kernels does not pay
-
     machine = {"triple": target.triple, "cpu": target.cpu, "features": target.features}
-    header = json.dumps({**machine, "level": level, "optimized": optimized})
-    command = [sys.executable, "-m", "tritium.backends.cpu.llvm_worker"]
-    try:
-        done = subprocess.run(command, input=f"{header}\n{text}".encode(), capture_output=True, timeout=timeout)
-    except subprocess.TimeoutExpired:
-        raise BackendError(f"LLVM took more than {timeout} s") from None
-    if done.returncode != 0:
-        message = done.stderr.decode(errors="replace").strip()
-        raise BackendError(f"LLVM failed (exit status {done.returncode}): {message[-2000:]}")
-    size, _, rest = done.stdout.partition(b"\n")
+    answer = run_isolated(_WORKER, {**machine, "level": level, "optimized": optimized}, text, timeout)
+    size, _, rest = answer.partition(b"\n")
     return CompiledModule(rest[: int(size)].decode(), rest[int(size) :], target, level)

@@ -1,0 +1,164 @@
+"""LLVM as the backends share it: the library, target machines, reading text, running passes.
+
+What is made of the text is each backend's own (`cpu.llvm`, `nvidia.codegen`). Nothing here is imported before a kernel
+is compiled, and llvmlite (50 ms) not before `library()` is called.
+
+LLVM ends the process on internal errors, so text is verified before any pass sees it. Text that nobody vouches for is
+compiled in a process of its own: `run_isolated` starts one, and the module it names calls `serve`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..support.settings import compilation
+from .errors import BackendError
+
+__all__ = ["Machine", "dump", "library", "read", "run_isolated", "run_passes", "serve", "target_machine"]
+
+# llvmlite serializes every call by one lock although LLVM itself only asks for a context of one's own; these
+# entries do all the work and are safe to run in parallel (lowers two concurrent compiles from 3.5 to 1.6 s)
+_UNLOCKED = (
+    "LLVMPY_ParseAssembly",
+    "LLVMPY_VerifyModule",
+    "LLVMPY_RunNewModulePassManager",
+    "LLVMPY_TargetMachineEmitToMemory",
+    "LLVMPY_buildPerModuleDefaultPipeline",
+    "LLVMPY_CreatePassBuilder",
+)
+
+# Options of LLVM that only its command line has. They hold for the process, and each concerns one target only:
+# pointers to shared memory of 32 bits, and products of two 32-bit numbers in one instruction (both as Triton has them).
+_FLAGS = ("-nvptx-short-ptr", "-nvptx-mad-wide-opt")
+
+_state = threading.local()
+_setup_lock = threading.Lock()
+_binding: Any = None
+
+
+def library() -> Any:
+    """llvmlite's binding, imported and initialized at the first compile (about 50 ms)."""
+    global _binding
+    if _binding is None:
+        with _setup_lock:
+            if _binding is None:
+                import llvmlite.binding as binding
+
+                binding.initialize_all_targets()
+                binding.initialize_all_asmprinters()
+                for flag in _FLAGS:
+                    binding.set_option("", flag)
+                _unlock(binding)
+                _binding = binding
+    return _binding
+
+
+def _unlock(binding: Any) -> None:
+    try:
+        entries = binding.ffi.lib
+        table = entries._fntab
+        for name in _UNLOCKED:
+            getattr(entries, name)
+            table[name] = table[name]._cfn
+    except AttributeError:
+        pass  # another llvmlite: compiles of several threads take turns, nothing else changes
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a target machine is made from; `level` is how hard instruction selection tries (0 to 3)."""
+
+    triple: str
+    cpu: str
+    features: str = ""
+    level: int = 3
+
+
+def target_machine(machine: Machine) -> Any:
+    """The target machine for this thread (LLVM's may not be shared between threads); BackendError if there is none."""
+    if not 0 <= machine.level <= 3:
+        raise BackendError(f"optimization level must be 0..3, got {machine.level}")
+    machines = _state.__dict__.setdefault("machines", {})
+    if machine not in machines:
+        try:
+            machines[machine] = (
+                library()
+                .Target.from_triple(machine.triple)
+                .create_target_machine(
+                    cpu=machine.cpu, features=machine.features, opt=machine.level, reloc="pic", codemodel="default"
+                )
+            )
+        except RuntimeError as error:
+            raise BackendError(f"LLVM knows no target {machine.triple!r}: {error}") from None
+    return machines[machine]
+
+
+def read(text: str, machine: Machine) -> Any:
+    """The verified module of LLVM `text`, in a context of its own; BackendError with LLVM's message."""
+    llvm, made = library(), target_machine(machine)
+    try:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        module.triple = machine.triple
+        module.data_layout = str(made.target_data)
+        module.verify()
+    except RuntimeError as error:
+        raise BackendError(str(error).strip()) from None
+    return module
+
+
+def run_passes(manager: Any, module: Any, builder: Any) -> None:
+    """Run a pass manager over a module, telling times where that is asked for, and free it."""
+    timing = compilation.time_llvm
+    try:
+        if timing:
+            builder.start_pass_timing()
+        manager.run(module, builder)
+        if timing:
+            print(builder.finish_pass_timing(), file=sys.stderr, flush=True)
+    finally:
+        # llvmlite's own clean-up never reaches this call (its class inherits an empty one first): 65 KB a compile
+        manager._capi.LLVMPY_DisposeNewModulePassManger(manager)
+        manager.detach()
+
+
+def dump(when: str, module: Any) -> None:
+    """Print the module to stderr, if that is asked for."""
+    if compilation.dump_llvm:
+        print(f"; -----// LLVM IR Dump {when} its passes //----- //\n{module}", file=sys.stderr, flush=True)
+
+
+def run_isolated(worker: str, request: Mapping[str, Any], text: str, timeout: float) -> bytes:
+    """What the module `worker`, run in a process of its own, answers; LLVM ending that process is a BackendError here.
+
+    The worker reads one line of JSON, `request`, and `text` behind it. Costs about 0.2 s; BackendError also after
+    `timeout` seconds.
+    """
+    import subprocess  # 3 ms that a process with cached kernels does not pay
+
+    command = [sys.executable, "-m", worker]
+    data = f"{json.dumps(request)}\n{text}".encode()
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise BackendError(f"LLVM took more than {timeout} s") from None
+    if done.returncode != 0:
+        message = done.stderr.decode(errors="replace").strip()
+        raise BackendError(f"LLVM failed (exit status {done.returncode}): {message[-2000:]}")
+    return done.stdout
+
+
+def serve(answer: Callable[[dict[str, Any], str], bytes]) -> int:
+    """The other end of `run_isolated`: the exit status is 1 with the message on stderr if LLVM refuses the text."""
+    header, _, text = sys.stdin.buffer.read().decode().partition("\n")
+    try:
+        result = answer(json.loads(header), text)
+    except BackendError as error:
+        print(error, file=sys.stderr)
+        return 1
+    sys.stdout.buffer.write(result)
+    return 0
