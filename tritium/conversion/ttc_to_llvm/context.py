@@ -2,71 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 from ...ir import Attribute, Block, Operation, Type, Value
-from ...support import CallSiteLoc, FileLineColLoc, InternalError, Location, NameLoc, UnsupportedOperation
+from ...support import InternalError, UnsupportedOperation
 from ..llvm.emitter import Emitter
+from ..llvm.module import ModuleContext
 from .types import literal, llvm_type
 
-__all__ = ["LOWERINGS", "FunctionContext", "ModuleContext", "Site", "lowers"]
-
-
-@dataclass(frozen=True)
-class Site:
-    """A place in the kernel that can report at run time; its number is its index in the module's list.
-
-    `kind` is assert, print, load, store or atomic; `details` holds what the reporter needs (message, prefix, types…).
-    """
-
-    kind: str
-    file: str
-    line: int
-    column: int
-    details: dict[str, Any]
-
-
-@dataclass
-class ModuleContext:
-    """Shared by the functions of a module. `target` needs `vector_bits`, `has_avx512` and the like."""
-
-    target: Any
-    fusion: bool = True
-    declares: dict[str, None] = field(default_factory=dict)
-    functions: dict[str, str] = field(default_factory=dict)
-    sites: list[Site] = field(default_factory=list)
-
-    def declare(self, line: str) -> None:
-        """Make sure that the module has the line `declare …`."""
-        self.declares[line] = None
-
-    def define(self, symbol: str, text: str) -> None:
-        """Make sure that the module has the helper function `symbol`."""
-        self.functions.setdefault(symbol, text)
-
-    def site(self, kind: str, loc: Location, **details: Any) -> int:
-        """Number a place that can report; `details["callers"]` are the places it was inlined at, innermost first."""
-        at = loc.file_position()
-        file, line, column = (at.file, at.line, at.column) if at else ("", 0, 0)
-        callers = [[c.file, c.line, c.column] for c in _callers(loc)]
-        if callers:
-            details["callers"] = callers
-        self.sites.append(Site(kind, file, line, column, details))
-        return len(self.sites) - 1
-
-
-def _callers(loc: Location) -> Iterator[FileLineColLoc]:
-    """The positions of the calls through which an inlined location came, innermost first."""
-    if isinstance(loc, NameLoc):
-        yield from _callers(loc.child)
-    elif isinstance(loc, CallSiteLoc):
-        yield from _callers(loc.callee)
-        at = loc.caller.file_position()
-        if at is not None:
-            yield at
-        yield from _callers(loc.caller)
+__all__ = ["LOWERINGS", "FunctionContext", "lowers"]
 
 
 class FunctionContext(Emitter):
@@ -97,6 +42,19 @@ class FunctionContext(Emitter):
     def bind(self, value: Value, name: str) -> None:
         """Give a value its operand text."""
         self.names[value] = name
+
+    def parts(self, value: Value) -> list[str]:
+        """The operand alone: on this target a value is one."""
+        return [self(value)]
+
+    def bind_parts(self, value: Value, parts: list[str]) -> None:
+        """Give a value its only operand."""
+        (self.names[value],) = parts
+
+    @staticmethod
+    def types_of(ty: Type) -> list[str]:
+        """The LLVM types of the parts of a value."""
+        return [llvm_type(ty)]
 
     def constant(self, value: Value, attr: Attribute) -> None:
         """Bind a value to a literal."""

@@ -15,9 +15,10 @@ from ...dialects import builtin, tt
 from ...ir import Type
 from ...support import InternalError, TritiumError
 from ..llvm.abi import ARGUMENT_SLOT_BYTES, CONTEXT, ERROR_RECORD, RECORD_ERROR
+from ..llvm.control import lower_region
+from ..llvm.module import ModuleContext, Site
 from . import arith, control, debug, math, memory, narrow_floats
-from .context import FunctionContext, ModuleContext, Site, lowers
-from .control import lower_region
+from .context import FunctionContext, lowers
 from .types import llvm_type
 
 __all__ = ["LoweredModule", "Site", "ttc_to_llvm"]

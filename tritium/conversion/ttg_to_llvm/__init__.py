@@ -1,0 +1,9 @@
+"""From tensors with layouts to LLVM text: what each thread of a GPU does.
+
+`module` makes functions, `context` is what lowering one carries along, `positions` says which elements a thread holds.
+The other files have the lowerings, by what they do; they ask layouts for their linear maps, never for their names.
+"""
+
+from .module import LoweredModule, ttg_to_llvm
+
+__all__ = ["LoweredModule", "ttg_to_llvm"]

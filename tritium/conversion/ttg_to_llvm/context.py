@@ -1,0 +1,236 @@
+"""What lowering one function for a GPU carries along.
+
+Every value is a list of LLVM operands, its parts (see `types`). The text is what one thread does; what differs between
+threads comes from `lane`, `warp` and `block`, which are operands too.
+
+>>> from tritium.conversion.ttg_to_llvm.context import FunctionContext, ModuleContext
+>>> e = FunctionContext(ModuleContext(None), "@global_smem")
+>>> e.op(f"add i32 {e.lane}, 1")
+'%t0'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects.ttg_maps import linear_layout_of
+from ...ir import Block, IntegerAttr, Operation, TensorType, Type, Value
+from ...layout import LinearLayout
+from ...support import InternalError, Location, UnsupportedOperation
+from ..llvm import module as llvm_module
+from ..llvm.emitter import Emitter
+from .types import types_of
+
+__all__ = ["LOWERINGS", "FunctionContext", "ModuleContext", "elementwise", "lowers"]
+
+OFFSET = "allocation.offset"
+
+
+@dataclass
+class ModuleContext(llvm_module.ModuleContext):
+    """The machine a module is for: `capability` (90 for sm_90), `num_warps` of a block, `num_ctas` of a cluster.
+
+    `debug` makes source locations, None where none are wanted.
+    """
+
+    capability: int = 80
+    num_warps: int = 4
+    num_ctas: int = 1
+    debug: Any = None
+
+    def debug_location(self, loc: Location) -> str:
+        """What is written behind the instructions of an operation at `loc`: `, !dbg !7` or nothing."""
+        return "" if self.debug is None else self.debug.at(loc)  # type: ignore[no-any-return]
+
+
+class FunctionContext(Emitter):
+    """The emitter of one function, with the parts of each SSA value.
+
+    `shared` is the operand of the function's shared memory; `lane` (of a warp), `warp` (of a block of threads) and
+    `block` (of a cluster) say which thread this is.
+    """
+
+    __slots__ = (
+        "block_id",
+        "debug",
+        "entry_positions",
+        "func",
+        "known_positions",
+        "lane",
+        "module",
+        "names",
+        "shared",
+        "warp",
+    )
+
+    def __init__(self, module: ModuleContext, shared: str, block_id: str = "0", func: Any = None) -> None:
+        super().__init__()
+        self.module = module
+        self.shared = shared
+        self.lane, self.warp, self.block_id = "%lane", "%warp", block_id
+        self.func = func
+        self.names: dict[Value, list[str]] = {}
+        self.known_positions: dict[Any, Any] = {}
+        self.entry_positions: dict[Any, Any] = {}
+        self.debug = ""  # `, !dbg !7` behind every instruction
+
+    # -- emitting -------------------------------------------------------------------------------------------------
+
+    def op(self, text: str) -> str:
+        """Emit `%tN = text`, with the source location of the operation that is being lowered."""
+        return super().op(text + self.debug)
+
+    def stmt(self, text: str) -> None:
+        """Emit an instruction without a result, the same way."""
+        super().stmt(text + self.debug)
+
+    def label(self, name: str) -> None:
+        """Start a basic block: of positions it knows what the function's entry has computed."""
+        if self.block == "entry":
+            self.entry_positions = self.known_positions
+        super().label(name)
+        self.known_positions = dict(self.entry_positions)
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def __call__(self, value: Value) -> list[str]:
+        """The parts of a value."""
+        try:
+            return self.names[value]
+        except KeyError:
+            raise InternalError(f"{value!r} is used before it is lowered") from None
+
+    parts = __call__
+
+    def scalar(self, value: Value) -> str:
+        """The operand of a scalar."""
+        (part,) = self(value)
+        return part
+
+    def bind(self, value: Value, parts: Sequence[str]) -> None:
+        """Give a value its parts: as many as `types_of` its type."""
+        self.names[value] = list(parts)
+
+    bind_parts = bind
+    types_of = staticmethod(types_of)
+
+    def layout(self, value: Value) -> LinearLayout:
+        """The linear layout of a tensor or a buffer: from register, lane, warp, block (or offset, block)."""
+        return linear_layout_of(value.type)
+
+    # -- instructions ---------------------------------------------------------------------------------------------
+
+    def call(self, result: str, function: str, *operands: tuple[str, str], attributes: str = "") -> str:
+        """Call an external function or intrinsic on (type, operand) pairs, declaring it; `result` is an LLVM type."""
+        self.module.declare(f"declare {result} @{function}({', '.join(t for t, _ in operands)}){attributes}")
+        return self.op(f"call {result} @{function}({', '.join(f'{t} {v}' for t, v in operands)})")
+
+    def call_void(self, function: str, *operands: tuple[str, str], attributes: str = "") -> None:
+        """The same for a function without a result."""
+        self.module.declare(f"declare void @{function}({', '.join(t for t, _ in operands)}){attributes}")
+        self.stmt(f"call void @{function}({', '.join(f'{t} {v}' for t, v in operands)})")
+
+    def asm(
+        self,
+        template: str,
+        constraints: str,
+        operands: Sequence[tuple[str, str]],
+        result: str = "void",
+        side_effects: bool = True,
+    ) -> str:
+        """Inline PTX. `$0`, `$1`, … are results then operands, in the order of `constraints` ("=r,r,l").
+
+        `result` is an LLVM type, a struct `{i32, i32}` for several results (take them apart with `fields`). Without
+        `side_effects` LLVM may merge, move or drop it.
+        """
+        effect = "sideeffect " if side_effects else ""
+        arguments = ", ".join(f"{t} {v}" for t, v in operands)
+        text = template.replace("\\", "\\5C").replace('"', "\\22").replace("\n", "\\0A")
+        line = f'call {result} asm {effect}"{text}", "{constraints}"({arguments})'
+        if result == "void":
+            self.stmt(line)
+            return ""
+        return self.op(line)
+
+    def fields(self, struct: str, value: str, count: int) -> list[str]:
+        """The fields of a struct operand."""
+        return [self.op(f"extractvalue {struct} {value}, {i}") for i in range(count)]
+
+    def barrier(self) -> None:
+        """Wait for all threads of the block; what they wrote to shared memory is seen after it."""
+        self.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", ("i32", "0"), attributes=" #1")
+
+    # -- memory ---------------------------------------------------------------------------------------------------
+
+    def scratch(self, op: Operation) -> str:
+        """The address (`ptr addrspace(3)`) of what allocate-shared-memory gave to `op`; InternalError if nothing."""
+        offset = op.attributes.get(OFFSET)
+        if not isinstance(offset, IntegerAttr):
+            raise InternalError(f"{op.name} has no shared memory: allocate-shared-memory has not run")
+        return self.shared_at(offset.value)
+
+    def shared_at(self, offset: int) -> str:
+        """The address of a byte of the function's shared memory."""
+        if offset == 0:
+            return self.shared
+        if self.shared.startswith("@"):
+            return f"getelementptr (i8, ptr addrspace(3) {self.shared}, i32 {offset})"
+        return self.op(f"getelementptr i8, ptr addrspace(3) {self.shared}, i32 {offset}")
+
+    # -- operations -----------------------------------------------------------------------------------------------
+
+    def block_body(self, block: Block) -> None:
+        """Lower all operations of a block."""
+        for op in block:
+            lower = LOWERINGS.get(type(op))
+            if lower is None:
+                raise UnsupportedOperation(op, "is not supported on NVIDIA GPUs")
+            self.debug = self.module.debug_location(op.loc)
+            lower(self, op)
+
+
+Lowering = Callable[[FunctionContext, Any], None]
+LOWERINGS: dict[type[Operation], Lowering] = {}
+"""How each operation is written in LLVM IR."""
+
+
+def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
+    """Register a function as the lowering of op classes."""
+
+    def register(fn: Lowering) -> Lowering:
+        for cls in classes:
+            LOWERINGS[cls] = fn
+        return fn
+
+    return register
+
+
+def elementwise(e: FunctionContext, op: Any, write: Callable[..., str]) -> None:
+    """Lower an operation with one result element by element: `write(*operands) -> operand`.
+
+    Registers that hold the same element (bits of the layout that go to zero) are computed once.
+    """
+    (result,) = op.results
+    columns = [e(v) for v in op.operands]
+    if not isinstance(result.type, TensorType):
+        e.bind(result, [write(*(c[0] for c in columns))])
+        return
+    copies = _copied_bits(result.type)
+    out: list[str] = []
+    for i in range(len(columns[0])):
+        out.append(out[i & ~copies] if i & copies else write(*(c[i] for c in columns)))
+    e.bind(result, out)
+
+
+def _copied_bits(ty: Type) -> int:
+    """The bits of a register's number that make no difference to which element it holds."""
+    mask = _COPIES.get(ty)
+    if mask is None:
+        columns = linear_layout_of(ty).columns_of("register")  # type: ignore[arg-type]
+        mask = _COPIES[ty] = sum(1 << i for i, c in enumerate(columns) if not c)
+    return mask
+
+
+_COPIES: dict[Type, int] = {}

@@ -1,0 +1,191 @@
+"""The module: one LLVM function a kernel, and one for each function that stays a call.
+
+    define ptx_kernel void @kernel(<arguments>, ptr addrspace(1) %global_scratch, ptr addrspace(1) %profile_scratch)
+
+Arguments are those of the `tt.func`, in order; the two that follow are addresses of memory that the launcher provides
+where the kernel asks for it (Triton's kernels have them, too). A function that is called takes the parts of its
+arguments, the address of its shared memory, and the two; it returns a struct of the parts of its results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import builtin, tt
+from ...dialects.tt_types import PointerType
+from ...dialects.ttg_context import num_ctas, num_warps
+from ...ir import IntegerAttr, Operation, Value
+from ...support import InternalError
+from ..llvm.control import CONTROL, lower_region
+from . import arith, shape
+from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
+from .types import types_of
+
+__all__ = ["LoweredModule", "ttg_to_llvm"]
+
+_ = (arith, shape)  # imported for the lowerings they register
+LOWERINGS.update(CONTROL)
+
+TRIPLE = "nvptx64-nvidia-cuda"
+SHARED = "@global_smem"
+_SCRATCH = ("ptr addrspace(1) %global_scratch", "ptr addrspace(1) %profile_scratch")
+
+
+@dataclass(frozen=True)
+class LoweredModule:
+    """LLVM text, the kernel's symbol, and the bytes of shared memory that a launch must give to a block."""
+
+    text: str
+    name: str
+    shared_bytes: int
+
+
+def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: Any = None) -> LoweredModule:
+    """Lower a module of tensors with layouts, whose only public function is the kernel.
+
+    `options` has `enable_fp_fusion`, `maxnreg` and the like (see CUDAOptions); `debug` makes source locations. Raises
+    UnsupportedOperation, which knows the user's line, for what has no lowering.
+    """
+    functions = [op for op in module.body if isinstance(op, tt.Func) and not op.is_declaration]
+    kernels = [f for f in functions if f.sym_visibility in (None, "public")]
+    if len(kernels) != 1:
+        raise InternalError(f"a module has one kernel, this has {len(kernels)}")
+    (kernel,) = kernels
+    context = ModuleContext(
+        None,
+        options.enable_fp_fusion,
+        capability=capability,
+        num_warps=num_warps(kernel) or options.num_warps,
+        num_ctas=num_ctas(module),
+        debug=debug,
+    )
+    bodies = [_function(context, f, options, f is kernel) for f in functions]
+    head = [f'target triple = "{TRIPLE}"', f"{SHARED} = external addrspace(3) global [0 x i8], align 16"]
+    tail = [] if debug is None else [debug.text()]
+    attributes = ["attributes #0 = { nounwind }", "attributes #1 = { convergent nounwind }"]
+    parts = [*head, *sorted(context.declares), *context.functions.values(), *bodies, *attributes, *tail]
+    return LoweredModule("\n\n".join(parts) + "\n", kernel.sym_name, _shared_bytes(module))
+
+
+def _shared_bytes(module: Operation) -> int:
+    found = module.attributes.get("ttg.shared")
+    return found.value if isinstance(found, IntegerAttr) else 0
+
+
+def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bool) -> str:
+    block_id = "%block" if context.num_ctas > 1 else "0"
+    e = FunctionContext(context, SHARED if is_kernel else "%shared", block_id, func)
+    e.block = "entry"
+    parameters = _parameters(e, func)
+    if not is_kernel:
+        parameters.append("ptr addrspace(3) %shared")
+    subprogram = "" if context.debug is None else context.debug.function(func)
+    lower_region(e, func.regions[0])
+    head = "ptx_kernel void" if is_kernel else f"internal {_returned(func)}"
+    attributes = _kernel_attributes(context, func, options) if is_kernel else "#1"
+    return "\n".join([
+        f'define {head} @"{func.sym_name}"({", ".join([*parameters, *_SCRATCH])}) {attributes}{subprogram} {{',
+        "entry:",
+        *_thread_ids(context),
+        *e.lines,
+        "}",
+    ])  # fmt: skip
+
+
+def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
+    """Bind the arguments of a function; what LLVM should write for them."""
+    out = []
+    for i, arg in enumerate(func.entry.args):
+        types = types_of(arg.type)
+        names = [f"%arg{i}" if len(types) == 1 else f"%arg{i}.{k}" for k in range(len(types))]
+        e.bind(arg, names)
+        out += [f"{ty}{_alignment(func, i, arg)} {name}" for ty, name in zip(types, names)]
+    return out
+
+
+def _alignment(func: tt.Func, i: int, arg: Value) -> str:
+    """What the specialization knows of a pointer, so that LLVM and the reader of the PTX know it too."""
+    if not isinstance(arg.type, PointerType) or func.arg_attrs is None:
+        return ""
+    found = func.arg_attrs.elements[i].get("tt.divisibility")
+    n = found.value if isinstance(found, IntegerAttr) else 1
+    return f" align {n}" if n > 1 and not n & (n - 1) else ""
+
+
+def _kernel_attributes(context: ModuleContext, func: tt.Func, options: Any) -> str:
+    found = {"nvvm.reqntid": str(32 * context.num_warps)}
+    if options.maxnreg:
+        found["nvvm.maxnreg"] = str(options.maxnreg)
+    if context.num_ctas > 1:
+        found["nvvm.cluster_dim"] = f"{context.num_ctas},1,1"
+    return "nounwind convergent " + " ".join(f'"{k}"="{v}"' for k, v in found.items())
+
+
+def _returned(func: tt.Func) -> str:
+    types = [t for result in func.function_type.results for t in types_of(result)]
+    return f"{{ {', '.join(types)} }}" if types else "void"
+
+
+def _thread_ids(context: ModuleContext) -> list[str]:
+    """The number of this thread, taken apart; what is not used costs nothing."""
+    read = "@llvm.nvvm.read.ptx.sreg"
+    context.declare(f"declare noundef i32 {read}.tid.x()")
+    lines = [
+        f"  %thread = call noundef range(i32 0, {32 * context.num_warps}) i32 {read}.tid.x()",
+        "  %lane = and i32 %thread, 31",
+        "  %warp = lshr i32 %thread, 5",
+    ]
+    if context.num_ctas > 1:
+        context.declare(f"declare noundef i32 {read}.cluster.ctarank()")
+        lines.append(f"  %block = call noundef i32 {read}.cluster.ctarank()")
+    return lines
+
+
+@lowers(tt.Return)
+def _return(e: FunctionContext, op: tt.Return) -> None:
+    parts = [(ty, v) for value in op.srcs for ty, v in zip(types_of(value.type), e(value))]
+    if not parts:
+        e.stmt("ret void")
+        return
+    struct = f"{{ {', '.join(ty for ty, _ in parts)} }}"
+    whole = "poison"
+    for i, (ty, v) in enumerate(parts):
+        whole = e.op(f"insertvalue {struct} {whole}, {ty} {v}, {i}")
+    e.stmt(f"ret {struct} {whole}")
+
+
+@lowers(tt.Call)
+def _call(e: FunctionContext, op: tt.Call) -> None:
+    operands = [f"{ty} {v}" for value in op.args for ty, v in zip(types_of(value.type), e(value))]
+    shared = e.scratch(op) if "allocation.offset" in op.attributes else e.shared
+    operands += [f"ptr addrspace(3) {shared}", *_SCRATCH]
+    types = [t for result in op.results for t in types_of(result.type)]
+    struct = f"{{ {', '.join(types)} }}" if types else "void"
+    call = f'call {struct} @"{op.callee}"({", ".join(operands)})'
+    if not types:
+        e.stmt(call)
+        return
+    parts = iter(e.fields(struct, e.op(call), len(types)))
+    for result in op.results:
+        e.bind(result, [next(parts) for _ in types_of(result.type)])
+
+
+_AXES = "xyz"
+
+
+@lowers(tt.GetProgramId)
+def _program_id(e: FunctionContext, op: tt.GetProgramId) -> None:
+    """Blocks of a cluster are one program together; clusters lie along x."""
+    register = "clusterid" if e.module.num_ctas > 1 else "ctaid"
+    e.bind(op.result, [_special(e, f"{register}.{_AXES[op.axis]}")])
+
+
+@lowers(tt.GetNumPrograms)
+def _num_programs(e: FunctionContext, op: tt.GetNumPrograms) -> None:
+    register = "nclusterid" if e.module.num_ctas > 1 else "nctaid"
+    e.bind(op.result, [_special(e, f"{register}.{_AXES[op.axis]}")])
+
+
+def _special(e: FunctionContext, register: str) -> str:
+    return e.call("i32", f"llvm.nvvm.read.ptx.sreg.{register}")
