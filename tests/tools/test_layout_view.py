@@ -41,6 +41,12 @@ def test_offsets() -> None:
         assert [int(word) for word in line.split()] == [r, *expected]
 
 
+def test_gaps_of_padded_layouts_are_seen() -> None:
+    rows = drawn("#ttg.padded_shared<[16:+4] {order = [1, 0], shape = [4, 16]}>", "--shape", "4x16").splitlines()[2:]
+    for r, line in enumerate(rows):
+        assert [int(word) for word in line.split()] == [r, *(r * 20 + c for c in range(16))]
+
+
 def test_copies_are_counted() -> None:
     text = drawn(f"#ttg.slice<{{dim = 0, parent = {BLOCKED}}}>", "--shape", "16")
     assert "8 copies of each element" in text and "T0:0+7" in text and "T7:1+7" in text

@@ -85,6 +85,10 @@ class Shared(MemoryLayout):
             return f"a layout of {self.rank} dimensions does not fit to a buffer of {n}"
         return None
 
+    def address(self, offset: int) -> int:
+        """Where the offset of the linear map stands in memory, in elements."""
+        return offset
+
 
 class _Swizzled(Shared):
     rank = property(lambda self: len(self.order))
@@ -252,6 +256,14 @@ class PaddedShared(Shared, name="ttg.padded_shared", alias="shared"):
         if found is None and shape[: self.rank] != self.shape:
             return f"the layout is for the shape {list(self.shape)}, the buffer has {list(shape)}"
         return found
+
+    def address(self, offset: int) -> int:
+        """The gaps in front of an offset are counted in.
+
+        >>> PaddedShared.from_order((4,), (2,), (1, 0), (2, 4)).address(5)
+        7
+        """
+        return offset + sum(offset // interval * gap for interval, gap in zip(self.intervals, self.paddings))
 
     def body(self, spell: Callable[[Any], str]) -> str:
         """`<[64:+8] {order = [1, 0], shape = [16, 32]}>`, or the bases of offset and block."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -50,10 +50,16 @@ class Cell:
 
 
 class Picture:
-    """What stands where in a tensor of `shape`. `bits`: width of an element, from which banks follow."""
+    """What stands where in a tensor of `shape`.
 
-    def __init__(self, layout: LinearLayout, shape: Sequence[int], bits: int = 32) -> None:
-        self.layout, self.shape, self.bits = layout, tuple(shape), bits
+    `bits`: width of an element, from which banks follow. `address`: where an offset of shared memory stands, with the
+    gaps of padded layouts counted in.
+    """
+
+    def __init__(
+        self, layout: LinearLayout, shape: Sequence[int], bits: int = 32, address: Callable[[int], int] = int
+    ) -> None:
+        self.layout, self.shape, self.bits, self.address = layout, tuple(shape), bits, address
         self.in_registers = "lane" in layout.ins
         self.lanes = layout.ins.get("lane", 1)
         self.hues = self.lanes if self.in_registers else BANKS
@@ -63,13 +69,13 @@ class Picture:
     def _place(self, place: dict[str, int]) -> str:
         block = f"B{place['block']} " if self.layout.ins.get("block", 1) > 1 else ""
         if not self.in_registers:
-            return f"{block}{place['offset']}"
+            return f"{block}{self.address(place['offset'])}"
         return f"{block}T{place['warp'] * self.lanes + place['lane']}:{place['register']}"
 
     def _cell(self, places: list[dict[str, int]]) -> Cell:
         first = places[0]
         more = f"+{len(places) - 1}" if len(places) > 1 else ""
-        bank = first.get("offset", 0) * self.bits // BANK_BITS % BANKS
+        bank = self._bank(first)
         hue = first["lane"] if self.in_registers else bank
         words = [self._long(place) for place in places]
         return Cell(self._place(first) + more, "\n".join(words), hue, first.get("warp", 0))
@@ -77,8 +83,11 @@ class Picture:
     def _long(self, place: dict[str, int]) -> str:
         text = ", ".join(f"{name} {number}" for name, number in place.items() if self.layout.ins[name] > 1)
         if not self.in_registers:
-            text += f", bank {place['offset'] * self.bits // BANK_BITS % BANKS}"
+            text += f", bank {self._bank(place)}"
         return text or "the only place"
+
+    def _bank(self, place: dict[str, int]) -> int:
+        return self.address(place.get("offset", 0)) * self.bits // BANK_BITS % BANKS
 
     def planes(self) -> list[tuple[str, int, int, Any]]:
         """The tensor as matrices: a title, rows, columns, and `(row, column) -> cell` for each."""
@@ -189,7 +198,8 @@ def draw_layout(layout: str, shape: str, bits: int = 32, image: str | None = Non
     assert _all_dialects.MODULES
     try:
         sizes = parse_shape(shape)
-        picture = Picture(linear_layout(parse_attribute(layout, "<layout>"), sizes), sizes, bits)
+        attribute = parse_attribute(layout, "<layout>")
+        picture = Picture(linear_layout(attribute, sizes), sizes, bits, getattr(attribute, "address", int))
         if image is not None:
             Path(image).write_text(svg(picture, layout))
             print(f"{image}: {picture.summary()}")
