@@ -125,12 +125,19 @@ class Evaluator:
         raise UndefinedError("a block ends without a terminator")
 
 
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer in shared memory, or a part of one: a view of an array."""
+
+    array: np.ndarray
+
+
 def shaped(value: Any, ty: Type) -> Any:
     """A computed value in the element type and, for tensors, checked to have the shape of `ty`.
 
     In the region of a reduction a scalar stands for many at once, so that scalars may have any shape.
     """
-    if isinstance(value, (TensorDesc, BlockPointer)):
+    if isinstance(value, (TensorDesc, BlockPointer, Buffer)):
         return value
     value = fit(np.asarray(value), ty)
     if isinstance(ty, TensorType) and value.shape != ty.shape:
@@ -198,4 +205,4 @@ def run(module: Operation, grid: Sequence[int] | int, args: Sequence[Any], kerne
     return evaluator
 
 
-from . import operations, tiles  # noqa: E402, F401  (they fill OPERATIONS)
+from . import buffers, operations, tiles  # noqa: E402, F401  (they fill OPERATIONS)

@@ -162,9 +162,13 @@ def own_function(name):
     """The function named after a rule."""
     for path in sorted(RULES_FOLDER.glob("*.mlir")):
         program = path.read_text().partition(_OUTPUT)[0]
-        for func in functions_of(parse_module(program)):
+        module = parse_module(program)
+        for func in functions_of(module):
             if func.sym_name == name:
-                return str(func)
+                for other in functions_of(module):
+                    if other is not func:
+                        other.erase()
+                return str(module)
     raise AssertionError(f"no function @{name} in {RULES_FOLDER}")
 
 

@@ -8,12 +8,14 @@ only values that change and are needed. Running it twice changes nothing more.
 from __future__ import annotations
 
 import enum
+import functools
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from ..ir import Operation, RuleTable, functions_of, pass_on, rewrite_greedily
+from ..ir import OPS, Operation, RuleTable, functions_of, pass_on, rewrite_greedily
 from ..ir.rewriter import spending_at_most
 from ..support import InternalError
+from ..support.lazy import LazyModule
 from .blocks import simplify_blocks
 from .cse import cse
 from .rules import CANONICAL_RULES
@@ -21,6 +23,17 @@ from .rules import CANONICAL_RULES
 __all__ = ["CanonicalizeOptions", "RegionSimplify", "canonicalize"]
 
 _TABLE = RuleTable(CANONICAL_RULES)
+_ttg = LazyModule(".rules.ttg", __package__)
+
+
+@functools.cache
+def _table_with_layouts() -> RuleTable:
+    return RuleTable([*CANONICAL_RULES, *_ttg.TTG_RULES])
+
+
+def _table() -> RuleTable:
+    """The rules of the dialects that are there: a process that never met the ttg dialect does not import its rules."""
+    return _table_with_layouts() if "ttg.convert_layout" in OPS else _TABLE
 
 
 class RegionSimplify(enum.Enum):
@@ -62,10 +75,10 @@ def canonicalize(op: Operation, options: CanonicalizeOptions = CanonicalizeOptio
 
 def _canonicalize(func: Operation, options: CanonicalizeOptions) -> bool:
     blocks = options.region_simplify is not RegionSimplify.DISABLED
-    changed, rounds = False, 0
+    changed, rounds, table = False, 0, _table()
     while rounds != options.max_iterations:
         rounds += 1
-        again = rewrite_greedily(func, _TABLE, top_down=options.top_down)
+        again = rewrite_greedily(func, table, top_down=options.top_down)
         several = [r for op in func.walk() for r in op.regions if len(r.blocks) > 1] if blocks else []
         for region in several:
             again |= simplify_blocks(region, merge=options.region_simplify is RegionSimplify.AGGRESSIVE)
@@ -74,6 +87,6 @@ def _canonicalize(func: Operation, options: CanonicalizeOptions) -> bool:
         changed |= again
         if not again or not (several or options.cse_between_iterations):
             return changed
-    if options.test_convergence and rewrite_greedily(func, _TABLE):
+    if options.test_convergence and rewrite_greedily(func, table):
         raise InternalError(f"canonicalize: {options.max_iterations} iterations were not enough")
     return changed

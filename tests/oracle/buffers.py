@@ -1,0 +1,49 @@
+"""The evaluator's buffers in shared memory: arrays, and views of them. Layouts tell nothing of the values in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .evaluator import Buffer, undefined
+from .operations import meaning
+
+
+@meaning("ttg.local_alloc")
+def _alloc(ev: Any, op: Any, src: Any = None) -> Buffer:
+    ty = op.results[0].type
+    if src is not None:
+        return Buffer(np.array(src))
+    return Buffer(np.array(undefined(ty)))
+
+
+@meaning("ttg.local_dealloc", "ttg.barrier")
+def _nothing(ev: Any, op: Any, *values: Any) -> None:
+    return None
+
+
+@meaning("ttg.local_load")
+def _load(ev: Any, op: Any, buffer: Buffer, token: Any = None) -> Any:
+    return buffer.array.copy()
+
+
+@meaning("ttg.local_store")
+def _store(ev: Any, op: Any, src: Any, buffer: Buffer) -> None:
+    buffer.array[...] = src
+
+
+@meaning("ttg.memdesc_index")
+def _index(ev: Any, op: Any, buffer: Buffer, i: Any) -> Buffer:
+    return Buffer(buffer.array[int(i)])
+
+
+@meaning("ttg.memdesc_subslice")
+def _subslice(ev: Any, op: Any, buffer: Buffer) -> Buffer:
+    shape = op.results[0].type.shape
+    return Buffer(buffer.array[tuple(slice(at, at + n) for at, n in zip(op.offsets, shape))])
+
+
+@meaning("ttg.memdesc_trans")
+def _trans(ev: Any, op: Any, buffer: Buffer) -> Buffer:
+    return Buffer(buffer.array.transpose(op.order))

@@ -1,0 +1,97 @@
+"""What a conversion between layouts costs, and what it costs to compute a value again in another layout instead.
+
+Costs are thousandths of a cycle of one multiprocessor, for a whole tensor:
+
+- Shared memory takes in or gives out 128 bytes a cycle: 8 a byte. A conversion writes and reads: 16 a byte, and as
+  much again for waiting at the barriers between. No access is smaller than what a warp does at once, 32 words.
+- A conversion that only renames the registers of each thread is free.
+- Arithmetic: 128 results a cycle, of 4 bytes, would be 2 a byte; half of it hides in fused multiplications and behind
+  memory: 1 a byte. Special functions, 16 results a cycle and partly hidden by the same count: 8 a byte.
+- A load that is repeated finds its line in the first cache, whose throughput is that of shared memory: 8 a byte.
+
+Sources: CUDA C++ programming guide 13.0, table of arithmetic throughput, for capabilities 8.0 and 9.0; 128 bytes a
+cycle of shared memory and first cache are from the same guide.
+"""
+
+from __future__ import annotations
+
+import functools
+from math import prod
+from typing import Any
+
+from ...dialects.ttg_maps import linear_layout
+from ...ir import TensorType, element_type
+from ...layout.gf2 import Elimination
+from .layout_flow import holds
+
+__all__ = [
+    "ARITHMETIC",
+    "LOAD",
+    "SPECIAL",
+    "conversion_cost",
+    "more_work",
+    "size_in_bytes",
+    "stays_in_thread",
+    "stays_in_warp",
+]
+
+CONVERSION = 32
+LOAD = 8
+SPECIAL = 8
+ARITHMETIC = 1
+WORDS = 32
+
+
+def size_in_bytes(ty: Any, least: int = 0, least_bits: int = 0) -> int:
+    """Bytes of a tensor, counted as having at least so many elements of at least so many bits."""
+    elements = prod(ty.shape) if isinstance(ty, TensorType) else 1
+    bits = getattr(element_type(ty), "width", 64)  # pointers have none
+    return max(elements, least) * max(bits, least_bits) // 8
+
+
+def conversion_cost(ty: Any, layout: Any) -> int:
+    """Of bringing a tensor of type `ty` into `layout`."""
+    if stays_in_thread(ty.shape, ty.encoding, layout):
+        return 0
+    return CONVERSION * size_in_bytes(ty, WORDS, 32)
+
+
+def more_work(ty: Any, layout: Any) -> int:
+    """How many times as many elements a thread has in `layout` as in the layout that the tensor has; at least once."""
+    try:
+        return max(1, holds(ty, layout) // max(1, holds(ty, ty.encoding)))
+    except (ValueError, IndexError):  # a layout without a map: nothing is known
+        return 1
+
+
+def stays_in_thread(shape: tuple[int, ...], before: Any, after: Any) -> bool:
+    """Whether each thread has everything already that it needs for the layout `after`."""
+    return _stays(shape, before, after, ("register",))
+
+
+def stays_in_warp(shape: tuple[int, ...], before: Any, after: Any) -> bool:
+    """Whether each warp has everything already that it needs for the layout `after`."""
+    return _stays(shape, before, after, ("register", "lane"))
+
+
+@functools.lru_cache(4096)
+def _stays(shape: tuple[int, ...], before: Any, after: Any, inside: tuple[str, ...]) -> bool:
+    """Whether for every place outside of `inside`, what `after` wants there is among what `before` has there.
+
+    Both maps are linear: what a place has is its offset and any sum of the bases inside, so it is enough to compare
+    the offsets of each bit of the place.
+    """
+    if before is after:
+        return True
+    try:
+        old, new = linear_layout(before, shape), linear_layout(after, shape)
+    except (ValueError, IndexError, ZeroDivisionError):  # a layout without a map: nothing is known
+        return False
+    reached = Elimination([c for name in inside for c in old.columns_of(name)])
+    wanted = [c for name in inside for c in new.columns_of(name)]
+    for name in new.ins:
+        if name not in inside:
+            wanted += [a ^ b for a, b in zip(old.columns_of(name), new.columns_of(name))]
+            if old.ins[name] != new.ins[name]:
+                return False
+    return all(reached.solve(c) is not None for c in wanted)
