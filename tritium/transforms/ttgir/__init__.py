@@ -5,6 +5,9 @@ from ...ir.passes.registry import Spelling
 __all__ = ["SPELLINGS"]
 
 SPELLINGS = [
+    Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),
+    Spelling("f32-dot-tc", "TritonGPUF32DotTC", ("tritongpu-F32DotTC",)),
+    Spelling("optimize-dot-operands", "TritonGPUOptimizeDotOperands", ("tritongpu-optimize-dot-operands",)),
 ]
 """What Triton calls the passes of this folder."""

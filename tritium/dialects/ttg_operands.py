@@ -1,0 +1,93 @@
+"""The layouts of operands of matrix products: in registers, and in the shared memory they are read from.
+
+A tensor core's instruction wants certain elements in certain threads (`DotOperand`). They come from a row-major or
+column-major buffer, swizzled so that the eight rows which `ldmatrix` reads at once, or the words that lanes read one by
+one, lie in different banks: shared memory has 32 banks of 4 bytes, so 1024 bits can be read at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..layout.bases import order_of_bases, per_block
+from .ttg_layouts import Distributed, DotOperand, NvidiaMma
+from .ttg_maps import linear_layout
+from .ttg_memory import MemDescType, SwizzledShared
+
+__all__ = ["cluster_bases", "memory_order", "operand_layout", "swizzled_for", "transposed_buffer"]
+
+#: Bits that all banks together deliver at once (CUDA C++ programming guide, "shared memory": 32 banks of 32 bits).
+ALL_BANKS = 1024
+
+
+def operand_layout(operand: int, parent: Distributed, bits: int) -> DotOperand:
+    """The layout of operand 0 or 1 of a product whose result has the layout `parent`.
+
+    Of tensor cores' operands each thread has 32 bits of neighbours along K, if elements have `bits` bits: for elements
+    that were narrower in memory than they are in the product, the narrow width gives fewer and wider accesses.
+    """
+    return DotOperand(operand, parent, max(32 // bits, 1) if isinstance(parent, NvidiaMma) else 0)
+
+
+def swizzled_for(
+    operand: DotOperand,
+    shape: Sequence[int],
+    order: Sequence[int],
+    bits: int,
+    blocks: tuple[tuple[int, ...], ...] = (),
+    transposed: bool = False,
+) -> SwizzledShared:
+    """The buffer of `shape`, dimension `order[0]` contiguous, that `operand` is best read from.
+
+    `bits`: width of an element; `blocks`: the bases of the blocks of a cluster; `transposed`: what is read is the
+    buffer with its two dimensions exchanged.
+    """
+    if not isinstance(operand.parent, NvidiaMma):
+        return SwizzledShared(1, 1, 1, tuple(order), blocks)
+    columns = per_block(shape, blocks)[order[0]]
+    per_phase = max(ALL_BANKS // (bits * columns), 1)
+    # What a quarter of a warp reads of a row, and how many rows it reads: of m8n8k4 for f64 there are four along K.
+    vec, rows = 4 * operand.kWidth, 4 if bits == 64 else 8
+    along = len(order) - 1 if operand.opIdx == 0 else len(order) - 2
+    if transposed != (order[0] != along):
+        vec, rows = rows, vec
+    phases = max(min(rows, ALL_BANKS // (vec * bits)), 1)
+    return SwizzledShared(vec, per_phase, max(phases // per_phase, 1), tuple(order), blocks)
+
+
+def memory_order(layout: Distributed, shape: Sequence[int]) -> tuple[int, ...]:
+    """The dimensions, fastest first, in which a tensor with `layout` is best written to memory.
+
+    As a thread's elements follow each other; but where it has only one along the dimension that neighbouring lanes go
+    along, as the lanes do.
+    """
+    bases: Any = linear_layout(layout, tuple(shape)).bases
+    order = order_of_bases(bases["register"], len(shape))
+    lanes = order_of_bases(bases["lane"], len(shape))
+    moving = {next(d for d, n in enumerate(v) if n) for v in bases["lane"] if any(v)}
+    # dimensions that no lane moves along follow in the order of the registers
+    lanes = (*(d for d in lanes if d in moving), *(d for d in order if d not in moving))
+    has_one = not any(basis[lanes[0]] for basis in bases["register"]) if lanes else False
+    return lanes if lanes != order and has_one else order
+
+
+def cluster_bases(layout: Distributed, shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """How the blocks of a cluster share a tensor with `layout`, as `CGALayout` says it: in parts of one block."""
+    if layout.ctas == 1:
+        return ()
+    bases = linear_layout(layout, tuple(shape)).bases["block"]
+    part = [min((v[d] for v in bases if v[d]), default=1) for d in range(len(shape))]
+    return tuple(tuple(n // size for n, size in zip(v, part)) for v in bases)
+
+
+def transposed_buffer(buffer: MemDescType, order: Sequence[int] = (1, 0)) -> MemDescType:
+    """The type of a swizzled buffer seen with its dimensions in another order, as `ttg.memdesc_trans` gives it."""
+    layout: Any = buffer.encoding
+    place = {d: k for k, d in enumerate(order)}
+    blocks = tuple(tuple(basis[d] for d in order) for basis in layout.CGALayout)
+    turned = SwizzledShared(layout.vec, layout.perPhase, layout.maxPhase, tuple(place[d] for d in layout.order), blocks)
+    front = len(buffer.allocShape) - len(order)
+    alloc = (*buffer.allocShape[:front], *(buffer.allocShape[front + d] for d in order))
+    shape = tuple(buffer.shape[d] for d in order)
+    return MemDescType(shape, buffer.element, turned, buffer.memorySpace, buffer.mutable, alloc)
