@@ -315,7 +315,7 @@ def compare(case: Case, target: int, checkout: Path, folder: Path, oracle: Trito
     attrs = {(fn.arg_names.index(n),): [["tt.divisibility", d]] for n, d in case.divisible.items()}
     try:
         source = ASTSource(fn, case.signature, constants, attrs)
-        text = compile(source, target=GPUTarget("cuda", target, 32), options=case.options).asm["ttir"]
+        text = compile(source, target=GPUTarget("cuda", target, 32), options=case.options, until="ttir").asm["ttir"]
     except TritiumError as error:
         row.steps["ttir"], row.problem = "no", str(error)
         return row

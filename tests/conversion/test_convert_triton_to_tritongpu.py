@@ -34,7 +34,7 @@ def lines(text: str) -> list[str]:
 def ttir_of(case: ExampleKernel, capability: int) -> str:
     fn = load(case.example).__dict__[case.kernel]
     source = ASTSource(fn, case.signature, case.constants, case.attrs)
-    kernel = compile_kernel(source, GPUTarget("cuda", capability, 32), case.options)
+    kernel = compile_kernel(source, GPUTarget("cuda", capability, 32), case.options, until="ttir")
     text: str = kernel.asm["ttir"]
     return text
 

@@ -24,7 +24,7 @@ OURS_ALONE = re.compile(r"\bttc\.|\btt\.(make_tensor_ptr|advance)\b|!tt\.ptr<ten
 def ttir_of(case: ExampleKernel, capability: int) -> str:
     fn = getattr(load(case.example), case.kernel)
     source = ASTSource(fn, case.signature, case.constants, case.attrs)
-    return compile(source, target=GPUTarget("cuda", capability, 32), options=case.options).asm["ttir"]
+    return compile(source, target=GPUTarget("cuda", capability, 32), options=case.options, until="ttir").asm["ttir"]
 
 
 def without_names(module: Operation) -> Operation:

@@ -18,7 +18,7 @@ def ttir(fn: Any, types: str, capability: int = 90, constants: dict[str, Any] | 
     """The `ttir` of a kernel without locations; `types` are those of the parameters in order."""
     names = [n for n in fn.arg_names if n not in (constants or {})]
     src = ASTSource(fn, dict(zip(names, types.split())), constants)
-    text = compile(src, target=GPUTarget("cuda", capability, 32), options=options).asm["ttir"]
+    text = compile(src, target=GPUTarget("cuda", capability, 32), options=options, until="ttir").asm["ttir"]
     return re.sub(r" loc\((?:[^()]|\([^()]*\))*\)|^#loc.*\n", "", text, flags=re.M)
 
 

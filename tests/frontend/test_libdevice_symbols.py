@@ -32,7 +32,9 @@ def binary(x_ptr, y_ptr, z, NAME: tl.constexpr):
 
 
 def ttir(fn: Any, name: str, types: str, target: GPUTarget = GPUTarget("cuda", 90, 32)) -> str:
-    return compile(ASTSource(fn, dict(zip(fn.arg_names, types.split())), {"NAME": name}), target=target).asm["ttir"]
+    return compile(
+        ASTSource(fn, dict(zip(fn.arg_names, types.split())), {"NAME": name}), target=target, until="ttir"
+    ).asm["ttir"]
 
 
 @pytest.mark.parametrize(

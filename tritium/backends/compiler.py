@@ -94,6 +94,10 @@ class BaseBackend(ABC):
         """What is kept of a stage: bytes as they are, texts and modules as text."""
         return value if isinstance(value, bytes) else str(value)
 
+    def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+        """What a kernel's `asm` gives besides stages, when it is asked for: name -> function of the stages."""
+        return {}
+
     def missing_stage(self, name: str, stages: list[str]) -> Exception:
         """Why there is no stage `name`, one of `planned_stages`; `stages` are those there are."""
         target = self.describe()

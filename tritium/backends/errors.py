@@ -1,9 +1,41 @@
-"""The exception of this room."""
+"""What backends refuse. Scripts that tune kernels catch these by name."""
 
 from __future__ import annotations
 
-__all__ = ["BackendError"]
+from ..support import TritiumError
+
+__all__ = ["BackendError", "OutOfResources", "PTXASError", "ToolMissing"]
 
 
 class BackendError(RuntimeError):
     """LLVM, an assembler, the loader or the thread pool refused something; the message says what and where."""
+
+
+class OutOfResources(TritiumError):
+    """The kernel needs more of something than the hardware has.
+
+    `required` and `limit` are numbers of what `name` says; `kernel` is the kernel's name, `place` where in its source
+    the most of it is asked for, where these are known.
+    """
+
+    def __init__(self, required: int, limit: int, name: str, kernel: str = "", place: str = "") -> None:
+        self.required = required
+        self.limit = limit
+        self.name = name
+        self.kernel = kernel
+        self.place = place
+        super().__init__(
+            f"{f'kernel {kernel}: ' if kernel else ''}out of resource: {name}, Required: {required}, "
+            f"Hardware limit: {limit}. Reducing block sizes or `num_stages` may help.{place and chr(10)}{place}"
+        )
+
+    def __reduce__(self) -> object:
+        return (type(self), (self.required, self.limit, self.name, self.kernel, self.place))
+
+
+class PTXASError(TritiumError):
+    """The assembler of NVIDIA GPUs failed, or there is none. No CPU compile raises it."""
+
+
+class ToolMissing(PTXASError):
+    """A program or library of NVIDIA's that is needed is not installed; the message says how to get it."""

@@ -15,25 +15,20 @@ warning. Entries appear by atomic rename: who reads one while it is replaced rea
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import stat
 import warnings
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ..support import settings
+from ..support.folders import cache_folder, is_trusted, replace_file
 
 __all__ = ["CacheWarning", "Entry", "KernelCache", "cache_folder"]
 
 _MAGIC = b"tritium1"
 _PREFIX = len(_MAGIC) + 32 + 8
-
-_numbers = count()
 
 
 class CacheWarning(UserWarning):
@@ -73,12 +68,6 @@ class Entry:
         return cls(header["metadata"], stages)
 
 
-def cache_folder() -> Path:
-    """The setting `cache.dir` (`TRITIUM_CACHE_DIR`, `TRITON_CACHE_DIR`), else `.tritium/cache` in `cache.home_dir`."""
-    home = settings.cache.home_dir or os.path.expanduser("~")
-    return Path(settings.cache.dir or os.path.join(home, ".tritium", "cache"))
-
-
 _warned: set[str] = set()
 
 
@@ -86,13 +75,6 @@ def _warn_once(topic: str, message: str) -> None:
     if topic not in _warned:
         _warned.add(topic)
         warnings.warn(message, CacheWarning, stacklevel=4)
-
-
-def _trusted(status: os.stat_result) -> bool:
-    """Nobody else can have written it. (Where there are no user ids, the folder's rights are all there is.)"""
-    if not hasattr(os, "getuid"):
-        return True
-    return status.st_uid in (os.getuid(), 0) and not status.st_mode & stat.S_IWOTH
 
 
 class KernelCache:
@@ -118,7 +100,7 @@ class KernelCache:
         path = self.path(key)
         try:
             with open(path, "rb", buffering=0) as f:
-                if not _trusted(os.fstat(f.fileno())) or not _trusted(os.stat(path.parent)):
+                if not is_trusted(os.fstat(f.fileno())) or not is_trusted(os.stat(path.parent)):
                     _warn_once("trust", f"{path} could have been written by another user: it is not used")
                     return None
                 data = f.read()
@@ -136,18 +118,11 @@ class KernelCache:
     def write(self, key: str, entry: Entry) -> bool:
         """Keep `entry` under `key`, whatever was there; False (and one warning) if that is not possible."""
         path = self.path(key)
-        temporary = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.parent.mkdir(exist_ok=True, mode=0o700)
-            temporary = path.parent / f"new-{os.getpid()}-{next(_numbers)}-{os.urandom(4).hex()}"
-            with open(temporary, "xb") as f:
-                f.write(entry.to_bytes())
-            os.replace(temporary, path)
+            replace_file(path, entry.to_bytes())
         except OSError as error:
-            if temporary is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
             _warn_once("write", f"compiled kernels cannot be kept in {self.folder}: {error}")
             return False
         return True

@@ -14,11 +14,12 @@ from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..support import settings
+from ..support.folders import cache_folder
 from ..support.lazy import LazyModule
 from .backend import make_backend
-from .cache import Entry, KernelCache, cache_folder
+from .cache import Entry, KernelCache
 from .kernel import CompiledKernel, LazyStages
-from .source import IRSource
+from .source import IRSource, SourceError
 from .version import package_key
 
 __all__ = ["CompileTimes", "compile", "default_target", "get_cache_key"]
@@ -88,11 +89,14 @@ def get_cache_key(src: Any, backend: BaseBackend, options: Any, stage_key: str =
     return sha256(repr(parts).encode()).hexdigest()
 
 
-def compile(src: Any, target: Any = None, options: Mapping[str, Any] | None = None) -> CompiledKernel:
+def compile(
+    src: Any, target: Any = None, options: Mapping[str, Any] | None = None, until: str | None = None
+) -> CompiledKernel:
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
 
-    `target` is a target value (default: this machine), `options` a mapping of option names. Raises CompilationError for
-    kernels that are wrong, BackendError for code the target refuses, KeyError for unknown options.
+    `target` is a target value (default: this machine), `options` a mapping of option names; `until` names the last
+    stage that is wanted (default: machine code). Raises CompilationError for kernels that are wrong, BackendError for
+    code the target refuses, KeyError for unknown options, SourceError for a stage that the target does not have.
     """
     backend = make_backend(default_target() if target is None else target)
     if isinstance(src, (str, Path)):
@@ -100,9 +104,11 @@ def compile(src: Any, target: Any = None, options: Mapping[str, Any] | None = No
     chosen = backend.parse_options({**src.parse_options(), **(options or {})})
     stages: dict[str, Any] = {}
     backend.add_stages(stages, chosen, src.language)
+    if until is not None:
+        stages = _cut(backend, stages, src.ext, until)
     if src.ext in backend.planned_stages:
         raise backend.missing_stage(src.ext, list(stages))
-    stage_key = _inspect_stages(backend, stages, chosen, src.language)
+    stage_key = _inspect_stages(backend, stages, chosen, src.language) + (f"until:{until}" if until else "")
     key = get_cache_key(src, backend, chosen, stage_key)
     cache = None if settings.cache.disable else KernelCache()
     if cache is not None and not settings.compilation.always_compile and not settings.compilation.override:
@@ -111,6 +117,18 @@ def compile(src: Any, target: Any = None, options: Mapping[str, Any] | None = No
             entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
     return _compile(src, backend, stages, chosen, key, cache)
+
+
+def _cut(backend: BaseBackend, stages: dict[str, Any], first: str, until: str) -> dict[str, Any]:
+    """The stages up to `until`, which comes behind `first`."""
+    names = list(stages)
+    if until in backend.planned_stages:
+        raise backend.missing_stage(until, names)
+    if until not in stages:
+        raise SourceError(f"there is no stage {until!r}; there are: {', '.join(names)}")
+    if first in stages and names.index(until) < names.index(first):
+        raise SourceError(f"the stage {until} comes before {first}, which the source is")
+    return {name: stages[name] for name in names[: names.index(until) + 1]}
 
 
 def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, language: Any) -> str:
@@ -215,7 +233,8 @@ def _finish(
     if not cache_hit:
         taken = {src.ext: times.ir_initialization / 1e3, **{n: t / 1e3 for n, t in times.lowering_stages}}
     absent = {name: backend.missing_stage(name, list(stages)) for name in backend.planned_stages}
-    kernel = CompiledKernel(src, backend, entry.metadata, LazyStages(names, entry.stages, makers, absent), taken)
+    texts = LazyStages(names, entry.stages, makers, absent, backend.extra_texts())
+    kernel = CompiledKernel(src, backend, entry.metadata, texts, taken)
     listener = settings.compilation.listener
     if listener is not None:
         listener(

@@ -15,6 +15,7 @@ class LazyStages(dict[str, Any]):
     """Stage name -> text or bytes, in pipeline order. What is not there yet is made when it is asked for.
 
     `absent` says why stages that a target should have are not among them: the error that asking for them raises.
+    `extra` are texts that are no stages, made for who asks for them by name.
 
     >>> stages = LazyStages(["ttir", "asm"], {"ttir": "module {}"}, {"asm": lambda stages: "ret"})
     >>> list(stages), stages["asm"]
@@ -27,12 +28,16 @@ class LazyStages(dict[str, Any]):
         known: Mapping[str, Any],
         makers: Mapping[str, Callable[[LazyStages], Any]],
         absent: Mapping[str, Exception] | None = None,
+        extra: Mapping[str, Callable[[LazyStages], Any]] | None = None,
     ) -> None:
         super().__init__((name, known.get(name)) for name in names)
         self._makers = {name: make for name, make in makers.items() if name not in known}
         self._absent = absent or {}
+        self._extra = extra or {}
 
     def __missing__(self, name: str) -> Any:
+        if name in self._extra:
+            return self._extra[name](self)
         raise self._absent.get(name) or KeyError(name)
 
     def __getitem__(self, name: str) -> Any:

@@ -9,20 +9,20 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from ..backends.cpu.errors import BackendError
+from ..backends.errors import BackendError
 from ..compiler import Entry, KernelCache, make_backend, package_key
 from ..frontend.errors import CompileTimeAssertionFailure
 from ..support import settings
 from ..testing import do_bench as default_bench
 from .arrays import element_name, is_array
 from .driver import driver
-from .errors import AutotunerError, OutOfResources
+from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
 
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics"]
 
 # what makes a configuration unfit instead of the kernel wrong
-_UNFIT = (OutOfResources, CompileTimeAssertionFailure, BackendError)
+_UNFIT = (OutOfResources, PTXASError, CompileTimeAssertionFailure, BackendError)
 
 
 class Config:

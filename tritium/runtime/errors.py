@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..backends.errors import OutOfResources, PTXASError
 from ..support import TritiumError
 
 __all__ = [
@@ -35,26 +36,6 @@ class UnknownOptionError(TritiumError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show the repr
-
-
-class OutOfResources(TritiumError):
-    """The kernel needs more of something than the hardware has."""
-
-    def __init__(self, required: int, limit: int, name: str) -> None:
-        self.required = required
-        self.limit = limit
-        self.name = name
-        super().__init__(
-            f"out of resource: {name}, Required: {required}, Hardware limit: {limit}. "
-            "Reducing block sizes or `num_stages` may help."
-        )
-
-    def __reduce__(self) -> object:
-        return (type(self), (self.required, self.limit, self.name))
-
-
-class PTXASError(TritiumError):
-    """The assembler of NVIDIA GPUs failed. Scripts that tune kernels catch it by name; no CPU compile raises it."""
 
 
 class AutotunerError(TritiumError):

@@ -391,6 +391,8 @@ class NvidiaSettings(Group):
     nvdisasm = Text(None, "TRITON_NVDISASM_PATH", doc="the program nvdisasm")
     ptxas = Text(None, "TRITON_PTXAS_PATH", doc="the assembler ptxas")
     disable_ptxas_opt = Flag(False, "DISABLE_PTXAS_OPT", doc="have ptxas optimize nothing", invalidates=True)
+    ptxas_options = Text(None, "PTXAS_OPTIONS", doc="more options for ptxas", invalidates=True)
+    dump_ptxas_log = Flag(False, "TRITON_DUMP_PTXAS_LOG", doc="print what ptxas tells of each kernel")
     dump_nvptx = Flag(False, "NVPTX_ENABLE_DUMP", doc="print the assembly of NVIDIA kernels")
     libdevice_path = Text(None, "TRITON_LIBDEVICE_PATH", doc="the bitcode of NVIDIA's math functions")
     libcuda_path = Text(None, "TRITON_LIBCUDA_PATH", doc="the folder of libcuda.so")

@@ -1,4 +1,4 @@
-"""The NVIDIA backend: targets, options, and stages up to `ttir`."""
+"""The NVIDIA backend: targets, options, and which stages a compile has."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tritium
 import tritium.language as tl
 from tests.example_kernels import cases, load
 from tritium.backends.nvidia import CUDAOptions, CUDATarget
-from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile, make_backend
-from tritium.support import OptionError, UnsupportedOperation, settings
+from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, SourceError, compile, make_backend
+from tritium.support import OptionError, settings
 
 
 @tritium.jit
@@ -37,7 +36,7 @@ def source(fn: Any = add_kernel, ty: str = "*fp32") -> ASTSource:
 
 
 def build(capability: int = 90, fn: Any = add_kernel, **options: Any) -> CompiledKernel:
-    return compile(source(fn), target=GPUTarget("cuda", capability, 32), options=options)
+    return compile(source(fn), target=GPUTarget("cuda", capability, 32), options=options, until="ttir")
 
 
 # ---- targets -------------------------------------------------------------------------------------------------------
@@ -164,23 +163,15 @@ def test_settings_reach_the_options() -> None:
 # ---- stages --------------------------------------------------------------------------------------------------------
 
 
-def test_the_stages_end_at_ttir() -> None:
+def test_a_compile_may_end_at_any_stage() -> None:
     kernel = build()
     assert list(kernel.asm) == ["source", "ttir"]
     assert "tt.func public @add_kernel" in kernel.asm["ttir"]
     assert kernel.metadata.target == GPUTarget("cuda", 90, 32)
-    for stage in ("ttgir", "llir", "ptx", "cubin"):
-        assert stage not in kernel.asm
-        with pytest.raises(UnsupportedOperation, match=f"the stage {stage} is not supported for cuda:90 yet"):
-            kernel.asm[stage]
     with pytest.raises(KeyError):
-        kernel.asm["obj"]
-
-
-def test_launching_says_what_is_missing() -> None:
-    x = np.zeros(64, np.float32)
-    with pytest.raises(UnsupportedOperation, match="the stage cubin is not supported for cuda:90 yet"):
-        build()[(1,)](x, x, 64)
+        kernel.asm["ptx"]
+    with pytest.raises(SourceError, match="no stage 'obj'; there are: ttir, ttgir, llir, ptx, cubin"):
+        compile(source(), target=GPUTarget("cuda", 90, 32), until="obj")
 
 
 def test_a_kernel_comes_back_from_the_cache(tmp_path: Path) -> None:
@@ -196,11 +187,13 @@ def test_a_kernel_comes_back_from_the_cache(tmp_path: Path) -> None:
 def test_a_text_is_compiled_from_its_stage_on(tmp_path: Path) -> None:
     path = tmp_path / "add_kernel.ttir"
     path.write_text(build().asm["ttir"])
-    assert compile(path, target=GPUTarget("cuda", 80, 32)).asm["ttir"]
+    kernel = compile(path, target=GPUTarget("cuda", 80, 32), until="ttgir")
+    assert list(kernel.asm) == ["ttir", "ttgir"] and "#blocked" in kernel.asm["ttgir"]
     later = path.with_suffix(".ttgir")
-    later.write_text(path.read_text())
-    with pytest.raises(UnsupportedOperation, match="the stage ttgir is not supported"):
-        compile(later, target=GPUTarget("cuda", 80, 32))
+    later.write_text(kernel.asm["ttgir"])
+    assert list(compile(later, target=GPUTarget("cuda", 80, 32), until="ttgir").asm) == ["ttgir"]
+    with pytest.raises(SourceError, match="the stage ttir comes before ttgir"):
+        compile(later, target=GPUTarget("cuda", 80, 32), until="ttir")
 
 
 def test_descriptors_stay_where_hardware_reads_them() -> None:
@@ -216,7 +209,7 @@ def test_a_small_dot_is_refused_by_the_width_of_its_operands() -> None:
         x = tl.load(x_ptr + at)
         tl.store(x_ptr + at, tl.dot(x, x).to(x.dtype))
 
-    assert "tt.dot" in compile(source(dot_kernel, "*fp16"), target=GPUTarget("cuda", 90, 32)).asm["ttir"]
+    assert "tt.dot" in compile(source(dot_kernel, "*fp16"), target=GPUTarget("cuda", 90, 32), until="ttir").asm["ttir"]
     with pytest.raises(tritium.CompilationError, match="K >= 32"):
         compile(source(dot_kernel, "*i8"), target=GPUTarget("cuda", 90, 32))
 
@@ -227,5 +220,5 @@ def test_every_example_has_a_ttir(case: Any, capability: int) -> None:
     if capability < case.capability:
         pytest.skip(f"{case.name} needs compute capability {case.capability}")
     src = ASTSource(getattr(load(case.example), case.kernel), case.signature, case.constants, case.attrs)
-    kernel = compile(src, target=GPUTarget("cuda", capability, 32), options=case.options)
+    kernel = compile(src, target=GPUTarget("cuda", capability, 32), options=case.options, until="ttir")
     assert f"tt.func public @{case.kernel}(" in kernel.asm["ttir"]

@@ -38,7 +38,7 @@ OTHER_ORDER = ("layer_norm-forward", "layer_norm-backward_dwdb", "attention-", "
 
 def ours(case: ExampleKernel, capability: int) -> str:
     source = ASTSource(getattr(load(case.example), case.kernel), case.signature, case.constants, case.attrs)
-    kernel = compile(source, target=GPUTarget("cuda", capability, 32), options=case.options)
+    kernel = compile(source, target=GPUTarget("cuda", capability, 32), options=case.options, until="ttir")
     return kernel.asm["ttir"]  # type: ignore[no-any-return]
 
 

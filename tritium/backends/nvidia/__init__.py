@@ -1,7 +1,6 @@
-"""The NVIDIA backend: what a GPU has, which options a kernel takes, and the stages that are there.
+"""The NVIDIA backend: what a GPU has, which options a kernel takes, and the stages from tiles to machine code.
 
-The table of stages ends at `ttir` for now. A kernel for a GPU can be compiled that far on any machine, and its text
-handed to other tools:
+No GPU and no driver are needed to compile, only NVIDIA's assembler (`toolchain`) for the last stage:
 
 >>> from tritium.backends.nvidia import CUDATarget
 >>> CUDATarget(90).has_descriptors, CUDATarget(80).has_descriptors

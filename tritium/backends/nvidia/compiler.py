@@ -1,13 +1,21 @@
-"""The NVIDIA backend as the compiler sees it."""
+"""The NVIDIA backend as the compiler sees it: options, the table of stages, loading."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from ...support.lazy import LazyModule
+from ..compiler import Stage
 from ..gpu import GPUBackend
 from .options import CUDAOptions
 from .target import CUDATarget
+from .toolchain import find_tool, tool_version
 
 __all__ = ["CUDABackend"]
+
+_codegen = LazyModule(".codegen", __package__)
+_disassembler = LazyModule(".disassembler", __package__)
 
 
 class CUDABackend(GPUBackend):
@@ -15,7 +23,48 @@ class CUDABackend(GPUBackend):
 
     kind = "cuda"
     binary_ext = "cubin"
-    planned_stages = ("ttgir", "llir", "ptx", "cubin")
     target_class = CUDATarget
     options_class = CUDAOptions
     stage_functions = LazyModule(".stages", __package__)
+
+    def hash(self) -> str:
+        """The target and the assembler's version; the rest is in the package's own hash."""
+        assembler = find_tool("ptxas")
+        version = "none" if assembler is None else ".".join(map(str, tool_version(assembler)))
+        return f"{self.target.key},ptxas:{version}"
+
+    def add_stages(self, stages: dict[str, Any], options: CUDAOptions, language: Any = None) -> None:
+        """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler, asking for the last says what is missing."""
+        functions = self.stage_functions
+        build = _LazyBuild(functions, options)
+        stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
+        stages["ttgir"] = Stage(lambda module, metadata: functions.make_ttgir(module, metadata, options))
+        stages["llir"] = Stage(lambda module, metadata: build().make_llir(module, metadata))
+        stages["ptx"] = Stage(lambda llir, metadata: build().make_ptx(llir, metadata))
+        stages["cubin"] = Stage(
+            lambda ptx, metadata: build().make_cubin(ptx, metadata),
+            source="ptx",
+            on_demand=find_tool("ptxas") is None,
+        )
+
+    def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+        """`sass`: what NVIDIA's disassembler makes of the machine code."""
+        return {"sass": lambda asm: _disassembler.get_sass(asm["cubin"])}
+
+    def prepare(self) -> None:
+        """The passes, the conversions and LLVM."""
+        _ = self.stage_functions.make_ttir
+        _codegen.library()
+
+
+class _LazyBuild:
+    """The `Build` of one compile, made when its first stage runs: a cached kernel imports none of it."""
+
+    def __init__(self, functions: Any, options: CUDAOptions) -> None:
+        self._functions, self._options = functions, options
+        self._build: Any = None
+
+    def __call__(self) -> Any:
+        if self._build is None:
+            self._build = self._functions.Build(self._options)
+        return self._build

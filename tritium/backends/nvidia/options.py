@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -109,12 +110,21 @@ class CUDAOptions:
 
     @property
     def key(self) -> str:
-        """Every field that the compiled code depends on, as text for a cache key."""
-        return text_key(self)
+        """Every field that the compiled code depends on, as text for a cache key; of libraries their files' state."""
+        return text_key(self) + "".join(f",{name}:{_state(path)}" for name, path in self.extern_libs)
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """What the frontend asks for each matrix product: see `CUDATarget.min_dot_size`."""
         return self.target.min_dot_size(lhs_bits, rhs_bits)
+
+
+def _state(path: str) -> str:
+    """What changes when a file does."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "absent"
+    return f"{found.st_size}:{found.st_mtime_ns}"
 
 
 def _architecture(arch: Any, target: CUDATarget) -> CUDATarget:

@@ -1,16 +1,41 @@
-"""The NVIDIA stages: `ttir` for now."""
+"""The NVIDIA stages: ttir -> ttgir -> llir -> ptx -> cubin.
+
+| stage | what it is | made by |
+|---|---|---|
+| ttir | tile programs, as for every target | `transforms.ttir` |
+| ttgir | tensors with layouts: which thread holds what | `convert-triton-to-tritongpu`, `transforms.ttgir.pipelines` |
+| llir | LLVM IR of one thread, optimized | `conversion.ttg_to_llvm`, `codegen` |
+| ptx | NVIDIA's portable assembly | `codegen` |
+| cubin | machine code | `assembler` |
+"""
 
 from __future__ import annotations
 
+import linecache
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
+from ...conversion.llvm.debug_info import DebugInfo
+from ...conversion.ttg_to_llvm.module import ttg_to_llvm
+from ...ir import IntegerAttr, Operation, Pass, i32
 from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
+from ...support import Diagnostic
+from ...support.settings import compilation, nvidia
+from ...transforms.rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
+from ...transforms.ttgir.pipelines import nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
+from ..errors import BackendError, OutOfResources
+from . import codegen
+from .assembler import Assembler, assembler_options
 from .options import CUDAOptions
 from .target import CUDATarget
+from .toolchain import find_tool, highest_ptx, tool_version
 
-__all__ = ["PIPELINES", "make_ttir"]
+__all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
 """The passes to `ttir` by the first target that has them so."""
@@ -20,3 +45,147 @@ def make_ttir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> An
     """The module after the passes of the table, with descriptors where hardware reads them."""
     run_pipeline(module, gpu_ttir_pipeline(options.native_descriptors), stage="ttir", verifier=verify)
     return module
+
+
+def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
+    """All passes from `ttir` to `ttgir` for these options. Descriptors become pointers: the copy engine comes later."""
+    capability = options.target.capability
+    machine = ConvertOptions(f"cuda:{capability}", options.num_warps, options.warp_size, options.num_ctas)
+    return [
+        Pass(
+            "rewrite-tensor-descriptor-to-pointer",
+            rewrite_tensor_descriptor_to_pointer,
+            "no pass behind makes use of the copy engine yet",
+        ),
+        Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
+        *nvidia_ttgir_pipeline(capability),
+    ]
+
+
+def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> Any:
+    """Tensors with layouts."""
+    if options.maxnreg is not None:
+        module.attributes["ttg.maxnreg"] = IntegerAttr(options.maxnreg, i32)
+    run_pipeline(module, ttgir_pipeline(options), stage="ttgir", verifier=verify)
+    metadata["cluster_dims"] = (options.num_ctas, 1, 1)
+    return module
+
+
+class Build:
+    """One compile behind `ttgir`. The assembler is started while LLVM works, and ended where that fails."""
+
+    def __init__(self, options: CUDAOptions) -> None:
+        self.options = options
+        self.target = options.target
+        self._assembler: Assembler | None = None
+
+    @property
+    def chip(self) -> codegen.Chip:
+        """What code is made for; BackendError where nothing here makes code for it."""
+        ptx = self.options.ptx_version
+        tool = find_tool("ptxas") if ptx is None else None
+        return codegen.Chip.of(self.target.capability, ptx if tool is None else highest_ptx(tool_version(tool)))
+
+    def make_llir(self, module: Operation, metadata: dict[str, Any]) -> Any:
+        """Optimized LLVM IR; what a launch must know of the kernel goes into the metadata."""
+        options, chip = self.options, self.chip
+        with self._assembling():
+            lowered = ttg_to_llvm(
+                module, self.target.capability, options, None if compilation.disable_line_info else DebugInfo()
+            )
+            metadata["name"] = lowered.name
+            metadata.update(_resources(module, options))
+            metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
+            self._check_shared(module, metadata)
+            return codegen.optimize(lowered.text, chip, options.extern_libs, options.enable_reflect_ftz)
+
+    def make_ptx(self, llir: Any, metadata: dict[str, Any]) -> str:
+        """PTX, whose `.version` the assembler reads."""
+        chip = self.chip
+        metadata["ptx_version"] = chip.ptx
+        with self._assembling():
+            text = codegen.emit_ptx(llir, chip, self.options.sched4reg)
+        metadata["name"] = kernel_name(text)
+        return text
+
+    def make_cubin(self, ptx: str, metadata: dict[str, Any]) -> bytes:
+        """Machine code; registers, spills and stack go into the metadata."""
+        assembler, self._assembler = self._assembler, None
+        if assembler is None:
+            assembler = self._start()
+        code, found = assembler.finish(str(ptx), kernel_name(ptx))
+        metadata["name"] = kernel_name(ptx)
+        metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
+        metadata["stack_size"], metadata["static_shared"] = found.stack, found.shared
+        metadata["n_max_threads"] = 32 * metadata["num_warps"]
+        return code
+
+    def _start(self) -> Assembler:
+        extra = " ".join(filter(None, (nvidia.ptxas_options, self.options.ptx_options)))
+        return Assembler(assembler_options(self.chip.name, self.options.enable_fp_fusion, extra))
+
+    @contextmanager
+    def _assembling(self) -> Iterator[None]:
+        """Have the assembler, where there is one, start meanwhile; end it if something fails."""
+        if self._assembler is None and find_tool("ptxas") is not None:
+            self._assembler = self._start()
+        try:
+            yield
+        except BaseException:
+            assembler, self._assembler = self._assembler, None
+            if assembler is not None:
+                assembler.close()
+            raise
+
+    def _check_shared(self, module: Operation, metadata: dict[str, Any]) -> None:
+        """OutOfResources where a block cannot have as much shared memory on any GPU of this capability."""
+        limit = self.target.shared_memory
+        if metadata["shared"] > limit:
+            place = _place_of_most(module)
+            raise OutOfResources(metadata["shared"], limit, "shared memory", metadata["name"], place)
+
+
+_ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", re.M)
+
+
+def kernel_name(ptx: str) -> str:
+    """The first kernel of PTX text; BackendError if there is none."""
+    found = _ENTRY.search(ptx)
+    if found is None:
+        raise BackendError("the PTX has no kernel (.entry)")
+    return found[1]
+
+
+# What launches read, under Triton's names: metadata -> (attribute of the module, what holds without one).
+_ATTRIBUTES = {
+    "num_warps": ("ttg.total-num-warps", None),
+    "tmem_size": ("ttg.tensor_memory_size", 0),
+    "global_scratch_size": ("ttg.global_scratch_memory_size", 0),
+    "global_scratch_align": ("ttg.global_scratch_memory_alignment", 1),
+    "profile_scratch_size": ("ttg.profile_scratch_memory_size", 0),
+    "profile_scratch_align": ("ttg.profile_scratch_memory_alignment", 1),
+}
+
+
+def _resources(module: Operation, options: CUDAOptions) -> dict[str, Any]:
+    found = {}
+    for name, (attribute, default) in _ATTRIBUTES.items():
+        value = module.attributes.get(attribute)
+        found[name] = value.value if isinstance(value, IntegerAttr) else default
+    found["num_warps"] = found["num_warps"] or _integer(module, "ttg.num-warps") or options.num_warps
+    return found
+
+
+def _integer(op: Operation, name: str) -> int:
+    value = op.attributes.get(name)
+    return value.value if isinstance(value, IntegerAttr) else 0
+
+
+def _place_of_most(module: Operation) -> str:
+    """The source line of the operation whose shared memory lies highest."""
+    users = [op for op in module.walk() if "allocation.offset" in op.attributes]
+    at = max(users, key=lambda op: _integer(op, "allocation.offset")).loc.file_position() if users else None
+    if at is None:
+        return ""
+    note = "the topmost of it is used here"
+    return Diagnostic(note, at.file, at.line, at.column, linecache.getlines(at.file), severity="note").render()

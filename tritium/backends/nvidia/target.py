@@ -17,6 +17,10 @@ __all__ = ["CUDATarget"]
 # The smallest K of a matrix product by the width of its operands in bits: what one instruction takes in.
 _MIN_DOT_K = {8: 32, 16: 16, 32: 8, 64: 4}
 
+# Kilobytes of shared memory that a block may ask for, by the first capability that has so much (CUDA C++ programming
+# guide, technical specifications by compute capability).
+_SHARED_MEMORY = {75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
+
 
 @dataclass(frozen=True, slots=True)
 class CUDATarget:
@@ -101,6 +105,11 @@ class CUDATarget:
     def has_launch_control(self) -> bool:
         """Whether a running kernel can take over the work of programs not started yet (since Blackwell)."""
         return self.capability >= 100
+
+    @property
+    def shared_memory(self) -> int:
+        """Bytes of shared memory that a block of threads can have at most."""
+        return _SHARED_MEMORY[max(c for c in _SHARED_MEMORY if c <= self.capability)] * 1024
 
     @property
     def imprecise_accumulation(self) -> int:

@@ -1,0 +1,216 @@
+"""PTX -> CUBIN by NVIDIA's assembler, and what it tells about the code: registers, spills, stack, shared memory.
+
+The assembler is `ptxas`, a program of its own, found by `toolchain`. It is given the text through a pipe and started
+as early as its options are known (`start`): reading its 50 MB takes 5 of the 15 ms of a small kernel, which pass while
+LLVM works. (nvJitLink, the same assembler as a library, would save about as much, but compiles as for a later link:
+measured 2026-11 with 13.5 it gave other code for 15 of 18 kernels, with up to 15 registers more.)
+
+Errors of the assembler name the line of PTX, and by its `.loc` the user's own. Spilled registers, and matrix products
+that have to wait for each other, are told as a `PerformanceWarning` with the kernel's name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+import re
+import tempfile
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from ...support import Diagnostic
+from ...support.lazy import LazyModule
+from ...support.settings import compilation, nvidia
+from ..errors import PTXASError
+from .toolchain import Tool, require_tool
+
+__all__ = ["Assembler", "PerformanceWarning", "Resources", "assembler_options", "read_log"]
+
+_subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
+
+TIMEOUT = 1800.0  # an assembler that is still busy then has gone astray
+
+
+class PerformanceWarning(UserWarning):
+    """The assembler says that a kernel is slower than it might be: registers spill, or matrix products wait."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one thread or block of a kernel needs: registers, bytes of spills (stored and loaded), bytes of stack, bytes
+    of shared memory that the code itself reserves, barriers. `remarks` are what the assembler warned of."""
+
+    registers: int = 0
+    spill_stores: int = 0
+    spill_loads: int = 0
+    stack: int = 0
+    shared: int = 0
+    barriers: int = 0
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def spilled(self) -> int:
+        """Registers that are kept in memory: words stored, or loaded where it is more."""
+        return max(self.spill_stores, self.spill_loads) // 4
+
+
+def assembler_options(chip: str, fusion: bool = True, extra: str | None = None) -> list[str]:
+    """The command line of ptxas, but for files: settings say how much it optimizes and what it tells of lines."""
+    options = ["-v", f"--gpu-name={chip}"]
+    if compilation.disable_line_info:
+        options += ["-lineinfo", "-suppress-debug-info"]
+    else:
+        options.append("-g" if nvidia.disable_ptxas_opt else "-lineinfo")
+    if not fusion:
+        options.append("--fmad=false")
+    if nvidia.disable_ptxas_opt:
+        options += ["--opt-level", "0"]
+    return [*options, *(extra or "").split()]
+
+
+class Assembler:
+    """One run of ptxas: started now, given its text by `finish`, ended by `close` where there is no text to come.
+
+    Raises ToolMissing where there is no ptxas.
+    """
+
+    def __init__(self, options: list[str], tool: Tool | None = None) -> None:
+        self.tool = tool or require_tool("ptxas", "the stage cubin")
+        self.options = options
+        self._folder = tempfile.mkdtemp(prefix="tritium-")
+        self._output = os.path.join(self._folder, "kernel.cubin")
+        self._process: Any = None
+        try:
+            self._process = _subprocess.Popen(
+                [self.tool.path, *options, "-o", self._output, "/dev/stdin"],
+                stdin=_subprocess.PIPE,
+                stdout=_subprocess.PIPE,
+                stderr=_subprocess.STDOUT,
+                close_fds=False,
+            )
+        except OSError as error:
+            self.close()
+            raise PTXASError(f"{self.tool.path} ({self.tool.origin}) cannot be run: {error}") from None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the program if it still runs, and remove its files."""
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+            process.stdout.close()
+            process.kill()
+            process.wait()
+        with contextlib.suppress(OSError):
+            os.unlink(self._output)
+        with contextlib.suppress(OSError):
+            os.rmdir(self._folder)
+
+    def finish(self, ptx: str, kernel: str) -> tuple[bytes, Resources]:
+        """The machine code of the text, and what it needs. PTXASError with the user's line where it is refused."""
+        process = self._process
+        try:
+            output, _ = process.communicate(ptx.encode(), timeout=TIMEOUT)
+            log = output.decode(errors="replace")
+            if process.returncode != 0:
+                raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))
+            with open(self._output, "rb") as f:
+                code = f.read()
+        except _subprocess.TimeoutExpired:
+            raise PTXASError(f"ptxas took more than {TIMEOUT:.0f} s over {kernel}") from None
+        except OSError as error:
+            raise PTXASError(f"ptxas made no code of {kernel}: {error}") from None
+        finally:
+            self.close()
+        if nvidia.dump_ptxas_log:
+            print(log, end="")
+        resources = read_log(log, kernel)
+        _warn(resources, kernel)
+        return code, resources
+
+    def _refusal(self, log: str, ptx: str, kernel: str, status: int) -> str:
+        """The assembler's messages with the lines they are about; how to repeat it, at the end."""
+        found = _errors(log, ptx)
+        if not found:
+            how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
+            found = [f"{how}: {log.strip()[-2000:] or 'no message'}"]
+        command = " ".join([self.tool.path, *self.options, "kernel.ptx"])
+        return "\n".join([f"ptxas refuses the code of {kernel}", *found, f"the command was: {command}"])
+
+
+_ERROR = re.compile(r"^ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)$", re.M)
+_PLAIN_ERROR = re.compile(r"^ptxas (?:error|fatal)\s*: (.*)$", re.M)
+_CONTEXT = re.compile(r"Compilation aborted|Ptx assembly aborted|see previous errors", re.I)
+_AT = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.M)
+_FILE = re.compile(r"^\s*\.file\s+(\d+)\s+\"([^\"]*)\"", re.M)
+MOST_ERRORS = 5
+
+
+def _errors(log: str, ptx: str) -> list[str]:
+    lines = ptx.split("\n")
+    files = dict(_FILE.findall(ptx))
+    out: list[str] = []
+    for number, message in _ERROR.findall(log):
+        line = int(number)
+        text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        out.append(_located(f"{message} (line {line} of the PTX: {text})", lines[:line], files))
+    out += [m for m in _PLAIN_ERROR.findall(log) if not _CONTEXT.search(m)]
+    more = [f"and {len(out) - MOST_ERRORS} more"] if len(out) > MOST_ERRORS else []
+    return list(dict.fromkeys(out[:MOST_ERRORS])) + more
+
+
+def _located(message: str, before: list[str], files: dict[str, str]) -> str:
+    """The message with the line of the user's source that the last `.loc` names."""
+    for text in reversed(before):
+        at = _AT.match(text)
+        if at:
+            file, line, column = files.get(at[1], ""), int(at[2]), int(at[3])
+            if file and line:
+                return Diagnostic(message, file, line, column, linecache.getlines(file)).render()
+            break
+    return message
+
+
+_PROPERTIES = re.compile(
+    r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s+"
+    r"ptxas info\s*:\s*Used (\d+) registers(?:, used (\d+) barriers)?([^\n]*)"
+)
+_REMARK = re.compile(r"^ptxas (?:warning\s*:|info\s*:\s*\(C7\d\d\d\))\s*(.*)$", re.M)
+
+
+def read_log(log: str, kernel: str) -> Resources:
+    """What `ptxas -v` tells of a kernel.
+
+    >>> read_log('''ptxas info    : Compiling entry function 'k' for 'sm_90a'
+    ... ptxas info    : Function properties for k
+    ...     0 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads
+    ... ptxas info    : Used 26 registers, used 1 barriers, 512 bytes smem''', "k").spilled
+    4
+    """
+    part = re.search(rf"Compiling entry function '{re.escape(kernel)}'.*", log, re.S)
+    text = part[0] if part else log
+    remarks = tuple(dict.fromkeys(m.strip() for m in _REMARK.findall(log)))
+    own = text.find(f"Function properties for {kernel}")
+    found = _PROPERTIES.search(text, max(own, 0))
+    if found is None:
+        return Resources(remarks=remarks)
+    stack, stores, loads, registers = (int(found[i]) for i in range(1, 5))
+    shared = re.search(r"(\d+) bytes smem", found[6])
+    return Resources(registers, stores, loads, stack, int(shared[1]) if shared else 0, int(found[5] or 0), remarks)
+
+
+def _warn(resources: Resources, kernel: str) -> None:
+    if resources.spill_stores or resources.spill_loads:
+        warnings.warn(
+            f"kernel {kernel} keeps {resources.spilled} registers in memory ({resources.spill_stores} bytes of spill "
+            f"stores, {resources.spill_loads} of loads): fewer elements a thread, or more warps, avoid it",
+            PerformanceWarning,
+            stacklevel=2,
+        )
+    for remark in resources.remarks:
+        warnings.warn(f"kernel {kernel}: ptxas says: {remark}", PerformanceWarning, stacklevel=2)

@@ -1,0 +1,187 @@
+"""LLVM text -> optimized LLVM -> PTX.
+
+The optimizer is given the target machine: without one it takes the code for that of some machine where threads do not
+work together, and may move what must not be moved.
+
+Levels of the optimizer, measured 2026-11 with llvmlite 0.50 over Triton's own input for vector add, softmax, a matrix
+product and attention: 1, 2 and 3 give the same PTX to the byte; 1 takes two thirds of the time of 3. Hence level 1.
+(Vectorizers are off: memory is accessed in vectors already, and arithmetic has none.)
+
+`.version` is what the assembler at hand reads, `.target` the chip with the suffix `a` where instructions depend on it.
+Whether products and sums may become one FMA stands on the operations (`contract`), which is the lowering's to say.
+
+LLVM ends the process on what it cannot select, such as constraints of inline assembly that no register fits. Text that
+a person wrote (`UserText`) is therefore compiled in a process of its own, and so is text with inline assembly whose
+constraints are not of the plain kind.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...support.settings import compilation, nvidia
+from ..compiler import UserText
+from ..errors import BackendError
+from ..llvm import Machine, dump, library, read, run_isolated, run_passes, target_machine
+from .asm_constraints import asm_is_plain
+from .libdevice import link_libraries
+
+__all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "library", "optimize", "optimized_module"]
+
+LEVEL = 1
+TRIPLE = "nvptx64-nvidia-cuda"
+TIMEOUT = 300.0
+
+_WORKER = "tritium.backends.nvidia.llvm_worker"
+
+# The least version of PTX that knows a chip (PTX ISA, table of target architectures), and of LLVM.
+_KNOWN = {
+    75: (63, 20),
+    80: (70, 20),
+    86: (71, 20),
+    87: (74, 20),
+    88: (90, 22),
+    89: (78, 20),
+    90: (80, 20),
+    100: (86, 20),
+    101: (86, 20),
+    103: (88, 21),
+    110: (90, 22),
+    120: (87, 20),
+    121: (88, 21),
+}
+
+# The versions of PTX that a release of LLVM knows by name.
+_PTX_OF_LLVM = {20: (*range(80, 88),), 21: (*range(80, 89),), 22: (*range(80, 89), 90)}
+
+#: Without an assembler at hand: a release that is read widely, for what needs no newer one.
+DEFAULT_PTX = 84
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What code is made for: the compute capability times ten, and the version of PTX times ten that is read.
+
+    BackendError for a capability that is unknown here, or that this version of PTX does not have.
+    """
+
+    capability: int
+    ptx: int
+
+    def __post_init__(self) -> None:
+        if self.capability not in _KNOWN:
+            known = ", ".join(f"sm_{c}" for c in _KNOWN)
+            raise BackendError(f"code for sm_{self.capability} cannot be made; there are: {known}")
+        least, _ = _KNOWN[self.capability]
+        if self.ptx < least:
+            raise BackendError(
+                f"sm_{self.capability} needs PTX {_dotted(least)}, and the assembler (or the option ptx_version) reads "
+                f"only {_dotted(self.ptx)}: install a newer one"
+            )
+
+    @classmethod
+    def of(cls, capability: int, ptx: int | None) -> Chip:
+        """The chip; for a version of PTX that nobody chose, one that has it."""
+        return cls(capability, ptx if ptx is not None else max(DEFAULT_PTX, _KNOWN.get(capability, (0, 0))[0]))
+
+    @property
+    def name(self) -> str:
+        """`sm_80`, `sm_90a`: the suffix allows what only chips of this very architecture have."""
+        return f"sm_{self.capability}{'a' if self.capability >= 90 else ''}"
+
+    def machine(self) -> Machine:
+        """LLVM's description; BackendError if this LLVM is too old for the chip."""
+        release = library().llvm_version_info[0]
+        least = _KNOWN[self.capability][1]
+        if release < least:
+            raise BackendError(
+                f"LLVM {release} does not know sm_{self.capability}: llvmlite with LLVM {least} is needed"
+            )
+        versions = _PTX_OF_LLVM[min(max(release, 20), max(_PTX_OF_LLVM))]
+        feature = max((v for v in versions if v <= self.ptx), default=versions[0])
+        return Machine(TRIPLE, self.name, f"+ptx{feature}", 3)
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 10}.{version % 10}"
+
+
+class OptimizedModule:
+    """An optimized module: `str()` is its text. PTX is made of it without reading the text again, once."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self._text = str(module)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def take(self) -> Any:
+        """LLVM's module, which making code of it changes; None the second time."""
+        module, self._module = self._module, None
+        return module
+
+
+def optimize(text: str, chip: Chip, libraries: tuple[tuple[str, str], ...] = (), ftz: bool = True) -> Any:
+    """LLVM `text`, linked with the library functions it calls and optimized: an OptimizedModule, or its text.
+
+    `libraries` are (name, path) of bitcode; the name `libdevice` is what NVIDIA's math functions are taken from. `ftz`
+    lets these flush subnormals. BackendError with LLVM's message where the text is malformed.
+    """
+    if isinstance(text, UserText) or not asm_is_plain(text):
+        request = {**asdict(chip), "stage": "llir", "libraries": libraries, "ftz": ftz}
+        return UserText(run_isolated(_WORKER, request, text, TIMEOUT).decode())
+    return OptimizedModule(optimized_module(text, chip, libraries, ftz))
+
+
+def optimized_module(text: str, chip: Chip, libraries: tuple[tuple[str, str], ...], ftz: bool) -> Any:
+    """The same in this process, as LLVM's module."""
+    machine = chip.machine()
+    module = read(text, machine)
+    link_libraries(module, text, libraries, ftz)
+    dump("Before", module)
+    llvm = library()
+    level = 0 if compilation.disable_llvm_opt else LEVEL
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.slp_vectorization = options.loop_vectorization = options.loop_interleaving = False
+    builder = llvm.create_pass_builder(target_machine(machine), options)
+    run_passes(builder.getModulePassManager(), module, builder)
+    dump("After", module)
+    return module
+
+
+def emit_ptx(llir: Any, chip: Chip, fewer_registers: bool = False) -> str:
+    """The PTX of what `optimize` made, or of a person's text. With `fewer_registers` instructions are ordered for it.
+
+    BackendError where LLVM refuses the text.
+    """
+    module = llir.take() if isinstance(llir, OptimizedModule) and not fewer_registers else None
+    if module is None and (isinstance(llir, UserText) or fewer_registers):
+        request = {**asdict(chip), "stage": "ptx", "fewer_registers": fewer_registers}
+        text = run_isolated(_WORKER, request, str(llir), TIMEOUT).decode()
+    else:
+        text = emit_text(read(str(llir), chip.machine()) if module is None else module, chip)
+    text = _finished(text, chip)
+    if nvidia.dump_nvptx:
+        print(f"// -----// NVPTX Dump //----- //\n{text}", file=sys.stderr, flush=True)
+    return text
+
+
+def emit_text(module: Any, chip: Chip) -> str:
+    """LLVM's PTX of a module, which is no longer of use then."""
+    try:
+        made: bytes = target_machine(chip.machine())._emit_to_memory(module, use_object=False)
+    except RuntimeError as error:
+        raise BackendError(f"LLVM could not make PTX for {chip.name}: {error}") from None
+    return made.decode()
+
+
+def _finished(text: str, chip: Chip) -> str:
+    """The version that is read, and no `debug` after the target: it would keep the assembler from optimizing."""
+    head, mark, rest = text.partition(".address_size")
+    head = re.sub(r"\.version \d+\.\d+", f".version {_dotted(chip.ptx)}", head)
+    head = re.sub(r",\s*debug\b", "", head)
+    return head + mark + rest

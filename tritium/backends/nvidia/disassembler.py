@@ -1,0 +1,91 @@
+"""CUBIN -> SASS, the instructions that a chip runs, by NVIDIA's disassembler.
+
+    Function:add_kernel
+    --:-:-:-:1      LDC R1, c[0x0][0x28];
+    LBB0:
+    --:-:-:Y:5      BRA LBB0;
+
+An instruction is written as Triton writes it: what it waits for (a mask of six barriers; the barrier it sets for its
+reads, and for its writes), whether the scheduler may turn to another warp (Y), for how many cycles it stalls, then the
+instruction. Targets of branches have labels. The fields stand in bits 41 to 58 of the second word of the encoding.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from functools import lru_cache
+
+from ...support.lazy import LazyModule
+from ..errors import BackendError
+from .toolchain import require_tool
+
+__all__ = ["disassemble", "get_sass"]
+
+_subprocess = LazyModule("subprocess")
+
+_FUNCTION = re.compile(r"^\s*\.section\s+\.text\.(\S+?),", re.M)
+_INSTRUCTION = re.compile(
+    r"/\*(?P<at>[0-9a-f]{4,})\*/\s+(?P<text>[^;]*;)\s*/\*\s*0x(?P<low>[0-9a-f]{16})\s*\*/\s*/\*\s*0x(?P<high>[0-9a-f]{16})\s*\*/"
+)
+_LABEL = re.compile(r"^\s*(\.L_x_\d+):", re.M)
+_TARGET = re.compile(r"`\((\.L_x_\d+)\)")
+
+
+@lru_cache(maxsize=32)
+def get_sass(cubin: bytes, fun: str | None = None) -> str:
+    """The instructions of a CUBIN's functions, or of the one called `fun`.
+
+    Raises ToolMissing where nvdisasm is not installed, BackendError for bytes that are no CUBIN, or have no `fun`.
+    """
+    functions = _functions(disassemble(cubin))
+    if fun is not None and fun not in functions:
+        raise BackendError(f"the CUBIN has no function {fun!r}; it has: {', '.join(functions)}")
+    return "".join(_write(name, text) for name, text in functions.items() if fun in (None, name))
+
+
+def disassemble(cubin: bytes, *options: str) -> str:
+    """What nvdisasm prints of a CUBIN's code; `options` are more of its own, after `-c -hex`."""
+    tool = require_tool("nvdisasm", "SASS")
+    handle, path = tempfile.mkstemp(suffix=".cubin")
+    try:
+        with open(handle, "wb") as f:
+            f.write(cubin)
+        command = [tool.path, "-c", "-hex", *options, path]
+        done = _subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise BackendError(f"{tool.path} ({tool.origin}) cannot be run: {error}") from None
+    finally:
+        os.unlink(path)
+    if done.returncode != 0:
+        raise BackendError(f"nvdisasm: {(done.stderr or done.stdout).strip().replace(path, 'the CUBIN')}")
+    return str(done.stdout)
+
+
+def _functions(text: str) -> dict[str, str]:
+    """Function -> what was printed of it."""
+    marks = list(_FUNCTION.finditer(text))
+    ends = [m.start() for m in marks[1:]] + [len(text)]
+    return {m[1]: text[m.end() : end] for m, end in zip(marks, ends)}
+
+
+def _write(name: str, text: str) -> str:
+    """One function in the form above. Labels are numbered in the order in which branches name them."""
+    named = {label: f"LBB{i}" for i, label in enumerate(dict.fromkeys(_TARGET.findall(text)))}
+    lines = [f"Function:{name}"]
+    for match in re.finditer(f"{_LABEL.pattern}|{_INSTRUCTION.pattern}", text, re.M):
+        if match[1]:
+            if match[1] in named:
+                lines.append(f"{named[match[1]]}:")
+            continue
+        instruction = _TARGET.sub(lambda m: named[m[1]], re.sub(r"\s*;$", ";", match["text"]))
+        lines.append(f"{_control(int(match['high'], 16))}\t{instruction}")
+    return "\n".join(lines) + "\n\n"
+
+
+def _control(word: int) -> str:
+    stall, may_yield = word >> 41 & 15, word >> 45 & 1
+    writes, reads, waits = word >> 46 & 7, word >> 49 & 7, word >> 52 & 63
+    barriers = [f"{waits:02d}" if waits else "--", *("-" if n == 7 else str(n) for n in (reads, writes))]
+    return ":".join([*barriers, "Y" if may_yield == 0 else "-", f"{stall:x}"])

@@ -1,0 +1,177 @@
+"""NVIDIA's programs and libraries on this machine: where they are, and which versions.
+
+Each is looked for in this order:
+
+1. the setting (`TRITON_PTXAS_PATH` and the like), which must be right where it is set;
+2. NVIDIA's wheels (`pip install tritium[nvidia]`);
+3. PATH;
+4. the toolkit's usual folder, /usr/local/cuda, or where CUDA_HOME says;
+5. an installed Triton, whose wheel brings them along.
+
+Nothing of NVIDIA's is imported. Versions are asked of the programs, and remembered on disk for as long as the file
+stays as it is: starting one costs 3 ms.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ...support import settings
+from ...support.folders import cache_folder, is_trusted, replace_file
+from ..errors import PTXASError, ToolMissing
+
+__all__ = ["Tool", "find_tool", "highest_ptx", "require_tool", "tool_version"]
+
+#: What there is to find: where in a toolkit or wheel it stands, and the wheel that has it.
+_PLACES = {
+    "ptxas": (("bin/ptxas",), "nvidia-cuda-nvcc"),
+    "nvdisasm": (("bin/nvdisasm",), "nvidia-cuda-nvdisasm"),
+    "cuobjdump": (("bin/cuobjdump",), "nvidia-cuda-cuobjdump"),
+    "libdevice": (("nvvm/libdevice/libdevice.10.bc",), "nvidia-nvvm"),
+}
+
+#: The folders of NVIDIA's wheels below `site-packages/nvidia`: all of CUDA 13 in one, those of CUDA 12 each their own.
+_WHEELS = ("cu[0-9]*", "cuda_nvcc", "cuda_nvdisasm", "cuda_cuobjdump", "cuda_nvvm", "nvvm")
+
+_SETTINGS = {"ptxas": "ptxas", "nvdisasm": "nvdisasm", "cuobjdump": "cuobjdump", "libdevice": "libdevice_path"}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A file of NVIDIA's, and how it was found: "setting", "wheel", "path", "toolkit", "triton"."""
+
+    name: str
+    path: str
+    origin: str
+
+
+def find_tool(name: str) -> Tool | None:
+    """The program (or file) `name`, or None. PTXASError where a setting names a file that is not there."""
+    said = getattr(settings.nvidia, _SETTINGS[name])
+    if said:
+        if not os.path.isfile(said):
+            variable = getattr(type(settings.nvidia), _SETTINGS[name]).env[-1]
+            raise PTXASError(f"{variable} says that {name} is {said!r}, and there is no such file")
+        return Tool(name, said, "setting")
+    return _search(name, os.environ.get("PATH", ""), os.environ.get("CUDA_HOME", ""))
+
+
+def require_tool(name: str, purpose: str) -> Tool:
+    """`find_tool`; ToolMissing saying what `purpose` it has and how to install it."""
+    found = find_tool(name)
+    if found is None:
+        variable = getattr(type(settings.nvidia), _SETTINGS[name]).env[-1]
+        raise ToolMissing(
+            f"{purpose} needs NVIDIA's {name}, which is not found: install it with "
+            f"`pip install tritium[nvidia]` (or {_PLACES[name][1]}), or the CUDA toolkit, or let {variable} name it."
+        )
+    return found
+
+
+@lru_cache(maxsize=32)
+def _search(name: str, path: str, home: str) -> Tool | None:
+    for origin, candidate in _candidates(name, path, home):
+        if os.path.isfile(candidate) and (name == "libdevice" or os.access(candidate, os.X_OK)):
+            return Tool(name, str(candidate), origin)
+    return None
+
+
+def _candidates(name: str, path: str, home: str) -> Iterator[tuple[str, str]]:
+    places = _PLACES[name][0]
+    for folder in _package_folders("nvidia"):
+        wheels = sorted((w for pattern in _WHEELS for w in folder.glob(pattern)), key=_release, reverse=True)
+        yield from (("wheel", str(wheel / place)) for wheel in wheels for place in places)
+    on_path = shutil.which(name, path=path)
+    if on_path:
+        yield "path", on_path
+    for toolkit in (home, "/usr/local/cuda", "/opt/cuda"):
+        yield from (("toolkit", os.path.join(toolkit, place)) for place in places if toolkit)
+    for folder in _package_folders("triton"):
+        own = "lib/libdevice.10.bc" if name == "libdevice" else f"bin/{name}"
+        yield "triton", str(folder / "backends" / "nvidia" / own)
+
+
+def _release(folder: Path) -> int:
+    """13 of "cu13"; the folders of CUDA 12 have no number."""
+    number = re.search(r"\d+$", folder.name)
+    return int(number[0]) if number else 12
+
+
+def _package_folders(package: str) -> list[Path]:
+    """Where an installed package lies, without importing it."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):  # something else has put a module of that name into the process
+        return []
+    return [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+
+
+@lru_cache(maxsize=32)
+def tool_version(tool: Tool) -> tuple[int, int]:
+    """The release of CUDA that a program is of, (13, 0); PTXASError if it does not say."""
+    status = os.stat(tool.path)
+    identity = f"{tool.path}|{status.st_size}|{status.st_mtime_ns}"
+    notes = cache_folder() / "tools.json"
+    known = _read_notes(notes)
+    if identity not in known:
+        known[identity] = _ask_version(tool)
+        _write_notes(notes, known)
+    major, minor = known[identity]
+    return major, minor
+
+
+def _ask_version(tool: Tool) -> list[int]:
+    import subprocess  # 3 ms that a process with cached kernels does not pay
+
+    try:
+        done = subprocess.run([tool.path, "--version"], capture_output=True, text=True, timeout=60)
+        output = done.stdout + done.stderr
+    except (OSError, subprocess.TimeoutExpired) as error:
+        output = str(error)
+    found = re.search(r"release (\d+)\.(\d+)", output)
+    if found is None:
+        raise PTXASError(f"{tool.path} ({tool.origin}) does not tell its version; it answers: {output.strip()[:200]}")
+    return [int(found[1]), int(found[2])]
+
+
+def _read_notes(path: Path) -> dict[str, list[int]]:
+    try:
+        with open(path, "rb") as f:
+            if not is_trusted(os.fstat(f.fileno())):
+                return {}
+            notes = json.loads(f.read())
+        return {k: v for k, v in notes.items() if isinstance(v, list) and [type(n) for n in v] == [int, int]}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _write_notes(path: Path, notes: dict[str, list[int]]) -> None:
+    if settings.cache.disable:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        replace_file(path, json.dumps(notes).encode())
+    except OSError:
+        pass  # it is asked again next time
+
+
+def highest_ptx(cuda: tuple[int, int]) -> int:
+    """The version of PTX times ten that a release of CUDA reads (the table of release notes in the PTX ISA).
+
+    >>> highest_ptx((12, 4)), highest_ptx((12, 8)), highest_ptx((13, 0)), highest_ptx((13, 1))
+    (84, 87, 90, 91)
+    """
+    major, minor = cuda
+    if major >= 13:
+        return 90 + 10 * (major - 13) + minor
+    if major == 12:
+        return 80 + minor - (minor >= 6)
+    return 70 + minor if major == 11 else 63 + minor
