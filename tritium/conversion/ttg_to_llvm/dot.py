@@ -1,0 +1,101 @@
+"""Matrix products: by tensor cores where the result has their layout, else by multiply and add in each thread.
+
+    d[m, n] = fma(a[m, K - 1], b[K - 1, n], … fma(a[m, 0], b[0, n], c[m, n]))
+
+A blocked result needs no other thread's registers: its operands' layouts give each thread all of K for its rows and
+columns. Sums of f16 and bf16 are kept as f32 and rounded once, at the end; where multiplying and adding must not be
+fused, each product is rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialects import tt
+from ...dialects.ttg_layouts import Mma, NvidiaMma
+from ...ir import FloatType, IntegerType, Type, f32, f64
+from ...layout.products import FmaStep, copies_of, plan_fma
+from ...support import UnsupportedOperation
+from .context import FunctionContext, lowers
+from .mma import mma_sync
+from .types import llvm_type
+
+__all__: list[str] = []
+
+
+@lowers(tt.Dot)
+def _dot(e: FunctionContext, op: tt.Dot) -> None:
+    layout: Any = op.d.type.encoding  # type: ignore[attr-defined]
+    if isinstance(layout, NvidiaMma) and layout.versionMajor == 2:
+        e.bind(op.d, mma_sync(e, op))
+    elif isinstance(layout, Mma):
+        raise UnsupportedOperation(op, f"with the layout {layout} is not supported")
+    else:
+        e.bind(op.d, _multiply_and_add(e, op))
+
+
+def _multiply_and_add(e: FunctionContext, op: Any) -> list[str]:
+    try:
+        steps = plan_fma(e.layout(op.a), e.layout(op.b), e.layout(op.d))
+    except ValueError as error:
+        raise UnsupportedOperation(op, f"has operands that are not where they are multiplied: {error}") from None
+    ty = _computed_in(op)
+    a, b = (_widened(e, op, v.type.element, ty, e(v)) for v in (op.a, op.b))
+    result = op.d.type.element
+    sums = _widened(e, op, result, ty, e(op.c))
+    add = _adder(e, ty)
+    out = dict(enumerate(sums))
+    for step in _interleaved(steps):
+        d, i, j = step
+        out[d] = add(a[i], b[j], out[d])
+    parts = [_narrowed(e, ty, result, out[step.d]) for step in steps]
+    found = {step.d: part for step, part in zip(steps, parts)}
+    copies = copies_of(e.layout(op.d))
+    return [found[i & ~copies] for i in range(len(sums))]
+
+
+def _interleaved(steps: list[FmaStep]) -> list[tuple[int, int, int]]:
+    """(register of d, of a, of b) of all products: those of one k after the other, so that none waits for another."""
+    return [(s.d, s.a[k], s.b[k]) for k in range(len(steps[0].a)) for s in steps]
+
+
+def _computed_in(op: Any) -> Type:
+    """The type products are summed in."""
+    types = [v.type.element for v in (op.a, op.b, op.d)]
+    result = types[-1]
+    if isinstance(result, IntegerType):
+        if any(ty.width > result.width for ty in types):
+            raise UnsupportedOperation(op, f"of {types[0]} and {types[1]} does not fit a sum of {result}")
+        return result
+    if any(ty.width > max(result.width, 32) for ty in types) or any(ty.width < 16 for ty in types):
+        raise UnsupportedOperation(op, f"of {types[0]} and {types[1]} with a sum of {result} is not supported")
+    return f64 if result is f64 else f32
+
+
+def _widened(e: FunctionContext, op: Any, source: Type, to: Type, parts: list[str]) -> list[str]:
+    """The parts in a type that is at least as wide."""
+    if source is to:
+        return parts
+    cast = "fpext" if isinstance(to, FloatType) else "sext"
+    known: dict[str, str] = {}
+    for part in parts:
+        if part not in known:
+            known[part] = e.op(f"{cast} {llvm_type(source)} {part} to {llvm_type(to)}")
+    return [known[part] for part in parts]
+
+
+def _narrowed(e: FunctionContext, source: Type, to: Type, part: str) -> str:
+    """A sum rounded to the type of the result."""
+    return part if source is to else e.op(f"fptrunc {llvm_type(source)} {part} to {llvm_type(to)}")
+
+
+def _adder(e: FunctionContext, ty: Type) -> Callable[[str, str, str], str]:
+    """`add(a, b, c)` writes a * b + c."""
+    llvm = llvm_type(ty)
+    if isinstance(ty, IntegerType):
+        return lambda a, b, c: e.op(f"add {llvm} {e.op(f'mul {llvm} {a}, {b}')}, {c}")
+    if e.module.fusion:
+        suffix = "f64" if ty is f64 else "f32"
+        return lambda a, b, c: e.call(llvm, f"llvm.fma.{suffix}", (llvm, a), (llvm, b), (llvm, c))
+    return lambda a, b, c: e.op(f"fadd {llvm} {e.op(f'fmul {llvm} {a}, {b}')}, {c}")
