@@ -9,5 +9,6 @@ SPELLINGS = [
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),
     Spelling("f32-dot-tc", "TritonGPUF32DotTC", ("tritongpu-F32DotTC",)),
     Spelling("optimize-dot-operands", "TritonGPUOptimizeDotOperands", ("tritongpu-optimize-dot-operands",)),
+    Spelling("remove-layout-conversions", "TritonGPURemoveLayoutConversions", ("tritongpu-remove-layout-conversions",)),
 ]
 """What Triton calls the passes of this folder."""

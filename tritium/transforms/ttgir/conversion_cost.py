@@ -20,20 +20,62 @@ from math import prod
 from typing import Any
 
 from ...dialects.ttg_maps import linear_layout
-from ...ir import TensorType, element_type
+from ...ir import FloatType, TensorType, element_type
 from ...layout.gf2 import Elimination
 from .layout_flow import holds
 
 __all__ = [
     "ARITHMETIC",
     "LOAD",
+    "SLOW",
     "SPECIAL",
     "conversion_cost",
     "more_work",
+    "reduction_cost",
+    "sharing",
     "size_in_bytes",
     "stays_in_thread",
     "stays_in_warp",
 ]
+
+SLOW = {
+    "arith.divf",
+    *(
+        f"math.{name}"
+        for name in [
+            "exp",
+            "exp2",
+            "expm1",
+            "log",
+            "log2",
+            "log10",
+            "log1p",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "atan2",
+            "powf",
+            "sqrt",
+            "rsqrt",
+            "cbrt",
+            "erf",
+            "erfc",
+            "ctpop",
+            "ctlz",
+            "cttz",
+        ]
+    ),
+}
+"""Operations of special function units, or of several instructions."""
 
 CONVERSION = 32
 LOAD = 8
@@ -62,6 +104,25 @@ def more_work(ty: Any, layout: Any) -> int:
         return max(1, holds(ty, layout) // max(1, holds(ty, ty.encoding)))
     except (ValueError, IndexError):  # a layout without a map: nothing is known
         return 1
+
+
+def reduction_cost(op: Any) -> int | None:
+    """Of a `tt.reduce` that is computed a second time; None where both results could differ.
+
+    One for each thread of a warp that takes part, eight for each warp, which go through shared memory. Sums and
+    products of more than two floats depend on their order, and with that on the layout.
+    """
+    ty = op.operands[0].type
+    names = {inner.name for region in op.regions for block in region.blocks for inner in block}
+    if isinstance(ty.element, FloatType) and ty.shape[op.axis] > 2 and names & {"arith.addf", "arith.mulf"}:
+        return None
+    return sharing(ty, op.axis, "lane") + LOAD * sharing(ty, op.axis, "warp")
+
+
+def sharing(ty: Any, axis: int, name: str) -> int:
+    """Among how many lanes, or warps, the elements of a row along `axis` are divided."""
+    layout = linear_layout(ty.encoding, ty.shape)
+    return 1 << sum(vector[axis] != 0 for vector in layout.bases[name])
 
 
 def stays_in_thread(shape: tuple[int, ...], before: Any, after: Any) -> bool:

@@ -11,6 +11,7 @@ with a rule of its own needs one entry in the tables below.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -19,7 +20,7 @@ from ...dialects import arith, scf, tt, ttg
 from ...dialects.ttg_inference import joined, packed, reshaped_to, split, transposed
 from ...dialects.ttg_layouts import Blocked, Distributed, Slice
 from ...dialects.ttg_maps import linear_layout
-from ...dialects.ttg_rules import RULES, same_layout
+from ...dialects.ttg_rules import RULES, same_layout, unpacked
 from ...ir import ELEMENTWISE, BlockArgument, Operation, OpResult, TensorType, Value
 from ...layout.views import unique_registers
 
@@ -30,6 +31,7 @@ __all__ = [
     "is_expensive_access",
     "layout_of",
     "moves_elements",
+    "same_places",
     "sources",
     "takers",
     "takes_any_result",
@@ -61,6 +63,7 @@ class _Alike(dict[type, bool]):
 
 
 _ALIKE = _Alike()
+_VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # their layouts may be spelt in several ways
 _ACCESSES = (tt.Load, tt.Store, tt.AtomicRMW, tt.AtomicCAS)
 
 
@@ -91,6 +94,13 @@ def _reshape_backward(op: Any, layout: Any) -> Any:
     return reshaped_to(layout, op.result.type.shape, op.src.type.shape)
 
 
+def _packed(op: Any, layout: Any) -> Any:
+    found = packed(layout, op.result.type.shape, op.axis)
+    if found is None or unpacked(with_layout(op.src.type, found), with_layout(op.result.type, layout), op.axis):
+        return None
+    return found
+
+
 _FORWARD: dict[type, Callable[[Any, Any], Any]] = {
     tt.Reduce: _sliced,
     tt.ExpandDims: _unsliced,
@@ -110,7 +120,7 @@ _BACKWARD: dict[type, Callable[[Any, Any], Any]] = {
     tt.Join: lambda op, layout: split(layout, op.result.type.shape),
     tt.Split: lambda op, layout: joined(layout, op.results[0].type.shape),
     tt.Scan: lambda op, layout: layout if isinstance(layout, Blocked) else None,
-    ttg.Fp4ToFp: lambda op, layout: packed(layout, op.result.type.shape, op.axis),
+    ttg.Fp4ToFp: _packed,
 }
 
 
@@ -121,7 +131,8 @@ def forward(op: Operation, i: int, layout: Any) -> Any:
         return layout if i == 1 and not op.efficient_layout else None  # type: ignore[attr-defined]
     rule = _FORWARD.get(cls)
     if rule is not None:
-        return rule(op, layout)
+        out = rule(op, layout)
+        return _as_spelt(op.results[0], out) if cls in _VIEWS else out
     return layout if _ALIKE[cls] and cls not in _ACCESSES else None
 
 
@@ -131,10 +142,30 @@ def backward(op: Operation, layout: Any) -> list[Any] | None:
     if cls is tt.Gather:
         return [None, layout]
     rule = _BACKWARD.get(cls)
-    wanted = rule(op, layout) if rule is not None else layout if _ALIKE[cls] else None
+    wanted = layout if _ALIKE[cls] else None
+    if rule is not None:
+        wanted = rule(op, layout)
+        wanted = _as_spelt(op.operands[0], wanted) if cls in _VIEWS else wanted
     if wanted is None and op.operands:
         return None
     return [wanted if isinstance(v.type, TensorType) else None for v in op.operands]
+
+
+def _as_spelt(value: Value, layout: Any) -> Any:
+    """A layout, or that of `value` if both have every element in the same place: then nothing has to change."""
+    have = layout_of(value)
+    return have if layout is not None and have is not None and same_places(value.type.shape, have, layout) else layout  # type: ignore[attr-defined]
+
+
+@functools.lru_cache(4096)
+def same_places(shape: tuple[int, ...], a: Any, b: Any) -> bool:
+    """Whether two layouts of a tensor of `shape` mean the same map."""
+    if a is b:
+        return True
+    try:
+        return linear_layout(a, shape) is linear_layout(b, shape)
+    except (ValueError, IndexError, ZeroDivisionError):  # a layout without a map: nothing is known
+        return False
 
 
 # -- control flow -------------------------------------------------------------------------------------------------

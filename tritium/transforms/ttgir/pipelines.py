@@ -14,14 +14,31 @@ from ..licm import licm
 from ..loop_aware_cse import loop_aware_cse
 from ..sccp import sccp
 from ..symbol_dce import symbol_dce
+from .accelerate_matmul import accelerate_matmul
 from .coalesce import coalesce
+from .f32_dot_tc import DotOptions, f32_dot_tc
+from .optimize_dot_operands import optimize_dot_operands
+from .remove_layout_conversions import remove_layout_conversions
 
 __all__ = ["LATER", "ORDER", "nvidia_ttgir_pipeline"]
 
-_LAYOUTS = [  # order matters: see ORDER
+_ACCESSES = [  # order matters: see ORDER
     Pass("coalesce", coalesce, "every access to global memory takes its widest vector"),
 ]
+"""Accesses to global memory, for all generations."""
+
+_LAYOUTS = [
+    Pass("remove-layout-conversions", remove_layout_conversions, "and what leads there has its layout from the start"),
+]
 """Which thread holds what, for all generations."""
+
+_PRODUCTS = [
+    Pass("accelerate-matmul", accelerate_matmul, "products by the instructions that the GPU has for them"),
+    Pass("remove-layout-conversions", remove_layout_conversions, "results of products stay where products leave them"),
+    Pass("optimize-dot-operands", optimize_dot_operands, "operands are turned where they are read from shared memory"),
+    Pass("loop-aware-cse", loop_aware_cse, "operands of several products are made once"),
+]
+"""Matrix products, for all generations."""
 
 _LOOPS = [
     Pass("canonicalize", canonicalize, "loops in normal form, for what moves out of them"),
@@ -34,6 +51,10 @@ _OLD_LOOPS = [Pass("licm", licm, "conversions that do not change in a loop are m
 """Loops of GPUs without asynchronous copies."""
 
 _TAIL = [
+    Pass("canonicalize", canonicalize, "what the loops' passes left"),
+    Pass("loop-aware-cse", loop_aware_cse, "equal conversions are one, before copies are made of them"),
+    Pass("optimize-dot-operands", optimize_dot_operands, "again, for what left its loop"),
+    Pass("remove-layout-conversions", remove_layout_conversions, "between what all passes above have chosen"),
     Pass("loop-aware-cse", loop_aware_cse, "each value once, in the layouts it now has"),
     Pass("symbol-dce", symbol_dce, "functions that nothing calls are not lowered"),
     Pass("sccp", sccp, "what the passes above made constant"),
@@ -43,6 +64,10 @@ _TAIL = [
 """What is done at the end, for all generations."""
 
 ORDER = [
+    ("coalesce", "remove-layout-conversions", "it inserts the conversions around accesses"),
+    ("f32-dot-tc", "accelerate-matmul", "it makes the products that there are instructions for"),
+    ("remove-layout-conversions", "accelerate-matmul", "it looks at what operands are made of"),
+    ("accelerate-matmul", "optimize-dot-operands", "it chooses the layouts of operands"),
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
@@ -68,7 +93,11 @@ LATER = {
 
 def nvidia_ttgir_pipeline(capability: int) -> list[Pass]:
     """The passes from first layouts to `ttgir` for a GPU of compute capability `capability` / 10."""
-    return [*_LAYOUTS, *(_LOOPS if capability >= 80 else _OLD_LOOPS), *_TAIL]
+    precision = Pass(
+        "f32-dot-tc", f32_dot_tc, "products of floats in the precision asked for", DotOptions(emu_tf32=capability >= 80)
+    )
+    loops = _LOOPS if capability >= 80 else _OLD_LOOPS
+    return [*_ACCESSES, precision, *_LAYOUTS, *_PRODUCTS, *loops, *_TAIL]
 
 
 for _capability in (75, 80, 90, 100):
