@@ -10,7 +10,8 @@ import pytest
 
 import tritium
 from tritium.runtime import ArgumentError, MockTensor, TensorWrapper
-from tritium.runtime.arrays import describe, extent, is_array
+from tritium.runtime.arrays import describe, device_of, extent, is_array
+from tritium.runtime.packing import Packer
 
 
 class Interface:
@@ -27,7 +28,8 @@ class DLPack:
     def __init__(self, array, device=1):
         self.array, self.device = array, device
 
-    def __dlpack__(self, **kwargs):
+    def __dlpack__(self, stream=None):
+        assert (stream is not None) == (self.device == 2)  # GPUs say which stream has to see the contents
         return self.array.__dlpack__()
 
     def __dlpack_device__(self):
@@ -105,9 +107,10 @@ def test_no_arrays(value) -> None:
 
 
 @pytest.mark.parametrize("value", [CudaArray(), DLPack(np.zeros(1, np.float32), device=2)], ids=["cuda", "dlpack"])
-def test_device_memory_is_refused(value) -> None:
-    with pytest.raises(ArgumentError, match=r"compiled for the CPU\nhint: pass a CPU copy"):
-        describe(value)
+def test_device_memory_is_described_and_no_place_for_kernels_of_the_cpu(value) -> None:
+    assert (describe(value).element, describe(value).device, device_of(value)) == ("fp32", 0, 0)
+    with pytest.raises(ArgumentError, match=r"'x' is in .* CUDA device 0, .* for the CPU\nhint: pass a CPU copy"):
+        Packer(["x"], ["*fp32"])([value])
 
 
 @pytest.mark.torch
@@ -117,7 +120,7 @@ def test_torch() -> None:
     t = torch.zeros(4, 6, dtype=torch.bfloat16)[1:, 2:]
     assert describe(t)[:2] == ("bf16", t.data_ptr())
     assert extent(t) == (t.data_ptr(), t.data_ptr() + (2 * 6 + 3) * 2 + 2)
-    with pytest.raises(ArgumentError, match="device meta, but the kernel is compiled for the CPU"):
+    with pytest.raises(ArgumentError, match="in the memory of device meta: kernels run on the CPU and on CUDA GPUs"):
         describe(torch.zeros(3, device="meta"))
 
 

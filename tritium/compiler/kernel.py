@@ -67,7 +67,10 @@ _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
 
 
 def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
-    """How kernels are launched: `make(kernel)(grid, args)`. The runtime, which knows arrays, says so at import."""
+    """How kernels are launched: `make(kernel)(grid, args, stream)`. The runtime, which knows arrays, says so at import.
+
+    The stream is the handle of a GPU's, or None for the current one.
+    """
     _launcher[:] = [make]
 
 
@@ -145,7 +148,7 @@ class CompiledKernel:
 
     def _init_handles(self) -> None:
         """Load the code now. (Scripts for Triton call it before they read `n_regs`.)"""
-        _ = self.loaded
+        _ = self.function
 
     @property
     def module(self) -> Any:
@@ -159,7 +162,7 @@ class CompiledKernel:
 
     @property
     def launcher(self) -> Callable[..., Any]:
-        """`launcher(grid, args)`: launch with a grid of up to three integers and a sequence of arguments."""
+        """`launcher(grid, args, stream=None)`: launch with a grid of up to three integers, and arguments."""
         if self._run is None:
             self._run = _launcher[0](self)
         return self._run
@@ -180,7 +183,7 @@ class CompiledKernel:
         """Launch as Triton's own launchers are called (by PyTorch's compiler, for one)."""
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        self.launcher((x, y, z), args)
+        self.launcher((x, y, z), args, stream)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
@@ -197,6 +200,6 @@ class CompiledKernel:
         """`kernel[grid](*args)`."""
 
         def launch(*args: Any, stream: Any = None) -> None:
-            self.launcher(grid, args)
+            self.launcher(grid, args, stream)
 
         return launch

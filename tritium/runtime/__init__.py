@@ -17,6 +17,7 @@ from .errors import (
     UnknownOptionError,
 )
 from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, jit, reinterpret
+from .launcher import Launcher
 from .tensor_descriptor import TensorDescriptor
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "JITFunction",
     "KernelInterface",
     "LaunchError",
+    "Launcher",
     "MockTensor",
     "OutOfResources",
     "SanitizerError",

@@ -1,10 +1,10 @@
-"""What kernels take for pointers: torch tensors, NumPy arrays, DLPack, the array interface, anything with `data_ptr`.
+"""What kernels take for pointers: arrays of torch, NumPy, CuPy, JAX, by DLPack and the array interfaces, `data_ptr`.
 
-torch and NumPy are never imported here: whoever passes a tensor has done that already.
+Libraries of arrays are never imported here: whoever passes a tensor has done that already.
 
-An array is described by three things: the name of its element type as signatures spell it ("fp32"), the address of its
-first element, and an object that keeps that address valid (often the array itself). A read-only array is accepted;
-nothing keeps a kernel from storing to it.
+An array is described by its element type as signatures spell it ("fp32"), the address of its first element, an object
+that keeps that address valid (often the array itself), and the device whose memory it is in. A read-only array is
+accepted; nothing keeps a kernel from storing to it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,42 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..support.lazy import LazyModule
 from .errors import ArgumentError
 
-__all__ = ["ArrayInfo", "MockTensor", "TensorWrapper", "describe", "element_name", "extent", "is_array", "reinterpret"]
+__all__ = [
+    "HOST",
+    "NOWHERE",
+    "UNKNOWN",
+    "ArrayInfo",
+    "MockTensor",
+    "TensorWrapper",
+    "describe",
+    "device_of",
+    "element_name",
+    "extent",
+    "is_array",
+    "reinterpret",
+]
+
+_pointers = LazyModule(".pointers", __package__)
+
+HOST, UNKNOWN, NOWHERE = -1, -2, -3
+"""In the place of a GPU's number: the CPU's memory, an address that says nothing of itself, no memory at all."""
 
 
 class ArrayInfo(NamedTuple):
-    """`element` ("fp32"), `address` in bytes, `owner` (keep it while the address is used)."""
+    """`element` ("fp32"), `address` in bytes, `owner` (keep it while the address is used).
+
+    `device` is a CUDA GPU's number, or HOST, UNKNOWN, NOWHERE. `stream` is the handle of the stream that makes the
+    contents, if kernels on other streams have to wait for it.
+    """
 
     element: str
     address: int
     owner: Any
+    device: int = HOST
+    stream: int | None = None
 
 
 _NAMES = {
@@ -72,7 +97,7 @@ _adapters: dict[type, Callable[[Any], ArrayInfo] | None] = {}
 def describe(value: Any) -> ArrayInfo | None:
     """The ArrayInfo of an array, or None if `value` is no array.
 
-    Raises ArgumentError for an array that kernels on the CPU cannot use: in a device's memory, of unknown elements.
+    Raises ArgumentError for an array that no kernel can use: in the memory of other devices, of unknown elements.
     """
     cls = value.__class__
     try:
@@ -90,10 +115,23 @@ def is_array(value: Any) -> bool:
     return _adapters[cls] is not None
 
 
+def device_of(value: Any) -> int | None:
+    """Where an array is: a GPU's number, HOST, UNKNOWN or NOWHERE; None if `value` is no array."""
+    cls = value.__class__
+    try:
+        adapter = _adapters[cls]
+    except KeyError:
+        adapter = _adapters[cls] = _find_adapter(value)
+    if adapter is None:
+        return None
+    if adapter is _from_numpy or (adapter is _from_torch and value.is_cpu):
+        return HOST
+    return adapter(value).device
+
+
 def adapter_of(value: Any) -> str:
-    """How an array is read: "numpy", "torch", "pointer" (`data_ptr`), or "" for ways that need more than a call."""
-    adapter = _adapters.get(value.__class__)
-    return {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "pointer"}.get(adapter, "")  # type: ignore[arg-type]
+    """How an array is read: "numpy", "torch", "pointer" (`data_ptr`), "wrapper" (by its `base`), else ""."""
+    return _QUICK_WAYS.get(_adapters.get(value.__class__), "")  # type: ignore[call-overload,no-any-return]
 
 
 def _find_adapter(value: Any) -> Callable[[Any], ArrayInfo] | None:
@@ -104,10 +142,15 @@ def _find_adapter(value: Any) -> Callable[[Any], ArrayInfo] | None:
         return _from_numpy
     if any(c.__module__ == "numpy" and c.__name__ == "generic" for c in cls.__mro__):
         return None  # a NumPy scalar is a number
+    by_class = {TensorWrapper: _from_wrapper, MockTensor: _from_mock}.get(cls)
+    if by_class is not None:
+        return by_class
     if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
         return _from_torch if hasattr(value, "is_cpu") else _from_pointer
-    if hasattr(value, "__cuda_array_interface__"):
-        return _device_array
+    if cls.__module__.split(".")[0] == "cupy" and hasattr(value, "data"):
+        return _from_cupy
+    if hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__dlpack__"):
+        return _from_cuda_interface
     if hasattr(value, "__array_interface__"):
         return _from_interface
     if hasattr(value, "__dlpack__"):
@@ -117,14 +160,17 @@ def _find_adapter(value: Any) -> Callable[[Any], ArrayInfo] | None:
 
 def _device_error(where: str) -> ArgumentError:
     return ArgumentError(
-        f"an array in the memory of {where}, but the kernel is compiled for the CPU\n"
-        "hint: pass a CPU copy (.cpu() in torch, .get() in CuPy)"
+        f"an array in the memory of {where}: kernels run on the CPU and on CUDA GPUs\n"
+        "hint: pass a copy that is there (.cpu() or .cuda() in torch)"
     )
 
 
 def _from_torch(value: Any) -> ArrayInfo:
+    device = HOST
     if not value.is_cpu:
-        raise _device_error(f"device {value.device}")
+        if not value.is_cuda:
+            raise _device_error(f"device {value.device}")
+        device = value.get_device()
     try:
         address = value.data_ptr()
     except RuntimeError:  # sparse tensors, and those that only stand for one
@@ -132,20 +178,54 @@ def _from_torch(value: Any) -> ArrayInfo:
             f"a tensor of layout {value.layout} without elements in one place ({type(value).__name__})\n"
             "hint: pass a strided tensor (.to_dense() in torch)"
         ) from None
-    return ArrayInfo(element_name(value.dtype), address, value)
+    return ArrayInfo(element_name(value.dtype), address, value, device)
+
+
+def _from_wrapper(value: Any) -> ArrayInfo:
+    inner = describe(value.base)
+    assert inner is not None
+    return inner._replace(element=element_name(value.dtype))
+
+
+def _from_mock(value: Any) -> ArrayInfo:
+    return ArrayInfo(element_name(value.dtype), 0, value, NOWHERE)
 
 
 def _from_pointer(value: Any) -> ArrayInfo:
-    if hasattr(value, "__cuda_array_interface__"):
-        _device_array(value)
-    device = getattr(value, "device", None)
-    if device is not None and getattr(device, "type", str(device)).split(":")[0] in ("cuda", "hip", "xpu", "mps"):
+    address = int(value.data_ptr())
+    return ArrayInfo(element_name(value.dtype), address, value, _named_device(getattr(value, "device", None), address))
+
+
+def _named_device(device: Any, address: int) -> int:
+    """The device that an object with an address names; UNKNOWN if it names none that we know."""
+    if device is None:
+        return UNKNOWN
+    if not isinstance(device, str) and hasattr(device, "type"):  # torch's
+        kind, number = device.type, getattr(device, "index", None)
+    else:
+        kind, _, number = str(device).partition(":")
+    if kind == "cpu":
+        return HOST
+    if kind in ("hip", "xpu", "mps"):
         raise _device_error(f"device {device}")
-    return ArrayInfo(element_name(value.dtype), int(value.data_ptr()), value)
+    if kind != "cuda":
+        return UNKNOWN
+    return int(number) if str(number).isdigit() else _pointers.device_of_address(address)  # type: ignore[no-any-return]
 
 
-def _device_array(value: Any) -> ArrayInfo:
-    raise _device_error("a CUDA device")
+def _from_cupy(value: Any) -> ArrayInfo:
+    return ArrayInfo(element_name(value.dtype), value.data.ptr, value, value.device.id, _cupy_stream(value))
+
+
+def _cupy_stream(value: Any) -> int:
+    return value.__cuda_array_interface__.get("stream") or 0
+
+
+def _from_cuda_interface(value: Any) -> ArrayInfo:
+    interface = value.__cuda_array_interface__
+    address = interface["data"][0]
+    device = _pointers.device_of_address(address) if address else 0
+    return ArrayInfo(_interface_element(interface), address, (value, interface), device, interface.get("stream"))
 
 
 def _address_reader() -> Callable[[Any], int]:
@@ -195,12 +275,17 @@ _TYPESTR = {"f2": "fp16", "f4": "fp32", "f8": "fp64", "b1": "i1"}
 _TYPESTR.update({f"{kind}{n // 8}": f"{kind}{n}" for kind in "iu" for n in (8, 16, 32, 64)})
 
 
-def _from_interface(value: Any) -> ArrayInfo:
-    interface = value.__array_interface__
+def _interface_element(interface: Any) -> str:
     typestr = interface["typestr"]
     name = _TYPESTR.get(typestr[1:])
     if name is None or (typestr[0] == ">" and name[-1] != "8"):
-        raise ArgumentError(f"kernels know no elements of type {typestr!r} (from __array_interface__)")
+        raise ArgumentError(f"kernels know no elements of type {typestr!r} (from an array interface)")
+    return name
+
+
+def _from_interface(value: Any) -> ArrayInfo:
+    interface = value.__array_interface__
+    name = _interface_element(interface)
     data = interface.get("data")
     if data is None:
         raise ArgumentError("an __array_interface__ without the address of its data cannot be used by kernels")
@@ -226,6 +311,7 @@ class _DLTensor(ctypes.Structure):
 
 
 _DL_CPU = (1, 3, 11)  # plain, CUDA pinned and ROCm pinned host memory
+_DL_CUDA = (2, 13)  # a GPU's own memory, and memory that the driver moves
 _DL_CODES = {0: "i", 1: "u", 2: "fp", 4: "bf", 6: "i"}
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -233,22 +319,31 @@ _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
 
-def _dl_tensor(value: Any) -> tuple[_DLTensor, Any]:
-    """The DLPack description of `value` and the capsule it lives in."""
-    device = value.__dlpack_device__()[0]
-    if int(device) not in _DL_CPU:
-        raise _device_error(f"DLPack device {tuple(value.__dlpack_device__())}")
-    capsule = value.__dlpack__()
-    return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor")), capsule
+def _dl_tensor(value: Any) -> tuple[_DLTensor, Any, int]:
+    """The DLPack description of `value`, the capsule it lives in, and the device it is on.
+
+    What is on a GPU is ready for the stream that is current there: the exporting library sees to that.
+    """
+    kind, index = map(int, value.__dlpack_device__())
+    if kind in _DL_CUDA:
+        stream = _pointers.current_stream(index) or 1  # 1 is DLPack's name of the default stream
+        capsule, device = value.__dlpack__(stream=stream), index
+    elif kind in _DL_CPU:
+        capsule, device = value.__dlpack__(), HOST
+    else:
+        raise _device_error(f"DLPack device ({kind}, {index})")
+    return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor")), capsule, device
 
 
 def _from_dlpack(value: Any) -> ArrayInfo:
-    tensor, capsule = _dl_tensor(value)
+    tensor, capsule, device = _dl_tensor(value)
     name = f"{_DL_CODES.get(tensor.code, '?')}{1 if tensor.code == 6 else tensor.bits}"
     if tensor.lanes != 1 or name not in _NAMES:
         raise ArgumentError(f"kernels know no elements of DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes})")
-    return ArrayInfo(name, tensor.data + tensor.byte_offset, (value, capsule))
+    return ArrayInfo(name, tensor.data + tensor.byte_offset, (value, capsule), device)
 
+
+_QUICK_WAYS = {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "pointer", _from_wrapper: "wrapper"}
 
 # ---- which bytes belong to an array ---------------------------------------------------------------------------------
 

@@ -1,21 +1,27 @@
-"""The machine that kernels run on, as Triton's programs ask about it: `driver.active`.
+"""The machines that kernels run on, as Triton's programs ask about them: `driver.active`.
 
-Here the active driver is the CPU's, always; `set_active` lets another take its place.
+A launch runs where its arrays are (`serving`): on the CPU, or on the CUDA GPU whose memory they are in. The active
+driver answers everything else: what a script asks about the machine, and launches without arrays. It is the CUDA
+driver's where there is a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise.
+A driver that was made active with `set_active` serves every launch, whatever its arguments.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..compiler import default_target
-from ..support import settings
+from ..support import OptionError, settings
 from ..support.lazy import LazyModule
+from .arrays import HOST
 
-__all__ = ["CPUDriver", "DriverConfig", "driver"]
+__all__ = ["CPUDriver", "DriverConfig", "Place", "driver"]
 
 _torch = LazyModule("torch")
 _testing = LazyModule("..testing", __package__)
+_cuda = LazyModule(".cuda", __package__)
+_devices = LazyModule("..backends.nvidia.device", __package__)
 
 
 def _memory_bytes() -> int:
@@ -118,18 +124,45 @@ class CPUDriver:
         return f"{'u' if ty[0] == 'u' else ''}int{'8' if ty[1:] == '1' else ty[1:]}_t"
 
 
+class Place(NamedTuple):
+    """Where a launch runs: the driver, its device's number, and the target to compile for."""
+
+    driver: Any
+    device: Any
+    target: Any
+
+
 class DriverConfig:
     """`driver.active` and how to change it."""
 
     def __init__(self) -> None:
+        self._cpu: Any = None
+        self._cuda: Any = None
         self._default: Any = None
         self._active: Any = None
 
     @property
-    def default(self) -> Any:
+    def cpu(self) -> Any:
         """The CPU's driver."""
+        if self._cpu is None:
+            self._cpu = CPUDriver()
+        return self._cpu
+
+    @property
+    def cuda(self) -> Any:
+        """The driver of CUDA GPUs, whether there are any or not."""
+        if self._cuda is None:
+            self._cuda = _cuda.CUDADriver()
+        return self._cuda
+
+    @property
+    def default(self) -> Any:
+        """What the setting `runtime.target` says, else the driver of the GPUs if there is one, else the CPU's."""
         if self._default is None:
-            self._default = CPUDriver()
+            wanted = settings.runtime.target or ("cuda" if _devices.is_available() else "cpu")
+            if wanted not in ("cpu", "cuda"):
+                raise OptionError(f"TRITIUM_TARGET is cpu or cuda, not {wanted!r}")
+            self._default = self.cpu if wanted == "cpu" else self.cuda
         return self._default
 
     @property
@@ -137,19 +170,28 @@ class DriverConfig:
         """The driver in use."""
         return self.default if self._active is None else self._active
 
+    def serving(self, where: int | None) -> Place:
+        """What serves a launch whose arrays are at `where` (see `placement.place`)."""
+        chosen = self._active
+        if chosen is None:
+            chosen = self.default if where is None else self.cpu if where == HOST else self.cuda
+        if where is None or where == HOST or chosen is not self._cuda:
+            return Place(chosen, chosen.get_current_device(), chosen.get_current_target())
+        return Place(chosen, where, chosen.target_of(where))
+
     def set_active(self, driver: Any) -> None:
-        """Use `driver` from now on."""
+        """Use `driver` from now on, for every launch."""
         settings.generation.value += 1
         self._active = driver
 
     def set_active_to_cpu(self) -> None:
-        """What is so already."""
-        self.reset_active()
+        """Run everything on the CPU from now on; arrays of GPUs are errors."""
+        self.set_active(self.cpu)
 
     def reset_active(self) -> None:
-        """Back to the default."""
+        """Back to the default, which is looked for anew."""
         settings.generation.value += 1
-        self._active = None
+        self._active = self._default = None
 
 
 driver = DriverConfig()

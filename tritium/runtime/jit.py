@@ -16,9 +16,10 @@ from ..support import TritiumError, settings
 from .arrays import MockTensor, TensorWrapper, reinterpret
 from .async_compile import FutureKernel, active_mode
 from .binder import MISS, MISSING, make_binder
-from .driver import driver
+from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
-from .launcher import quick_launcher
+from .placement import place
+from .quick import quick_launcher
 from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
 
 __all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "jit", "reinterpret"]
@@ -212,7 +213,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         if MISSING in map(id, args):
             self._complain_missing(args, options)
         pairs = [specialize(value, rule) for value, rule in zip(args, self._rules)]
-        found = self._find(args, pairs, options, warmup)
+        served = self._served(args, pairs)
+        found = self._find(served, args, pairs, options, warmup)
         if found is None:
             return None
         self._check_globals()
@@ -220,19 +222,38 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             return found.kernel
         for hook in self.pre_run_hooks:
             hook(*args, **options)
-        self._run(found, grid, args, pairs, options)
+        self._run(served, found, grid, args, pairs, options)
         return found.kernel
 
+    def _place(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> int | None:
+        """Where the arguments are that are not compile-time values."""
+        try:
+            at_run_time = [(rule.name, a) for rule, a, (t, _) in zip(self._rules, args, pairs) if t != "constexpr"]
+            return place(*zip(*at_run_time)) if at_run_time else None
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.__name__}: {error}") from None  # type: ignore[attr-defined]
+
+    def _served(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> Place:
+        """What serves a launch with these arguments."""
+        where = self._place(args, pairs)
+        try:
+            return driver.serving(where)
+        except TritiumError as error:
+            device = "on the active device" if where is None else f"on CUDA device {where}, where its arguments are"
+            raise LaunchError(f"{self.__name__} cannot run {device}: {error}") from error  # type: ignore[attr-defined]
+
     def _find(
-        self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any], warmup: bool
+        self, served: Place, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any], warmup: bool
     ) -> _Specialization | None:
         """The kernel for these arguments, compiled now if there is none yet; None if a hook forbids that."""
-        device = driver.active.get_current_device()
-        kernels = self.device_caches[device][0]
+        if served.device not in self.device_caches:
+            self.device_caches[served.device] = {}, served.target
+        kernels = self.device_caches[served.device][0]
         key = (
             tuple(("constexpr", constant_key(k)) if t == "constexpr" else (t, k) for t, k in pairs),
             tuple(map(_option_key, options.items())) if options else (),
             _settings_key(),
+            served.target.backend,  # the CPU and the first GPU have the same number
         )
         try:
             found = kernels.get(key)
@@ -244,9 +265,9 @@ class JITFunction(SourceFunction, KernelInterface[T]):
                 if found is None:
                     mode = active_mode.get() if warmup else None
                     if mode is not None:
-                        kernel: Any = mode.submit(lambda: self._compile(args, pairs, options, str(key), warmup))
+                        kernel: Any = mode.submit(lambda: self._compile(served, args, pairs, options, str(key), warmup))
                     else:
-                        kernel = self._compile(args, pairs, options, str(key), warmup)
+                        kernel = self._compile(served, args, pairs, options, str(key), warmup)
                     if kernel is None:
                         return None
                     found = kernels[key] = _Specialization(kernel)
@@ -256,6 +277,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
 
     def _run(
         self,
+        served: Place,
         found: _Specialization,
         grid: Any,
         args: tuple[Any, ...],
@@ -267,17 +289,17 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         if callable(grid):
             grid = grid({**{rule.name: value for rule, value in zip(self._rules, args)}, **options})
         if enter or leave:
-            metadata = _HookMetadata(kernel, grid, args)
+            metadata = _HookMetadata(kernel, grid, args, served)
             enter(metadata)
             kernel.launcher(grid, args)
             leave(metadata)
             return
         kernel.launcher(grid, args)
         if not self.pre_run_hooks:
-            self._remember(found, args, [key for _, key in pairs], options)
+            self._remember(served.device, found, args, [key for _, key in pairs], options)
 
     def _remember(
-        self, found: _Specialization, args: tuple[Any, ...], keys: list[Any], options: dict[str, Any]
+        self, device: Any, found: _Specialization, args: tuple[Any, ...], keys: list[Any], options: dict[str, Any]
     ) -> None:
         """Try the quick way for arguments like these at the next launch."""
         if found.generation != settings.generation.value:
@@ -285,7 +307,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             found.quick.clear()
         classes = tuple(map(type, args))
         if classes not in found.quick:
-            found.quick[classes] = quick_launcher(found.kernel, self._rules, args, keys, options, self._globals or ())
+            global_values = self._globals or ()
+            found.quick[classes] = quick_launcher(found.kernel, device, self._rules, args, keys, options, global_values)
         quick = found.quick[classes]
         if quick is not None:
             self._quick[0] = quick
@@ -297,16 +320,22 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         return {}, driver.active.get_current_target()
 
     def _compile(
-        self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any], key: str, warmup: bool
+        self,
+        served: Place,
+        args: tuple[Any, ...],
+        pairs: list[tuple[Any, Any]],
+        options: dict[str, Any],
+        key: str,
+        warmup: bool,
     ) -> CompiledKernel | None:
-        target = driver.active.get_current_target()
+        target = served.target
         chosen = self._options(args, options, target)
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
         source = ASTSource(self, signature, constants, attrs)
-        if self._hook(settings.runtime.jit_cache_hook, key, source, chosen, warmup):
+        if self._hook(settings.runtime.jit_cache_hook, target, key, source, chosen, warmup):
             return None
         kernel = compile(source, target, chosen)
-        self._hook(settings.runtime.jit_post_compile_hook, key, source, chosen, warmup)
+        self._hook(settings.runtime.jit_post_compile_hook, target, key, source, chosen, warmup)
         return kernel
 
     def _options(self, args: tuple[Any, ...], options: dict[str, Any], target: Any) -> dict[str, Any]:
@@ -325,7 +354,9 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             chosen.setdefault("sanitize", True)
         return chosen
 
-    def _hook(self, hook: Any, key: str, source: ASTSource, options: Mapping[str, Any], warmup: bool) -> Any:
+    def _hook(
+        self, hook: Any, target: Any, key: str, source: ASTSource, options: Mapping[str, Any], warmup: bool
+    ) -> Any:
         if hook is None:
             return None
         name, module = self.fn.__qualname__, self.fn.__module__
@@ -337,7 +368,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             "constants": source.constants,
             "configs": [source.attrs],
             "options": dict(options),
-            **_all_options(driver.active.get_current_target(), options),
+            **_all_options(target, options),
         }
         return hook(
             key=key,
@@ -393,14 +424,16 @@ class _FunctionInfo:
 class _HookMetadata:
     """What launch hooks are given; `get()` makes the dict."""
 
-    def __init__(self, kernel: CompiledKernel, grid: Any, args: Sequence[Any]) -> None:
+    def __init__(self, kernel: CompiledKernel, grid: Any, args: Sequence[Any], served: Place) -> None:
         self.kernel = kernel
         self.grid = grid
         self.args = args
+        self.served = served
 
     def get(self) -> dict[str, Any]:
         """The launch as a dict: name, function, stream, and what the kernel's `launch_metadata` adds."""
-        return self.kernel.launch_metadata(self.grid, 0, *self.args)
+        stream = self.served.driver.get_current_stream(self.served.device)
+        return self.kernel.launch_metadata(self.grid, stream, *self.args)
 
 
 _names_by_target: dict[Any, list[str]] = {}

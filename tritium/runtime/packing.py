@@ -1,7 +1,9 @@
-"""Arguments as the machine wants them: one 8-byte slot each, in the order of the compiled function's parameters.
+"""Arguments as the machine wants them: one after another in a block of memory, as the function's parameters.
 
-See `tritium.conversion.llvm.abi` for what is in a slot. Compile-time arguments have none; a tuple has those of its
-members; a tensor descriptor has its base, then its shape, then its strides (all 64 bits wide).
+On the CPU each has a slot of 8 bytes (`SLOTS`; see `tritium.conversion.llvm.abi` for what is in one). On NVIDIA GPUs
+each has its own size and alignment, and two addresses of scratch memory follow (`PARAMETERS`). Compile-time arguments
+have no place; a tuple has those of its members; a tensor descriptor has its base, then its shape, then its strides (all
+64 bits wide).
 """
 
 from __future__ import annotations
@@ -9,12 +11,15 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from .arrays import ArrayInfo, describe, extent
+from ..support.lazy import LazyModule
+from .arrays import HOST, ArrayInfo, describe, extent
 from .errors import ArgumentError
 
-__all__ = ["Packer", "bits_of_bf16", "bytes_address", "slot_code"]
+__all__ = ["PARAMETERS", "SLOTS", "Layout", "Packer", "all_arguments", "bits_of_bf16", "bytes_address"]
+
+_pointers = LazyModule(".pointers", __package__)
 
 _BYTES_OFFSET = bytes.__basicsize__ - 1  # where CPython keeps the contents of a bytes object
 
@@ -53,61 +58,108 @@ def _half(value: float) -> float:
     return value
 
 
-_FLOATS: dict[str, tuple[str, Callable[[float], Any]]] = {
-    "fp64": ("d", float),
-    "fp32": ("f4x", _single),
-    "fp16": ("e6x", _half),
-    "bf16": ("Q", bits_of_bf16),
-}
+_FLOATS: dict[str, Callable[[float], Any]] = {"fp64": float, "fp32": _single, "fp16": _half, "bf16": bits_of_bf16}
 
 
-def slot_code(ty: str) -> str:
-    """The `struct` code that fills the slot of a scalar or pointer type."""
-    if ty in _FLOATS:
-        return _FLOATS[ty][0]
-    return "Q" if ty[0] == "*" or ty == "u64" else "q"
+class Layout:
+    """Where the CPU finds arguments: a slot of 8 bytes each."""
+
+    def code(self, ty: str) -> str:
+        """The `struct` code of a scalar or pointer type."""
+        if ty in _FLOATS:
+            return {"fp64": "d", "fp32": "f4x", "fp16": "e6x", "bf16": "Q"}[ty]
+        return "Q" if ty[0] == "*" or ty == "u64" else "q"
+
+    def format(self, codes: Sequence[str]) -> str:
+        """The `struct` format of all arguments, from their codes."""
+        return "<" + "".join(codes)
+
+    def address(self, info: ArrayInfo, name: str, device: int) -> int:
+        """The address of an array for a kernel on `device`; ArgumentError if that cannot reach it."""
+        if info.device >= 0:
+            raise ArgumentError(
+                f"argument {name!r} is in the memory of CUDA device {info.device}, but the kernel is compiled for the "
+                "CPU\nhint: pass a CPU copy (.cpu() in torch, .get() in CuPy)"
+            )
+        return info.address
+
+
+class _Parameters(Layout):
+    """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory."""
+
+    _codes = {"fp64": "d", "fp32": "f", "fp16": "e", "bf16": "H", "i1": "B", "u1": "B"}
+    _integers = {"8": "b", "16": "h", "32": "i", "64": "q"}
+
+    def code(self, ty: str) -> str:
+        if ty[0] == "*":
+            return "Q"
+        found = self._codes.get(ty)
+        if found is None:
+            found = self._integers[ty[1:]]
+            found = found.upper() if ty[0] == "u" else found
+        return found
+
+    def format(self, codes: Sequence[str]) -> str:
+        parts, at = ["<"], 0
+        for code in codes:
+            size = struct.calcsize(f"<{code}")
+            if at % size:
+                parts.append(f"{-at % size}x")
+            parts.append(code)
+            at += -at % size + size
+        return "".join(parts) + f"{-at % 8 + SCRATCH_BYTES}x"
+
+    def address(self, info: ArrayInfo, name: str, device: int) -> int:
+        if info.device == HOST:
+            found = _pointers.device_address(info.address, device)
+            if found is None:
+                raise ArgumentError(
+                    f"argument {name!r} is in the CPU's memory, but the kernel is compiled for a CUDA GPU\n"
+                    "hint: pass a copy on the GPU (.cuda() in torch)"
+                )
+            return found
+        return info.address
+
+
+SCRATCH_BYTES = 16
+"""The end of a GPU's parameters: the addresses of global scratch memory and of a profiler's."""
+
+SLOTS = Layout()
+PARAMETERS = _Parameters()
 
 
 class Packer:
     """Packs the arguments of one specialization.
 
     `types` has the type of each parameter, as in a signature: `packer(args)` takes a value for every one of them and
-    gives the slots, and the objects that keep their addresses valid.
+    gives the block, and the descriptions of its arrays, which keep their addresses valid.
     """
 
-    def __init__(self, names: Sequence[str], types: Sequence[Any]) -> None:
+    def __init__(self, names: Sequence[str], types: Sequence[Any], layout: Layout = SLOTS) -> None:
         self.names = list(names)
         self.types = list(types)
+        self.layout = layout
         codes: list[str] = []
         for ty in self.types:
-            codes += _codes(ty)
+            codes += _codes(ty, layout)
         self.slots = len(codes)
-        self._pack = struct.Struct("<" + "".join(codes)).pack
+        block = struct.Struct(layout.format(codes))
+        self.size = block.size
+        self._pack = block.pack
         self.runtime = [i for i, ty in enumerate(self.types) if ty != "constexpr"]
-        self.labels = [self.names[i] for i in self.runtime for _ in _codes(self.types[i])]
+        self.labels = [self.names[i] for i in self.runtime for _ in _codes(self.types[i], layout)]
 
-    def __call__(self, args: Sequence[Any]) -> tuple[bytes, list[Any]]:
-        owners: list[Any] = []
-        values: list[Any] = []
+    def __call__(self, args: Sequence[Any], device: int = HOST) -> tuple[bytes, list[ArrayInfo]]:
+        """The block for a launch on `device`, and what keeps it valid."""
+        found = _Found(self.layout, device, [], [])
         for i in self.runtime:
-            self._flatten(self.types[i], args[i], values, owners, self.names[i])
-        return self._pack(*values), owners
-
-    def _flatten(self, ty: Any, value: Any, values: list[Any], owners: list[Any], name: str) -> None:
-        if not isinstance(ty, str):
-            for inner, item in zip(ty, value):
-                self._flatten(inner, item, values, owners, name)
-        elif ty == "constexpr":
-            return
-        elif ty[0] == "*":
-            values.append(_address(value, owners, name))
-        elif ty.startswith("tensordesc"):
-            values.append(_address(value.base, owners, name))
-            values += [*value.shape, *value.strides]
-        elif ty in _FLOATS:
-            values.append(_FLOATS[ty][1](float(value)))
-        else:
-            values.append(int(value))
+            _flatten(self.types[i], args[i], self.names[i], found)
+        try:
+            return self._pack(*found.values), found.arrays
+        except struct.error as error:
+            raise ArgumentError(
+                f"an argument does not fit into its type in ({', '.join(self.labels)}): {error}"
+            ) from None
 
     def bounds(self, args: Sequence[Any]) -> bytes:
         """For each slot, the first byte of its array and one past the last (0, 0 where it is no address)."""
@@ -117,22 +169,50 @@ class Packer:
         return b"".join(struct.pack("<QQ", *row) for row in rows)
 
 
-def _codes(ty: Any) -> Iterator[str]:
+class _Found(NamedTuple):
+    """What is put into a block, and the arrays it has the addresses of."""
+
+    layout: Layout
+    device: int
+    values: list[Any]
+    arrays: list[ArrayInfo]
+
+    def add_array(self, value: Any, name: str) -> None:
+        """Add the address of an array."""
+        info = describe(value)
+        if info is None:
+            cls = type(value).__name__
+            raise ArgumentError(f"argument {name!r}: the kernel was compiled for an array, not a {cls}")
+        self.values.append(self.layout.address(info, name, self.device))
+        self.arrays.append(info)
+
+
+def _flatten(ty: Any, value: Any, name: str, found: _Found) -> None:
+    if not isinstance(ty, str):
+        for inner, item in zip(ty, value):
+            _flatten(inner, item, name, found)
+    elif ty == "constexpr":
+        return
+    elif ty[0] == "*":
+        found.add_array(value, name)
+    elif ty.startswith("tensordesc"):
+        found.add_array(value.base, name)
+        found.values.extend((*value.shape, *value.strides))
+    elif ty in _FLOATS:
+        found.values.append(_FLOATS[ty](float(value)))
+    else:
+        found.values.append(int(value))
+
+
+def _codes(ty: Any, layout: Layout) -> Iterator[str]:
     if not isinstance(ty, str):
         for inner in ty:
-            yield from _codes(inner)
+            yield from _codes(inner, layout)
     elif ty.startswith("tensordesc"):
-        yield from "Q" + "q" * 2 * (ty.count(",", ty.index("["), ty.index("]")) + 1)
+        yield "Q"
+        yield from "q" * 2 * (ty.count(",", ty.index("["), ty.index("]")) + 1)
     elif ty != "constexpr":
-        yield slot_code(ty)
-
-
-def _address(value: Any, owners: list[Any], name: str) -> int:
-    info: ArrayInfo | None = describe(value)
-    if info is None:
-        raise ArgumentError(f"argument {name!r}: the kernel was compiled for an array, not a {type(value).__name__}")
-    owners.append(info.owner)
-    return info.address
+        yield layout.code(ty)
 
 
 def _bounds(ty: Any, value: Any) -> list[tuple[int, int]]:
@@ -145,3 +225,18 @@ def _bounds(ty: Any, value: Any) -> list[tuple[int, int]]:
     if ty.startswith("tensordesc"):
         return [extent(value.base)] + [(0, 0)] * (len(value.shape) + len(value.strides))
     return [(0, 0)]
+
+
+def all_arguments(kernel: str, packer: Packer, args: Sequence[Any]) -> Sequence[Any]:
+    """A value for each parameter, from all of them or from all but the compile-time ones; ArgumentError otherwise."""
+    if len(args) == len(packer.names):
+        return args
+    if len(args) == len(packer.runtime):
+        full: list[Any] = [None] * len(packer.names)
+        for i, value in zip(packer.runtime, args):
+            full[i] = value
+        return full
+    raise ArgumentError(
+        f"{kernel} takes {len(packer.names)} arguments, or {len(packer.runtime)} without the compile-time ones; "
+        f"{len(args)} were given"
+    )

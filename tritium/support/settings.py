@@ -358,6 +358,11 @@ class RuntimeSettings(Group):
     debug = Flag(False, "TRITON_DEBUG", doc="keep device_assert in kernels that do not ask for it", invalidates=True)
     sanitize = Flag(False, "TRITIUM_SANITIZE", doc="check the bounds of every access", invalidates=True)
     num_threads = Integer(0, "TRITIUM_NUM_THREADS", doc="threads of a launch on the CPU; 0 for all cores")
+    target = Text(
+        None,
+        "TRITIUM_TARGET",
+        doc="where kernels run that no argument ties to a device: cpu or cuda; by default a GPU if there is one",
+    )
     override_arch = Text(
         None, "TRITON_OVERRIDE_ARCH", doc="compile for this architecture in place of the device's", invalidates=True
     )
@@ -396,6 +401,12 @@ class NvidiaSettings(Group):
     dump_nvptx = Flag(False, "NVPTX_ENABLE_DUMP", doc="print the assembly of NVIDIA kernels")
     libdevice_path = Text(None, "TRITON_LIBDEVICE_PATH", doc="the bitcode of NVIDIA's math functions")
     libcuda_path = Text(None, "TRITON_LIBCUDA_PATH", doc="the folder of libcuda.so")
+    launch_blocking = Flag(
+        False,
+        "TRITIUM_LAUNCH_BLOCKING",
+        "CUDA_LAUNCH_BLOCKING",
+        doc="wait for every kernel after its launch, so that an error names the kernel it is of",
+    )
 
 
 class AmdSettings(Group):

@@ -22,7 +22,7 @@ from .pool_ir import LIMIT_OFFSET, pool_text
 from .store import read_record, write_record
 from .target import CPUTarget, named_target
 
-__all__ = ["Pool", "get_num_threads", "pool", "set_num_threads"]
+__all__ = ["Pool", "get_num_threads", "load_text", "pool", "set_num_threads"]
 
 _MOST_THREADS = 1024
 
@@ -67,13 +67,22 @@ def load_pool(futex: bool) -> Pool:
         sig_setmask=3 if mac else 2,
         python=sys.implementation.name == "cpython",
     )
-    name = "pool-" + sha256(f"{target.key}\n{text}".encode()).hexdigest()[:24]
-    code = read_record(name)
+    return Pool(load_text("pool", text))
+
+
+def load_text(name: str, text: str) -> LoadedObject:
+    """Load LLVM text written for any machine of this architecture; its object is kept on disk under `name` and a hash.
+
+    BackendError on machines without a CPU backend.
+    """
+    target = _pool_target()
+    record = f"{name}-" + sha256(f"{target.key}\n{text}".encode()).hexdigest()[:24]
+    code = read_record(record)
     if code is None:
         # level 0: written by hand, it launches as fast as optimized, and the first process of all waits 40 ms less
         code = compile_llvm(text, target, 0).object
-        write_record(name, code)
-    return Pool(load_object(code))
+        write_record(record, code)
+    return load_object(code)
 
 
 def _pool_target() -> CPUTarget:

@@ -8,6 +8,7 @@ from typing import Any
 from ...support.lazy import LazyModule
 from ..compiler import Stage
 from ..gpu import GPUBackend
+from .driver import LoadedCubin
 from .options import CUDAOptions
 from .target import CUDATarget
 from .toolchain import find_tool, tool_version
@@ -50,6 +51,10 @@ class CUDABackend(GPUBackend):
     def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """`sass`: what NVIDIA's disassembler makes of the machine code."""
         return {"sass": lambda asm: _disassembler.get_sass(asm["cubin"])}
+
+    def load(self, code: bytes, metadata: Mapping[str, Any]) -> LoadedCubin:
+        """The kernel for any GPU of this machine that can run it: it is loaded where it is launched."""
+        return LoadedCubin(code, metadata)
 
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""

@@ -1,0 +1,123 @@
+"""Launching a kernel on a CUDA GPU.
+
+A launch runs on the GPU whose memory its arrays are in, in the stream that is current there, and returns before the
+kernel has run (unless the setting `nvidia.launch_blocking` asks to wait).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from ..backends.nvidia import device as devices
+from ..backends.nvidia.driver import LoadedFunction
+from ..backends.nvidia.libcuda import Value
+from ..compiler import CompiledKernel
+from ..support import settings
+from .allocation import current_allocator
+from .arrays import HOST, ArrayInfo
+from .errors import ArgumentError
+from .grid import normalize_grid
+from .native import native_launch
+from .packing import PARAMETERS, SCRATCH_BYTES, Packer, all_arguments, bytes_address
+from .placement import place
+from .pointers import place_of
+from .quick import Ending
+
+__all__ = ["CudaLauncher"]
+
+_NO_TIMING = 2  # `CU_EVENT_DISABLE_TIMING`
+
+
+class CudaLauncher:
+    """`launcher(grid, args)` runs a kernel; `args` has all arguments, or all but the compile-time ones."""
+
+    def __init__(self, kernel: CompiledKernel) -> None:
+        self.kernel = kernel
+        signature = kernel.src.signature
+        self.names = list(signature)
+        self.packer = Packer(self.names, list(signature.values()), PARAMETERS)
+        values = kernel.values
+        self.scratch = [
+            (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
+            for kind in ("global", "profile")
+        ]
+
+    def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
+        args = all_arguments(self.kernel.name, self.packer, args)
+        sizes = normalize_grid(grid, lambda: dict(zip(self.names, args)), self.kernel.name)
+        index = self._device(args)
+        function = self.on(index)
+        try:
+            params, arrays = self.packer(args, index)
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.kernel.name}: {error}") from None
+        handle = devices.current_stream(index) if stream is None else int(stream)
+        _wait_for_makers(function, arrays, handle)
+        memory, params = self._with_scratch(params, sizes, handle)
+        status = function.launch(bytes_address(params), *sizes, handle)
+        if status is not None:
+            function.fail(status, sizes)
+        if settings.nvidia.launch_blocking:
+            function.wait(handle, sizes)
+        del arrays, memory
+
+    def on(self, index: int) -> LoadedFunction:
+        """The kernel on a GPU, loaded now if it was not; it says how many registers it takes."""
+        kernel = self.kernel
+        function: LoadedFunction = kernel.loaded.on(index, native_launch())
+        function.state.params_bytes = self.packer.size
+        kernel.n_regs, kernel.n_spills = function.n_regs, function.n_spills
+        kernel.n_max_threads = function.n_max_threads
+        return function
+
+    def _device(self, args: Sequence[Any]) -> int:
+        try:
+            at_run_time = [(self.names[i], args[i]) for i in self.packer.runtime]
+            where = place(*zip(*at_run_time)) if at_run_time else None
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.kernel.name}: {error}") from None
+        # arrays of the CPU alone: the packer says which of them is there
+        return devices.current_device() if where is None or where == HOST else where
+
+    def _with_scratch(self, params: bytes, grid: tuple[int, int, int], stream: int) -> tuple[list[Any], bytes]:
+        """The parameters with the addresses of the scratch memory that the kernel asks for, and that memory."""
+        programs = grid[0] * grid[1] * grid[2] * (self.kernel.values.get("num_ctas") or 1)
+        if programs <= 0 or not any(size for size, _ in self.scratch):
+            return [], params
+        memory = [current_allocator()(size * programs, align, stream) if size else None for size, align in self.scratch]
+        addresses = [0 if block is None else int(block.data_ptr()) for block in memory]
+        return memory, params[:-SCRATCH_BYTES] + struct.pack("<QQ", *addresses)
+
+    def ending(self, device: Any) -> Ending | None:
+        """What quick launchers end with; None where a launch takes more than a call."""
+        if settings.nvidia.launch_blocking or any(size for size, _ in self.scratch):
+            return None
+        function = self.on(device)
+        only = function.cuda.device_count == 1
+        places = {
+            "torch": "{x}.is_cuda" if only else f"{{x}}.get_device() == {device}",
+            "pointer": f"_tt_place_of({{x}}) == {device}",
+        }
+        names = {"_tt_place_of": place_of, "_tt_stream": devices.stream_function()}
+        report = partial(_fail, function)
+        return Ending(PARAMETERS, places, function.launch, f"_tt_stream({device})", report, names)
+
+
+def _fail(function: LoadedFunction, status: int, grid: Any) -> None:
+    function.fail(status, normalize_grid(grid, None, function.name))
+
+
+def _wait_for_makers(function: LoadedFunction, arrays: Sequence[ArrayInfo], stream: int) -> None:
+    """Have the launch's stream wait for the streams that other libraries say make the contents of arrays."""
+    for other in {a.stream for a in arrays if a.stream} - {stream}:
+        if stream in (0, 1) and other in (0, 1):
+            continue
+        cuda, event = function.cuda, Value()
+        with function.device.active():
+            cuda.call("create_event", event.at, _NO_TIMING)
+            cuda.call("record_event", event.value, 0 if other == 1 else other)
+            cuda.call("stream_wait_event", stream, event.value, 0)
+            cuda.call("destroy_event", event.value)

@@ -1,0 +1,91 @@
+"""Where a call runs: on the device whose memory its arrays are in.
+
+Arrays of the CPU's memory alone run on the CPU, arrays of one GPU on that GPU. A call without arrays runs where the
+active driver does. Of objects that are only an address, the CUDA driver says whose it is, unless another argument does.
+A call with arrays of several devices is an error that names two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..support.lazy import LazyModule
+from .arrays import HOST, NOWHERE, UNKNOWN, describe, device_of
+from .errors import ArgumentError
+from .tensor_descriptor import TensorDescriptor
+
+__all__ = ["place", "place_name"]
+
+_pointers = LazyModule(".pointers", __package__)
+
+_NUMBERS = frozenset((int, float, bool, str, type(None)))
+
+
+def place(names: Sequence[str], args: Sequence[Any]) -> int | None:
+    """The number of the GPU that arguments belong to, HOST, or None without arrays.
+
+    `names` are those of the parameters. ArgumentError for arrays of several devices.
+    """
+    found, owner = None, ""
+    for name, value in _arrays(names, args):
+        try:
+            where = device_of(value)
+        except ArgumentError as error:
+            raise ArgumentError(f"argument {name!r}: {error}") from None
+        if where is None or where in (NOWHERE, found):
+            continue
+        if found is None or found == UNKNOWN:
+            found, owner = where, name
+        elif where != UNKNOWN:
+            found, owner = _reconcile((found, owner), (where, name), names, args)
+    return _of_addresses(names, args) if found == UNKNOWN else found
+
+
+def _of_addresses(names: Sequence[str], args: Sequence[Any]) -> int | None:
+    """The place of arguments that are only addresses: what the driver says of the first that is not null."""
+    for _, value in _arrays(names, args):
+        info = describe(value)
+        if info is not None and info.address:
+            return _pointers.device_of_address(info.address, HOST)  # type: ignore[no-any-return]
+    return None
+
+
+def _arrays(names: Sequence[str], args: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in zip(names, args):
+        cls = value.__class__
+        if cls in _NUMBERS:
+            continue
+        if cls is TensorDescriptor:
+            yield name, value.base
+        elif isinstance(value, tuple):
+            yield from _arrays([name] * len(value), value)
+        else:
+            yield name, value
+
+
+def place_name(where: int) -> str:
+    """A place as messages call it: "the CPU's memory", "CUDA device 0"."""
+    return "the CPU's memory" if where == HOST else f"the memory of CUDA device {where}"
+
+
+def _reconcile(
+    one: tuple[int, str], other: tuple[int, str], names: Sequence[str], args: Sequence[Any]
+) -> tuple[int, str]:
+    """Two places: memory of the CPU that is locked for GPUs counts as the GPU's; all else is an error."""
+    host, gpu = (one, other) if one[0] == HOST else (other, one)
+    if host[0] == HOST and _all_pinned(names, args):
+        return gpu
+    raise ArgumentError(
+        f"argument {other[1]!r} is in {place_name(other[0])}, but {one[1]!r} is in {place_name(one[0])}\n"
+        "hint: a launch takes arrays of one device (.cpu() and .cuda() copy in torch)"
+    )
+
+
+def _all_pinned(names: Sequence[str], args: Sequence[Any]) -> bool:
+    """Are all arrays in the CPU's memory locked there for GPUs (torch's `pin_memory`)?"""
+    for _, value in _arrays(names, args):
+        info = describe(value)
+        if info is not None and info.device == HOST and not (hasattr(value, "is_pinned") and value.is_pinned()):
+            return False
+    return True

@@ -1,0 +1,54 @@
+"""What the CUDA driver knows of an address: which GPU it belongs to, and whether a GPU can use it."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..backends.nvidia.device import current_stream as _current_stream
+from ..backends.nvidia.device import device
+from ..backends.nvidia.libcuda import CudaError, NoDriverError, Value, library
+from .arrays import HOST, UNKNOWN, describe
+
+__all__ = ["current_stream", "device_address", "device_of_address", "place_of"]
+
+_MEMORY_TYPE, _DEVICE_POINTER, _ORDINAL = 2, 3, 9  # numbers of `CUpointer_attribute`
+_HOST_MEMORY = 1
+
+
+def device_of_address(address: int, otherwise: int = 0) -> int:
+    """The number of the GPU whose memory `address` is in; `otherwise` if it is in none that the driver knows."""
+    try:
+        cuda = library()
+    except (NoDriverError, CudaError):
+        return otherwise
+    kind, ordinal = Value(ctypes.c_uint), Value(ctypes.c_int)
+    if cuda.status("pointer_attribute", kind.at, _MEMORY_TYPE, address) or kind.value == _HOST_MEMORY:
+        return otherwise
+    cuda.call("pointer_attribute", ordinal.at, _ORDINAL, address)
+    return ordinal.value  # type: ignore[no-any-return]
+
+
+def device_address(address: int, index: int) -> int | None:
+    """What the GPU of this number calls an address of the CPU's memory; None if it cannot reach it.
+
+    It reaches pages that are locked for it, and any where the machine shares page tables.
+    """
+    gpu = device(index)
+    found = Value(ctypes.c_uint64)
+    with gpu.active():
+        if gpu.cuda.status("pointer_attribute", found.at, _DEVICE_POINTER, address):
+            return None
+    return found.value or None
+
+
+def current_stream(index: int) -> int:
+    """The handle of the current stream of a GPU; 0 is the default stream."""
+    return _current_stream(index)
+
+
+def place_of(value: Any) -> int:
+    """Where an array is; of an object that is only an address, the driver says where."""
+    info = describe(value)
+    assert info is not None
+    return device_of_address(info.address, HOST) if info.device == UNKNOWN else info.device
