@@ -1,0 +1,364 @@
+"""Launches on GPUs, seen from Python: which device serves a call, what the driver is given, what is refused."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tests.backends.nvidia.fake_cuda import CONTEXT, FakeCuda, driver_in_use
+from tritium.backends.nvidia.libcuda import CudaError
+from tritium.backends.nvidia.toolchain import find_tool
+from tritium.compiler import GPUTarget
+from tritium.runtime import ArgumentError, LaunchError, OutOfResources, TensorDescriptor
+from tritium.runtime.cuda import CUDADriver, Event
+from tritium.runtime.driver import CPUDriver, driver
+from tritium.support import OptionError, settings
+
+pytestmark = pytest.mark.skipif(find_tool("ptxas") is None, reason="kernels are compiled to CUBIN: there is no ptxas")
+
+BASE = 0x7F0000000000
+
+
+class Array:
+    """An array in a GPU's memory."""
+
+    def __init__(self, address: int = BASE, dtype: str = "float32", device: str | None = "cuda:0") -> None:
+        self.address, self.dtype, self.shape = address, dtype, (64,)
+        if device is not None:
+            self.device = device
+
+    def data_ptr(self) -> int:
+        return self.address
+
+
+class Interface:
+    """Only `__cuda_array_interface__`."""
+
+    def __init__(self, address: int = BASE, stream: int | None = None) -> None:
+        self.__cuda_array_interface__ = {"data": (address, False), "shape": (8,), "typestr": "<f4", "stream": stream}
+
+
+def kernels():
+    @tritium.jit
+    def copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+    return copy
+
+
+@pytest.fixture
+def copy():
+    return kernels()
+
+
+@pytest.fixture
+def fake():
+    with driver_in_use(FakeCuda(memory={range(BASE, BASE + 4096): 0})) as found:
+        driver.reset_active()
+        yield found
+    driver.reset_active()
+
+
+@pytest.fixture
+def two():
+    with driver_in_use(FakeCuda(gpus=2, memory={range(BASE, BASE + 4096): 0, range(2 * BASE, 3 * BASE): 1})) as found:
+        driver.reset_active()
+        yield found
+    driver.reset_active()
+
+
+def parameters(data: bytes) -> tuple[int, ...]:
+    return struct.unpack("<QQi4xQQ", data)
+
+
+# ---- launches --------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_driver_is_given(fake: FakeCuda, copy: Any) -> None:
+    for _ in range(3):  # the second launch and those after it are quick
+        kernel = copy[(4, 2)](Array(), Array(BASE + 256), 1000, BLOCK=128, num_warps=2)
+    assert kernel.metadata.target == GPUTarget("cuda", 90, 32)
+    assert len(fake.loaded) == 1 and fake.loaded[0][:4] == b"\x7fELF" and fake.entries == ["copy"]
+    for seen in fake.launches:
+        assert (seen.grid, seen.block, seen.stream, seen.context) == ((4, 2, 1), (64, 1, 1), 0, CONTEXT)
+        assert parameters(seen.params) == (BASE, BASE + 256, 1000, 0, 0)
+    assert len(fake.launches) == 3
+    assert (kernel.n_regs, kernel.n_spills, kernel.n_max_threads) == (32, 2, 1024)
+
+
+def test_quick_launches_see_what_changed(fake: FakeCuda, copy: Any) -> None:
+    one, other = Array(), Array(BASE + 4)
+    for x, y, n in ((one, one, 16), (one, one, 16), (one, other, 16), (one, one, 17), (one, one, 32), (one, one, 16)):
+        copy[lambda meta: (meta["n"],)](x, y, n, BLOCK=16)
+    seen = [(*parameters(s.params)[:3], s.grid[0]) for s in fake.launches]
+    assert [s[1] for s in seen] == [BASE, BASE, BASE + 4, BASE, BASE, BASE]
+    assert [s[2:] for s in seen] == [(n, n) for n in (16, 16, 16, 17, 32, 16)]
+    assert len(fake.loaded) == 3  # aligned; y is not; n is not
+
+
+def test_arrays_of_the_cpu_run_there_and_wake_no_gpu(fake: FakeCuda, copy: Any) -> None:
+    fake.calls.clear()
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    for _ in range(3):
+        copy[(1,)](x, y, 64, BLOCK=64)
+    assert np.array_equal(x, y) and fake.calls == []
+    copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    copy[(1,)](x, y[::-1][::-1], 64, BLOCK=64)
+    assert len(fake.launches) == 1
+
+
+@pytest.mark.torch
+def test_tensors_of_the_cpu_run_there(fake: FakeCuda, copy: Any) -> None:
+    import torch
+
+    x, y = torch.arange(64.0), torch.zeros(64)
+    for _ in range(3):
+        copy[(1,)](x, y, 64, BLOCK=64)
+    assert torch.equal(x, y) and fake.launches == []
+
+
+def test_the_gpu_whose_memory_the_arrays_are_in(two: FakeCuda, copy: Any) -> None:
+    for _ in range(2):
+        copy[(1,)](Array(device="cuda:1"), Array(device="cuda:1"), 64, BLOCK=64)
+        copy[(1,)](Interface(2 * BASE), Interface(2 * BASE), 64, BLOCK=64)
+        copy[(1,)](Interface(), Array(), 64, BLOCK=64)
+        copy[(1,)](Array(2 * BASE, device=None), Array(2 * BASE, device=None), 64, BLOCK=64)
+        copy[(1,)](Array(BASE, device=None), Array(BASE, device=None), 64, BLOCK=64)
+    assert [seen.context - CONTEXT for seen in two.launches] == [1, 1, 0, 1, 0] * 2
+    assert len(two.loaded) == 2 and sorted(copy.device_caches) == [0, 1]
+
+
+def test_addresses_that_no_driver_knows_are_the_cpus(fake: FakeCuda, copy: Any) -> None:
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    for _ in range(2):
+        copy[(1,)](Array(x.ctypes.data, device=None), Array(y.ctypes.data, device=None), 64, BLOCK=64)
+    assert np.array_equal(x, y) and fake.launches == []
+
+
+def test_the_streams_of_other_libraries_are_waited_for(fake: FakeCuda, copy: Any) -> None:
+    copy[(1,)](Interface(stream=0x33), Interface(stream=1), 64, BLOCK=64)
+    waits = [name for name in fake.calls if name.startswith(("cuEvent", "cuStreamWait", "cuLaunch"))]
+    assert waits == ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy_v2", "cuLaunchKernelEx"]
+
+
+def test_a_stream_of_the_callers(fake: FakeCuda, copy: Any) -> None:
+    kernel = copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    kernel[(2,)](Array(), Array(), 64, stream=0x44)
+    kernel.run(3, 1, 1, 0x55, kernel.function, kernel.packed_metadata, None, None, None, Array(), Array(), 64)
+    assert [(s.grid[0], s.stream) for s in fake.launches] == [(1, 0), (2, 0x44), (3, 0x55)]
+
+
+def test_hooks_are_told_the_stream_and_the_function(fake: FakeCuda, copy: Any) -> None:
+    told: list[Any] = []
+    settings.runtime.launch_enter_hook.add(lambda metadata: told.append(metadata.get()))
+    try:
+        kernel = copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    finally:
+        settings.runtime.launch_enter_hook = None
+    assert told == [{"name": "copy", "function": kernel.function, "stream": 0}]
+    assert fake.launches[0].function == kernel.function
+
+
+def test_warmup_compiles_for_the_active_device(fake: FakeCuda, copy: Any) -> None:
+    kernel = copy.warmup(np.dtype("float32"), np.dtype("float32"), 64, BLOCK=64, grid=(1,))
+    assert kernel.metadata.target.backend == "cuda" and fake.loaded == []
+    copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    assert len(fake.loaded) == 1 and kernel.asm["cubin"].startswith(fake.loaded[0])
+
+
+def test_scalars_stand_where_the_kernel_finds_them(fake: FakeCuda) -> None:
+    @tritium.jit
+    def store(
+        a: tl.int8, b: tl.float16, c: tl.int64, d: tl.bfloat16, e: tl.float32, f: tl.float64, g, x_ptr, h: tl.int1
+    ):
+        tl.store(x_ptr, a + b + c + d + e + f + g + h)
+
+    for _ in range(2):
+        store[(1,)](-3, 1.5, 1 << 40, -2.0, 0.25, 1e300, 7, Array(dtype="float64"), True)
+    for seen in fake.launches:
+        got = struct.unpack("<bxe4xqH2xfdi4xQB7xQQ", seen.params)
+        assert got == (-3, 1.5, 1 << 40, 0xC000, 0.25, 1e300, 7, BASE, 1, 0, 0)
+    ptx = store.warmup(-3, 1.5, 1 << 40, -2.0, 0.25, 1e300, 7, Array(dtype="float64"), True, grid=(1,)).asm["ptx"]
+    kinds = re.findall(r"\.param (?:\.align \d+ )?\.[usbf](\d+) .*?(?:\[(\d+)\])?(?:,|\n)", ptx.split(".entry")[1])
+    sizes = [int(bits) // 8 * int(count or 1) for bits, count in kinds]
+    assert sizes[:11] == [1, 2, 8, 2, 4, 8, 4, 8, 1, 8, 8]  # as the driver lays them out
+
+
+def test_tuples_and_descriptors(fake: FakeCuda) -> None:
+    @tritium.jit
+    def store(pair, desc):
+        desc.store([0, 0], tl.zeros([8, 16], tl.float32) + pair[1])
+
+    desc = TensorDescriptor(Array(BASE + 16), [10, 20], [32, 1], [8, 16])
+    store[(1,)]((1, 5), desc)
+    (seen,) = fake.launches
+    assert struct.unpack("<i4xQqqqqQQ", seen.params) == (5, BASE + 16, 10, 20, 32, 1, 0, 0)
+
+
+def test_scratch_memory_is_asked_for(fake: FakeCuda, copy: Any) -> None:
+    asked: list[Any] = []
+
+    def allocate(size: int, alignment: int, stream: int | None) -> Any:
+        asked.append((size, alignment, stream))
+        return Array(0x1230)
+
+    kernel = copy.warmup(Array(), Array(), 64, BLOCK=64, grid=(1,))
+    kernel.values.update(global_scratch_size=100, global_scratch_align=128)
+    with pytest.raises(LaunchError, match="needs scratch memory"):
+        kernel[(3,)](Array(), Array(), 64)
+    tritium.set_allocator(allocate)
+    try:
+        for _ in range(2):
+            copy[(3, 2)](Array(), Array(), 64, BLOCK=64)
+    finally:
+        tritium.set_allocator(tritium.runtime.allocation.NullAllocator())
+    assert asked == [(600, 128, 0)] * 2
+    assert [parameters(s.params)[3:] for s in fake.launches] == [(0x1230, 0)] * 2
+
+
+def test_waiting_for_every_launch(fake: FakeCuda, copy: Any) -> None:
+    with settings.nvidia.scope():
+        settings.nvidia.launch_blocking = True
+        for _ in range(2):
+            copy[(1,)](Array(), Array(), 64, BLOCK=64)
+        assert fake.calls.count("cuStreamSynchronize") == 2
+        fake.failing["cuStreamSynchronize"] = 700
+        with pytest.raises(
+            CudaError, match=r"copy: the kernel failed: an access to an address that is not the kernel's"
+        ):
+            copy[(1,)](Array(), Array(), 64, BLOCK=64)
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+
+def test_arrays_of_several_devices(two: FakeCuda, copy: Any) -> None:
+    host = np.zeros(64, np.float32)
+    with pytest.raises(
+        ArgumentError, match=r"copy: argument 'y_ptr' is in the CPU's memory, but 'x_ptr' is in the memory of"
+    ):
+        copy[(1,)](Array(), host, 64, BLOCK=64)
+    with pytest.raises(
+        ArgumentError, match=r"copy: argument 'y_ptr' is in the memory of CUDA device 0, but 'x_ptr' is in"
+    ):
+        copy[(1,)](host, Array(), 64, BLOCK=64)
+    with pytest.raises(ArgumentError, match=r"argument 'y_ptr' is in .* device 1, but 'x_ptr' is in .* device 0\nhint"):
+        copy[(1,)](Array(), Array(device="cuda:1"), 64, BLOCK=64)
+    kernel = copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    with pytest.raises(
+        ArgumentError, match=r"copy: argument 'x_ptr' is in the CPU's memory, but .* for a CUDA GPU\nhint"
+    ):
+        kernel[(1,)](host, host, 64)
+    for _ in range(2):  # after that the process goes on, quick launches too
+        copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    assert len(two.launches) == 3
+
+
+def test_a_gpu_array_after_quick_launches_on_the_cpu(fake: FakeCuda, copy: Any) -> None:
+    x = np.zeros(64, np.float32)
+    for _ in range(3):
+        copy[(1,)](Array(x.ctypes.data, device="cpu"), Array(x.ctypes.data, device="cpu"), 64, BLOCK=64)
+    copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    assert len(fake.launches) == 1
+
+
+def test_locked_pages_of_the_cpu_may_stand_beside_arrays_of_the_gpu(copy: Any) -> None:
+    class Pinned(Array):
+        def is_pinned(self) -> bool:
+            return True
+
+    with driver_in_use(FakeCuda(memory={range(0x9000, 0xA000): -1})) as fake:
+        driver.reset_active()
+        copy[(1,)](Pinned(0x9100, device="cpu"), Array(), 64, BLOCK=64)
+        assert parameters(fake.launches[0].params)[:2] == (0x5000, BASE)
+    driver.reset_active()
+
+
+def test_a_crash_is_told_at_the_next_launch(fake: FakeCuda, copy: Any) -> None:
+    for _ in range(2):
+        copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    fake.failing["cuLaunchKernelEx"] = 700
+    for _ in range(2):
+        with pytest.raises(CudaError, match=r"(?s)copy: a kernel launched before failed.*launched last: .*copy\nhint:"):
+            copy[(1,)](Array(), Array(), 64, BLOCK=64)
+
+
+def test_what_the_gpu_does_not_have(copy: Any) -> None:
+    with driver_in_use(FakeCuda(registers=255, max_threads=128)):
+        driver.reset_active()
+        with pytest.raises(OutOfResources, match="copy: out of resource: registers, Required: 261120"):
+            copy[(1,)](Array(), Array(), 64, BLOCK=64, num_warps=32)
+    driver.reset_active()
+
+
+def test_grids_are_checked(fake: FakeCuda, copy: Any) -> None:
+    for _ in range(2):
+        copy[(0,)](Array(), Array(), 64, BLOCK=64)
+    for _ in range(2):
+        with pytest.raises(CudaError, match=r"copy: the grid \(1, 65536, 1\) is too large: at most"):
+            copy[(1, 65536)](Array(), Array(), 64, BLOCK=64)
+    assert fake.launches == []
+
+
+def test_no_driver(monkeypatch, copy: Any) -> None:
+    monkeypatch.setenv("TRITON_LIBCUDA_PATH", "/nowhere/libcuda.so.1")
+    with pytest.raises(
+        LaunchError, match=r"(?s)copy cannot run on CUDA device 0, where its arguments are: there is no CUDA"
+    ):
+        copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    driver.reset_active()
+    assert isinstance(driver.active, CPUDriver)
+
+
+# ---- the active driver -----------------------------------------------------------------------------------------------
+
+
+def test_the_gpus_driver_is_active_where_there_is_one(fake: FakeCuda, monkeypatch) -> None:
+    assert isinstance(driver.active, CUDADriver) and driver.active.is_active()
+    assert driver.active.get_current_target() == GPUTarget("cuda", 90, 32)
+    utilities = driver.active.utils
+    assert utilities.get_device_properties(0)["max_shared_mem"] == 227 << 10
+    assert utilities.get_device_capability(0) == (9, 0)
+    assert utilities.load_binary("k", b"code", 0, 0)[2:] == (32, 2, 1024)
+    driver.set_active_to_cpu()
+    assert isinstance(driver.active, CPUDriver)
+    for name, kind in (("cpu", CPUDriver), ("cuda", CUDADriver)):
+        monkeypatch.setenv("TRITIUM_TARGET", name)
+        driver.reset_active()
+        assert isinstance(driver.active, kind)
+    monkeypatch.setenv("TRITIUM_TARGET", "tpu")
+    driver.reset_active()
+    with pytest.raises(OptionError, match="TRITIUM_TARGET is cpu or cuda, not 'tpu'"):
+        _ = driver.active
+
+
+def test_a_driver_that_was_chosen_serves_all(fake: FakeCuda, copy: Any) -> None:
+    host = np.zeros(64, np.float32)
+    driver.set_active_to_cpu()
+    with pytest.raises(
+        ArgumentError, match="'x_ptr' is in the memory of CUDA device 0, but the kernel is compiled for the CPU"
+    ):
+        copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    driver.set_active(driver.cuda)
+    with pytest.raises(
+        ArgumentError, match="'x_ptr' is in the CPU's memory, but the kernel is compiled for a CUDA GPU"
+    ):
+        copy[(1,)](host, host, 64, BLOCK=64)
+    copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    assert len(fake.launches) == 1
+
+
+def test_events(fake: FakeCuda) -> None:
+    start, end = Event(enable_timing=True), Event(enable_timing=True)
+    start.record()
+    end.record(0x77)
+    end.synchronize()
+    assert start.elapsed_time(end) == 0.0
+    assert {"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime"} <= set(fake.calls)
