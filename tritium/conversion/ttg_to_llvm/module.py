@@ -18,13 +18,13 @@ from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError
 from ..llvm.control import CONTROL, lower_region
-from . import arith, dot, shape
+from . import arith, dot, reduce, shape
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
-_ = (arith, dot, shape)  # imported for the lowerings they register
+_ = (arith, dot, reduce, shape)  # imported for the lowerings they register
 LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"

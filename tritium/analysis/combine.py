@@ -1,0 +1,257 @@
+"""What the region of a reduction says about the order in which elements may be combined.
+
+`tt.reduce` combines elements with a function that is associative. Whether it is commutative, too, decides what a
+lowering may do: a sum may start with the elements that a thread holds, wherever they stand; a composition of linear
+maps must not change places. This is found out, not declared:
+
+| kind | f(a, b) and f(b, a) | example |
+|---|---|---|
+| SYMMETRIC | the same expression but for the order of operands of commutative operations, so the same bits | a sum |
+| COMMUTATIVE | the same values, up to rounding | the maximum and where it is, mean and variance |
+| ORDERED | different, or it cannot be told | a.scale * b.scale, a.shift * b.scale + b.shift |
+
+COMMUTATIVE is decided by computing both on samples: small integers, among which are all cases of order and ties that
+comparisons can tell apart, and numbers of different magnitude, on which rational functions that differ do differ. A
+region with an operation that is not known here is ORDERED, which is always right.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import itertools
+import math
+import operator
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..ir import Block, FloatAttr, FloatType, IntegerAttr, IntegerType, Operation, Value
+from ..ir.traits import COMMUTATIVE as COMMUTES
+from ..ir.traits import CONSTANT
+
+__all__ = ["Combine", "Order", "combine_of"]
+
+
+class Order(enum.Enum):
+    """What may change places."""
+
+    SYMMETRIC = "symmetric"
+    COMMUTATIVE = "commutative"
+    ORDERED = "ordered"
+
+
+@dataclass(frozen=True)
+class Combine:
+    """A combine region: `order`, the number of operations it has, and the name of the operation if it is one alone.
+
+    `operation` is such that the region is `operation(a, b)`; None for anything else.
+    """
+
+    order: Order
+    size: int
+    operation: str | None
+
+
+def combine_of(block: Block) -> Combine:
+    """What is known of the combine region whose block this is; its arguments are (a…, b…)."""
+    return _classified(_program(block))
+
+
+Step = tuple[str, Any, tuple[int, ...], int, bool]  # name, detail, operands, results, whether operands commute
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A region as text that can be compared: values are numbered, arguments first."""
+
+    types: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]
+
+
+def _program(block: Block) -> _Program:
+    numbers: dict[Value, int] = {v: i for i, v in enumerate(block.args)}
+    steps = []
+    for op in list(block)[:-1]:
+        operands = tuple(numbers.get(v, -1) for v in op.operands)
+        name = op.name if not op.regions and len(op.results) == 1 and -1 not in operands else "unknown"
+        steps.append((name, _detail(op), operands, len(op.results), bool(op.traits & COMMUTES)))
+        for r in op.results:
+            numbers[r] = len(numbers)
+    last = block.last
+    assert last is not None
+    types = tuple(v.type for v in block.args)
+    return _Program(types, tuple(steps), tuple(numbers.get(v, -1) for v in last.operands))
+
+
+def _detail(op: Operation) -> Any:
+    """What tells operations of one name apart: the constant, the predicate, the type of the result."""
+    if op.traits & CONSTANT:
+        value = op.attributes["value"]
+        return value.value if isinstance(value, (IntegerAttr, FloatAttr)) else None
+    predicate = getattr(op, "predicate", None)
+    return predicate.name if predicate is not None else op.results[0].type if op.results else None
+
+
+@functools.lru_cache(256)
+def _classified(program: _Program) -> Combine:
+    size = len(program.steps)
+    half = len(program.types) // 2
+    operation = None
+    if half == 1 and size == 1 and sorted(program.steps[0][2]) == [0, 1] and program.results == (2,):
+        operation = program.steps[0][0]
+    straight, swapped = _expressions(program, range(2 * half)), _expressions(program, _swap(range(2 * half)))
+    if -1 not in program.results and straight == swapped:
+        return Combine(Order.SYMMETRIC, size, operation)
+    order = Order.COMMUTATIVE if _agrees(program) else Order.ORDERED
+    return Combine(order, size, operation)
+
+
+def _swap(values: Sequence[Any]) -> list[Any]:
+    """(a…, b…) as (b…, a…)."""
+    half = len(values) // 2
+    return [*values[half:], *values[:half]]
+
+
+def _expressions(program: _Program, arguments: Sequence[int]) -> list[Any]:
+    """The results as trees in which operands of commutative operations stand in one order."""
+    values: list[Any] = [("argument", i) for i in arguments]
+    for i, (name, detail, operands, results, commutes) in enumerate(program.steps):
+        inner: list[Any] = [values[n] if n >= 0 else ("outside", i) for n in operands]
+        if commutes:
+            inner.sort(key=repr)
+        own = (name, str(detail), *inner) if name != "unknown" else ("unknown", i, object())
+        values += [own] if results == 1 else [(own, k) for k in range(results)]
+    return [values[n] for n in program.results if n >= 0]
+
+
+# -- samples ----------------------------------------------------------------------------------------------------------
+
+
+def _agrees(program: _Program) -> bool:
+    """Whether f(a, b) = f(b, a) on all samples."""
+    if -1 in program.results or any(name not in _EVALUATE for name, *_ in program.steps):
+        return False
+    return all(_same(_run(program, sample), _run(program, _swap(sample))) for sample in _samples(program.types))
+
+
+def _samples(types: Sequence[Any]) -> list[list[Any]]:
+    """Arguments: all of 0 and 1 (up to four arguments), then random ones of a few values, then of many."""
+    dice = random.Random(2026)
+    out: list[list[Any]] = []
+    if len(types) <= 4:
+        out += [list(row) for row in itertools.product((0, 1), repeat=len(types))]
+    out += [[dice.randrange(3) for _ in types] for _ in range(24)]
+    floats = [isinstance(ty, FloatType) for ty in types]
+    out += [[dice.uniform(-4, 4) if f else dice.randrange(-100, 100) for f in floats] for _ in range(8)]
+    out += [[dice.uniform(1, 4) if f else dice.randrange(1, 100) for f in floats] for _ in range(8)]
+    return [[_fit(v, ty) for v, ty in zip(row, types)] for row in out]
+
+
+def _fit(value: Any, ty: Any) -> Any:
+    if isinstance(ty, IntegerType):
+        value = int(value) & ((1 << ty.width) - 1)
+        return value - (1 << ty.width) if ty.width > 1 and value >> (ty.width - 1) else value
+    return float(value)
+
+
+def _same(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return all(
+        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6) if isinstance(a, float) else a == b for a, b in zip(left, right)
+    )
+
+
+def _run(program: _Program, arguments: Sequence[Any]) -> list[Any]:
+    """The results for these arguments; NaN where a step has no value."""
+    values = list(arguments)
+    for name, detail, operands, _, _ in program.steps:
+        try:
+            value = _EVALUATE[name](detail, *(values[n] for n in operands))
+        except (ArithmeticError, ValueError):
+            value = math.inf
+        values.append(_fit(value, detail) if isinstance(detail, IntegerType) else value)
+    return [values[n] for n in program.results]
+
+
+def _unsigned(compare: Callable[[int, int], bool]) -> Callable[[int, int], bool]:
+    return lambda a, b: compare(a + (1 << 64) if a < 0 else a, b + (1 << 64) if b < 0 else b)
+
+
+_INTEGER_TESTS: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "slt": operator.lt,
+    "sle": operator.le,
+    "sgt": operator.gt,
+    "sge": operator.ge,
+    "ult": _unsigned(operator.lt),
+    "ule": _unsigned(operator.le),
+    "ugt": _unsigned(operator.gt),
+    "uge": _unsigned(operator.ge),
+}
+_FLOAT_TESTS: dict[str, Callable[[float, float], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def _compare_floats(predicate: str, a: float, b: float) -> int:
+    test = _FLOAT_TESTS.get(predicate[1:])
+    if test is None:
+        return int(predicate in ("ord", "true"))
+    return int(test(a, b))
+
+
+def _of_two(fn: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda _, a, b: fn(a, b)
+
+
+def _of_one(fn: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda _, a: fn(a)
+
+
+def _same_value(value: Any) -> Any:
+    return value
+
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "addf": operator.add,
+    "addi": operator.add,
+    "subf": operator.sub,
+    "subi": operator.sub,
+    "mulf": operator.mul,
+    "muli": operator.mul,
+    "divf": operator.truediv,
+    "andi": operator.and_,
+    "ori": operator.or_,
+    "xori": operator.xor,
+    "maximumf": max,
+    "maxnumf": max,
+    "maxsi": max,
+    "minimumf": min,
+    "minnumf": min,
+    "minsi": min,
+}
+_EVALUATE: dict[str, Callable[..., Any]] = {
+    **{f"arith.{name}": _of_two(fn) for name, fn in _BINARY.items()},
+    **{f"arith.{name}": _of_one(_same_value) for name in ("extf", "truncf", "sitofp", "extsi")},
+    "arith.constant": lambda value: float("nan") if value is None else value,
+    "arith.cmpi": lambda predicate, a, b: int(_INTEGER_TESTS[predicate](a, b)),
+    "arith.cmpf": _compare_floats,
+    "arith.select": lambda _, c, a, b: a if c else b,
+    "arith.negf": _of_one(operator.neg),
+    "math.absf": _of_one(abs),
+    "math.absi": _of_one(abs),
+    "math.exp": _of_one(math.exp),
+    "math.exp2": _of_one(lambda a: 2.0**a),
+    "math.log": _of_one(math.log),
+    "math.log2": _of_one(math.log2),
+    "math.sqrt": _of_one(math.sqrt),
+    "math.fma": lambda _, a, b, c: a * b + c,
+}

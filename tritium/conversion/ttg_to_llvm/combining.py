@@ -1,0 +1,192 @@
+"""What reductions and scans have in common: rows of scalars, the region that combines them, and their arrays.
+
+A row is one operand of the region a result: what a thread has of one element. `combine(left, right)` writes the region
+for two rows, `left` for the elements that come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...analysis.combine import combine_of
+from ...analysis.scratch_reduce import array_offsets
+from ...ir import Type, element_type
+from ...layout import LinearLayout
+from ...layout.reduction import placed
+from ...support import UnsupportedOperation
+from .context import FunctionContext
+from .positions import linear_image, thread_of, with_constant
+from .warp import element_at, load_elements, select, shuffle_from, shuffle_xor, store_element
+
+__all__ = [
+    "Arrays",
+    "Combining",
+    "Row",
+    "Rows",
+    "exchange",
+    "guarded",
+    "refuse_clusters",
+    "register_index",
+    "thread_index",
+    "within",
+]
+
+Row = tuple[str, ...]
+Rows = dict[int, Row]
+"""By register."""
+
+
+class Combining:
+    """The region of a `tt.reduce` or `tt.scan` `op`, and moves of its rows between lanes."""
+
+    def __init__(self, e: FunctionContext, op: Any) -> None:
+        self.e, self.op, self.block = e, op, op.combine.block
+        self.types: list[Type] = [element_type(v.type) for v in op.srcs]
+        self.facts = combine_of(self.block)
+
+    def rows(self) -> list[Row]:
+        """What each register of a thread has of the operands."""
+        return list(zip(*(self.e(v) for v in self.op.srcs)))
+
+    def bind(self, rows: Sequence[Row]) -> None:
+        """Give the results of the operation their registers."""
+        for k, result in enumerate(self.op.results):
+            self.e.bind(result, [row[k] for row in rows])
+
+    def __call__(self, left: Row, right: Row) -> Row:
+        """The region applied to two rows."""
+        e = self.e
+        for arg, operand in zip(self.block.args, (*left, *right)):
+            e.bind(arg, [operand])
+        debug = e.debug
+        e.block_body(self.block)
+        e.debug = debug
+        return tuple(e.scalar(v) for v in self.block.last.operands)
+
+    def tree(self, rows: Sequence[Row]) -> Row:
+        """All rows combined, neighbours first."""
+        rows = list(rows)
+        while len(rows) > 1:
+            pairs = [self(rows[i], rows[i + 1]) for i in range(0, len(rows) - 1, 2)]
+            rows = pairs + rows[len(pairs) * 2 :]
+        return rows[0]
+
+    def select(self, condition: str, yes: Row, no: Row) -> Row:
+        """The row `yes` where the i1 operand `condition` holds."""
+        return tuple(select(self.e, condition, ty, a, b) for ty, a, b in zip(self.types, yes, no))
+
+    def exchanged(self, rows: Rows, mask: int) -> Rows:
+        """For each register the row of the lane that differs in the bits of `mask`."""
+        return self._moved(rows, lambda elements: shuffle_xor(self.e, elements, mask))
+
+    def taken(self, rows: Rows, lane: str) -> Rows:
+        """For each register the row of `lane`."""
+        return self._moved(rows, lambda elements: shuffle_from(self.e, elements, lane))
+
+    def _moved(self, rows: Rows, move: Any) -> Rows:
+        flat = [(ty, v) for row in rows.values() for ty, v in zip(self.types, row)]
+        moved = iter(move(flat))
+        return {r: tuple(next(moved) for _ in self.types) for r in rows}
+
+
+class Arrays:
+    """One array for each operand in the scratch of an operation, of `elements` each."""
+
+    def __init__(self, e: FunctionContext, op: Any, types: Sequence[Type], elements: int) -> None:
+        self.e, self.types = e, types
+        base = e.scratch(op)
+        offsets = array_offsets(types, elements)
+        self.bases = [_byte(e, base, at) for at in offsets[: len(types)]]
+
+    def store(self, index: str, row: Row) -> None:
+        """Write a row at an index, an i32 operand."""
+        for ty, base, v in zip(self.types, self.bases, row):
+            store_element(self.e, ty, v, element_at(self.e, base, ty, index))
+
+    def load(self, index: str, count: int = 1) -> list[Row]:
+        """The rows at an index and behind it; `index` is a multiple of `count`, a power of two."""
+        columns = []
+        for ty, base in zip(self.types, self.bases):
+            columns.append(load_elements(self.e, ty, element_at(self.e, base, ty, index), count))
+        return list(zip(*columns))
+
+
+def _byte(e: FunctionContext, base: str, offset: int) -> str:
+    return e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {offset}") if offset else base
+
+
+def thread_index(e: FunctionContext, layout: LinearLayout) -> tuple[str, int]:
+    """What this thread contributes to the "index" of a layout, and the bits that this may have."""
+    threads = {name: v for name, v in thread_of(e).items() if name in layout.ins}
+    bits = 0
+    for name in threads:
+        for column in layout.columns_of(name):
+            bits |= column
+    return linear_image(e, layout, threads)["index"], bits
+
+
+def register_index(e: FunctionContext, layout: LinearLayout, thread: tuple[str, int], register: int) -> str:
+    """The "index" of a register, given what the thread contributes."""
+    return with_constant(e, *thread, layout.apply(register=register)["index"])
+
+
+def within(e: FunctionContext, wanted: Mapping[str, tuple[int, int]]) -> str | None:
+    """Whether of this thread's lane and warp the bits of a mask are as given: {"lane": (mask, value)}.
+
+    An i1 operand; None where nothing is asked.
+    """
+    tests = []
+    for name, (mask, value) in wanted.items():
+        if mask:
+            bits = e.op(f"and i32 {thread_of(e)[name]}, {mask}")
+            tests.append(e.op(f"icmp eq i32 {bits}, {value}"))
+    if not tests:
+        return None
+    test = tests[0]
+    for more in tests[1:]:
+        test = e.op(f"and i1 {test}, {more}")
+    return test
+
+
+class guarded:
+    """A block of code that runs where an i1 operand holds (always for None); nothing in it is used behind it."""
+
+    def __init__(self, e: FunctionContext, condition: str | None) -> None:
+        self.e, self.condition = e, condition
+
+    def __enter__(self) -> None:
+        if self.condition is None:
+            return
+        e = self.e
+        body, self.done = e.fresh_label("only"), e.fresh_label("all")
+        e.stmt(f"br i1 {self.condition}, label %{body}, label %{self.done}")
+        e.label(body)
+
+    def __exit__(self, *_: object) -> None:
+        if self.condition is None:
+            return
+        self.e.stmt(f"br label %{self.done}")
+        self.e.label(self.done)
+
+
+def exchange(
+    e: FunctionContext, arrays: Arrays, source: LinearLayout, target: LinearLayout, rows: list[Row]
+) -> list[Row]:
+    """Rows of one layout as rows of another, through an array of the whole tensor."""
+    out_index, in_index = (placed(layout, None, (), True) for layout in (source, target))
+    thread = thread_index(e, out_index)
+    copies = source.redundant()
+    with guarded(e, within(e, {n: (copies[n], 0) for n in ("lane", "warp")})):
+        for r, row in enumerate(rows):
+            if not r & copies["register"]:
+                arrays.store(register_index(e, out_index, thread, r), row)
+    e.barrier()
+    thread = thread_index(e, in_index)
+    return [arrays.load(register_index(e, in_index, thread, r))[0] for r in range(target.ins["register"])]
+
+
+def refuse_clusters(op: Any, bits: Iterable[Any]) -> None:
+    """UnsupportedOperation where elements along the axis lie in several blocks of a cluster."""
+    if any(b.source == "block" for b in bits):
+        raise UnsupportedOperation(op, "is not supported along an axis that is divided among the blocks of a cluster")

@@ -1,0 +1,255 @@
+"""`tt.reduce`: within a thread, then among the lanes of a warp, then through shared memory.
+
+What is combined where is planned in `layout.reduction`. A sum of 1024 elements by four warps:
+
+    each thread          7 additions                          what it holds
+    each warp            5 x (shfl.sync.bfly, addition)       or one redux.sync, for integers
+    lane 0 of each warp  one store                            4 numbers in shared memory
+    all                  one barrier
+    each thread          one 16-byte load, 3 additions        the same numbers in the same order, so the same bits
+
+There is one barrier whatever the layout, and none where warps hold different elements of the result. Where more
+partial results are left than a thread should combine, lanes that hold copies of the result share them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...analysis.combine import Order
+from ...analysis.scratch_reduce import reduction_of
+from ...dialects import tt
+from ...dialects.ttg_maps import linear_layout_of
+from ...ir import FloatType, IntegerType, TensorType
+from ...layout import LinearLayout
+from ...layout.reduction import Reduction, placed
+from .combining import (
+    Arrays,
+    Combining,
+    Row,
+    Rows,
+    exchange,
+    guarded,
+    refuse_clusters,
+    register_index,
+    thread_index,
+    within,
+)
+from .context import FunctionContext, lowers
+from .positions import with_constant
+
+__all__: list[str] = []
+
+_ALL_LANES = 31
+
+
+@lowers(tt.ReduceReturn, tt.ScanReturn)
+def _handed_on(e: FunctionContext, op: Any) -> None:
+    """The enclosing operation reads the operands."""
+
+
+@lowers(tt.Reduce)
+def _reduce(e: FunctionContext, op: tt.Reduce) -> None:
+    plan = reduction_of(op)
+    refuse_clusters(op, plan.axis.along)
+    combine = Combining(e, op)
+    arrays = Arrays(e, op, combine.types, plan.elements()) if plan.elements() else None
+    parts = combine.rows()
+    if plan.exchanged:
+        assert arrays is not None
+        parts = exchange(e, arrays, linear_layout_of(op.srcs[0].type), plan.source, parts)  # type: ignore[arg-type]
+        e.barrier()
+    copies = plan.axis.masks("copies")["register"]
+    rows: Rows = {r: row for r, row in enumerate(parts) if not r & copies}
+    lanes = _combine_steps(e, combine, plan, rows)
+    result = op.results[0].type
+    target = linear_layout_of(result) if isinstance(result, TensorType) else None
+    if plan.through_memory:
+        assert arrays is not None
+        combine.bind(_through_memory(e, combine, plan, rows, arrays, target))
+        return
+    if lanes and combine.facts.order is not Order.SYMMETRIC:
+        rows = combine.taken(rows, e.op(f"and i32 {e.lane}, {_ALL_LANES & ~lanes}"))
+    combine.bind(_as_result(plan, rows, target))
+
+
+def _combine_steps(e: FunctionContext, combine: Combining, plan: Reduction, rows: Rows) -> int:
+    """Combine registers and lanes, in place; the mask of the lanes' bits."""
+    lanes = 0
+    steps = list(plan.steps)
+    whole_warp = sum(b.mask for b in steps if b.source == "lane") == _ALL_LANES
+    for bit in steps:
+        if bit.source == "register":
+            for r in [r for r in rows if not r & bit.mask]:
+                rows[r] = combine(rows[r], rows.pop(r | bit.mask))
+            continue
+        if whole_warp and not lanes and combine.facts.order is Order.SYMMETRIC and _redux(e, combine, rows):
+            return _ALL_LANES
+        lanes |= bit.mask
+        others = combine.exchanged(rows, bit.mask)
+        for r in rows:
+            rows[r] = combine(rows[r], others[r])
+    return lanes
+
+
+# -- one instruction for a warp ---------------------------------------------------------------------------------------
+
+_REDUX = {
+    "arith.addi": ("add", "sext"),
+    "arith.maxsi": ("max", "sext"),
+    "arith.minsi": ("min", "sext"),
+    "arith.maxui": ("umax", "zext"),
+    "arith.minui": ("umin", "zext"),
+    "arith.andi": ("and", "zext"),
+    "arith.ori": ("or", "zext"),
+    "arith.xori": ("xor", "zext"),
+}
+_REDUX_FLOAT = {
+    "arith.maxnumf": "fmax",
+    "arith.minnumf": "fmin",
+    "arith.maximumf": "fmax.NaN",
+    "arith.minimumf": "fmin.NaN",
+}
+
+
+def _redux(e: FunctionContext, combine: Combining, rows: Rows) -> bool:
+    """Combine over all lanes with redux.sync where there is one (PTX ISA 8.8, 9.7.13.8): integers of at most 32 bits
+    from sm_80 on, the greatest and smallest f32 on sm_100."""
+    (ty, *more), capability = combine.types, e.module.capability
+    name = combine.facts.operation
+    if more or name is None:
+        return False
+    if isinstance(ty, IntegerType) and 8 <= ty.width <= 32 and name in _REDUX and capability >= 80:
+        kind, widen = _REDUX[name]
+        for r, (v,) in rows.items():
+            wide = v if ty.width == 32 else e.op(f"{widen} i{ty.width} {v} to i32")
+            whole = _redux_call(e, "i32", kind, wide)
+            rows[r] = (whole if ty.width == 32 else e.op(f"trunc i32 {whole} to i{ty.width}"),)
+        return True
+    if isinstance(ty, FloatType) and ty.name == "f32" and name in _REDUX_FLOAT and capability // 10 == 10:
+        for r, (v,) in rows.items():
+            rows[r] = (_redux_call(e, "float", _REDUX_FLOAT[name], v),)
+        return True
+    return False
+
+
+def _redux_call(e: FunctionContext, ty: str, kind: str, operand: str) -> str:
+    return e.call(ty, f"llvm.nvvm.redux.sync.{kind}", (ty, operand), ("i32", "-1"), attributes=" #1")
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+def _as_result(plan: Reduction, rows: Rows, target: LinearLayout | None) -> list[Row]:
+    """The rows in the order of the result's registers: each is where the rest of its coordinates says."""
+    if target is None:
+        (row,) = rows.values()
+        return [row]
+    axis = plan.axis.axis
+    found = {}
+    for r, row in rows.items():
+        at = list(plan.source.apply(register=r).values())
+        found[tuple(at[:axis] + at[axis + 1 :])] = row
+    return [found[tuple(target.apply(register=r).values())] for r in range(target.ins["register"])]
+
+
+def _through_memory(
+    e: FunctionContext, combine: Combining, plan: Reduction, rows: Rows, arrays: Arrays, target: LinearLayout | None
+) -> list[Row]:
+    """Partial results are written once each, and read by all threads that hold the element."""
+    _write(e, plan, rows, arrays)
+    e.barrier()
+    count = len(plan.rest)
+    inside = min(count, 3 if combine.facts.size == 1 else 2)
+    free = [] if target is None else _free_lanes(target)
+    if target is None:
+        free = list(range(5))
+    shared = free[: count - inside] if len(free) >= count - inside else []
+    inside = count - len(shared)
+    reader = _Reader(e, combine, plan, arrays, inside, shared)
+    if target is None:
+        return [reader.row("0")]
+    index = placed(target, None, (), True)
+    thread = thread_index(e, index)
+    copies = target.redundant()["register"]
+    out: list[Row] = []
+    for r in range(target.ins["register"]):
+        first = r & ~copies if not any(target.columns_of("register")[i] for i in _bits(copies)) else r
+        out.append(out[first] if first < r else reader.row(register_index(e, index, thread, r)))
+    return out
+
+
+def _bits(mask: int) -> list[int]:
+    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+
+
+def _free_lanes(target: LinearLayout) -> list[int]:
+    """The bits of a lane's number that make no difference to what it holds of the result."""
+    return [i for i, c in enumerate(target.columns_of("lane")) if not c]
+
+
+def _write(e: FunctionContext, plan: Reduction, rows: Rows, arrays: Arrays) -> None:
+    layout = placed(plan.source, plan.axis.axis, plan.rest, plan.rest_first)
+    thread = thread_index(e, layout)
+    taken = {name: mask for name, mask in plan.axis.masks("copies").items() if name in ("lane", "warp")}
+    for b in plan.steps:
+        if b.source == "lane":
+            taken["lane"] |= b.mask
+    indices = {r: register_index(e, layout, thread, r) for r in rows}
+    with guarded(e, within(e, {name: (mask, 0) for name, mask in taken.items()})):
+        for r, row in rows.items():
+            arrays.store(indices[r], row)
+
+
+class _Reader:
+    """Reads and combines the partial results of elements.
+
+    Of the number of a partial result a thread reads the low `inside` bits all, and of the bits above the one that its
+    lane says: bit number `shared[i]` of the lane for bit `inside + i`.
+    """
+
+    def __init__(
+        self, e: FunctionContext, combine: Combining, plan: Reduction, arrays: Arrays, inside: int, shared: list[int]
+    ) -> None:
+        self.e, self.combine, self.plan, self.arrays = e, combine, plan, arrays
+        self.inside, self.shared = inside, shared
+        self.lane_part = "0"
+        self.mask = sum(1 << bit for bit in shared)
+        for i, bit in enumerate(shared):
+            picked = e.op(f"and i32 {e.op(f'lshr i32 {e.lane}, {bit}')}, 1")
+            self.lane_part = e.op(f"or i32 {self.lane_part}, {e.op(f'shl i32 {picked}, {inside + i}')}")
+
+    def row(self, other: str) -> Row:
+        """The combined row of the element with this number."""
+        combine, e = self.combine, self.e
+        row = combine.tree(self._read(other))
+        for bit in self.shared:
+            row = combine(row, combine.exchanged({0: row}, 1 << bit)[0])
+        if self.shared and combine.facts.order is not Order.SYMMETRIC:
+            row = combine.taken({0: row}, e.op(f"and i32 {e.lane}, {_ALL_LANES & ~self.mask}"))[0]
+        return row
+
+    def _read(self, other: str) -> list[Row]:
+        e, count = self.e, len(self.plan.rest)
+        if self.plan.rest_first:
+            start = _plus(e, _times(e, other, count), self.lane_part)
+            return self.arrays.load(start, 1 << self.inside)
+        rows = []
+        for p in range(1 << self.inside):
+            at = with_constant(e, self.lane_part, self.mask and -1 << self.inside, p)
+            rows += self.arrays.load(_plus(e, _times(e, at, self.plan.width), other))
+        return rows
+
+
+def _times(e: FunctionContext, operand: str, bits: int) -> str:
+    """operand << bits"""
+    if operand.isdigit():
+        return str(int(operand) << bits)
+    return e.op(f"shl nuw nsw i32 {operand}, {bits}") if bits else operand
+
+
+def _plus(e: FunctionContext, left: str, right: str) -> str:
+    """The sum of two operands that have no bit in common."""
+    if left == "0" or right == "0":
+        return right if left == "0" else left
+    return e.op(f"or disjoint i32 {left}, {right}")

@@ -1,0 +1,150 @@
+"""An axis of a tensor in registers: which bits of register, lane, warp and block walk along it.
+
+A reduction or a scan along an axis combines elements that lie in one thread, in lanes of a warp, in warps and in
+blocks. Of a layout it wants to know each bit's part in that:
+
+    along   the bits that walk along the axis, each with the distance it walks, shortest first
+    others  the bits that walk along other dimensions
+    copies  the bits that make no difference: whoever has them set holds what another holds already
+
+>>> rows = LinearLayout({"register": [(0, 1)], "lane": [(1, 0), (0, 2)], "warp": [(0, 0)]}, {"dim0": 2, "dim1": 4})
+>>> axis = Axis.of(rows, 1)
+>>> [(b.source, b.bit, b.distance) for b in axis.along], axis.masks("others"), axis.masks("copies")
+([('register', 0, 1), ('lane', 1, 2)], {'register': 0, 'lane': 1, 'warp': 0}, {'register': 0, 'lane': 0, 'warp': 1})
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from .linear import LinearLayout
+from .tiling import dimension_names
+
+__all__ = ["Axis", "Bit", "others_numbers", "others_width", "plain_layout"]
+
+
+@dataclass(frozen=True, order=True)
+class Bit:
+    """Bit number `bit` of the input `source`; along the axis it walks `distance` elements (0 for other bits)."""
+
+    distance: int
+    source: str
+    bit: int
+
+    @property
+    def mask(self) -> int:
+        """The bit as a number."""
+        return 1 << self.bit
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The bits of `layout`, by what they do for dimension `axis`."""
+
+    layout: LinearLayout
+    axis: int
+    along: tuple[Bit, ...]
+    others: tuple[Bit, ...]
+    copies: tuple[Bit, ...]
+
+    @classmethod
+    def of(cls, layout: LinearLayout, axis: int) -> Axis | None:
+        """The bits of a layout; None where one of them walks along the axis and elsewhere, or not by a power of two,
+        or stands for a copy of something else than its neighbour without it."""
+        return _axis(layout, axis)
+
+    def masks(self, kind: str) -> dict[str, int]:
+        """For each input, the mask of its bits of one kind: "along", "others" or "copies"."""
+        out = dict.fromkeys(self.layout.ins, 0)
+        for b in getattr(self, kind):
+            out[b.source] |= b.mask
+        return out
+
+
+@functools.lru_cache(1024)
+def _axis(layout: LinearLayout, axis: int) -> Axis | None:
+    copied = layout.redundant()
+    along: list[Bit] = []
+    others: list[Bit] = []
+    copies: list[Bit] = []
+    for source, vectors in layout.bases.items():
+        for bit, vector in enumerate(vectors):
+            distance = vector[axis]
+            elsewhere = any(vector[:axis]) or any(vector[axis + 1 :])
+            b = Bit(distance, source, bit)
+            if copied[source] >> bit & 1:
+                if distance or elsewhere:
+                    return None
+                copies.append(b)
+            elif distance and (elsewhere or distance & (distance - 1)):
+                return None
+            else:
+                (along if distance else others).append(b)
+    return Axis(layout, axis, tuple(sorted(along)), tuple(others), tuple(copies))
+
+
+@functools.lru_cache(1024)
+def others_numbers(layout: LinearLayout, axis: int | None = None) -> LinearLayout:
+    """From holders to "other", the number of their element among those of a block that differ in other dimensions.
+
+    It depends on the element alone, so that layouts which divide a tensor among blocks alike number them alike; the
+    last dimension is the least significant. ValueError where a block's share is not a box.
+    """
+    kept = [name for d, name in enumerate(layout.outs) if d != axis]
+    sizes = {name: layout.outs[name] for name in reversed(kept)}
+    rest = layout.sublayout(layout.ins, kept).reordered(outs=list(sizes))
+    flat = rest.reshaped(outs={"other": rest.out_size()})
+    shares = {c for c in flat.columns_of("block") if c} if "block" in flat.ins else set()
+    if any(c & (c - 1) for c in shares):
+        raise ValueError("a block's share of the tensor is not a box")
+    return _squeezed(flat, sum(shares)) if shares else flat
+
+
+def others_width(layout: LinearLayout, axis: int | None = None) -> int:
+    """How many bits the numbers of `others_numbers` have."""
+    return others_numbers(layout, axis).out_size().bit_length() - 1
+
+
+def _squeezed(flat: LinearLayout, dropped: int) -> LinearLayout:
+    """Numbers without the bits that tell blocks apart."""
+    width = flat.out_size().bit_length() - 1
+    kept = [i for i in range(width) if not dropped >> i & 1]
+
+    def squeeze(n: int) -> int:
+        return sum((n >> i & 1) << j for j, i in enumerate(kept))
+
+    bases = {name: [(squeeze(c),) for c in flat.columns_of(name)] for name in flat.ins}
+    return LinearLayout(bases, {"other": 1 << len(kept)})
+
+
+@functools.lru_cache(256)
+def plain_layout(layout: LinearLayout, axis: int) -> LinearLayout:
+    """A layout of the same tensor and the same threads in which every bit walks along one dimension by a power of two.
+
+    Elements are dealt out along the axis, then from the last dimension to the first: to registers as many as needed,
+    to lanes, to warps; blocks keep what they have. ValueError where blocks do not hold whole shares.
+    """
+    names = dimension_names(len(layout.outs))
+    shares = layout.bases.get("block", [])
+    if any(sum(map(bool, v)) > 1 or any(n & (n - 1) for n in v) for v in shares):
+        raise ValueError("a block's share of the tensor is not a box")
+    taken = {tuple(v) for v in shares if any(v)}
+    order = [axis, *(d for d in reversed(range(len(names))) if d != axis)]
+    units = [
+        tuple(1 << i if d == at else 0 for d in range(len(names)))
+        for at in order
+        for i in range(layout.outs[names[at]].bit_length() - 1)
+    ]
+    free = [u for u in units if u not in taken]
+    lanes, warps = (layout.ins[name].bit_length() - 1 for name in ("lane", "warp"))
+    registers = max(0, len(free) - lanes - warps)
+    zero = (0,) * len(names)
+    held = free + [zero] * (registers + lanes + warps - len(free))
+    bases = {
+        "register": held[:registers],
+        "lane": held[registers : registers + lanes],
+        "warp": held[registers + lanes :],
+        "block": shares,
+    }
+    return LinearLayout(bases, layout.outs)
