@@ -11,6 +11,7 @@ is `.venv` (or $VENV); a stamp file in it, keyed on pyproject.toml, this file an
 import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -122,6 +123,15 @@ def install_torch():
     say("torch could not be installed: tests and comparisons that need it are skipped, everything else runs")
 
 
+def install_nvidia_tools():
+    """Install NVIDIA's assembler, library and disassembler. Their absence is no error: what needs them says so."""
+    if platform.system() != "Linux":
+        return
+    say("installing NVIDIA's assembler for GPU kernels (about 130 MB; optional)")
+    if not pip("install", "--editable", ".[nvidia]")[0]:
+        say("it could not be installed: tests that need it are skipped where no CUDA toolkit has it")
+
+
 def install(profile):
     """Install the project with a profile's extras into the environment."""
     extras, torch = PROFILES[profile]
@@ -134,6 +144,8 @@ def install(profile):
         return False
     if torch:
         install_torch()
+    if profile == "test":
+        install_nvidia_tools()
     return True
 
 

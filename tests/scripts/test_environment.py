@@ -63,6 +63,18 @@ def test_torch_is_optional(environment, monkeypatch, capsys) -> None:
     assert "skipped" in capsys.readouterr().err
 
 
+def test_the_assembler_is_optional_and_the_tests_alone_ask_for_it(environment, monkeypatch, capsys) -> None:
+    asked = []
+    monkeypatch.setattr(environment.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(environment, "install_torch", lambda: None)
+    monkeypatch.setattr(environment, "pip", lambda *a, **k: (asked.append(a[-1]) or "nvidia" not in a[-1], ""))
+    assert environment.install("demo") and asked == ["."]
+    assert environment.install("test") and asked[1:] == [".[test]", ".[nvidia]"]
+    assert "skipped" in capsys.readouterr().err
+    monkeypatch.setattr(environment.platform, "system", lambda: "Darwin")
+    assert environment.install("test") and asked[3:] == [".[test]"]
+
+
 def test_linux_asks_for_the_cpu_build_only(environment, monkeypatch) -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("the +cpu builds are Linux's")

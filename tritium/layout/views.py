@@ -3,16 +3,19 @@
 renamed_dims(layout, order)    dimension k of the result is dimension order[k]
 reshaped(layout, shape)        the same elements in row-major order
 without_pairs(layout, axis)    neighbours along `axis` that one thread holds become one
+row_of_registers(layout, axis)  which registers of a thread hold neighbours along `axis`
+registers_in(layout, other)    for each register of one layout, the register of the other that holds the same
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from .linear import LinearLayout
 from .tiling import dimension_names
 
-__all__ = ["renamed_dims", "reshaped", "unique_registers", "without_pairs"]
+__all__ = ["registers_in", "renamed_dims", "reshaped", "row_of_registers", "unique_registers", "without_pairs"]
 
 
 def renamed_dims(layout: LinearLayout, order: Sequence[int]) -> LinearLayout:
@@ -47,3 +50,54 @@ def without_pairs(layout: LinearLayout, axis: int) -> LinearLayout | None:
 def unique_registers(layout: LinearLayout) -> int:
     """How many different elements a thread holds."""
     return layout.without_zeros("register").ins["register"]
+
+
+def row_of_registers(layout: LinearLayout, axis: int, most: int) -> list[int]:
+    """The bits of a register's number that count along `axis`: bit i of the list moves by 2 ** i, up to `most` in all.
+
+    The registers that differ in these bits only hold neighbours, in a group that is aligned to its size, in every
+    thread.
+
+    >>> tile = LinearLayout({"register": [(0, 2), (0, 1)], "lane": [(0, 4)]}, {"dim0": 1, "dim1": 8})
+    >>> row_of_registers(tile, 1, 4)
+    [1, 0]
+    """
+    bases = layout.bases
+    registers = bases["register"]
+    row: list[int] = []
+    while 2 << len(row) <= most:
+        unit = tuple(int(d == axis) << len(row) for d in range(len(layout.outs)))
+        if unit not in registers:
+            break
+        row.append(registers.index(unit))
+    others = [b for name, vectors in bases.items() for i, b in enumerate(vectors) if name != "register" or i not in row]
+    while row and any(basis[axis] & ((1 << len(row)) - 1) for basis in others):
+        row.pop()
+    return row
+
+
+@functools.lru_cache(1024)
+def registers_in(layout: LinearLayout, other: LinearLayout) -> list[int] | None:
+    """For each register of `layout`, the register of `other` that holds the same element in the same thread.
+
+    Of several that do it is the first. None if some element is in another thread there.
+    """
+    if layout.outs != other.outs:
+        raise ValueError(f"the outputs {layout.outs} are not the outputs {other.outs}")
+    mine, theirs = layout.bases, other.bases
+    for name in (*mine, *theirs):
+        if name != "register" and _column(mine, name) != _column(theirs, name):
+            return None
+    where: dict[tuple[int, ...], int] = {}
+    for register in range(other.ins["register"]):
+        where.setdefault(tuple(other.apply(register=register).values()), register)
+    found = [where.get(tuple(layout.apply(register=r).values())) for r in range(layout.ins["register"])]
+    return None if None in found else found  # type: ignore[return-value]
+
+
+def _column(bases: dict[str, list[tuple[int, ...]]], name: str) -> list[tuple[int, ...]]:
+    """The bases of an input; those behind the last one that makes a difference are left out."""
+    vectors = list(bases.get(name, ()))
+    while vectors and not any(vectors[-1]):
+        vectors.pop()
+    return vectors

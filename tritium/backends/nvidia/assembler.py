@@ -77,11 +77,12 @@ class Assembler:
     """
 
     def __init__(self, options: list[str], tool: Tool | None = None) -> None:
+        self._process: Any = None
+        self._folder = self._output = ""
         self.tool = tool or require_tool("ptxas", "the stage cubin")
         self.options = options
         self._folder = tempfile.mkdtemp(prefix="tritium-")
         self._output = os.path.join(self._folder, "kernel.cubin")
-        self._process: Any = None
         try:
             self._process = _subprocess.Popen(
                 [self.tool.path, *options, "-o", self._output, "/dev/stdin"],

@@ -9,40 +9,25 @@ from typing import Any
 from ...dialects import arith, tt, ttc, ub
 from ...ir import IntegerType, Type, Value, bf16, element_type, f32, i16, i32, with_element
 from ...support import UnsupportedOperation
+from ..llvm.operations import (
+    CASTS,
+    DIVISIONS,
+    FLOAT,
+    INTEGER,
+    MIN_MAX,
+    ROUNDED_DIVISIONS,
+    SHIFTS,
+    clamp_intrinsics,
+    divides_safely,
+    overflow_flags,
+    shift_amount,
+)
 from .context import FunctionContext, lowers
 from .resize import resize, through_single
 from .types import bit_width, lanes_of, llvm_type, mangled
 from .uniform_division import division_by_uniform
 
 __all__: list[str] = []
-
-_SIMPLE = {
-    arith.AddI: "add",
-    arith.SubI: "sub",
-    arith.MulI: "mul",
-    arith.AndI: "and",
-    arith.OrI: "or",
-    arith.XOrI: "xor",
-}
-_FLOAT = {arith.AddF: "fadd", arith.SubF: "fsub", arith.MulF: "fmul", arith.DivF: "fdiv"}
-_MINMAX = {
-    arith.MaxSI: "llvm.smax",
-    arith.MinSI: "llvm.smin",
-    arith.MaxUI: "llvm.umax",
-    arith.MinUI: "llvm.umin",
-    arith.MaximumF: "llvm.maximum",
-    arith.MinimumF: "llvm.minimum",
-    arith.MaxNumF: "llvm.maxnum",
-    arith.MinNumF: "llvm.minnum",
-}
-_CASTS = {
-    arith.ExtSI: "sext",
-    arith.ExtUI: "zext",
-    arith.TruncI: "trunc",
-    arith.ExtF: "fpext",
-    arith.SIToFP: "sitofp",
-    arith.UIToFP: "uitofp",
-}
 
 
 @lowers(arith.Constant)
@@ -55,26 +40,19 @@ def _poison(e: FunctionContext, op: Any) -> None:
     e.bind(op.result, "poison")
 
 
-@lowers(*_SIMPLE)
+@lowers(*INTEGER)
 def _integer(e: FunctionContext, op: Any) -> None:
-    name = _SIMPLE[type(op)]
-    flags = _overflow_flags(op)
-    e.bind(op.result, e.op(f"{name}{flags} {e.typed(op.lhs)}, {e(op.rhs)}"))
+    e.bind(op.result, e.op(f"{INTEGER[type(op)]}{overflow_flags(op)} {e.typed(op.lhs)}, {e(op.rhs)}"))
 
 
-def _overflow_flags(op: Any) -> str:
-    text = str(op.attributes.get("overflowFlags", ""))
-    return "".join(f" {flag}" for flag in ("nuw", "nsw") if flag in text)
-
-
-@lowers(*_FLOAT)
+@lowers(*FLOAT)
 def _float(e: FunctionContext, op: Any) -> None:
     if "roundingmode" in op.attributes:
         raise UnsupportedOperation(op, "with a rounding mode is not supported on the CPU")
     if type(op) is arith.DivF and _divides_by_uniform(e, op):
         return
     fuse = " contract" if e.module.fusion and type(op) is not arith.DivF else ""
-    _float_binary(e, op, lambda ty, a, b: e.op(f"{_FLOAT[type(op)]}{fuse} {llvm_type(ty)} {a}, {b}"))
+    _float_binary(e, op, lambda ty, a, b: e.op(f"{FLOAT[type(op)]}{fuse} {llvm_type(ty)} {a}, {b}"))
 
 
 def _float_binary(e: FunctionContext, op: Any, write: Callable[[Type, str, str], str]) -> None:
@@ -115,27 +93,19 @@ def _neg(e: FunctionContext, op: arith.NegF) -> None:
         e.bind(op.result, e.op(f"fneg {e.typed(op.operand)}"))
 
 
-@lowers(*_MINMAX)
+@lowers(*MIN_MAX)
 def _min_max(e: FunctionContext, op: Any) -> None:
     def write(ty: Type, a: str, b: str) -> str:
         text = llvm_type(ty)
-        return e.call(ty, f"{_MINMAX[type(op)]}.{mangled(ty)}", (text, a), (text, b))
+        return e.call(ty, f"{MIN_MAX[type(op)]}.{mangled(ty)}", (text, a), (text, b))
 
     _float_binary(e, op, write)
-
-
-def _is_nonzero_constant(value: Value) -> bool:
-    op = value.defining_op
-    if not isinstance(op, arith.Constant):
-        return False
-    number = op.splat_value()
-    return number is not None and number not in (0, -1)
 
 
 def _safe_divisor(e: FunctionContext, op: Any, signed: bool) -> str:
     """The divisor, with 1 where dividing would trap: by zero, or the least integer by -1."""
     rhs = e(op.rhs)
-    if _is_nonzero_constant(op.rhs):
+    if divides_safely(op.rhs):
         return rhs
     ty = op.rhs.type
     text, mask = llvm_type(ty), llvm_type(with_element(ty, IntegerType(1)))
@@ -154,20 +124,12 @@ def _number(ty: Type, value: int) -> str:
     return str(value) if lanes == 1 else f"splat ({llvm_type(element_type(ty))} {value})"
 
 
-_DIVISIONS = {
-    arith.DivSI: ("sdiv", True, False),
-    arith.DivUI: ("udiv", False, False),
-    arith.RemSI: ("srem", True, True),
-    arith.RemUI: ("urem", False, True),
-}
-
-
-@lowers(*_DIVISIONS)
+@lowers(*DIVISIONS)
 def _division(e: FunctionContext, op: Any) -> None:
-    name, signed, is_rem = _DIVISIONS[type(op)]
+    name, signed, is_rem = DIVISIONS[type(op)]
     ty = op.result.type
     divisor = _safe_divisor(e, op, signed)
-    if lanes_of(ty) > 1 and bit_width(ty) <= 32 and not _is_nonzero_constant(op.rhs):
+    if lanes_of(ty) > 1 and bit_width(ty) <= 32 and not divides_safely(op.rhs):
         quotient = _vector_quotient(e, op, divisor, signed)
         if not is_rem:
             e.bind(op.result, quotient)
@@ -193,12 +155,9 @@ def _vector_quotient(e: FunctionContext, op: Any, divisor: str, signed: bool) ->
     return q32 if wide is ty else e.op(f"trunc {llvm_type(wide)} {q32} to {text}")
 
 
-_ROUNDED = {arith.CeilDivSI: True, arith.CeilDivUI: True, arith.FloorDivSI: False}
-
-
-@lowers(*_ROUNDED)
+@lowers(*ROUNDED_DIVISIONS)
 def _rounded_division(e: FunctionContext, op: Any) -> None:
-    signed = type(op) is not arith.CeilDivUI
+    signed, upwards = ROUNDED_DIVISIONS[type(op)]
     ty = llvm_type(op.result.type)
     mask = llvm_type(with_element(op.result.type, IntegerType(1)))
     divisor = _safe_divisor(e, op, signed)
@@ -208,22 +167,18 @@ def _rounded_division(e: FunctionContext, op: Any) -> None:
     inexact = e.op(f"icmp ne {ty} {product}, {e(op.lhs)}")
     if signed:
         signs = e.op(f"xor {e.typed(op.lhs)}, {divisor}")
-        relation = "sge" if _ROUNDED[type(op)] else "slt"
+        relation = "sge" if upwards else "slt"
         side = e.op(f"icmp {relation} {ty} {signs}, {_number(op.result.type, 0)}")
         inexact = e.op(f"and {mask} {inexact}, {side}")
     step = e.op(f"zext {mask} {inexact} to {ty}")
-    e.bind(op.result, e.op(f"{'add' if _ROUNDED[type(op)] else 'sub'} {ty} {q}, {step}"))
+    e.bind(op.result, e.op(f"{'add' if upwards else 'sub'} {ty} {q}, {step}"))
 
 
-_SHIFTS = {arith.ShLI: "shl", arith.ShRSI: "ashr", arith.ShRUI: "lshr"}
-
-
-@lowers(*_SHIFTS)
+@lowers(*SHIFTS)
 def _shift(e: FunctionContext, op: Any) -> None:
-    name, ty = _SHIFTS[type(op)], op.result.type
+    name, ty = SHIFTS[type(op)], op.result.type
     text, width = llvm_type(ty), bit_width(ty)
-    amount = op.rhs.defining_op.splat_value() if isinstance(op.rhs.defining_op, arith.Constant) else None
-    if isinstance(amount, int) and 0 <= amount < width:
+    if shift_amount(op.rhs, width) is not None:
         e.bind(op.result, e.op(f"{name} {e.typed(op.lhs)}, {e(op.rhs)}"))
         return
     if name == "ashr":
@@ -236,14 +191,14 @@ def _shift(e: FunctionContext, op: Any) -> None:
     e.bind(op.result, e.op(f"select {mask} {inside}, {text} {shifted}, {text} {_number(ty, 0)}"))
 
 
-@lowers(*_CASTS)
+@lowers(*(CASTS.keys() - {arith.TruncF}))
 def _cast(e: FunctionContext, op: Any) -> None:
     ty = op.out.type
     if type(op) is arith.ExtF:
         e.bind(op.out, resize(e, e(op.in_), op.in_.type, ty))
         return
     result = with_element(ty, f32) if element_type(ty) is bf16 else ty
-    value = e.op(f"{_CASTS[type(op)]} {e.typed(op.in_)} to {llvm_type(result)}")
+    value = e.op(f"{CASTS[type(op)]} {e.typed(op.in_)} to {llvm_type(result)}")
     e.bind(op.out, resize(e, value, result, ty))
 
 
@@ -341,8 +296,7 @@ def _clamp(e: FunctionContext, op: tt.ClampF) -> None:
     original = op.result.type
     ty, (x, least, most) = through_single(e, original, [e(op.x), e(op.min), e(op.max)])
     text = llvm_type(ty)
-    keep = op.propagateNan == tt.PropagateNan.all
-    low, high = ("llvm.maximum", "llvm.minimum") if keep else ("llvm.maxnum", "llvm.minnum")
+    low, high = clamp_intrinsics(op)
     above = e.call(ty, f"{low}.{mangled(ty)}", (text, x), (text, least))
     value = e.call(ty, f"{high}.{mangled(ty)}", (text, above), (text, most))
     e.bind(op.result, resize(e, value, ty, original))

@@ -1,13 +1,28 @@
-"""Constants and arithmetic on integers: the same in every register."""
+"""Constants and arithmetic on integers, register by register.
+
+Nothing here is undefined at run time, though LLVM would like divisions by zero and long shifts to be: what a program
+computes for elements that it does not use must not spoil the others. As on CPUs, x / 0 is x, x % 0 is 0, and the least
+integer by -1 is itself.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import arith
-from ...ir import TensorType
-from .context import FunctionContext, elementwise, lowers
-from .types import literal, llvm_type, registers_of
+from ...dialects import arith, tt, ub
+from ...ir import TensorType, Value
+from ...support import UnsupportedOperation
+from ..llvm.operations import (
+    DIVISIONS,
+    INTEGER,
+    ROUNDED_DIVISIONS,
+    SHIFTS,
+    divides_safely,
+    overflow_flags,
+    shift_amount,
+)
+from .context import FunctionContext, elementwise, elementwise_several, lowers
+from .types import bit_width, literal, llvm_type, mangled, registers_of, types_of
 
 __all__: list[str] = []
 
@@ -15,28 +30,147 @@ __all__: list[str] = []
 @lowers(arith.Constant)
 def _constant(e: FunctionContext, op: arith.Constant) -> None:
     values, ty = literal(op.value), op.result.type
-    if isinstance(ty, TensorType) and len(values) == 1:
+    if isinstance(ty, TensorType):
+        if len(values) > 1:
+            raise UnsupportedOperation(op, "with different elements is not supported on NVIDIA GPUs")
         values = values * registers_of(ty)
     e.bind(op.result, values)
 
 
-_INTEGER = {
-    arith.AddI: "add",
-    arith.SubI: "sub",
-    arith.MulI: "mul",
-    arith.AndI: "and",
-    arith.OrI: "or",
-    arith.XOrI: "xor",
-}
+@lowers(ub.Poison)
+def _poison(e: FunctionContext, op: ub.Poison) -> None:
+    e.bind(op.result, ["poison"] * len(types_of(op.result.type)))
 
 
-@lowers(*_INTEGER)
+@lowers(*INTEGER)
 def _integer(e: FunctionContext, op: Any) -> None:
-    name, ty = _INTEGER[type(op)], llvm_type(op.result.type)
-    elementwise(e, op, lambda a, b: e.op(f"{name} {ty} {a}, {b}"))
+    head = f"{INTEGER[type(op)]}{overflow_flags(op)} {llvm_type(op.result.type)}"
+    elementwise(e, op, lambda a, b: e.op(f"{head} {a}, {b}"))
 
 
 @lowers(arith.CmpI)
 def _compare(e: FunctionContext, op: arith.CmpI) -> None:
+    head = f"icmp {op.predicate.name} {llvm_type(op.lhs.type)}"
+    elementwise(e, op, lambda a, b: e.op(f"{head} {a}, {b}"))
+
+
+@lowers(arith.Select)
+def _select(e: FunctionContext, op: arith.Select) -> None:
+    ty = llvm_type(op.result.type)
+    parts = e(op.condition)
+    if not isinstance(op.condition.type, TensorType):
+        parts = parts * len(e(op.true_value))
+    elementwise(
+        e,
+        op,
+        lambda c, a, b: a if a == b else e.op(f"select i1 {c}, {ty} {a}, {ty} {b}"),
+        [parts, e(op.true_value), e(op.false_value)],
+    )
+
+
+# -- divisions ----------------------------------------------------------------------------------------------------
+
+
+@lowers(*DIVISIONS)
+def _division(e: FunctionContext, op: Any) -> None:
+    name, signed, rest = DIVISIONS[type(op)]
+    ty = llvm_type(op.result.type)
+    if divides_safely(op.rhs):
+        elementwise(e, op, lambda a, b: e.op(f"{name} {ty} {a}, {b}"))
+    elif signed:
+        elementwise(e, op, lambda a, b: _signed(e, op.result, a, b)[rest])
+    else:
+        elementwise(e, op, lambda a, b: _unsigned(e, op.result, a, b)[rest])
+
+
+def _unsigned(e: FunctionContext, like: Value, a: str, b: str) -> tuple[str, str]:
+    """Quotient and rest; LLVM drops the one that is not used."""
+    ty = llvm_type(like.type)
+    divisor = e.call(ty, f"llvm.umax.{mangled(like.type)}", (ty, b), (ty, "1"))
+    return e.op(f"udiv {ty} {a}, {divisor}"), e.op(f"urem {ty} {a}, {divisor}")
+
+
+def _signed(e: FunctionContext, like: Value, a: str, b: str) -> tuple[str, str]:
+    """Of the sizes, with the sign put back: the chip divides no other way, and -2^31 / -1 needs no test."""
+    ty, suffix = llvm_type(like.type), mangled(like.type)
+    sizes = [e.call(ty, f"llvm.abs.{suffix}", (ty, v), ("i1", "false")) for v in (a, b)]
+    quotient, rest = _unsigned(e, like, *sizes)
+    opposite = e.op(f"icmp slt {ty} {e.op(f'xor {ty} {a}, {b}')}, 0")
+    negative = e.op(f"icmp slt {ty} {a}, 0")
+    signed = []
+    for value, below in ((quotient, opposite), (rest, negative)):
+        signed.append(e.op(f"select i1 {below}, {ty} {e.op(f'sub {ty} 0, {value}')}, {ty} {value}"))
+    return signed[0], signed[1]
+
+
+@lowers(*ROUNDED_DIVISIONS)
+def _rounded_division(e: FunctionContext, op: Any) -> None:
+    signed, upwards = ROUNDED_DIVISIONS[type(op)]
+    ty = llvm_type(op.result.type)
+
+    def write(a: str, b: str) -> str:
+        quotient, rest = (_signed if signed else _unsigned)(e, op.result, a, b)
+        inexact = e.op(f"icmp ne {ty} {rest}, 0")
+        if signed:
+            side = e.op(f"icmp {'sge' if upwards else 'slt'} {ty} {e.op(f'xor {ty} {a}, {b}')}, 0")
+            inexact = e.op(f"and i1 {inexact}, {side}")
+        step = e.op(f"zext i1 {inexact} to {ty}")
+        return e.op(f"{'add' if upwards else 'sub'} {ty} {quotient}, {step}")
+
+    elementwise(e, op, write)
+
+
+# -- shifts -------------------------------------------------------------------------------------------------------
+
+
+@lowers(*SHIFTS)
+def _shift(e: FunctionContext, op: Any) -> None:
+    """Everything is shifted out by the width or more: what the chip does by itself, too."""
+    name, ty, width = SHIFTS[type(op)], llvm_type(op.result.type), bit_width(op.result.type)
+    least = f"llvm.umin.{mangled(op.result.type)}"
+    short = shift_amount(op.rhs, width) is not None
+
+    def write(a: str, b: str) -> str:
+        if short:
+            return e.op(f"{name} {ty} {a}, {b}")
+        if name == "ashr":
+            return e.op(f"ashr {ty} {a}, {e.call(ty, least, (ty, b), (ty, str(width - 1)))}")
+        inside = e.op(f"icmp ult {ty} {b}, {width}")
+        shifted = e.op(f"{name} {ty} {a}, {b}")
+        return e.op(f"select i1 {inside}, {ty} {shifted}, {ty} 0")
+
+    elementwise(e, op, write)
+
+
+# -- more bits than the operands have -----------------------------------------------------------------------------
+
+
+def _wide_product(e: FunctionContext, like: Value, a: str, b: str, extend: str) -> tuple[str, str]:
+    width, ty = bit_width(like.type), llvm_type(like.type)
+    wide = f"i{2 * width}"
+    x, y = (e.op(f"{extend} {ty} {v} to {wide}") for v in (a, b))
+    product = e.op(f"mul {wide} {x}, {y}")
+    top = e.op(f"lshr {wide} {product}, {width}")
+    return e.op(f"trunc {wide} {product} to {ty}"), e.op(f"trunc {wide} {top} to {ty}")
+
+
+@lowers(arith.MulSIExtended, arith.MulUIExtended)
+def _mul_extended(e: FunctionContext, op: Any) -> None:
+    extend = "sext" if type(op) is arith.MulSIExtended else "zext"
+    elementwise_several(e, op, lambda a, b: _wide_product(e, op.lhs, a, b, extend))
+
+
+@lowers(tt.MulhiUI)
+def _mulhi(e: FunctionContext, op: tt.MulhiUI) -> None:
+    elementwise(e, op, lambda a, b: _wide_product(e, op.x, a, b, "zext")[1])
+
+
+@lowers(arith.AddUIExtended)
+def _add_extended(e: FunctionContext, op: arith.AddUIExtended) -> None:
     ty = llvm_type(op.lhs.type)
-    elementwise(e, op, lambda a, b: e.op(f"icmp {op.predicate.name} {ty} {a}, {b}"))
+
+    def write(a: str, b: str) -> tuple[str, str]:
+        total = e.op(f"add {ty} {a}, {b}")
+        return total, e.op(f"icmp ult {ty} {total}, {a}")
+
+    elementwise_several(e, op, write)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import Block, IntegerAttr, Operation, TensorType, Type, Value
 from ...layout import LinearLayout
@@ -23,7 +24,15 @@ from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
 from .types import types_of
 
-__all__ = ["LOWERINGS", "FunctionContext", "ModuleContext", "elementwise", "lowers"]
+__all__ = [
+    "LOWERINGS",
+    "FunctionContext",
+    "ModuleContext",
+    "copied_bits",
+    "elementwise",
+    "elementwise_several",
+    "lowers",
+]
 
 OFFSET = "allocation.offset"
 
@@ -56,6 +65,7 @@ class FunctionContext(Emitter):
         "block_id",
         "debug",
         "entry_positions",
+        "known_facts",
         "func",
         "known_positions",
         "lane",
@@ -74,6 +84,7 @@ class FunctionContext(Emitter):
         self.names: dict[Value, list[str]] = {}
         self.known_positions: dict[Any, Any] = {}
         self.entry_positions: dict[Any, Any] = {}
+        self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction
 
     # -- emitting -------------------------------------------------------------------------------------------------
@@ -119,6 +130,13 @@ class FunctionContext(Emitter):
     def layout(self, value: Value) -> LinearLayout:
         """The linear layout of a tensor or a buffer: from register, lane, warp, block (or offset, block)."""
         return linear_layout_of(value.type)
+
+    @property
+    def facts(self) -> AxisInfoAnalysis:
+        """What is known of the integers and addresses of this function."""
+        if self.known_facts is None:
+            self.known_facts = AxisInfoAnalysis(self.func)
+        return self.known_facts
 
     # -- instructions ---------------------------------------------------------------------------------------------
 
@@ -209,24 +227,35 @@ def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
     return register
 
 
-def elementwise(e: FunctionContext, op: Any, write: Callable[..., str]) -> None:
+def elementwise(
+    e: FunctionContext, op: Any, write: Callable[..., str], columns: Sequence[Sequence[str]] | None = None
+) -> None:
     """Lower an operation with one result element by element: `write(*operands) -> operand`.
 
-    Registers that hold the same element (bits of the layout that go to zero) are computed once.
+    Registers that hold the same element (bits of the layout that go to zero) are computed once. `columns` are the
+    parts to work on, where they are not those of the operands.
     """
-    (result,) = op.results
-    columns = [e(v) for v in op.operands]
-    if not isinstance(result.type, TensorType):
-        e.bind(result, [write(*(c[0] for c in columns))])
-        return
-    copies = _copied_bits(result.type)
-    out: list[str] = []
-    for i in range(len(columns[0])):
-        out.append(out[i & ~copies] if i & copies else write(*(c[i] for c in columns)))
-    e.bind(result, out)
+    elementwise_several(e, op, lambda *row: (write(*row),), columns)
 
 
-def _copied_bits(ty: Type) -> int:
+def elementwise_several(
+    e: FunctionContext,
+    op: Any,
+    write: Callable[..., Sequence[str]],
+    columns: Sequence[Sequence[str]] | None = None,
+) -> None:
+    """The same for several results of one shape: `write(*operands)` gives an operand for each."""
+    rows = zip(*(columns or [e(v) for v in op.operands]))
+    ty = op.results[0].type
+    copies = copied_bits(ty) if isinstance(ty, TensorType) else 0
+    out: list[Sequence[str]] = []
+    for i, row in enumerate(rows):
+        out.append(out[i & ~copies] if i & copies else write(*row))
+    for result, parts in zip(op.results, zip(*out)):
+        e.bind(result, parts)
+
+
+def copied_bits(ty: Type) -> int:
     """The bits of a register's number that make no difference to which element it holds."""
     mask = _COPIES.get(ty)
     if mask is None:

@@ -18,13 +18,13 @@ from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError
 from ..llvm.control import CONTROL, lower_region
-from . import arith, dot, reduce, shape
+from . import arith, casts, dot, floats, math, memory, reduce, shape
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
-_ = (arith, dot, reduce, shape)  # imported for the lowerings they register
+_ = (arith, casts, dot, floats, math, memory, reduce, shape)  # imported for the lowerings they register
 LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -63,7 +63,11 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
     bodies = [_function(context, f, options, f is kernel) for f in functions]
     head = [f'target triple = "{TRIPLE}"', f"{SHARED} = external addrspace(3) global [0 x i8], align 16"]
     tail = [] if debug is None else [debug.text()]
-    attributes = ["attributes #0 = { nounwind }", "attributes #1 = { convergent nounwind }"]
+    attributes = [
+        "attributes #0 = { nounwind }",
+        "attributes #1 = { convergent nounwind }",
+        "attributes #2 = { nounwind willreturn memory(none) }",
+    ]
     parts = [*head, *sorted(context.declares), *context.functions.values(), *bodies, *attributes, *tail]
     return LoweredModule("\n\n".join(parts) + "\n", kernel.sym_name, _shared_bytes(module))
 

@@ -1,0 +1,153 @@
+"""LLVM text to PTX."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.backends.nvidia.texts import add
+from tritium.backends.compiler import UserText
+from tritium.backends.errors import BackendError
+from tritium.backends.llvm import library, target_machine
+from tritium.backends.nvidia import codegen
+from tritium.backends.nvidia.asm_constraints import asm_is_plain
+from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+
+HOPPER = Chip(90, 84)
+KNOWN = sorted(codegen._KNOWN)
+NEWEST = pytest.mark.skipif(library().llvm_version_info[0] < 22, reason="an older LLVM, which knows fewer chips")
+
+ASM = """define ptx_kernel void @k(ptr addrspace(1) %x) {{
+  %v = load {ty}, ptr addrspace(1) %x
+  %r = call {ty} asm sideeffect "mov.b32 $0, $1;", "={c},{c}"({ty} %v)
+  store {ty} %r, ptr addrspace(1) %x
+  ret void
+}}"""
+
+
+def ptx(text: str, chip: Chip = HOPPER, **options: bool) -> str:
+    return emit_ptx(optimize(text, chip), chip, **options)
+
+
+def test_a_kernel() -> None:
+    text = ptx(add())
+    assert re.search(r"^\.version 8\.4\n\.target sm_90a\n\.address_size 64$", text, re.M)
+    assert ".visible .entry add(" in text and ".reqntid 128" in text
+    assert "debug" not in text
+
+
+def test_products_and_sums_fuse_where_the_text_says_so() -> None:
+    assert "fma.rn.f32" in ptx(add())
+    apart = ptx(add(contract=False))
+    assert "fma" not in apart and "mul" in apart and "add" in apart
+
+
+def test_pointers_to_shared_memory_have_32_bits() -> None:
+    assert "p3:32:32" in str(target_machine(HOPPER.machine()).target_data)
+
+
+def test_optimized_text_gives_the_same_code_as_the_module_it_is_of() -> None:
+    module = optimize(add(), HOPPER)
+    text = str(module)
+    first, second = emit_ptx(module, HOPPER), emit_ptx(module, HOPPER)  # the second reads the text again
+    assert first == second == emit_ptx(text, HOPPER)
+
+
+@NEWEST
+@pytest.mark.parametrize("capability", KNOWN)
+def test_every_chip(capability: int) -> None:
+    """LLVM says nothing on standard error (what it does not know it ignores, and takes another)."""
+    code = (
+        "from tests.backends.nvidia.texts import add\n"
+        "from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize\n"
+        f"chip = Chip.of({capability}, None)\n"
+        "print(emit_ptx(optimize(add(), chip), chip))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert f".target {Chip.of(capability, None).name}\n" in done.stdout
+
+
+@NEWEST
+@pytest.mark.parametrize("version", [80, 84, 87, 88, 90, 91, 94])
+def test_the_version_is_what_is_read(version: int) -> None:
+    chip = Chip(90, version)
+    assert f".version {version // 10}.{version % 10}\n" in ptx(add(), chip)
+    assert int(re.search(r"ptx(\d+)", chip.machine().features)[1]) <= version
+
+
+@pytest.mark.parametrize(
+    ("capability", "version", "message"),
+    [
+        (70, 84, "sm_70 cannot be made; there are: sm_75, sm_80"),
+        (130, 90, "sm_130 cannot be made"),
+        (100, 80, r"sm_100 needs PTX 8\.6.*reads only 8\.0"),
+        (121, 87, r"sm_121 needs PTX 8\.8"),
+    ],
+)
+def test_chips_that_cannot_be(capability: int, version: int, message: str) -> None:
+    with pytest.raises(BackendError, match=message):
+        Chip(capability, version)
+
+
+def test_an_older_llvm_says_which_one_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library(), "llvm_version_info", (20, 1, 0))
+    assert Chip(90, 90).machine().features == "+ptx87"
+    with pytest.raises(BackendError, match=r"LLVM 20 does not know sm_121: llvmlite with LLVM 21"):
+        Chip(121, 90).machine()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("define ptx_kernel void @k( {", "expected type"),
+        ("define ptx_kernel void @k() {\n  ret i32 0\n}", "function result type"),
+    ],
+)
+@pytest.mark.parametrize("wrap", [str, UserText])
+def test_bad_text_is_an_exception(text: str, message: str, wrap: type) -> None:
+    with pytest.raises(BackendError, match=message):
+        ptx(wrap(text))
+
+
+def test_a_persons_text_is_compiled_elsewhere() -> None:
+    found = optimize(UserText(add()), HOPPER)
+    assert isinstance(found, UserText)
+    assert emit_ptx(found, HOPPER) == ptx(add())
+
+
+# ---- inline assembly -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("result", "constraints", "operands", "plain"),
+    [
+        ("i32", "=r,r", "i32 %x", True),
+        ("float", "=f,f,~{memory}", "float %x", True),
+        ("{ i32, i32 }", "=r,=r,l", "ptr addrspace(1) %x", True),
+        ("<2 x half>", "=r,r,b", "<2 x half> %x, i1 %b", True),
+        ("i32", "=r,0,n", "i32 %x, i32 7", True),
+        ("i64", "=r,r", "i32 %x", False),
+        ("i32", "=r,r", "i64 %x", False),
+        ("i32", "=r,r,r", "i32 %x", False),
+        ("i32", "=r,1", "i32 %x", False),
+        ("i32", "=Q,r", "i32 %x", False),
+        ("void", "=r,r", "i32 %x", False),
+    ],
+)
+def test_constraints_that_surely_fit(result: str, constraints: str, operands: str, plain: bool) -> None:
+    text = f'  %1 = call {result} asm sideeffect "add.u32 \\22a\\22;", "{constraints}"({operands}) #1, !dbg !3'
+    assert asm_is_plain(f"  %0 = add i32 1, 2\n{text}\n") is plain
+
+
+def test_llvm_ending_its_process_over_inline_assembly_is_an_exception() -> None:
+    assert "mov.b32" in ptx(ASM.format(ty="i32", c="r"))
+    with pytest.raises(BackendError, match="LLVM failed"):
+        ptx(ASM.format(ty="<4 x i64>", c="r"))
+
+
+def test_instructions_ordered_for_registers() -> None:
+    assert ".visible .entry add(" in ptx(add(), fewer_registers=True)

@@ -1,0 +1,136 @@
+"""Arithmetic on floats, register by register.
+
+Sums and products may become one fused operation where the options allow it. f32 is divided to within two units in the
+last place, as Triton does (`tt.precise_divf` rounds correctly); so are f16 and bf16, in f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialects import arith, tt
+from ...ir import Type, element_type, f32, f64
+from ...support import UnsupportedOperation
+from ..llvm.operations import FLOAT, MIN_MAX, clamp_intrinsics
+from .casts import resize
+from .context import FunctionContext, elementwise, lowers
+from .types import bit_width, is_float, llvm_type, mangled
+
+__all__ = ["in_single"]
+
+ROUNDINGS = {
+    arith.RoundingMode.downward: "rm",
+    arith.RoundingMode.upward: "rp",
+    arith.RoundingMode.toward_zero: "rz",
+}
+"""PTX's words for how a result is rounded; the usual way has none."""
+
+
+def in_single(e: FunctionContext, ty: Type, write: Callable[..., str], narrow: bool = True) -> Callable[..., str]:
+    """`write`, which works on f32 and f64, for operands and a result of type `ty`: 16 bits are widened and rounded."""
+    element = element_type(ty)
+    if not narrow or bit_width(element) >= 32:
+        return write
+    return lambda *operands: resize(e, write(*(resize(e, v, element, f32) for v in operands)), f32, element)
+
+
+def _single_of(ty: Type) -> Type:
+    """The type that `in_single` computes in."""
+    return f64 if element_type(ty) is f64 else f32
+
+
+def _check(op: Any) -> None:
+    if not is_float(op.operands[0].type):
+        raise UnsupportedOperation(op, f"on {element_type(op.operands[0].type)} is not supported on NVIDIA GPUs")
+
+
+@lowers(arith.AddF, arith.SubF, arith.MulF)
+def _float(e: FunctionContext, op: Any) -> None:
+    _check(op)
+    if op.roundingmode not in (None, arith.RoundingMode.to_nearest_even):
+        _rounded(e, op, FLOAT[type(op)][1:])
+        return
+    head = f"{FLOAT[type(op)]}{' contract' if e.module.fusion else ''} {llvm_type(op.result.type)}"
+    elementwise(e, op, lambda a, b: e.op(f"{head} {a}, {b}"))
+
+
+def _rounded(e: FunctionContext, op: Any, name: str) -> None:
+    """An instruction that rounds in one direction."""
+    ty, mode = element_type(op.result.type), ROUNDINGS.get(op.roundingmode)
+    if mode is None or ty not in (f32, f64):
+        raise UnsupportedOperation(op, f"of {ty} with rounding {op.roundingmode.name} is not supported on NVIDIA GPUs")
+    register, text = "f" if ty is f32 else "d", llvm_type(ty)
+    line, constraints = f"{name}.{mode}.{ty} $0, $1, $2;", f"={register},{register},{register}"
+    elementwise(e, op, lambda a, b: e.asm(line, constraints, [(text, a), (text, b)], text, False))
+
+
+@lowers(arith.DivF)
+def _divide(e: FunctionContext, op: arith.DivF) -> None:
+    _check(op)
+    ty = op.result.type
+    if op.roundingmode not in (None, arith.RoundingMode.to_nearest_even):
+        _rounded(e, op, "div")
+    elif element_type(ty) is f64:
+        elementwise(e, op, lambda a, b: e.op(f"fdiv double {a}, {b}"))
+    else:
+        elementwise(e, op, in_single(e, ty, lambda a, b: e.call("float", "llvm.nvvm.div.full", *_singles(a, b))))
+
+
+@lowers(tt.ApproxDivF)
+def _divide_fast(e: FunctionContext, op: tt.ApproxDivF) -> None:
+    elementwise(e, op, lambda a, b: e.call("float", "llvm.nvvm.div.approx.f", *_singles(a, b)))
+
+
+def _singles(*operands: str) -> list[tuple[str, str]]:
+    return [("float", v) for v in operands]
+
+
+@lowers(tt.PreciseDivF)
+def _divide_precisely(e: FunctionContext, op: tt.PreciseDivF) -> None:
+    ty = llvm_type(_single_of(op.result.type))
+    elementwise(e, op, in_single(e, op.result.type, lambda a, b: e.op(f"fdiv {ty} {a}, {b}")))
+
+
+@lowers(arith.NegF)
+def _negate(e: FunctionContext, op: arith.NegF) -> None:
+    _check(op)
+    ty = llvm_type(op.result.type)
+    elementwise(e, op, lambda a: e.op(f"fneg {ty} {a}"))
+
+
+@lowers(arith.CmpF)
+def _compare(e: FunctionContext, op: arith.CmpF) -> None:
+    _check(op)
+    ty, predicate = llvm_type(op.lhs.type), op.predicate.name
+    elementwise(e, op, lambda a, b: e.op(f"fcmp {predicate} {ty} {a}, {b}"))
+
+
+@lowers(*MIN_MAX)
+def _min_max(e: FunctionContext, op: Any) -> None:
+    ty = op.result.type
+    narrow = is_float(ty) and _without_minimum(e, ty)
+    wide = f32 if narrow else ty
+    text, name = llvm_type(wide), f"{MIN_MAX[type(op)]}.{mangled(wide)}"
+    elementwise(e, op, in_single(e, ty, lambda a, b: e.call(text, name, (text, a), (text, b)), narrow))
+
+
+def _without_minimum(e: FunctionContext, ty: Type) -> bool:
+    """Whether the chip has no minimum of floats of 16 bits."""
+    return e.module.capability < 80 and bit_width(ty) == 16
+
+
+@lowers(tt.ClampF)
+def _clamp(e: FunctionContext, op: tt.ClampF) -> None:
+    _check(op)
+    ty = op.result.type
+    narrow = _without_minimum(e, ty)
+    wide = f32 if narrow else ty
+    text, suffix = llvm_type(wide), mangled(wide)
+    larger, smaller = clamp_intrinsics(op)
+
+    def write(x: str, least: str, most: str) -> str:
+        above = e.call(text, f"{larger}.{suffix}", (text, x), (text, least))
+        return e.call(text, f"{smaller}.{suffix}", (text, above), (text, most))
+
+    elementwise(e, op, in_single(e, ty, write, narrow))

@@ -1,0 +1,76 @@
+"""Elements packed into the words that memory instructions move, and taken out of them again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import arith
+from ...dialects.tt_types import PointerType
+from ...ir import FloatType, IntegerType, Type, Value, element_type
+from ...ir.attributes import float_bits
+from .context import FunctionContext
+from .types import bit_width, llvm_type
+
+__all__ = ["constant_bits", "pack", "unpack", "word_bits"]
+
+
+def word_bits(ty: Type, count: int) -> int:
+    """How wide the words are in which `count` elements are moved: 32 bits, less for fewer, 64 for wider elements."""
+    width = max(8, bit_width(ty))
+    return max(width, min(32, width * count))
+
+
+def _in_memory(e: FunctionContext, value: str, ty: Type) -> tuple[str, str]:
+    """The type and operand of an element as memory holds it: i1 is a byte, an address its number."""
+    if isinstance(element_type(ty), PointerType):
+        return "i64", e.op(f"ptrtoint {llvm_type(ty)} {value} to i64")
+    if bit_width(ty) == 1:
+        return "i8", e.op(f"zext i1 {value} to i8")
+    return llvm_type(ty), value
+
+
+def pack(e: FunctionContext, values: Sequence[str], ty: Type, width: int) -> list[str]:
+    """Elements as words of type i`width`, the first in the lowest bits."""
+    elements = [_in_memory(e, v, ty) for v in values]
+    narrow, size = elements[0][0], max(8, bit_width(ty))
+    per_word = width // size
+    out = []
+    for first in range(0, len(values), per_word):
+        group = [v for _, v in elements[first : first + per_word]]
+        word, kind = group[0], narrow
+        if per_word > 1:
+            kind, word = f"<{per_word} x {narrow}>", "poison"
+            for i, v in enumerate(group):
+                word = e.op(f"insertelement {kind} {word}, {narrow} {v}, i32 {i}")
+        out.append(word if kind == f"i{width}" else e.op(f"bitcast {kind} {word} to i{width}"))
+    return out
+
+
+def unpack(e: FunctionContext, words: Sequence[str], ty: Type, width: int) -> list[str]:
+    """The elements in words of type i`width`."""
+    size = max(8, bit_width(ty))
+    per_word = width // size
+    pointer = isinstance(element_type(ty), PointerType)
+    narrow = "i64" if pointer else "i8" if bit_width(ty) == 1 else llvm_type(ty)
+    out = []
+    for word in words:
+        if per_word > 1:
+            vector = f"<{per_word} x {narrow}>"
+            whole = e.op(f"bitcast i{width} {word} to {vector}")
+            out += [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(per_word)]
+        else:
+            out.append(word if narrow == f"i{width}" else e.op(f"bitcast i{width} {word} to {narrow}"))
+    if pointer:
+        return [e.op(f"inttoptr i64 {v} to {llvm_type(ty)}") for v in out]
+    return [e.op(f"icmp ne i8 {v}, 0") for v in out] if bit_width(ty) == 1 else out
+
+
+def constant_bits(value: Value) -> int | None:
+    """The bits of a constant, the same in every element; None for what is no such constant."""
+    op, ty = value.defining_op, element_type(value.type)
+    number = op.splat_value() if isinstance(op, arith.Constant) else None
+    if number is None:
+        return None
+    if isinstance(ty, FloatType):
+        return float_bits(number, ty)
+    return int(number) & ((1 << bit_width(ty)) - 1) if isinstance(ty, IntegerType) else None
