@@ -1,0 +1,70 @@
+"""The cheapest way from one layout of a tensor to another.
+
+| way | when | costs |
+|---|---|---|
+| registers | each thread has what it needs, in known registers | nothing |
+| lanes | each warp has what it needs | 2 a shuffle, 1 a select, 1 a value put into a word or taken out of it |
+| memory | always | 1 an instruction, 1 a wavefront, the barriers between stores and loads, the addresses |
+
+The unit is an issue slot of a scheduler. A shuffle passes the same crossbar as one wavefront of shared memory, hence 2.
+A barrier of the block costs about 16 slots where warps arrive together, one of a warp 2, one of a cluster 64 (measured
+in other people's microbenchmarks, rounded; what matters is the order), the addresses of both sides about 10.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .linear import LinearLayout
+from .shuffles import LanePlan, plan_lanes
+from .swizzle import MemoryPlan, memory_cost, plan_memory
+
+__all__ = ["Plan", "cost", "kind", "plan_exchange"]
+
+Plan = LanePlan | MemoryPlan
+
+BARRIER = {"warp": 2, "block": 16, "cluster": 64}
+ADDRESSES = 10
+
+
+def cost(plan: Plan) -> int:
+    """Issue slots, as far as plans are compared by them."""
+    if isinstance(plan, LanePlan):
+        return 2 * plan.shuffles + plan.selects + plan.packing()
+    barriers = 2 * plan.rounds - 1
+    return memory_cost(plan) + barriers * BARRIER[plan.sync] + ADDRESSES
+
+
+def kind(plan: Plan) -> str:
+    """ "nothing", "registers", "lanes" or "memory"."""
+    if isinstance(plan, MemoryPlan):
+        return "memory"
+    if plan.shuffles or plan.selects:
+        return "lanes"
+    return "nothing" if plan.moves_nothing() else "registers"
+
+
+@functools.lru_cache(4096)
+def plan_exchange(
+    source: LinearLayout,
+    target: LinearLayout,
+    bits: int,
+    load_matrix: bool = False,
+    store_matrix: bool = False,
+    within_warps: bool = False,
+) -> Plan:
+    """The plan for a tensor of elements of `bits` (8, 16, 32 or 64) from the layout `source` to `target`.
+
+    Both map register, lane, warp, block to the same dimensions. `load_matrix`, `store_matrix`: whether the machine has
+    ldmatrix and stmatrix. `within_warps` forbids shared memory: `ValueError` where elements must leave their warp, or
+    where blocks of a cluster hold elements of each other.
+    """
+    lanes = plan_lanes(source, target, bits)
+    if within_warps:
+        if lanes is None:
+            raise ValueError("elements must leave their warp")
+        return lanes
+    if lanes is not None and not lanes.shuffles and not lanes.selects:
+        return lanes
+    memory = plan_memory(source, target, bits, load_matrix, store_matrix)
+    return lanes if lanes is not None and cost(lanes) <= cost(memory) else memory
