@@ -12,7 +12,7 @@ threads comes from `lane`, `warp` and `block`, which are operands too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
@@ -41,13 +41,14 @@ OFFSET = "allocation.offset"
 class ModuleContext(llvm_module.ModuleContext):
     """The machine a module is for: `capability` (90 for sm_90), `num_warps` of a block, `num_ctas` of a cluster.
 
-    `debug` makes source locations, None where none are wanted.
+    `debug` makes source locations, None where none are wanted; `texts` are the constants that are texts, by symbol.
     """
 
     capability: int = 80
     num_warps: int = 4
     num_ctas: int = 1
     debug: Any = None
+    texts: dict[str, str] = field(default_factory=dict)
 
     def debug_location(self, loc: Location) -> str:
         """What is written behind the instructions of an operation at `loc`: `, !dbg !7` or nothing."""
@@ -64,9 +65,11 @@ class FunctionContext(Emitter):
     __slots__ = (
         "block_id",
         "debug",
+        "entry_lines",
         "entry_positions",
-        "known_facts",
         "func",
+        "joins",
+        "known_facts",
         "known_positions",
         "lane",
         "module",
@@ -84,6 +87,8 @@ class FunctionContext(Emitter):
         self.names: dict[Value, list[str]] = {}
         self.known_positions: dict[Any, Any] = {}
         self.entry_positions: dict[Any, Any] = {}
+        self.entry_lines: list[str] = []  # what the function begins with
+        self.joins: list[tuple[str, list[tuple[list[str], str]]]] = []  # where regions that are inlined return to
         self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction
 

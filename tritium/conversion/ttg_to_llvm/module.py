@@ -18,13 +18,14 @@ from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError
 from ..llvm.control import CONTROL, lower_region
-from . import arith, casts, dot, floats, math, memory, reduce, shape
+from . import arith, casts, debug, dot, floats, inline_asm, math, memory, program, reduce, shape
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
-_ = (arith, casts, dot, floats, math, memory, reduce, shape)  # imported for the lowerings they register
+# imported for the lowerings they register
+_ = (arith, casts, debug, dot, floats, inline_asm, math, memory, program, reduce, shape)
 LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -92,6 +93,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         f'define {head} @"{func.sym_name}"({", ".join([*parameters, *_SCRATCH])}) {attributes}{subprogram} {{',
         "entry:",
         *_thread_ids(context),
+        *(f"  {line}" for line in e.entry_lines),
         *e.lines,
         "}",
     ])  # fmt: skip
@@ -173,23 +175,3 @@ def _call(e: FunctionContext, op: tt.Call) -> None:
     parts = iter(e.fields(struct, e.op(call), len(types)))
     for result in op.results:
         e.bind(result, [next(parts) for _ in types_of(result.type)])
-
-
-_AXES = "xyz"
-
-
-@lowers(tt.GetProgramId)
-def _program_id(e: FunctionContext, op: tt.GetProgramId) -> None:
-    """Blocks of a cluster are one program together; clusters lie along x."""
-    register = "clusterid" if e.module.num_ctas > 1 else "ctaid"
-    e.bind(op.result, [_special(e, f"{register}.{_AXES[op.axis]}")])
-
-
-@lowers(tt.GetNumPrograms)
-def _num_programs(e: FunctionContext, op: tt.GetNumPrograms) -> None:
-    register = "nclusterid" if e.module.num_ctas > 1 else "nctaid"
-    e.bind(op.result, [_special(e, f"{register}.{_AXES[op.axis]}")])
-
-
-def _special(e: FunctionContext, register: str) -> str:
-    return e.call("i32", f"llvm.nvvm.read.ptx.sreg.{register}")

@@ -1,0 +1,119 @@
+"""What a kernel brings itself: inline PTX, functions of libraries, and functions applied element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dialects import tt
+from ...ir import TensorType, Type
+from ..llvm.control import lower_region
+from .context import FunctionContext, elementwise, lowers
+from .types import bit_width, llvm_type, types_of
+
+__all__: list[str] = []
+
+
+@lowers(tt.ExternElementwise)
+def _library(e: FunctionContext, op: tt.ExternElementwise) -> None:
+    ty = llvm_type(op.result.type)
+    operands = [llvm_type(v.type) for v in op.srcs]
+    attributes = " #2" if op.pure else ""
+    elementwise(e, op, lambda *row: e.call(ty, op.symbol, *zip(operands, row), attributes=attributes))
+
+
+# -- inline PTX ---------------------------------------------------------------------------------------------------
+
+
+@lowers(tt.InlineAsm)
+def _inline_asm(e: FunctionContext, op: tt.InlineAsm) -> None:
+    """The text once for each group of `packed_element` registers; the last group is filled up with anything."""
+    pack = op.packed_element
+    count = len(types_of(op.results[0].type))
+    columns = [[*e(v), *["poison"] * (-count % pack)] for v in op.args]
+    results: list[list[str]] = [[] for _ in op.results]
+    for first in range(0, count, pack):
+        operands = []
+        for value, parts in zip(op.args, columns):
+            operands += _grouped(e, parts[first : first + pack], value.type)
+        for parts, more in zip(results, _asm_once(e, op, operands)):
+            parts += more
+    for result, parts in zip(op.results, results):
+        e.bind(result, parts[:count])
+
+
+def _per_register(ty: Type, pack: int) -> int:
+    """How many elements of a group go into one register of 32 bits."""
+    return min(max(32 // bit_width(ty), 1), pack)
+
+
+def _grouped(e: FunctionContext, values: Sequence[str], ty: Type) -> list[tuple[str, str]]:
+    """Elements as operands: those of less than 32 bits together in one register."""
+    each, element = _per_register(ty, len(values)), llvm_type(ty)
+    if each == 1:
+        return [(element, v) for v in values]
+    vector, out = f"<{each} x {element}>", []
+    for first in range(0, len(values), each):
+        whole = "poison"
+        for i, v in enumerate(values[first : first + each]):
+            whole = e.op(f"insertelement {vector} {whole}, {element} {v}, i32 {i}")
+        out.append((vector, whole))
+    return out
+
+
+def _asm_once(e: FunctionContext, op: tt.InlineAsm, operands: list[tuple[str, str]]) -> list[list[str]]:
+    """For each result the elements of one group."""
+    shapes = []  # (elements in a register, registers, type of an element) of each result
+    for result in op.results:
+        each = _per_register(result.type, op.packed_element)
+        shapes.append((each, op.packed_element // each, llvm_type(result.type)))
+    types = [ty if each == 1 else f"<{each} x {ty}>" for each, n, ty in shapes for _ in range(n)]
+    struct = types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
+    value = e.asm(op.asm_string, op.constraints.replace(" ", ""), operands, struct, not op.pure)
+    registers = iter([value] if len(types) == 1 else e.fields(struct, value, len(types)))
+    out = []
+    for each, n, ty in shapes:
+        parts: list[str] = []
+        for _ in range(n):
+            register = next(registers)
+            vector = f"<{each} x {ty}>"
+            if each == 1:
+                parts.append(register)
+            else:
+                parts += [e.op(f"extractelement {vector} {register}, i32 {i}") for i in range(each)]
+        out.append(parts)
+    return out
+
+
+# -- functions applied element by element -------------------------------------------------------------------------
+
+
+@lowers(tt.MapElementwise)
+def _map(e: FunctionContext, op: tt.MapElementwise) -> None:
+    """The region, branches and all, once for each group of `pack` registers."""
+    region, pack = op.regions[0], op.pack
+    columns = [e(v) for v in op.srcs]
+    results: list[list[str]] = [[] for _ in op.results]
+    for first in range(0, len(columns[0]), pack):
+        arguments = [parts[first + i] for parts in columns for i in range(pack)]
+        for argument, part in zip(region.entry.args, arguments):
+            e.bind(argument, [part])
+        e.joins.append((e.fresh_label("joined"), []))
+        lower_region(e, region)
+        label, edges = e.joins.pop()
+        e.label(label)
+        for k, result in enumerate(op.results):
+            ty = llvm_type(result.type)
+            for i in range(k * pack, k * pack + pack):
+                incoming = ", ".join(f"[ {values[i]}, %{block} ]" for values, block in edges)
+                results[k].append(e.op(f"phi {ty} {incoming}"))
+    for result, parts in zip(op.results, results):
+        assert isinstance(result.type, TensorType)
+        e.bind(result, parts)
+
+
+@lowers(tt.MapElementwiseReturn)
+def _return(e: FunctionContext, op: Any) -> None:
+    label, edges = e.joins[-1]
+    edges.append(([e.scalar(v) for v in op.values], e.block))
+    e.stmt(f"br label %{label}")
