@@ -129,3 +129,11 @@ def test_narrowing_towards_zero(name: str) -> None:
     expected = np.searchsorted(values, np.abs(x), side="right") - 1
     negative = x < 0 if "FNUZ" not in name else (x < 0) & (expected > 0)  # these have no -0
     np.testing.assert_array_equal(out, expected | (negative << 7))
+
+
+def test_f64_is_rounded_once() -> None:
+    """Just beside the middle of two e4m3 numbers, by less than an f32 can say."""
+    x = np.array([1.0625 + 2.0**-40, 1.0625 - 2.0**-40, 1.1875 - 2.0**-40, -1.0625 - 2.0**-40] * 64)
+    out = poisoned(256, np.uint8)
+    Kernel(cast("f64", "f8E4M3FN", ", rounding = rtne"))((1,), x, x, out, 256)
+    assert [value_of(int(p), "f8E4M3FN") for p in out[:4]] == [1.125, 1.0, 1.125, -1.125]

@@ -11,7 +11,7 @@ from ...ir import IntegerType, Type, bf16, element_type, f32, f64, i32, with_ele
 from .context import FunctionContext
 from .types import bit_width, lanes_of, llvm_type, mangled
 
-__all__ = ["resize", "through_single"]
+__all__ = ["resize", "through_single", "to_single"]
 
 
 def resize(e: FunctionContext, value: str, source: Type, target: Type) -> str:
@@ -29,6 +29,13 @@ def resize(e: FunctionContext, value: str, source: Type, target: Type) -> str:
         return resize(e, _from_bfloat(e, value, source), single, target)
     name = "fpext" if bit_width(target) > bit_width(source) else "fptrunc"
     return e.op(f"{name} {llvm_type(source)} {value} to {llvm_type(target)}")
+
+
+def to_single(e: FunctionContext, value: str, source: Type) -> str:
+    """A float as f32 that is to be rounded to fewer bits next: f64 to odd, so that it is rounded once."""
+    if element_type(source) is f64:
+        return _to_odd_single(e, value, source)
+    return resize(e, value, source, with_element(source, f32))
 
 
 def through_single(e: FunctionContext, ty: Type, operands: list[str]) -> tuple[Type, list[str]]:

@@ -14,6 +14,7 @@ from ...ir import Type, bf16, element_type, f32, f64
 from ...support import UnsupportedOperation
 from ..llvm.operations import CASTS
 from .context import FunctionContext, elementwise, lowers
+from .narrow_floats import small_float_cast
 from .types import bit_width, is_float, llvm_type
 
 __all__ = ["resize"]
@@ -105,7 +106,7 @@ _TOWARDS_ZERO = (tt.RoundingMode.rtz, arith.RoundingMode.toward_zero)
 def _float_cast(e: FunctionContext, op: Any) -> None:
     source, target = (element_type(v.type) for v in (op.operands[0], op.results[0]))
     if not (is_float(source) and is_float(target)):
-        _narrow(e, op)
+        small_float_cast(e, op)
         return
     rounding = getattr(op, "rounding", None) if isinstance(op, tt.FpToFp) else getattr(op, "roundingmode", None)
     if rounding in _NEAREST or bit_width(target) > bit_width(source):
@@ -141,10 +142,6 @@ def _upper_half(e: FunctionContext, value: str) -> str:
     kept = e.op(f"select i1 {number}, i32 {bits}, i32 {e.op(f'or i32 {bits}, 4194304')}")
     half = e.op(f"trunc i32 {e.op(f'lshr i32 {kept}, 16')} to i16")
     return e.op(f"bitcast i16 {half} to bfloat")
-
-
-def _narrow(e: FunctionContext, op: Any) -> None:
-    raise UnsupportedOperation(op, "with 8-bit floats is not supported on NVIDIA GPUs")
 
 
 # -- bits and addresses -------------------------------------------------------------------------------------------
