@@ -1,0 +1,117 @@
+"""What can go wrong in an emulated kernel: one class a kind, each naming the instruction and, if known, the source."""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING
+
+from ..support.errors import TritiumError
+
+if TYPE_CHECKING:
+    from .ptx import Instruction
+
+__all__ = [
+    "BarrierError",
+    "DataRace",
+    "Deadlock",
+    "DeviceAssertion",
+    "DeviceTrap",
+    "EmulationError",
+    "LaunchError",
+    "MemoryAccessError",
+    "MisalignedAccess",
+    "OutOfBounds",
+    "PTXError",
+    "RunawayKernel",
+    "UninitializedRead",
+    "UnknownInstruction",
+]
+
+
+class EmulationError(TritiumError):
+    """Base of what the emulator reports. `instruction` is where it happened, None where there is no such place."""
+
+    def __init__(self, message: str, instruction: Instruction | None = None) -> None:
+        self.message = message
+        self.instruction = instruction
+        where = place(instruction) if instruction is not None else ""
+        super().__init__(f"{message}\n{where}" if where else message)
+
+
+class PTXError(EmulationError):
+    """The text is no PTX, or PTX of a form that the emulator does not read."""
+
+
+class UnknownInstruction(EmulationError):
+    """An instruction, or a variant of one, that the emulator does not have."""
+
+
+class LaunchError(EmulationError):
+    """The arguments, the grid or the block do not fit the kernel."""
+
+
+class MemoryAccessError(EmulationError):
+    """Base of the errors of loads, stores and atomics."""
+
+
+class OutOfBounds(MemoryAccessError):
+    """An access outside every array, or outside shared, local or parameter memory."""
+
+
+class MisalignedAccess(MemoryAccessError):
+    """An address that is no multiple of the access's size."""
+
+
+class UninitializedRead(MemoryAccessError):
+    """A read of shared memory that nothing has written."""
+
+
+class DataRace(EmulationError):
+    """Two threads meet at one place of shared memory, one of them writes, and nothing orders the two.
+
+    `other` is the instruction of the earlier access.
+    """
+
+    def __init__(self, message: str, instruction: Instruction, other: Instruction | None) -> None:
+        self.other = other
+        earlier = f"\nthe other access:\n{place(other)}" if other is not None else ""
+        super().__init__(message, instruction)
+        self.args = (self.args[0] + earlier,)
+
+
+class Deadlock(EmulationError):
+    """Every thread that has not exited waits for one that will not come."""
+
+
+class BarrierError(EmulationError):
+    """A barrier or a warp's instruction used against its rules."""
+
+
+class RunawayKernel(EmulationError):
+    """The kernel did not end within the allowed number of steps."""
+
+
+class DeviceTrap(EmulationError):
+    """The kernel executed `trap`."""
+
+
+class DeviceAssertion(EmulationError):
+    """A device assertion failed; `assertion`, `file`, `line` and `function` are what the kernel passed."""
+
+    def __init__(
+        self, assertion: str, file: str, line: int, function: str, where: str, instruction: Instruction | None = None
+    ) -> None:
+        self.assertion, self.file, self.line, self.function = assertion, file, line, function
+        super().__init__(f"{file}:{line}: {function}: {where}: assertion failed: {assertion}", instruction)
+
+
+def place(instruction: Instruction) -> str:
+    """The PTX line of an instruction, and its line in the source where the PTX names one."""
+    lines = [f"  PTX line {instruction.line}: {instruction.text}"]
+    if instruction.loc is not None:
+        file, line, column = instruction.loc
+        lines.append(f"  from {file}:{line}:{column}")
+        source = linecache.getline(file, line).strip()
+        if source:
+            lines[-1] += f": {source}"
+    return "\n".join(lines)

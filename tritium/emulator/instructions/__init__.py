@@ -1,0 +1,6 @@
+"""The instructions, by kind; importing this package registers them all."""
+
+from . import atomics, bits, compare, control, convert, copies, floating, integer, loads, moves, warp
+
+__all__ = ["atomics", "bits", "compare", "control", "convert", "copies", "floating", "integer", "loads", "moves"]
+__all__ += ["warp"]

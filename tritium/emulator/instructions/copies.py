@@ -1,0 +1,108 @@
+"""cp.async: copies from global to shared memory that a thread starts and later waits for.
+
+The bytes are copied at once. That nobody may read them before the thread has waited, and a barrier has told the
+others, is what the race check sees to.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..access import Target, elements
+from ..errors import UnknownInstruction
+from ..ptx import Immediate, Instruction, Register
+from ..registry import emulates
+from ..types import TYPES, UNSIGNED, Array
+
+if TYPE_CHECKING:
+    from ..machine import Machine, Mask, Step
+
+__all__: list[str] = []
+
+_ALLOWED = re.compile(r"(async|ca|cg|shared|shared::cta|global|L2::\w+|L2::cache_hint)$")
+
+
+@emulates("cp")
+def copy(machine: Machine, i: Instruction) -> Step:
+    if i.modifiers[:1] != ("async",) or "bulk" in i.modifiers:
+        raise UnknownInstruction(f"the emulator does not know {i.name}", i)
+    last = i.modifiers[-1]
+    if last == "commit_group":
+        return machine.copies.commit
+    if last == "wait_all":
+        return lambda mask: machine.copies.wait(mask, None)
+    if last == "wait_group":
+        count = i.operands[0]
+        assert isinstance(count, Immediate)
+        allowed = int(count.value)
+        return lambda mask: machine.copies.wait(mask, allowed)
+    for m in i.modifiers:
+        if not _ALLOWED.match(m):
+            raise UnknownInstruction(f"the emulator does not know .{m} in {i.name}", i)
+    return start(machine, i)
+
+
+def start(machine: Machine, i: Instruction) -> Step:
+    """Copy 4, 8 or 16 bytes: the first `source size` of them from global memory, the others zeros."""
+    size = i.operands[2]
+    if not isinstance(size, Immediate) or size.value not in (4, 8, 16):
+        raise UnknownInstruction(f"{i.name} copies 4, 8 or 16 bytes", i)
+    total = int(size.value)
+    to = Target(machine, i.operands[0], "shared", total, i, write=True)
+    source = Target(machine, i.operands[1], "global", total, i, write=False)
+    present = amount(machine, i, total)
+    word = UNSIGNED[32]
+
+    def run(mask: Mask) -> None:
+        lanes = machine.lanes(mask)
+        (piece,) = to.pieces(mask)
+        view, at = elements(piece, word)
+        if machine.races is not None:
+            machine.copies.begin(*machine.races.begin_copy(piece, total, i))
+        values = np.zeros((len(lanes), total), np.uint8)
+        sizes = np.broadcast_to(np.asarray(present()), machine.threads)[lanes]
+        for bytes_ in np.unique(sizes):
+            if bytes_:
+                some = sizes == bytes_
+                fetch(machine, source, lanes[some], int(bytes_), np.nonzero(some)[0], values)
+        words = values.view(word)
+        for n in range(total // 4):
+            view[at + n] = words[:, n]
+
+    return run
+
+
+def amount(machine: Machine, i: Instruction, total: int) -> Any:
+    """A function that gives how many bytes of its source each thread copies."""
+    if len(i.operands) < 4:
+        return lambda: total
+    operand = i.operands[3]
+    if isinstance(operand, Register) and machine.rows[operand.name].dtype == np.bool_:
+        ignored = machine.predicate(operand, i)
+        return lambda: np.where(ignored(), 0, total)
+    if "L2::cache_hint" in i.modifiers and len(i.operands) == 4:
+        return lambda: total
+    sizes = machine.read(operand, TYPES["u32"], i)
+
+    def checked() -> Any:
+        return np.minimum(sizes, np.uint32(total))
+
+    return checked
+
+
+def fetch(machine: Machine, source: Target, lanes: Array, size: int, rows: Array, values: Array) -> None:
+    """The first `size` bytes of each thread's source, into the rows of its values."""
+    mask = np.zeros(machine.threads, bool)
+    mask[lanes] = True
+    addresses = source.addresses(mask, lanes)
+    if int(np.bitwise_or.reduce(addresses)) & (source.size - 1):
+        source.misaligned(addresses, lanes)
+    narrow = source if size == source.size else source.sized(size)
+    where = np.zeros(machine.threads, np.int64)
+    where[lanes] = rows
+    for piece in narrow.in_space(addresses, lanes):
+        view, at = elements(piece, UNSIGNED[8])
+        values[where[piece.lanes], :size] = view[at[:, None] + np.arange(size)]

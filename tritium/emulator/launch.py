@@ -1,0 +1,281 @@
+"""`launch`: a kernel's PTX run on NumPy arrays."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import instructions  # registers them
+from .errors import LaunchError
+from .machine import Machine
+from .memory import Memory
+from .parser import parse
+from .program import Program, build
+from .ptx import Immediate, Variable
+from .types import TYPES, Array
+
+__all__ = ["Report", "launch"]
+
+#: Threads that run at once: enough to make NumPy's cost per call small.
+BATCH_THREADS = 8192
+#: Registers, shared and local memory of a batch stay below this many bytes.
+BATCH_BYTES = 512 << 20
+#: Machines kept for further launches of the same kernel and shape.
+KEPT_MACHINES = 8
+BLOCK_LIMIT = 1024
+SHARED_LIMIT = 1 << 20
+
+assert instructions
+
+
+@dataclass
+class Report:
+    """What a launch did.
+
+    `instructions` counts instructions times threads, `barriers` the barriers of blocks that were passed. `prints` has
+    the text of every device print, in the order of execution; `uninitialized` is not counted.
+    """
+
+    kernel: str
+    blocks: int
+    threads: int
+    instructions: int = 0
+    barriers: int = 0
+    prints: list[str] = field(default_factory=list)
+
+    @property
+    def output(self) -> str:
+        """All that was printed."""
+        return "".join(self.prints)
+
+
+@functools.lru_cache(maxsize=64)
+def program_of(ptx: str, name: str | None) -> Program:
+    return build(parse(ptx), name)
+
+
+_machines: OrderedDict[tuple[Any, ...], Machine] = OrderedDict()
+
+
+def launch(
+    ptx: str,
+    grid: int | Sequence[int],
+    arguments: Sequence[Any] = (),
+    *,
+    name: str | None = None,
+    block: int | Sequence[int] | None = None,
+    shared_bytes: int = 0,
+    cluster: int | Sequence[int] | None = None,
+    check_races: bool = True,
+    warp_lockstep: bool = False,
+    memory: Memory | None = None,
+    max_steps: int = 5_000_000,
+    batch_threads: int = BATCH_THREADS,
+) -> Report:
+    """Run a kernel of PTX text on `grid` blocks, and return what it did.
+
+    `arguments` follow the kernel's parameters: a NumPy array is passed as a pointer to its first element, and changed
+    in place (a tuple `(array, offset)` points `offset` bytes further); numbers are converted to the parameter's size;
+    `bytes` fill it; None is a null pointer. Up to two trailing parameters may be left out: they are null pointers.
+
+    `name` says which kernel, where there are several; `block` the threads of a block (default: the kernel's
+    `.reqntid`); `shared_bytes` the size of its dynamic shared memory; `cluster` the blocks of a cluster.
+
+    Raises EmulationError: an access outside all arrays or misaligned, a failed device assertion or trap, a deadlock,
+    a kernel that does not end within `max_steps` segments of code, an unknown instruction. With `check_races`, also
+    DataRace: two threads meet in shared memory without a barrier between; `warp_lockstep` trusts that threads of one
+    warp run in the order of the program, as they did before compute capability 7.0.
+
+    >>> launch(PTX, 2, [x, 64], block=32).instructions > 0      # doctest: +SKIP
+    True
+    """
+    program = program_of(ptx, name)
+    shape = block_of(program, block)
+    cluster_shape = cluster_of(program, cluster)
+    grid3 = triple(grid, "grid")
+    size = cluster_shape[0] * cluster_shape[1] * cluster_shape[2]
+    if any(g % c for g, c in zip(grid3, cluster_shape)):
+        raise LaunchError(f"{program.name}: the grid {grid3} is no multiple of the cluster {cluster_shape}")
+    if program.shared_size + shared_bytes > SHARED_LIMIT:
+        raise LaunchError(f"{program.name} needs {program.shared_size + shared_bytes} bytes of shared memory")
+    memory = memory if memory is not None else Memory()
+    values = parameter_bytes(program, list(arguments), memory)
+    blocks = grid3[0] * grid3[1] * grid3[2]
+    report = Report(program.name, blocks, blocks * shape[0] * shape[1] * shape[2])
+    numbers = block_numbers(grid3, cluster_shape)
+    options = (shared_bytes, cluster_shape, check_races, warp_lockstep)
+    for batch in batches(program, shape, shared_bytes, numbers, size, batch_threads):
+        machine = machine_for(program, shape, len(batch), *options)
+        machine.memory = memory
+        machine.prints = report.prints
+        machine.max_steps = max_steps
+        set_parameters(machine, values)
+        machine.counts.update(instructions=0, barriers=0)
+        machine.reset(batch, grid3)
+        machine.run()
+        report.instructions += machine.counts["instructions"]
+        report.barriers += machine.counts["barriers"]
+    return report
+
+
+def machine_for(
+    program: Program,
+    block: tuple[int, int, int],
+    ctas: int,
+    shared_bytes: int,
+    cluster: tuple[int, int, int],
+    races: bool,
+    lockstep: bool,
+) -> Machine:
+    """A machine of this shape: a new one, or one that an earlier launch has used."""
+    key = (id(program), block, ctas, shared_bytes, cluster, races, lockstep)
+    machine = _machines.pop(key, None)
+    if machine is None or machine.program is not program:
+        machine = Machine(program, block, ctas, shared_bytes, cluster, races, lockstep)
+    _machines[key] = machine
+    while len(_machines) > KEPT_MACHINES:
+        _machines.popitem(last=False)
+    return machine
+
+
+def triple(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    numbers = [value] if isinstance(value, int) else [int(v) for v in value]
+    if not 1 <= len(numbers) <= 3 or any(n < 1 for n in numbers):
+        raise LaunchError(f"the {what} must be one to three positive numbers, not {value!r}")
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
+
+
+def block_of(program: Program, block: int | Sequence[int] | None) -> tuple[int, int, int]:
+    """The shape of a block: asked for, or what the kernel requires."""
+    required = program.kernel.directives.get("reqntid")
+    if block is None:
+        if required is None:
+            raise LaunchError(f"{program.name} has no .reqntid: say how many threads a block has with block=")
+        return triple(required, "block")
+    shape = triple(block, "block")
+    if required is not None and shape != triple(required, "block"):
+        raise LaunchError(f"{program.name} requires blocks of {triple(required, 'block')} threads, not {shape}")
+    if shape[0] * shape[1] * shape[2] > BLOCK_LIMIT:
+        raise LaunchError(f"a block has at most {BLOCK_LIMIT} threads, not {shape}")
+    return shape
+
+
+def cluster_of(program: Program, cluster: int | Sequence[int] | None) -> tuple[int, int, int]:
+    required = program.kernel.directives.get("reqnctapercluster")
+    return triple(cluster if cluster is not None else required or 1, "cluster")
+
+
+def block_numbers(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> Array:
+    """The linear numbers of all blocks; those of a cluster stand together, in the order of their rank."""
+    z, y, x = np.indices(grid[::-1])
+    number = x + grid[0] * (y + grid[1] * z)
+    (gx, gy, gz), (cx, cy, cz) = grid, cluster
+    parts = number.reshape(gz // cz, cz, gy // cy, cy, gx // cx, cx)
+    return parts.transpose(0, 2, 4, 1, 3, 5).ravel()
+
+
+def batches(
+    program: Program, block: tuple[int, int, int], shared_bytes: int, numbers: Array, cluster: int, threads: int
+) -> Iterator[Array]:
+    """Blocks that run at once, whole clusters."""
+    padded = -(-block[0] * block[1] * block[2] // 32) * 32
+    per_thread = sum(TYPES[t].bits // 8 + 1 for t in program.registers.values()) + program.local_size + 256
+    per_block = padded * per_thread + (program.shared_size + shared_bytes) * 8
+    at_once = max(min(threads // padded, BATCH_BYTES // per_block) // cluster, 1) * cluster
+    for first in range(0, len(numbers), at_once):
+        yield numbers[first : first + at_once]
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def parameter_bytes(program: Program, arguments: list[Any], memory: Memory) -> bytes:
+    """The kernel's parameters as it sees them in memory."""
+    parameters = program.kernel.parameters
+    missing = parameters[len(arguments) :]
+    if len(arguments) > len(parameters) or len(missing) > 2 or any(p.size != 8 for p in missing):
+        raise LaunchError(f"{program.name} has {len(parameters)} parameters, not {len(arguments)}")
+    out = bytearray(program.param_size)
+    for number, parameter in enumerate(parameters):
+        value = arguments[number] if number < len(arguments) else None
+        data = encode(value, parameter, f"argument {number} of {program.name}", memory)
+        offset = program.symbols[parameter.name].offset
+        out[offset : offset + parameter.size] = data
+    return bytes(out)
+
+
+def encode(value: Any, parameter: Variable, name: str, memory: Memory) -> bytes:
+    """One argument as the bytes of its parameter."""
+    size = parameter.size
+    if isinstance(value, bytes):
+        if len(value) != size:
+            raise LaunchError(f"{name} has {size} bytes, not {len(value)}")
+        return value
+    offset = 0
+    if isinstance(value, tuple) and len(value) == 2:
+        value, offset = value
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()] if size != 8 or not parameter.pointer else value
+    if isinstance(value, np.ndarray):
+        if size != 8:
+            raise LaunchError(f"{name} has {size} bytes: it cannot be a pointer")
+        return (memory.place(value, name) + offset).to_bytes(8, "little")
+    if value is None:
+        return bytes(size)
+    return encode_number(value, parameter, name)
+
+
+def encode_number(value: Any, parameter: Variable, name: str) -> bytes:
+    size = parameter.size
+    if isinstance(value, np.generic) and value.dtype.itemsize == size:
+        return value.tobytes()
+    if isinstance(value, (float, np.floating)):
+        formats = {2: "<e", 4: "<f", 8: "<d"}
+        if size not in formats:
+            raise LaunchError(f"{name} has {size} bytes: it cannot be a number with a fraction")
+        return struct.pack(formats[size], float(value))
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        raise LaunchError(f"{name}: {type(value).__name__} is neither an array nor a number") from None
+    if parameter.type in ("f32", "f64", "f16"):
+        return struct.pack({"f16": "<e", "f32": "<f", "f64": "<d"}[parameter.type], number)
+    if not -(1 << (size * 8 - 1)) <= number < 1 << (size * 8):
+        raise LaunchError(f"{name}: {number} does not fit into {size} bytes")
+    return (number & ((1 << (size * 8)) - 1)).to_bytes(size, "little")
+
+
+def set_parameters(machine: Machine, values: bytes) -> None:
+    """Write the parameters, and the module's variables as the module has them."""
+    machine.param.raw[: len(values)] = np.frombuffer(values, np.uint8)
+    for variable in machine.program.globals:
+        array = machine.module_arrays[variable.name]
+        base = machine.module_address(variable.name)
+        start = base - int(array.ctypes.data)
+        view = array[start : start + variable.size]
+        view[:] = np.frombuffer(initial_bytes(machine, variable), np.uint8)
+        if variable.size:
+            machine.memory.place(view, variable.name, writable=variable.space == "global")
+
+
+def initial_bytes(machine: Machine, variable: Variable) -> bytes:
+    """What a variable of the module holds at first."""
+    size = TYPES[variable.type].bytes
+    out = b""
+    for value in variable.initial or ():
+        if isinstance(value, Immediate):
+            bits = int(value.value)
+            if value.float_bits == 64 and size == 4:
+                bits = int.from_bytes(struct.pack("<f", struct.unpack("<d", bits.to_bytes(8, "little"))[0]), "little")
+        else:
+            assert isinstance(value, tuple)
+            bits = machine.module_address(value[0]) + value[1]
+        out += (bits & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+    return out.ljust(variable.size, b"\0")

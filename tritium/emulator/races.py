@@ -1,0 +1,267 @@
+"""Data races in shared memory, found by what happens before what.
+
+Each warp has a clock, and knows of every warp of its block (or cluster) up to which time it has seen its doings. An
+access is stamped with the warp's time. A barrier gives all who meet there the knowledge of all, and sets their clocks
+forward; `bar.warp.sync` does so within a warp. Two accesses to one place by different threads, of which one writes,
+are a race unless the later one's warp knows of the earlier one's time. (FastTrack, Flanagan and Freund, PLDI 2009, has
+the idea; its threads are warps here, and every place keeps the last read of each warp.)
+
+Writes of the value that is there already are let pass, as code that computes a value twice stores it twice. Atomic,
+volatile and relaxed accesses do not race with each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import DataRace
+from .program import Program
+from .types import TYPES, Array
+
+if TYPE_CHECKING:
+    from .access import Piece
+    from .machine import Machine, Mask
+    from .ptx import Instruction
+
+__all__ = ["Races", "granule_of"]
+
+#: The time of a write by an asynchronous copy that its thread has not waited for.
+PENDING = np.iinfo(np.int32).max
+SEVERAL = 32
+_STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
+_MEMORY = frozenset(("ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier"))
+
+
+def granule_of(program: Program) -> int:
+    """The bytes of the smallest access that may go to shared memory: places are remembered in this unit."""
+    smallest = 8
+    for segment in program.segments:
+        for i in (*segment.instructions, *([segment.end] if segment.end is not None else [])):
+            if i.opcode in _MEMORY and not {"global", "param", "local", "const"} & set(i.modifiers):
+                sizes = [TYPES[m].bytes for m in i.modifiers if m in TYPES]
+                smallest = min([smallest, *sizes] if i.opcode in ("ld", "st", "atom", "red") else [smallest, *sizes, 4])
+    return max(smallest, 1)
+
+
+class Races:
+    """What every warp knows, and who last touched every place of the shared memory of a machine."""
+
+    def __init__(self, machine: Machine, lockstep: bool) -> None:
+        self.machine, self.lockstep = machine, lockstep
+        self.granule = granule_of(machine.program)
+        places = machine.shared.raw.size // self.granule
+        self.warps_of_cta = machine.padded // 32
+        self.peers = self.warps_of_cta * machine.cluster
+        self.time = np.ones(machine.warps, np.int32)
+        self.clock = np.zeros((machine.warps, self.peers), np.int32)
+        self.writer = np.empty(places, np.int32)
+        self.written = np.empty(places, np.int32)
+        self.write_at = np.zeros(places, np.int32)
+        self.strong = np.zeros(places, bool)
+        self.read_time = np.empty((places, self.peers), np.int32)
+        self.read_lane = np.zeros((places, self.peers), np.int8)
+        self.read_at = np.zeros(places, np.int32)
+        self.instructions: list[Instruction] = []
+        self.numbers: dict[int, int] = {}
+        self.arrivals: dict[int, Array] = {}
+
+    def reset(self) -> None:
+        self.time.fill(1)
+        self.clock.fill(0)
+        self.writer.fill(-1)
+        self.written.fill(0)
+        self.read_time.fill(0)
+        self.arrivals.clear()
+
+    def number(self, i: Instruction) -> int:
+        found = self.numbers.get(id(i))
+        if found is None:
+            found = self.numbers[id(i)] = len(self.instructions)
+            self.instructions.append(i)
+        return found
+
+    # -- knowledge -----------------------------------------------------------------------------------------------
+
+    def everybody_met(self) -> None:
+        """All threads of every block have passed a barrier of their block."""
+        m = self.machine
+        shape = (m.ctas, self.warps_of_cta, self.peers)
+        clock = self.clock.reshape(shape)
+        clock[:] = clock.max(axis=1, keepdims=True)
+        time = self.time.reshape(m.ctas, 1, self.warps_of_cta)
+        for rank in range(m.cluster):
+            own = slice(rank * self.warps_of_cta, (rank + 1) * self.warps_of_cta)
+            clock[rank :: m.cluster, :, own] = time[rank :: m.cluster]
+        self.time += 1
+
+    def warps_met(self, mask: Mask) -> None:
+        """The threads of a mask have met with those of their warps."""
+        if mask is True:
+            warps = np.arange(self.machine.warps)
+        else:
+            warps = np.unique(np.nonzero(mask)[0] >> 5)
+        self.clock[warps, warps % self.peers] = self.time[warps]
+        self.time[warps] += 1
+
+    def knowledge(self, warps: Array) -> Array:
+        """What some warps know together, their own present included."""
+        known = self.clock[warps].max(axis=0)
+        known[warps % self.peers] = self.time[warps]
+        return known
+
+    def arrive(self, mask: Array, places: Array) -> None:
+        """Threads leave what they know at barriers (numbered by `places`, one for each thread), and go on."""
+        for place in np.unique(places[mask]):
+            warps = np.unique(np.nonzero(mask & (places == place))[0] >> 5)
+            known = self.knowledge(warps)
+            before = self.arrivals.get(int(place))
+            self.arrivals[int(place)] = known if before is None else np.maximum(before, known)
+            self.time[warps] += 1
+
+    def met(self, mask: Array, place: int, keep: bool = False) -> None:
+        """Threads pass a barrier, and learn what all who came there know."""
+        warps = np.unique(np.nonzero(mask)[0] >> 5)
+        known = self.knowledge(warps)
+        left = self.arrivals.get(place) if keep else self.arrivals.pop(place, None)
+        if left is not None:
+            known = np.maximum(known, left)
+        self.clock[warps] = known
+        self.time[warps] += 1
+
+    # -- accesses ------------------------------------------------------------------------------------------------
+
+    def spread(self, piece: Piece, size: int) -> tuple[Array, Array]:
+        """The places of accesses of `size` bytes, and the thread of each."""
+        first = piece.at >> (self.granule.bit_length() - 1)
+        count = size // self.granule
+        if count <= 1:
+            return first, piece.lanes
+        return (first[:, None] + np.arange(count)).ravel(), np.repeat(piece.lanes, count)
+
+    def unseen_write(self, place: Array, thread: Array, warp: Array, strong: bool) -> Array:
+        """Which places hold a write by another thread that the warp does not know of."""
+        writer = self.writer[place]
+        written = self.written[place]
+        unseen = (writer != thread) & (written > self.clock[warp, (writer >> 5) % self.peers])
+        if self.lockstep:
+            unseen &= writer >> 5 != warp
+        if strong:
+            unseen &= ~self.strong[place]
+        return unseen | (written == PENDING)
+
+    def read(self, piece: Piece, size: int, i: Instruction) -> None:
+        """Note reads, and complain of writes that may not have happened yet."""
+        place, thread = self.spread(piece, size)
+        warp = thread >> 5
+        strong = bool(_STRONG & set(i.modifiers))
+        unseen = self.unseen_write(place, thread, warp, strong)
+        if unseen.any():
+            n = int(np.argmax(unseen))
+            self.complain("reads", "written by", place, thread, n, i, int(self.writer[place[n]]))
+        if strong:
+            return
+        peer, lane, now = warp % self.peers, (thread & 31).astype(np.int8), self.time[warp]
+        another = (self.read_time[place, peer] == now) & (self.read_lane[place, peer] != lane)
+        self.read_time[place, peer] = now
+        self.read_lane[place, peer] = lane
+        shared = another | (self.read_lane[place, peer] != lane)
+        self.read_lane[place[shared], peer[shared]] = SEVERAL
+        self.read_at[place] = self.number(i)
+
+    def write(
+        self, piece: Piece, view: Array, at: Array, values: list[Any], size: int, i: Instruction, atomic: bool = False
+    ) -> None:
+        """Note writes of `values` (before they are made), and complain of accesses that may not have happened yet."""
+        place, thread = self.spread(piece, size)
+        warp = thread >> 5
+        strong = atomic or bool(_STRONG & set(i.modifiers))
+        unseen = self.unseen_write(place, thread, warp, strong)
+        if unseen.any():
+            same = np.ones(len(at), bool)
+            for n, value in enumerate(values):
+                same &= view[at + n] == value
+            pending = self.written[place] == PENDING
+            unseen &= pending | ~np.repeat(same if values else ~same, max(size // self.granule, 1))
+            if unseen.any():
+                n = int(np.argmax(unseen))
+                self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
+        self.check_readers(place, thread, warp, i)
+        self.writer[place] = thread
+        self.written[place] = self.time[warp]
+        self.write_at[place] = self.number(i)
+        self.strong[place] = strong
+
+    def check_readers(self, place: Array, thread: Array, warp: Array, i: Instruction) -> None:
+        """Complain if somebody may still be reading what is written."""
+        peer = warp % self.peers
+        times = self.read_time[place]
+        unseen = times > self.clock[warp]
+        rows = np.arange(len(place))
+        if self.lockstep:
+            unseen[rows, peer] = False
+        else:
+            unseen[rows, peer] &= self.read_lane[place, peer] != (thread & 31)
+        if not unseen.any():
+            return
+        n = int(np.argmax(unseen.any(axis=1)))
+        other = int(np.argmax(unseen[n]))
+        lane = int(self.read_lane[place[n], other])
+        reader = (int(warp[n]) // self.peers * self.peers + other) * 32 + (lane if lane < SEVERAL else 0)
+        self.complain("writes", "read by", place, thread, n, i, reader, self.read_at)
+
+    def check_collision(self, piece: Piece, view: Array, at: Array, values: list[Any], i: Instruction) -> None:
+        """After a write: complain if two threads wrote different values to one place by this instruction."""
+        for n, value in enumerate(values):
+            lost = view[at + n] != value
+            if lost.any():
+                k = int(np.argmax(lost))
+                place, _ = self.spread(piece, self.granule)
+                winner = int(self.writer[place[k]])
+                self.complain("writes", "written by", place, piece.lanes, k, i, winner)
+
+    def begin_copy(self, piece: Piece, size: int, i: Instruction) -> tuple[Array, Array]:
+        """An asynchronous copy writes: until its thread waits, nobody may touch the places. Returns places, threads."""
+        place, thread = self.spread(piece, size)
+        warp = thread >> 5
+        unseen = self.unseen_write(place, thread, warp, False)
+        if unseen.any():
+            n = int(np.argmax(unseen))
+            self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
+        self.check_readers(place, thread, warp, i)
+        self.writer[place] = thread
+        self.written[place] = PENDING
+        self.write_at[place] = self.number(i)
+        self.strong[place] = False
+        return place, thread
+
+    def end_copy(self, place: Array, thread: Array) -> None:
+        """The thread has waited for its copies: they are writes of this moment."""
+        mine = (self.writer[place] == thread) & (self.written[place] == PENDING)
+        self.written[place[mine]] = self.time[thread[mine] >> 5]
+
+    def complain(
+        self,
+        doing: str,
+        done: str,
+        place: Array,
+        thread: Array,
+        n: int,
+        i: Instruction,
+        other: int,
+        table: Array | None = None,
+    ) -> None:
+        m = self.machine
+        offset = int(place[n]) * self.granule
+        at = offset % m.shared_stride
+        me = int(thread[n])
+        number = int((self.write_at if table is None else table)[place[n]])
+        by = self.instructions[number] if self.instructions else None
+        how = "no barrier orders the two"
+        if table is None and self.written[place[n]] == PENDING:
+            how = "that asynchronous copy has not been waited for"
+        elif me >> 5 == other >> 5:
+            how = "no bar.warp.sync orders the two threads of a warp"
+        text = f"{m.program.name}: race in shared memory at byte {at}: {m.where(me)} {doing} what was {done} "
+        raise DataRace(f"{text}{m.where(other)}; {how}", i, by)
