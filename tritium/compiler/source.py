@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..backends.compiler import UserText
 from ..support import TritiumError
 from ..support.lazy import LazyModule
+from .stage_text import MLIR_STAGES, kernel_symbol, stated_options, stated_signature
 
 __all__ = ["ASTSource", "IRSource", "SourceError"]
 
@@ -127,12 +128,6 @@ class ASTSource:
         return {}
 
 
-_SYMBOL = re.compile(
-    r"(?:tt\.func\s+(?:public\s+)?@|define\s+(?:dso_local\s+)?(?!internal\b|private\b)[\w\s()]*?void\s+@)"
-    r"\"?([\w.$]+)\"?\s*\("
-)
-
-
 class IRSource:
     """A file whose text is a stage of the pipeline (`kernel.ttir`, `kernel.llir`): compiled from there on.
 
@@ -144,24 +139,13 @@ class IRSource:
         self.ext = self.path.suffix[1:]
         self.src = self.path.read_text()
         self.language = "triton"
-        symbol = _SYMBOL.search(self.src)
+        symbol = kernel_symbol(self.src, self.ext)
         if symbol is None:
             raise SourceError(f"{self.path.name} holds no kernel (a public function)")
-        self.name = symbol.group(1)
+        self.name = symbol
         self.constants: dict[Path_, Any] = {}
         self.attrs: dict[Path_, Any] = {}
-        self.signature = self._signature()
-
-    def _signature(self) -> dict[str, str]:
-        if self.ext not in ("ttir", "ttgir", "source"):
-            return {}
-        head = re.search(r"tt\.func[^@]*@\"?[\w.$]+\"?\s*\((.*?)\)\s*(?:attributes|->|\{)", self.src, re.S)
-        found = {}
-        for name, ty in re.findall(
-            r"%([\w$]+)\s*:\s*(![\w.]+<[^<>]*(?:<[^<>]*>)?[^<>]*>|\w+)", head[1] if head else ""
-        ):
-            found[name] = _type_text(ty)
-        return found
+        self.signature = stated_signature(self.src, self.ext)
 
     def hash(self) -> str:
         """A hash of stage and text."""
@@ -173,22 +157,10 @@ class IRSource:
 
     def make_ir(self, target: Any, options: Any) -> Any:
         """The stage's module, or its text where it is no MLIR."""
-        if self.ext not in ("ttir", "ttcir", "ttgir", "source"):
+        if self.ext not in MLIR_STAGES:
             return UserText(self.src)
         return _text.read_module(self.src, self.path.name)
 
     def parse_options(self) -> dict[str, Any]:
-        """`num_warps`, where the text states it."""
-        stated = re.search(r'"ttg\.num-warps"\s*=\s*(\d+)', self.src)
-        return {"num_warps": int(stated[1])} if stated else {}
-
-
-_FLOATS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
-
-
-def _type_text(ty: str) -> str:
-    """An MLIR type as a signature spells it: `!tt.ptr<f32>` is `*fp32`."""
-    pointer = re.fullmatch(r"!tt\.ptr<(.*?)(?:,\s*\d+)?>", ty)
-    if pointer:
-        return "*" + _type_text(pointer[1])
-    return _FLOATS.get(ty, ty)
+        """Options that the text states, such as `num_warps`."""
+        return stated_options(self.src)

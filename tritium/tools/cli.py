@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 import typer
 
@@ -10,6 +11,7 @@ from .. import __version__
 from ..support.lazy import LazyModule
 from .run import run_module, run_script
 
+_compile = LazyModule(".compile", __package__)
 _demo = LazyModule(".demo", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
@@ -52,6 +54,29 @@ def run(
 def opt(context: typer.Context) -> None:
     """Read MLIR text, run passes on it, print it: `tritium opt --help`."""
     raise SystemExit(_opt.main(context.args))
+
+
+@app.command()
+def compile(
+    file: str = typer.Argument(..., metavar="FILE", help="FILE.py::KERNEL, or the text of a stage (k.ttir, k.llir, …)"),
+    target: str = typer.Option("", help="cuda:90, cpu, cpu:x86-64-v3, …; default: this machine"),
+    signature: str = typer.Option("", help="types of the parameters in order: '*fp32:16, i32, 1024'"),
+    constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
+    stage: Annotated[
+        list[str] | None, typer.Option(help="print (or write) this stage; may be repeated; sass is one")
+    ] = None,
+    output: str = typer.Option("", "-o", "--output", help="a file for the stage, or a folder for all of them"),
+    num_warps: int = typer.Option(None, help="warps of a program"),
+    num_stages: int = typer.Option(None, help="depth of pipelines"),
+    num_ctas: int = typer.Option(None, help="blocks of a cluster"),
+    option: Annotated[
+        list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
+    ] = None,
+) -> None:
+    """Compile a kernel without running it: no driver and no GPU are needed. Shows stages, times and resources."""
+    given = {"num_warps": num_warps, "num_stages": num_stages, "num_ctas": num_ctas}
+    options = [*(option or ()), *(f"{name}={value}" for name, value in given.items() if value is not None)]
+    raise SystemExit(_compile.main(_compile.Request(file, target, signature, constants, stage or (), output, options)))
 
 
 @app.command()

@@ -110,11 +110,14 @@ def _dotted(version: int) -> str:
 
 
 class OptimizedModule:
-    """An optimized module: `str()` is its text. PTX is made of it without reading the text again, once."""
+    """An optimized module: `str()` is its text. PTX is made of it without reading the text again, once.
 
-    def __init__(self, module: Any) -> None:
+    `comment` stands in front of the text.
+    """
+
+    def __init__(self, module: Any, comment: str = "") -> None:
         self._module = module
-        self._text = str(module)
+        self._text = _commented(str(module), comment)
 
     def __str__(self) -> str:
         return self._text
@@ -125,16 +128,23 @@ class OptimizedModule:
         return module
 
 
-def optimize(text: str, chip: Chip, libraries: tuple[tuple[str, str], ...] = (), ftz: bool = True) -> Any:
+def _commented(text: str, comment: str) -> str:
+    return f"; {comment}\n{text}" if comment else text
+
+
+def optimize(
+    text: str, chip: Chip, libraries: tuple[tuple[str, str], ...] = (), ftz: bool = True, comment: str = ""
+) -> Any:
     """LLVM `text`, linked with the library functions it calls and optimized: an OptimizedModule, or its text.
 
     `libraries` are (name, path) of bitcode; the name `libdevice` is what NVIDIA's math functions are taken from. `ftz`
-    lets these flush subnormals. BackendError with LLVM's message where the text is malformed.
+    lets these flush subnormals; a `comment` is put before the text. BackendError with LLVM's message where the text is
+    malformed.
     """
     if isinstance(text, UserText) or not asm_is_plain(text):
         request = {**asdict(chip), "stage": "llir", "libraries": libraries, "ftz": ftz}
-        return UserText(run_isolated(_WORKER, request, text, TIMEOUT).decode())
-    return OptimizedModule(optimized_module(text, chip, libraries, ftz))
+        return UserText(_commented(run_isolated(_WORKER, request, text, TIMEOUT).decode(), comment))
+    return OptimizedModule(optimized_module(text, chip, libraries, ftz), comment)
 
 
 def optimized_module(text: str, chip: Chip, libraries: tuple[tuple[str, str], ...], ftz: bool) -> Any:

@@ -25,6 +25,7 @@ from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
 from ...support import Diagnostic
 from ...support.settings import compilation, nvidia
+from ...transforms.decompose_scaled_dot import decompose_scaled_dot
 from ...transforms.rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
 from ...transforms.ttgir.pipelines import nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
@@ -48,7 +49,7 @@ def make_ttir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> An
 
 
 def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
-    """All passes from `ttir` to `ttgir` for these options. Descriptors become pointers: the copy engine comes later."""
+    """All passes from `ttir` to `ttgir` for these options."""
     capability = options.target.capability
     machine = ConvertOptions(f"cuda:{capability}", options.num_warps, options.warp_size, options.num_ctas)
     return [
@@ -57,6 +58,7 @@ def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
             rewrite_tensor_descriptor_to_pointer,
             "no pass behind makes use of the copy engine yet",
         ),
+        Pass("decompose-scaled-dot", decompose_scaled_dot, "nor of products with scales"),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
         *nvidia_ttgir_pipeline(capability),
     ]
@@ -97,7 +99,8 @@ class Build:
             metadata.update(_resources(module, options))
             metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
             self._check_shared(module, metadata)
-            return codegen.optimize(lowered.text, chip, options.extern_libs, options.enable_reflect_ftz)
+            comment = launch_comment(metadata)
+            return codegen.optimize(lowered.text, chip, options.extern_libs, options.enable_reflect_ftz, comment)
 
     def make_ptx(self, llir: Any, metadata: dict[str, Any]) -> str:
         """PTX, whose `.version` the assembler reads."""
@@ -105,20 +108,28 @@ class Build:
         metadata["ptx_version"] = chip.ptx
         with self._assembling():
             text = codegen.emit_ptx(llir, chip, self.options.sched4reg)
-        metadata["name"] = kernel_name(text)
-        return text
+        self._complete(metadata, text)
+        return f"// {launch_comment(metadata)}\n{text}"
 
     def make_cubin(self, ptx: str, metadata: dict[str, Any]) -> bytes:
         """Machine code; registers, spills and stack go into the metadata."""
         assembler, self._assembler = self._assembler, None
         if assembler is None:
             assembler = self._start()
-        code, found = assembler.finish(str(ptx), kernel_name(ptx))
-        metadata["name"] = kernel_name(ptx)
+        self._complete(metadata, ptx)
+        code, found = assembler.finish(str(ptx), metadata["name"])
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
         metadata["stack_size"], metadata["static_shared"] = found.stack, found.shared
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
+
+    def _complete(self, metadata: dict[str, Any], ptx: str) -> None:
+        """What earlier stages say of a kernel, for one that did not come through them."""
+        metadata["name"] = kernel_name(ptx)
+        metadata.setdefault("cluster_dims", (self.options.num_ctas, 1, 1))
+        metadata["shared"] = max(metadata["shared"], self.options.min_shared_mem or 0)
+        for name, (_, default) in _ATTRIBUTES.items():
+            metadata.setdefault(name, default)
 
     def _start(self) -> Assembler:
         extra = " ".join(filter(None, (nvidia.ptxas_options, self.options.ptx_options)))
@@ -154,6 +165,15 @@ def kernel_name(ptx: str) -> str:
     if found is None:
         raise BackendError("the PTX has no kernel (.entry)")
     return found[1]
+
+
+def launch_comment(metadata: dict[str, Any]) -> str:
+    """How a kernel is launched: the comment by which `llir` and `ptx` can be compiled from a file (`IRSource`).
+
+    >>> launch_comment({"num_warps": 4, "num_ctas": 1, "shared": 0})
+    'Launch: num_warps=4, num_ctas=1, shared=0'
+    """
+    return "Launch: " + ", ".join(f"{name}={metadata[name]}" for name in ("num_warps", "num_ctas", "shared"))
 
 
 # What launches read, under Triton's names: metadata -> (attribute of the module, what holds without one).
