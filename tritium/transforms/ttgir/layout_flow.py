@@ -21,13 +21,14 @@ from ...dialects.ttg_inference import joined, packed, reshaped_to, split, transp
 from ...dialects.ttg_layouts import Blocked, Distributed, Slice
 from ...dialects.ttg_maps import linear_layout
 from ...dialects.ttg_rules import RULES, same_layout, unpacked
-from ...ir import ELEMENTWISE, BlockArgument, Operation, OpResult, TensorType, Value
+from ...ir import ELEMENTWISE, BlockArgument, Operation, OpResult, TensorType, Value, memory_effects
 from ...layout.views import unique_registers
 
 __all__ = [
     "backward",
     "forward",
     "holds",
+    "is_elementwise",
     "is_expensive_access",
     "layout_of",
     "moves_elements",
@@ -63,6 +64,13 @@ class _Alike(dict[type, bool]):
 
 
 _ALIKE = _Alike()
+
+
+def is_elementwise(op: Any) -> bool:
+    """Whether each thread computes its elements of the results from its own of the operands, and nothing else."""
+    return _ALIKE[op.__class__] and not memory_effects(op)
+
+
 _VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # their layouts may be spelt in several ways
 _ACCESSES = (tt.Load, tt.Store, tt.AtomicRMW, tt.AtomicCAS)
 
@@ -83,13 +91,13 @@ def _turned_back(op: Any, layout: Any) -> Any:
 
 
 def _reshape_forward(op: Any, layout: Any) -> Any:
-    if op.allow_reorder:
-        return layout_of(op.result)
+    if op.allow_reorder or op.efficient_layout:
+        return None
     return reshaped_to(layout, op.src.type.shape, op.result.type.shape)
 
 
 def _reshape_backward(op: Any, layout: Any) -> Any:
-    if op.allow_reorder:
+    if _reshape(op, layout):
         return layout_of(op.src)
     return reshaped_to(layout, op.result.type.shape, op.src.type.shape)
 
@@ -183,6 +191,8 @@ def takers(op: Operation, i: int) -> list[Value] | None:
     if cls is scf.Condition:
         loop: Any = op.parent_op
         return [loop.after_block.args[i - 1], loop.results[i - 1]] if i else []
+    if op.name == "ttng.warp_group_dot_wait":
+        return [op.results[i]]
     if op.successors:
         handed: Any = op
         first = len(op.operands) - sum(map(len, handed.successor_operands()))

@@ -45,7 +45,7 @@ def is_anchor(op: Any) -> bool:
         return is_expensive_access(op)
     if isinstance(op, tt.Gather):
         return bool(op.efficient_layout)
-    return isinstance(op, tt.Reshape) and bool(op.allow_reorder)
+    return isinstance(op, tt.Reshape) and bool(op.allow_reorder or op.efficient_layout)
 
 
 def propagate_layouts(func: Operation) -> int:

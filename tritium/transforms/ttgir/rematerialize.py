@@ -32,10 +32,9 @@ from ...ir import (
     memory_effects,
     value_dominates,
 )
-from .conversion_cost import conversion_cost
 from .layout_flow import backward, is_expensive_access, layout_of, sources, takes_any_result, with_layout
 
-__all__ = ["Copies", "Node", "Slice", "may_repeat"]
+__all__ = ["Copies", "Node", "Slice", "Test", "may_repeat", "never"]
 
 Node = tuple[Value, Any]
 """A value and the layout that it is wanted in."""
@@ -54,26 +53,37 @@ def may_repeat(op: Any) -> bool:
     return True
 
 
+Test = Callable[[Any], bool]
+
+
+def never(op: Any) -> bool:
+    """No operation."""
+    return False
+
+
 class Slice:
     """What has to be computed so that `root` stands in a layout.
 
     `nodes`: needed operands, as nodes, for each node that is computed anew. `given`: copies that are there already.
+    It ends at operations that satisfy `stop`. Conversions can leave their results in any layout; of those that satisfy
+    `through` what they convert is computed in it instead.
     """
 
-    def __init__(self, copies: Copies, stop: Callable[[Any], bool] = lambda op: False) -> None:
+    def __init__(self, copies: Copies, stop: Test = never, through: Test = never) -> None:
         self.copies = copies
         self.stop = stop
+        self.through = through
         self.nodes: dict[Node, list[Node]] = {}
         self.given: dict[Node, Value] = {}
         self.refused: set[Node] = set()
 
     def copy(self) -> Slice:
         """A slice with the same nodes."""
-        new = Slice(self.copies, self.stop)
+        new = Slice(self.copies, self.stop, self.through)
         new.nodes, new.given, new.refused = dict(self.nodes), dict(self.given), set(self.refused)
         return new
 
-    def grow(self, root: Value, layout: Any, user: Operation, stop: Callable[[Any], bool] | None = None) -> bool:
+    def grow(self, root: Value, layout: Any, user: Operation, stop: Test | None = None) -> bool:
         """Add what `user` needs to have `root` in `layout`; False (and no use any more) where that cannot be."""
         self.stop = stop or self.stop
         work = [((root, layout), user)]
@@ -112,7 +122,7 @@ class Slice:
             return None
         for other in op.results:
             self.nodes.setdefault((other, layout), [])
-        if isinstance(op, ttg.ConvertLayout) and is_free(op):
+        if isinstance(op, ttg.ConvertLayout) and self.through(op):
             return self.enter(node, [((op.src, layout), op)])
         if stops or takes_any_result(op, layout):
             return self.enter(node, [])
@@ -131,11 +141,6 @@ class Slice:
     def operations(self) -> dict[Operation, None]:
         """The operations that are computed anew, as they came in."""
         return {op: None for value, _ in self.nodes if (op := value.defining_op) is not None}
-
-
-def is_free(conversion: Any) -> bool:
-    """Whether a conversion moves nothing between threads."""
-    return conversion_cost(conversion.src.type, layout_of(conversion.result)) == 0
 
 
 def _repeats_regions(op: Operation) -> bool:

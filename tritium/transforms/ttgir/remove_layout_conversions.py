@@ -32,9 +32,7 @@ from typing import Any
 from ...dialects import arith, scf, tt, ttg
 from ...dialects.ttg_layouts import DotOperand, Mma
 from ...ir import (
-    ELEMENTWISE,
     LOOP,
-    PURE,
     Operation,
     RuleTable,
     Value,
@@ -58,11 +56,14 @@ from .conversion_cost import (
     reduction_cost,
     size_in_bytes,
 )
-from .layout_flow import backward, layout_of, sources, takers
+from .layout_flow import backward, is_elementwise, layout_of, sources, takers
 from .propagate_layouts import propagate_layouts
-from .rematerialize import Copies, Node, Slice
+from .rematerialize import Copies, Node, Slice, never
 
 __all__ = ["remove_layout_conversions"]
+
+ROUNDS = 16
+"""How often *repeat* is tried on all conversions: each time those that it made further up are tried again."""
 
 _CONVERSIONS = RuleTable(CONVERT_RULES)
 _CLEANUP = RuleTable([*CONVERT_RULES, *SCF_RULES])
@@ -86,7 +87,9 @@ def conversions_of(func: Operation) -> list[Any]:
 def _remove(func: Operation) -> bool:
     changed = bool(propagate_layouts(func))
     changed |= rewrite_greedily(func, _CONVERSIONS)
-    while _each(func, _repeat):
+    for _ in range(ROUNDS):
+        if not _each(func, _repeat):
+            break
         changed = True
         rewrite_greedily(func, _CONVERSIONS)
     for hoist in (_narrow, _branch, _load):
@@ -140,10 +143,16 @@ def _repeat(conversion: Any, copies: Copies) -> Value | None:
     root = _root(conversion)
     if isinstance(root[1], DotOperand):
         return None  # rule *load*
-    part = Slice(copies)
-    if not part.grow(*root, conversion) or not _pays(conversion, part, 0):
-        return None
-    return copies.build(part, root) if may_change("repeat", conversion) else None
+    for through in (_is_free, never):  # a free conversion may become one that is not
+        part = Slice(copies, through=through)
+        if part.grow(*root, conversion) and _pays(conversion, part, 0):
+            return copies.build(part, root) if may_change("repeat", conversion) else None
+    return None
+
+
+def _is_free(conversion: Any) -> bool:
+    """Whether a conversion moves nothing between threads: it is none, but in how registers are called."""
+    return conversion_cost(conversion.src.type, layout_of(conversion.result)) == 0
 
 
 def _pays(conversion: Any, part: Slice, more: int) -> bool:
@@ -170,6 +179,8 @@ def _cost(op: Any, part: Slice, stays: bool) -> int | None:
             (r, layout): more_work(r.type, layout) - (not stays) for r, layout in part.nodes if r.defining_op is op
         }
         return sum(each * n * size_in_bytes(r.type) for (r, _), n in times.items())
+    if isinstance(op, ttg.ConvertLayout) and _is_free(op):
+        return sum(conversion_cost(op.src.type, layout) for r, layout in part.nodes if r.defining_op is op)
     if not stays:
         return 0
     if isinstance(op, (tt.Load, ttg.LocalLoad)):
@@ -218,9 +229,9 @@ def _widens(op: Any) -> bool:
 
 
 def _narrow(conversion: Any, copies: Copies) -> Value | None:
-    """Convert above what makes the tensor wider. There may be one such place, else there would be two conversions."""
+    """Convert above what makes the tensor wider, at one place. There is none where a copy from another place serves."""
     root = _root(conversion)
-    part = Slice(copies)
+    part = Slice(copies, through=_is_free)
     if isinstance(root[1], DotOperand) or not part.grow(*root, conversion, _widens):
         return None
     place: Node | None = None
@@ -232,7 +243,7 @@ def _narrow(conversion: Any, copies: Copies) -> Value | None:
         if wanted is None:
             return None
         whole = part.copy()
-        if whole.grow(op.operands[0], wanted[0], op, lambda op: False):
+        if whole.grow(op.operands[0], wanted[0], op, never):
             whole.nodes[node] = [(op.operands[0], wanted[0])]
             part = whole
             continue
@@ -240,11 +251,10 @@ def _narrow(conversion: Any, copies: Copies) -> Value | None:
             return None
         place = op.operands[0], wanted[0]
         part.nodes[node] = [place]
-    if place is None or not _pays(conversion, part, conversion_cost(place[0].type, place[1])):
+    cost = 0 if place is None else conversion_cost(place[0].type, place[1])
+    if not _pays(conversion, part, cost) or not may_change("narrow", conversion):
         return None
-    if not may_change("narrow", conversion):
-        return None
-    return copies.build(part, root, {place: copies.cut(place)})
+    return copies.build(part, root, {} if place is None else {place: copies.cut(place)})
 
 
 # -- branch -------------------------------------------------------------------------------------------------------
@@ -257,7 +267,7 @@ def _is_branch(op: Any) -> bool:
 def _branch(conversion: Any, copies: Copies) -> Value | None:
     """Convert on the side of a branch that cannot compute its value in the new layout, not behind the branch."""
     root = _root(conversion)
-    part = Slice(copies)
+    part = Slice(copies, through=_is_free)
     if not part.grow(*root, conversion, _is_branch):
         return None
     behind: list[Node] = []
@@ -289,15 +299,14 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
 
 # -- load ---------------------------------------------------------------------------------------------------------
 
+_PRODUCTS = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot")
 _LOADS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather")
 
 
 def _by_each_thread(op: Any) -> bool:
     """Whether no element has to move for an operation."""
-    if op.traits & ELEMENTWISE:
-        return bool(op.traits & PURE)
-    views = (tt.Broadcast, ttg.Fp4ToFp, ttg.ConvertLayout, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Split, tt.Join)
-    return isinstance(op, views)
+    views = (ttg.Fp4ToFp, ttg.ConvertLayout, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Split, tt.Join)
+    return isinstance(op, views) or is_elementwise(op)
 
 
 def _load(conversion: Any, copies: Copies) -> Value | None:
@@ -305,7 +314,7 @@ def _load(conversion: Any, copies: Copies) -> Value | None:
     root = _root(conversion)
     if not isinstance(root[1], DotOperand) or not _before_product(conversion):
         return None
-    part = Slice(copies)
+    part = Slice(copies, through=lambda op: True)
     if not part.grow(*root, conversion, lambda op: not _by_each_thread(op)):
         return None
     loads = []
@@ -324,7 +333,7 @@ def _before_product(conversion: Any) -> bool:
     """Whether a product by tensor cores, of operands in registers, comes on every way behind the conversion."""
     op = conversion.next
     while op is not None:
-        if op.name in ("tt.dot", "tt.dot_scaled"):
+        if op.name in _PRODUCTS:
             layout = layout_of(op.operands[0])
             if isinstance(layout, DotOperand) and isinstance(layout.parent, Mma):
                 return True
