@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.conversion.test_convert_triton_to_tritongpu import lines, ttir_of
@@ -14,6 +16,7 @@ from tritium.ir import parse_module, print_op, verify
 from tritium.transforms.ttgir.accelerate_matmul import accelerate_matmul
 from tritium.transforms.ttgir.f32_dot_tc import DotOptions, f32_dot_tc
 from tritium.transforms.ttgir.optimize_dot_operands import optimize_dot_operands
+from tritium.transforms.ttgir.prefetch import prefetch
 
 SIMPLIFY = ["canonicalizer", "cse"]
 RESULTS = {"i8": "i32", "f64": "f64"}
@@ -144,3 +147,18 @@ def test_blocks_of_a_cluster() -> None:
     assert cluster_bases(layout, (64, 64)) == ((1, 0), (0, 1))
     mma = NvidiaMma(2, (2, 2), (16, 8), 0, ((1, 0), (0, 1)))
     assert cluster_bases(DotOperand(0, mma, 2), (64, 64)) == ((1, 0), (0, 0))
+
+
+SHOWN = Path(__file__).parents[2] / "filetests" / "shown" / "prefetch.mlir"
+
+
+@pytest.mark.parametrize("k", [16, 32, 64])
+def test_prefetched_loops(k: int, triton_oracle: TritonOracle) -> None:
+    text = SHOWN.read_text().partition("// OUTPUT")[0]
+    for rest in ("x!tt.ptr<f16>", "xf16"):
+        text = text.replace(f"64x32{rest}", f"64x{k}{rest}").replace(f"32x64{rest}", f"{k}x64{rest}")
+    module = parse_module(text)
+    assert prefetch(module)
+    verify(module)
+    ours = triton_oracle.run_passes(print_op(module), SIMPLIFY)
+    assert lines(ours) == lines(triton_oracle.run_passes(text, ["prefetch", *SIMPLIFY]))

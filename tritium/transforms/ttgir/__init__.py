@@ -5,6 +5,7 @@ from ...ir.passes.registry import Spelling
 __all__ = ["SPELLINGS"]
 
 SPELLINGS = [
+    Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),
     Spelling("f32-dot-tc", "TritonGPUF32DotTC", ("tritongpu-F32DotTC",)),
