@@ -135,11 +135,20 @@ def _shift(e: FunctionContext, op: Any) -> None:
             return e.op(f"{name} {ty} {a}, {b}")
         if name == "ashr":
             return e.op(f"ashr {ty} {a}, {e.call(ty, least, (ty, b), (ty, str(width - 1)))}")
+        if width == 64:
+            return _long_shift(e, name, a, e.call(ty, least, (ty, b), (ty, str(width))))
         inside = e.op(f"icmp ult {ty} {b}, {width}")
         shifted = e.op(f"{name} {ty} {a}, {b}")
         return e.op(f"select i1 {inside}, {ty} {shifted}, {ty} 0")
 
     elementwise(e, op, write)
+
+
+def _long_shift(e: FunctionContext, name: str, a: str, b: str) -> str:
+    """As PTX, whose distances have 32 bits: LLVM 22 makes a select around a shift into that, and drops the upper 32
+    bits of the distance."""
+    text = {"shl": "shl.b64 $0, $1, $2;", "lshr": "shr.u64 $0, $1, $2;"}[name]
+    return e.asm(text, "=l,l,r", [("i64", a), ("i32", e.op(f"trunc i64 {b} to i32"))], "i64", False)
 
 
 # -- more bits than the operands have -----------------------------------------------------------------------------
