@@ -242,13 +242,13 @@ def _choose_words(pull: _Pull, bits: int) -> _Words:
 
 @dataclass
 class _Steps:
-    """Columns for thread bits of B1 and B4 (`before`), D and G (`lanes`), B2 (`after`); of C (`shift`), A (`static`)."""
+    """Columns for thread bits: B1 and B4 (`before`), D and G (`lanes`), B2 (`after`); for registers: C and A."""
 
     before: list[int]
     lanes: list[int]
     after: list[int]
-    shift: list[int]
-    static: list[int]
+    shift: list[int]  # C
+    static: list[int]  # A
 
 
 def _steps(register: list[tuple[int, int]], lane: list[tuple[int, int]], other: list[tuple[int, int]]) -> _Steps:

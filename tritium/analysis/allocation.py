@@ -1,0 +1,173 @@
+"""Where in a block's shared memory every buffer and every operation's scratch stands.
+
+Two that are never needed at the same time may have the same bytes. Buffers come from `ttg.local_alloc`, live as long
+as any value that stands for them (`buffers`, `liveness`), and are aligned as their layouts ask; scratch (`scratch`)
+lives while its operation runs; a call needs all the shared memory of the function it calls.
+
+Placing them in the fewest bytes is a hard problem; what is done is to take them in several orders (large ones first,
+long-lived ones first, as they come), to put each at the lowest place that is free all its life, and to keep the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ..dialects import tt, ttg
+from ..dialects.ttg_memory import MemDescType, PaddedShared, element_bits, padded_layout
+from ..ir import IntegerAttr, Operation, Value
+from ..layout.bases import per_block
+from ..support import UnsupportedOperation
+from . import exchange, scratch_reduce
+from .buffers import buffers_of, is_shared_alloc
+from .liveness import Interval, Order
+from .scratch import SCRATCH_ALIGNMENT, scratch_bytes
+
+__all__ = ["OFFSET", "Allocation", "Buffer", "allocate", "allocated", "buffer_bytes", "padded_size"]
+
+OFFSET = "allocation.offset"
+
+_ = (exchange, scratch_reduce)  # imported for the sizes they register
+
+
+@dataclass
+class Buffer:
+    """`size` bytes at `offset` that `op` allocates, or needs while it runs; `life` in the function's order."""
+
+    op: Operation
+    size: int
+    alignment: int
+    life: Interval
+    offset: int = 0
+
+    @property
+    def end(self) -> int:
+        """Behind the last byte."""
+        return self.offset + self.size
+
+    def overlaps(self, other: Buffer) -> bool:
+        """Whether both have a byte in common."""
+        return self.offset < other.end and other.offset < self.end
+
+
+@dataclass
+class Allocation:
+    """A function's shared memory: `size` bytes in all.
+
+    `buffers` by the operation that allocates or uses them; `values`: what each value that stands for buffers may be.
+    """
+
+    buffers: dict[Operation, Buffer]
+    values: dict[Value, list[Operation]]
+    size: int
+
+    def of(self, value: Value) -> list[Buffer]:
+        """The buffers that a value may stand for."""
+        return [self.buffers[op] for op in self.values.get(value, ())]
+
+
+def padded_size(layout: PaddedShared, elements: int) -> int:
+    """How many elements of room `elements` take with the gaps between them; none behind the last."""
+    size = elements
+    for interval, padding in zip(layout.intervals, layout.paddings):
+        size += elements // interval * padding
+        if elements and elements % interval == 0:
+            size -= padding
+    return size
+
+
+def buffer_bytes(ty: MemDescType) -> int:
+    """What one block of the cluster needs for a buffer."""
+    layout: Any = ty.encoding
+    rank = layout.rank
+    lead, shape = ty.allocShape[:-rank] if rank else (), ty.allocShape[-rank:]
+    blocks = getattr(layout, "CGALayout", None)
+    elements = prod(lead) * prod(per_block(shape, getattr(layout, "block", ()) if blocks is None else blocks))
+    padded = padded_layout(layout)
+    if padded is not None:
+        elements = padded_size(padded, elements)
+    return elements * element_bits(ty) // 8
+
+
+def _alignment(op: Any) -> int:
+    return max(op.alignment or 0, getattr(op.result.type.encoding, "alignment", 16))
+
+
+def allocate(func: Operation, sizes: dict[str, int]) -> Allocation:
+    """Place what a function needs. `sizes`: bytes of the functions that it calls, by name."""
+    order = Order(func)
+    values = buffers_of(func)
+    buffers = _needed(func, order, sizes)
+    lives: dict[Operation, Interval] = {}
+    for value, ops in values.items():
+        life = order.life(value)
+        for op in ops:
+            lives[op] = lives[op].join(life) if op in lives else life
+    for op, life in lives.items():
+        buffers[op].life = order.extended(life, order.begin[op])
+    return Allocation(buffers, values, _place(list(buffers.values())))
+
+
+def allocated(func: Operation, sizes: dict[str, int]) -> Allocation:
+    """The same, of a function whose operations say where they have been placed."""
+    buffers = _needed(func, Order(func), sizes)
+    for op, buffer in buffers.items():
+        at = op.attributes.get(OFFSET)
+        if not isinstance(at, IntegerAttr):
+            raise UnsupportedOperation(op, "has no place in shared memory: allocate-shared-memory comes before")
+        buffer.offset = at.value
+    return Allocation(buffers, buffers_of(func), max((b.end for b in buffers.values()), default=0))
+
+
+def _needed(func: Operation, order: Order, sizes: dict[str, int]) -> dict[Operation, Buffer]:
+    out = {}
+    for op in func.walk():
+        if is_shared_alloc(op):
+            size, alignment = buffer_bytes(op.results[0].type), _alignment(op)  # type: ignore[arg-type]
+        elif isinstance(op, tt.Call):
+            size, alignment = sizes[op.callee], SCRATCH_ALIGNMENT
+        elif isinstance(op, ttg.WarpSpecialize):
+            raise UnsupportedOperation(op, "is not lowered yet")
+        else:
+            size, alignment = scratch_bytes(op), SCRATCH_ALIGNMENT
+        if size or is_shared_alloc(op):
+            out[op] = Buffer(op, size, alignment, order.extended(order.of(op), order.begin[op]))
+    return out
+
+
+Key = Callable[[Buffer], Any]
+_ORDERS: Sequence[Key] = (
+    lambda b: (-b.size, b.life),
+    lambda b: (-b.alignment, -b.size, b.life),
+    lambda b: (b.life.first - b.life.last, -b.size),
+    lambda b: b.life,
+)
+
+
+def _place(buffers: list[Buffer]) -> int:
+    """Give every buffer its offset; the bytes needed in all."""
+    best: tuple[int, list[int]] | None = None
+    for key in _ORDERS:
+        placed: list[Buffer] = []
+        for buffer in sorted(buffers, key=key):
+            buffer.offset = _lowest(buffer, placed)
+            placed.append(buffer)
+        size = max((b.end for b in buffers), default=0)
+        if best is None or size < best[0]:
+            best = size, [b.offset for b in buffers]
+    assert best is not None
+    for buffer, offset in zip(buffers, best[1]):
+        buffer.offset = offset
+    return best[0]
+
+
+def _lowest(buffer: Buffer, placed: Iterable[Buffer]) -> int:
+    """The lowest aligned offset at which no other buffer stands that is needed at the same time."""
+    at = 0
+    for other in sorted((b for b in placed if b.life.meets(buffer.life)), key=lambda b: b.offset):
+        if other.offset >= at + buffer.size:
+            break
+        at = max(at, -(-other.end // buffer.alignment) * buffer.alignment)
+    return at

@@ -1,0 +1,60 @@
+"""The plan by which an operation of the ttg dialect moves a tensor between layouts: asked for by all who need it.
+
+How much scratch a conversion needs, whether its threads wait for each other inside, and what is emitted follow from
+the same plan (`layout.exchange`), which is made once for each pair of layouts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import ttg
+from ..dialects.ttg_context import capability_of
+from ..dialects.ttg_maps import linear_layout_of
+from ..dialects.ttg_memory import element_bits
+from ..ir import Operation
+from ..layout.exchange import Plan, plan_exchange
+from ..layout.swizzle import MemoryPlan
+from ..support import UnsupportedOperation
+from .scratch import scratch_of
+
+__all__ = ["exchange_of", "has_ldmatrix", "has_stmatrix", "waits_inside"]
+
+
+def has_ldmatrix(op: Operation) -> bool:
+    """PTX ISA 8.7, section 9.7.14.5.15: from sm_75 on."""
+    return (capability_of(op) or 0) >= 75
+
+
+def has_stmatrix(op: Operation) -> bool:
+    """PTX ISA 8.7, section 9.7.14.5.16: from sm_90 on."""
+    return (capability_of(op) or 0) >= 90
+
+
+def exchange_of(op: ttg.ConvertLayout) -> Plan:
+    """The plan of a conversion; i1 goes as 8 bits, pointers as 64. UnsupportedOperation where there is none."""
+    ty: Any = op.src.type
+    bits = max(8, element_bits(ty))
+    source, target = linear_layout_of(ty), linear_layout_of(op.result.type)  # type: ignore[arg-type]
+    only_lanes = bool(op.force_warp_shuffle)
+    try:
+        return plan_exchange(source, target, bits, has_ldmatrix(op), has_stmatrix(op), only_lanes)
+    except ValueError as error:
+        raise UnsupportedOperation(op, f"cannot be done: {error}") from None
+
+
+def waits_inside(op: Operation) -> bool:
+    """Whether all threads of the block wait for each other while an operation with scratch runs.
+
+    A conversion within warps through memory only lets the threads of each warp wait.
+    """
+    if isinstance(op, ttg.ConvertLayout):
+        plan = exchange_of(op)
+        return isinstance(plan, MemoryPlan) and plan.sync != "warp"
+    return True
+
+
+@scratch_of(ttg.ConvertLayout)
+def _convert_layout(op: ttg.ConvertLayout) -> int:
+    plan = exchange_of(op)
+    return plan.bytes if isinstance(plan, MemoryPlan) else 0

@@ -1,0 +1,100 @@
+"""From where to where in a function a buffer is needed, as intervals of program order.
+
+Operations are numbered in the order of the text, an operation before what its regions hold; one with regions ends
+behind all of that. A value lives from where it is made to its last use; used in a loop that it comes from outside of,
+to the end of the loop, for every iteration needs it. What a loop carries lives as long as the loop. Blocks that branch
+back make a loop of all blocks in between. Warps that are specialized run at the same time: what is used in any of their
+regions lives as long as the whole operation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..dialects import ttg
+from ..ir import LOOP, BlockArgument, Operation, Value
+
+__all__ = ["Interval", "Order"]
+
+
+class Interval(NamedTuple):
+    """Operations from number `first` to number `last`, both included."""
+
+    first: int
+    last: int
+
+    def meets(self, other: Interval) -> bool:
+        """Whether both are needed at one time."""
+        return self.first <= other.last and other.first <= self.last
+
+    def join(self, other: Interval) -> Interval:
+        """From the first of both to the last."""
+        return Interval(min(self.first, other.first), max(self.last, other.last))
+
+
+class Order:
+    """The numbers of a function's operations, and of its loops."""
+
+    def __init__(self, func: Operation) -> None:
+        self.begin: dict[Operation, int] = {}
+        self.end: dict[Operation, int] = {}
+        self._loops: list[Interval] = []
+        self._whole: list[Interval] = []  # operations whose regions run at the same time
+        self._number(func)
+
+    def _number(self, op: Operation) -> None:
+        self.begin[op] = len(self.begin)
+        for region in op.regions:
+            starts = {}
+            for block in region.blocks:
+                starts[block] = len(self.begin)
+                for inner in block:
+                    self._number(inner)
+                    for target in inner.successors:
+                        if target in starts:
+                            self._loops.append(Interval(starts[target], len(self.begin) - 1))
+        self.end[op] = len(self.begin) - 1
+        if op.traits & LOOP:
+            self._loops.append(self.of(op))
+        if isinstance(op, ttg.WarpSpecialize):
+            self._whole.append(self.of(op))
+
+    def of(self, op: Operation) -> Interval:
+        """All of an operation, its regions too."""
+        return Interval(self.begin[op], self.end[op])
+
+    def life(self, value: Value) -> Interval:
+        """From where a value is made to where it is needed last."""
+        made = self._made(value)
+        out = made
+        for user in value.users:
+            out = out.join(Interval(self.begin[user], self.begin[user]))
+        return self.extended(out, made.first)
+
+    def _made(self, value: Value) -> Interval:
+        maker = value.defining_op
+        if maker is not None:
+            # A result of regions is there when they have ended.
+            at = self.end[maker] if maker.regions else self.begin[maker]
+            return Interval(at, at)
+        assert isinstance(value, BlockArgument)
+        parent = value.owner.parent_op
+        if parent is not None and parent.traits & LOOP:
+            return self.of(parent)
+        first = value.owner.first
+        at = 0 if first is None else self.begin[first]
+        return Interval(at, at)
+
+    def extended(self, life: Interval, made: int) -> Interval:
+        """To the ends of the loops that it enters from outside, and of what runs at the same time."""
+        changed = True
+        while changed:
+            before = life
+            for loop in self._loops:
+                if made < loop.first <= life.last < loop.last or (life.first < loop.first and life.meets(loop)):
+                    life = life.join(loop)
+            for whole in self._whole:
+                if life.meets(whole):
+                    life = life.join(whole)
+            changed = life != before
+        return life

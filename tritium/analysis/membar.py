@@ -1,0 +1,191 @@
+"""Where the threads of a block must wait for each other, because one writes shared memory that another uses.
+
+Followed along the program is what has been read and written since the last barrier, in bytes of shared memory. An
+operation needs a barrier in front of it where it
+
+    reads what was written    (read after write),
+    writes what was read      (write after read), or
+    writes what was written   (write after write).
+
+A barrier settles everything before it. An operation with scratch writes it, lets all threads wait inside, and then
+reads it: what was before is settled too, and what is left is that it reads. A conversion inside warps lets only the
+threads of a warp wait and settles nothing. A call reads and writes all the shared memory of the function it calls. What
+asynchronous copies have brought is seen by the thread that waited for them; so that others see it, a barrier follows
+every wait.
+
+Branches join what their ends left; a loop is followed until another round adds nothing, so that the end of an iteration
+is seen by the beginning of the next. Barriers that were found necessary stay, and what follows knows of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..dialects import gpu, scf, tt, ttg
+from ..ir import PURE, READ, WRITE, Block, Operation, Region, memory_effects
+from .allocation import Allocation, Buffer
+from .buffers import is_buffer
+from .exchange import waits_inside
+
+__all__ = ["Barriers", "find_barriers"]
+
+
+class Use(NamedTuple):
+    """Bytes from `first` up to `end` that are read, or written."""
+
+    first: int
+    end: int
+    writes: bool
+
+    def clashes(self, other: Use) -> bool:
+        """Whether both touch a byte and one writes it."""
+        return (self.writes or other.writes) and self.first < other.end and other.first < self.end
+
+
+State = frozenset[Use]
+NOTHING: State = frozenset()
+
+
+class Barriers(NamedTuple):
+    """Operations that need a barrier in front of them, and waits for copies that need one behind them."""
+
+    before: set[Operation]
+    after: set[Operation]
+
+
+def find_barriers(func: Operation, allocation: Allocation) -> Barriers:
+    """Where a function needs barriers that it does not have."""
+    walker = _Walker(allocation)
+    while True:
+        known = len(walker.found.before)
+        walker.region(func.regions[0], NOTHING)
+        if len(walker.found.before) == known:
+            return walker.found
+
+
+def is_barrier(op: Operation | None) -> bool:
+    """Whether all threads of the block wait here, and see each other's shared memory after it."""
+    if isinstance(op, ttg.Barrier):
+        return bool(op.addrSpace & ttg.AddrSpace.local)
+    return isinstance(op, gpu.Barrier)
+
+
+class _Walker:
+    """Follows one function; what it finds is kept from walk to walk."""
+
+    def __init__(self, allocation: Allocation) -> None:
+        self.allocation = allocation
+        self.found = Barriers(set(), set())
+
+    # -- control flow -------------------------------------------------------------------------------------------
+
+    def region(self, region: Region, state: State) -> State:
+        """What is unsettled where the region ends, given what is where it begins."""
+        if not region.blocks:
+            return state
+        if len(region.blocks) == 1:
+            return self.block(region.blocks[0], state)
+        begin: dict[Block, State] = {region.blocks[0]: state}
+        work, out = [region.blocks[0]], NOTHING
+        while work:
+            block = work.pop()
+            left = self.block(block, begin[block])
+            targets = block.last.successors if block.last is not None else []
+            for target in targets:
+                if target not in begin or not left <= begin[target]:
+                    begin[target] = begin.get(target, NOTHING) | left
+                    work.append(target)
+            if not targets:
+                out |= left
+        return out
+
+    def block(self, block: Block, state: State) -> State:
+        """What is unsettled behind a block."""
+        for op in block:
+            state = self.operation(op, state)
+        return state
+
+    def operation(self, op: Operation, state: State) -> State:
+        """What is unsettled behind an operation."""
+        if isinstance(op, scf.For):
+            return self.loop([op.regions[0]], state, skips=True)
+        if isinstance(op, scf.While):
+            return self.loop(op.regions, state, skips=False)
+        if isinstance(op, scf.If):
+            return self.region(op.regions[0], state) | self.region(op.regions[1], state)
+        if is_barrier(op):
+            return NOTHING
+        if isinstance(op, ttg.AsyncWait):
+            if is_barrier(op.next):
+                return state
+            self.found.after.add(op)
+            return NOTHING
+        return self.access(op, state)
+
+    def loop(self, regions: list[Region], state: State, skips: bool) -> State:
+        """A loop whose regions run one after the other; where it `skips`, it may not run at all.
+
+        Of a while loop the first region decides: the loop is left behind it.
+        """
+        begin = state
+        while True:
+            first = self.region(regions[0], begin)
+            last = self.region(regions[1], first) if len(regions) > 1 else first
+            if last <= begin:
+                return (first | state) if skips else first
+            begin = begin | last
+
+    # -- operations ---------------------------------------------------------------------------------------------
+
+    def access(self, op: Operation, state: State) -> State:
+        """What is unsettled behind an operation without control flow; a barrier is asked for where it is needed."""
+        own = self.allocation.buffers.get(op)
+        explicit = self.explicit(op)
+        if isinstance(op, tt.Call):
+            uses = explicit | _both(own)
+            return self.settled(op, state, uses) | uses
+        if own is not None and not isinstance(op, ttg.LocalAlloc):
+            return self.scratch(op, own, state, explicit)
+        return self.settled(op, state, explicit) | explicit if explicit else state
+
+    def scratch(self, op: Operation, own: Buffer, state: State, explicit: State) -> State:
+        writes = frozenset([Use(own.offset, own.end, True)])
+        state = self.settled(op, state, writes | explicit)
+        left = frozenset([Use(own.offset, own.end, False)]) | explicit
+        return left if waits_inside(op) else state | left | writes
+
+    def settled(self, op: Operation, state: State, uses: Iterable[Use]) -> State:
+        """What is unsettled in front of `op`, with a barrier there if one of its uses clashes."""
+        if op in self.found.before:
+            return NOTHING
+        if any(use.clashes(other) for use in uses for other in state):
+            self.found.before.add(op)
+            return NOTHING
+        return state
+
+    def explicit(self, op: Operation) -> State:
+        """The buffers that an operation reads and writes."""
+        touched: Any
+        if isinstance(op, ttg.LocalAlloc):
+            touched = [(op.results[0], WRITE)] if op.operands else []
+        elif isinstance(op, ttg.AsyncCopyGlobalToLocal):
+            touched = [(op.result, WRITE)]
+        elif op.traits & PURE or isinstance(op, (ttg.LocalDealloc, ttg.AsyncCommitGroup)):
+            touched = []
+        else:
+            effects = memory_effects(op)
+            touched = [(v, effects) for v in op.operands if is_buffer(v)]
+        return frozenset(
+            Use(buffer.offset, buffer.end, writes)
+            for value, effects in touched
+            for writes in (False, True)
+            if effects & (WRITE if writes else READ)
+            for buffer in self.allocation.of(value)
+        )
+
+
+def _both(buffer: Buffer | None) -> State:
+    if buffer is None:
+        return NOTHING
+    return frozenset(Use(buffer.offset, buffer.end, writes) for writes in (False, True))
