@@ -27,7 +27,7 @@ from ...support import Diagnostic
 from ...support.settings import compilation, nvidia
 from ...transforms.decompose_scaled_dot import decompose_scaled_dot
 from ...transforms.rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
-from ...transforms.ttgir.pipelines import nvidia_ttgir_pipeline
+from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
 from ..errors import BackendError, OutOfResources
 from . import codegen
@@ -92,6 +92,7 @@ class Build:
         """Optimized LLVM IR; what a launch must know of the kernel goes into the metadata."""
         options, chip = self.options, self.chip
         with self._assembling():
+            run_pipeline(module, LOWERING, stage="llir", verifier=verify)
             lowered = ttg_to_llvm(
                 module, self.target.capability, options, None if compilation.disable_line_info else DebugInfo()
             )

@@ -15,12 +15,14 @@ from ..loop_aware_cse import loop_aware_cse
 from ..sccp import sccp
 from ..symbol_dce import symbol_dce
 from .accelerate_matmul import accelerate_matmul
+from .allocate_shared_memory import allocate_shared_memory
 from .coalesce import coalesce
 from .f32_dot_tc import DotOptions, f32_dot_tc
+from .insert_barriers import insert_barriers
 from .optimize_dot_operands import optimize_dot_operands
 from .remove_layout_conversions import remove_layout_conversions
 
-__all__ = ["LATER", "ORDER", "nvidia_ttgir_pipeline"]
+__all__ = ["LATER", "LOWERING", "ORDER", "nvidia_ttgir_pipeline"]
 
 _ACCESSES = [  # order matters: see ORDER
     Pass("coalesce", coalesce, "every access to global memory takes its widest vector"),
@@ -63,6 +65,12 @@ _TAIL = [
 ]
 """What is done at the end, for all generations."""
 
+LOWERING = [
+    Pass("allocate-shared-memory", allocate_shared_memory, "places for buffers and for what operations need inside"),
+    Pass("insert-barriers", insert_barriers, "whoever shares a place waits for the others"),
+]
+"""What is done behind `ttgir`, before tensors become what one thread does; for all generations."""
+
 ORDER = [
     ("coalesce", "remove-layout-conversions", "it inserts the conversions around accesses"),
     ("f32-dot-tc", "accelerate-matmul", "it makes the products that there are instructions for"),
@@ -71,6 +79,7 @@ ORDER = [
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
+    ("allocate-shared-memory", "insert-barriers", "who must wait follows from the places"),
 ]
 
 LATER = {
@@ -101,4 +110,4 @@ def nvidia_ttgir_pipeline(capability: int) -> list[Pass]:
 
 
 for _capability in (75, 80, 90, 100):
-    check_order(nvidia_ttgir_pipeline(_capability), ORDER)
+    check_order([*nvidia_ttgir_pipeline(_capability), *LOWERING], ORDER)
