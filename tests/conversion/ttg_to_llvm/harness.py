@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tritium.emulator import Report, launch
 
 from tests.backends.nvidia.texts import missing
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource, compile
+from tritium.emulator import Report, launch
 
 __all__ = ["Gpu", "both", "from_ttgir", "on_gpu", "tensor_kernel"]
 

@@ -6,7 +6,6 @@ on CPUs. (Triton leaves that to LLVM, for which such a result may be anything.) 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...dialects import arith, arith_rare, tt
@@ -17,7 +16,7 @@ from .context import FunctionContext, elementwise, lowers
 from .narrow_floats import small_float_cast
 from .types import bit_width, is_float, llvm_type
 
-__all__ = ["resize"]
+__all__ = ["DIRECTIONS", "resize"]
 
 _INTEGER_CASTS = (arith.ExtSI, arith.ExtUI, arith.TruncI)
 
@@ -98,8 +97,12 @@ def resize(e: FunctionContext, value: str, source: Type, target: Type) -> str:
     return e.op(f"{name} {llvm_type(source)} {value} to {llvm_type(target)}")
 
 
-_NEAREST = (None, tt.RoundingMode.rtne, arith.RoundingMode.to_nearest_even)
-_TOWARDS_ZERO = (tt.RoundingMode.rtz, arith.RoundingMode.toward_zero)
+DIRECTIONS = {
+    arith.RoundingMode.downward: "rm",
+    arith.RoundingMode.upward: "rp",
+    arith.RoundingMode.toward_zero: "rz",
+}
+"""PTX's words for how a result is rounded; to nearest even is usual, and has none."""
 
 
 @lowers(tt.FpToFp, arith.ExtF, arith.TruncF, arith_rare.ConvertF)
@@ -108,31 +111,39 @@ def _float_cast(e: FunctionContext, op: Any) -> None:
     if not (is_float(source) and is_float(target)):
         small_float_cast(e, op)
         return
-    rounding = getattr(op, "rounding", None) if isinstance(op, tt.FpToFp) else getattr(op, "roundingmode", None)
-    if rounding in _NEAREST or bit_width(target) > bit_width(source):
+    mode = _direction(op)
+    if mode is None or bit_width(target) > bit_width(source):
         elementwise(e, op, lambda a: resize(e, a, source, target))
-    elif rounding in _TOWARDS_ZERO:
-        elementwise(e, op, _cut(e, op, source, target))
+    elif target is bf16 and mode != "rz":
+        raise UnsupportedOperation(op, f"to bf16 with rounding {mode} is not supported on NVIDIA GPUs")
     else:
-        raise UnsupportedOperation(op, f"with rounding {rounding.name} is not supported on NVIDIA GPUs")
+        elementwise(e, op, lambda a: _rounded(e, a, source, target, mode))
 
 
-def _cut(e: FunctionContext, op: Any, source: Type, target: Type) -> Callable[[str], str]:
-    """Towards zero, from f32 to 16 bits or from f64 to f32."""
+def _direction(op: Any) -> str | None:
+    """How a cast rounds, None for to nearest even."""
+    if isinstance(op, tt.FpToFp):  # its modes have the numbers of other ones of arith
+        return "rz" if op.rounding is tt.RoundingMode.rtz else None
+    mode = getattr(op, "roundingmode", None)
+    if mode in (None, arith.RoundingMode.to_nearest_even):
+        return None
+    if mode not in DIRECTIONS:
+        raise UnsupportedOperation(op, f"with rounding {mode.name} is not supported on NVIDIA GPUs")
+    return DIRECTIONS[mode]
+
+
+def _rounded(e: FunctionContext, value: str, source: Type, target: Type, mode: str) -> str:
+    """In one direction to a narrower type; f64 by way of f32, which changes nothing: both steps go the same way."""
+    if source is f64:
+        value = e.call("float", f"llvm.nvvm.d2f.{mode}", ("double", value))
+    elif source is not f32:
+        value = resize(e, value, source, f32)
     if target is f32:
-        return lambda a: e.call("float", "llvm.nvvm.d2f.rz", ("double", a))
-    if bit_width(target) != 16 or bit_width(source) > 32:
-        raise UnsupportedOperation(op, f"from {source} to {target} towards zero is not supported on NVIDIA GPUs")
-    bits, ty = llvm_type(target), str(target)
-
-    def write(a: str) -> str:
-        single = resize(e, a, source, f32)
-        if target is bf16 and e.module.capability < 80:
-            return _upper_half(e, single)
-        text = f"cvt.rz.{ty}.f32 $0, $1;"
-        return e.op(f"bitcast i16 {e.asm(text, '=h,f', [('float', single)], 'i16', False)} to {bits}")
-
-    return write
+        return value
+    if target is bf16 and e.module.capability < 80:
+        return _upper_half(e, value)
+    bits = e.asm(f"cvt.{mode}.{target}.f32 $0, $1;", "=h,f", [("float", value)], "i16", False)
+    return e.op(f"bitcast i16 {bits} to {llvm_type(target)}")
 
 
 def _upper_half(e: FunctionContext, value: str) -> str:
@@ -147,13 +158,21 @@ def _upper_half(e: FunctionContext, value: str) -> str:
 # -- bits and addresses -------------------------------------------------------------------------------------------
 
 
+_BITS = {
+    (False, False): "bitcast",
+    (False, True): "inttoptr",
+    (True, False): "ptrtoint",
+    (True, True): "addrspacecast",
+}
+
+
 @lowers(arith.Bitcast, tt.Bitcast)
 def _bitcast(e: FunctionContext, op: Any) -> None:
     source, target = llvm_type(op.operands[0].type), llvm_type(op.results[0].type)
     if source == target:
         e.bind(op.results[0], e(op.operands[0]))
         return
-    name = "addrspacecast" if source.startswith("ptr") and target.startswith("ptr") else "bitcast"
+    name = _BITS[source.startswith("ptr"), target.startswith("ptr")]
     elementwise(e, op, lambda a: e.op(f"{name} {source} {a} to {target}"))
 
 

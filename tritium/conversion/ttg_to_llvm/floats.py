@@ -13,18 +13,11 @@ from ...dialects import arith, tt
 from ...ir import Type, element_type, f32, f64
 from ...support import UnsupportedOperation
 from ..llvm.operations import FLOAT, MIN_MAX, clamp_intrinsics
-from .casts import resize
+from .casts import DIRECTIONS, resize
 from .context import FunctionContext, elementwise, lowers
 from .types import bit_width, is_float, llvm_type, mangled
 
 __all__ = ["in_single"]
-
-ROUNDINGS = {
-    arith.RoundingMode.downward: "rm",
-    arith.RoundingMode.upward: "rp",
-    arith.RoundingMode.toward_zero: "rz",
-}
-"""PTX's words for how a result is rounded; the usual way has none."""
 
 
 def in_single(e: FunctionContext, ty: Type, write: Callable[..., str], narrow: bool = True) -> Callable[..., str]:
@@ -57,7 +50,7 @@ def _float(e: FunctionContext, op: Any) -> None:
 
 def _rounded(e: FunctionContext, op: Any, name: str) -> None:
     """An instruction that rounds in one direction."""
-    ty, mode = element_type(op.result.type), ROUNDINGS.get(op.roundingmode)
+    ty, mode = element_type(op.result.type), DIRECTIONS.get(op.roundingmode)
     if mode is None or ty not in (f32, f64):
         raise UnsupportedOperation(op, f"of {ty} with rounding {op.roundingmode.name} is not supported on NVIDIA GPUs")
     register, text = "f" if ty is f32 else "d", llvm_type(ty)
