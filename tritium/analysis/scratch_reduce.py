@@ -9,11 +9,13 @@ from ..dialects import tt
 from ..dialects.tt_types import PointerType
 from ..dialects.ttg_maps import linear_layout_of
 from ..ir import FloatType, IntegerType, TensorType, Type, element_type
+from ..layout.gathering import Gathering, plan_gathering
 from ..layout.reduction import Reduction, plan_reduction
+from ..layout.scan import Scan, plan_scan
 from .combine import Order, combine_of
 from .scratch import scratch_of
 
-__all__ = ["array_offsets", "reduction_of"]
+__all__ = ["array_offsets", "gathering_of", "reduction_of", "scan_of"]
 
 _ALIGNMENT = 16  # bytes: the widest access
 
@@ -50,3 +52,33 @@ def reduction_of(op: tt.Reduce) -> Reduction:
 @scratch_of(tt.Reduce)
 def _reduce(op: Any) -> int:
     return _total([v.type for v in op.srcs], reduction_of(op).elements())
+
+
+def scan_of(op: tt.Scan) -> Scan:
+    """The plan of a scan of tensors with layouts."""
+    return plan_scan(linear_layout_of(op.srcs[0].type), op.axis)  # type: ignore[arg-type]
+
+
+@scratch_of(tt.Scan)
+def _scan(op: Any) -> int:
+    return _total([v.type for v in op.srcs], scan_of(op).elements())
+
+
+@scratch_of(tt.Histogram)
+def _histogram(op: Any) -> int:
+    return 4 * op.result.type.shape[0]  # type: ignore[no-any-return]
+
+
+_SHUFFLES = 16
+"""Words that a thread gathers by shuffles at most: about what a barrier and the accesses to memory cost."""
+
+
+def gathering_of(op: tt.Gather) -> Gathering:
+    """The plan of a gather of tensors with layouts."""
+    source, result = linear_layout_of(op.src.type), linear_layout_of(op.result.type)  # type: ignore[arg-type]
+    return plan_gathering(source, result, op.axis, _SHUFFLES * 4 // max(4, _bytes(op.src.type)))
+
+
+@scratch_of(tt.Gather)
+def _gather(op: Any) -> int:
+    return _total([op.src.type], gathering_of(op).elements)

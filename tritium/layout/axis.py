@@ -19,9 +19,8 @@ import functools
 from dataclasses import dataclass
 
 from .linear import LinearLayout
-from .tiling import dimension_names
 
-__all__ = ["Axis", "Bit", "others_numbers", "others_width", "plain_layout"]
+__all__ = ["Axis", "Bit", "others_numbers", "others_width"]
 
 
 @dataclass(frozen=True, order=True)
@@ -49,9 +48,9 @@ class Axis:
     copies: tuple[Bit, ...]
 
     @classmethod
-    def of(cls, layout: LinearLayout, axis: int) -> Axis | None:
-        """The bits of a layout; None where one of them walks along the axis and elsewhere, or not by a power of two,
-        or stands for a copy of something else than its neighbour without it."""
+    def of(cls, layout: LinearLayout, axis: int) -> Axis:
+        """The bits of a layout. ValueError where one walks along the axis and elsewhere, or not by a power of two, or
+        where what it stands for is a copy of something else than its neighbour without it."""
         return _axis(layout, axis)
 
     def masks(self, kind: str) -> dict[str, int]:
@@ -63,7 +62,7 @@ class Axis:
 
 
 @functools.lru_cache(1024)
-def _axis(layout: LinearLayout, axis: int) -> Axis | None:
+def _axis(layout: LinearLayout, axis: int) -> Axis:
     copied = layout.redundant()
     along: list[Bit] = []
     others: list[Bit] = []
@@ -73,14 +72,10 @@ def _axis(layout: LinearLayout, axis: int) -> Axis | None:
             distance = vector[axis]
             elsewhere = any(vector[:axis]) or any(vector[axis + 1 :])
             b = Bit(distance, source, bit)
-            if copied[source] >> bit & 1:
-                if distance or elsewhere:
-                    return None
-                copies.append(b)
-            elif distance and (elsewhere or distance & (distance - 1)):
-                return None
-            else:
-                (along if distance else others).append(b)
+            copy = copied[source] >> bit & 1
+            if (copy and (distance or elsewhere)) or (distance and (elsewhere or distance & (distance - 1))):
+                raise ValueError(f"bit {bit} of {source} moves by {vector}: not along one dimension by a power of two")
+            (copies if copy else along if distance else others).append(b)
     return Axis(layout, axis, tuple(sorted(along)), tuple(others), tuple(copies))
 
 
@@ -116,35 +111,3 @@ def _squeezed(flat: LinearLayout, dropped: int) -> LinearLayout:
 
     bases = {name: [(squeeze(c),) for c in flat.columns_of(name)] for name in flat.ins}
     return LinearLayout(bases, {"other": 1 << len(kept)})
-
-
-@functools.lru_cache(256)
-def plain_layout(layout: LinearLayout, axis: int) -> LinearLayout:
-    """A layout of the same tensor and the same threads in which every bit walks along one dimension by a power of two.
-
-    Elements are dealt out along the axis, then from the last dimension to the first: to registers as many as needed,
-    to lanes, to warps; blocks keep what they have. ValueError where blocks do not hold whole shares.
-    """
-    names = dimension_names(len(layout.outs))
-    shares = layout.bases.get("block", [])
-    if any(sum(map(bool, v)) > 1 or any(n & (n - 1) for n in v) for v in shares):
-        raise ValueError("a block's share of the tensor is not a box")
-    taken = {tuple(v) for v in shares if any(v)}
-    order = [axis, *(d for d in reversed(range(len(names))) if d != axis)]
-    units = [
-        tuple(1 << i if d == at else 0 for d in range(len(names)))
-        for at in order
-        for i in range(layout.outs[names[at]].bit_length() - 1)
-    ]
-    free = [u for u in units if u not in taken]
-    lanes, warps = (layout.ins[name].bit_length() - 1 for name in ("lane", "warp"))
-    registers = max(0, len(free) - lanes - warps)
-    zero = (0,) * len(names)
-    held = free + [zero] * (registers + lanes + warps - len(free))
-    bases = {
-        "register": held[:registers],
-        "lane": held[registers : registers + lanes],
-        "warp": held[registers + lanes :],
-        "block": shares,
-    }
-    return LinearLayout(bases, layout.outs)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from .axis import Axis, Bit, others_numbers, others_width, plain_layout
+from .axis import Axis, Bit, others_numbers, others_width
 from .linear import LinearLayout
 
 __all__ = ["Reduction", "placed", "plan_reduction"]
@@ -29,7 +29,7 @@ _BANKS = 5  # of shared memory: 32 of 4 bytes
 
 @dataclass(frozen=True)
 class Reduction:
-    """The plan. `source` is the layout it starts from: where `exchanged`, elements first go there through memory.
+    """The plan for tensors of the layout `source`.
 
     `steps` are combined in this order, `rest` are bits along the axis that are not; `through_memory` says whether
     partial results go through shared memory. `width` is the number of bits of `other`.
@@ -37,7 +37,6 @@ class Reduction:
 
     source: LinearLayout
     axis: Axis
-    exchanged: bool
     steps: tuple[Bit, ...]
     rest: tuple[Bit, ...]
     through_memory: bool
@@ -53,28 +52,21 @@ class Reduction:
         return lanes + len(self.rest) <= _BANKS
 
     def elements(self) -> int:
-        """The largest array in a block's shared memory."""
-        partial = 1 << (self.width + sum(b.source != "block" for b in self.rest)) if self.through_memory else 0
-        whole = self.source.out_size() >> sum(any(v) for v in self.source.bases.get("block", ()))
-        return max(partial, whole if self.exchanged else 0)
+        """The size of the array, in one block's shared memory; 0 if there is none."""
+        return 1 << (self.width + sum(b.source != "block" for b in self.rest)) if self.through_memory else 0
 
 
 @functools.lru_cache(1024)
 def plan_reduction(layout: LinearLayout, axis: int, result: LinearLayout | None, ordered: bool) -> Reduction:
     """The plan for a tensor of `layout` reduced along `axis` to one of the layout `result` (None: a scalar).
 
-    ValueError where the tensor is divided among blocks in shares that are no boxes.
+    ValueError where a bit moves along several dimensions, or the blocks of a cluster hold shares that are no boxes.
     """
     found = Axis.of(layout, axis)
-    source = layout if found is not None else plain_layout(layout, axis)
-    exchanged = found is None
-    if found is None:
-        found = Axis.of(source, axis)
-        assert found is not None
     steps = _in_order(found) if ordered else _registers_first(found)
     rest = tuple(b for b in found.along if b not in steps)
-    direct = not rest and not exchanged and (result is None or _same_threads(layout, axis, result))
-    return Reduction(source, found, exchanged, steps, rest, not direct, others_width(source, axis))
+    direct = not rest and (result is None or _same_threads(layout, axis, result))
+    return Reduction(layout, found, steps, rest, not direct, others_width(layout, axis))
 
 
 def _registers_first(axis: Axis) -> tuple[Bit, ...]:

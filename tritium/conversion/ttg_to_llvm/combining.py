@@ -13,7 +13,6 @@ from ...analysis.combine import combine_of
 from ...analysis.scratch_reduce import array_offsets
 from ...ir import Type, element_type
 from ...layout import LinearLayout
-from ...layout.reduction import placed
 from ...support import UnsupportedOperation
 from .context import FunctionContext
 from .positions import linear_image, thread_of, with_constant
@@ -24,11 +23,12 @@ __all__ = [
     "Combining",
     "Row",
     "Rows",
-    "exchange",
     "guarded",
+    "plus",
     "refuse_clusters",
     "register_index",
     "thread_index",
+    "times",
     "within",
 ]
 
@@ -170,23 +170,21 @@ class guarded:
         self.e.label(self.done)
 
 
-def exchange(
-    e: FunctionContext, arrays: Arrays, source: LinearLayout, target: LinearLayout, rows: list[Row]
-) -> list[Row]:
-    """Rows of one layout as rows of another, through an array of the whole tensor."""
-    out_index, in_index = (placed(layout, None, (), True) for layout in (source, target))
-    thread = thread_index(e, out_index)
-    copies = source.redundant()
-    with guarded(e, within(e, {n: (copies[n], 0) for n in ("lane", "warp")})):
-        for r, row in enumerate(rows):
-            if not r & copies["register"]:
-                arrays.store(register_index(e, out_index, thread, r), row)
-    e.barrier()
-    thread = thread_index(e, in_index)
-    return [arrays.load(register_index(e, in_index, thread, r))[0] for r in range(target.ins["register"])]
-
-
 def refuse_clusters(op: Any, bits: Iterable[Any]) -> None:
     """UnsupportedOperation where elements along the axis lie in several blocks of a cluster."""
     if any(b.source == "block" for b in bits):
         raise UnsupportedOperation(op, "is not supported along an axis that is divided among the blocks of a cluster")
+
+
+def times(e: FunctionContext, operand: str, bits: int) -> str:
+    """operand << bits"""
+    if operand.isdigit():
+        return str(int(operand) << bits)
+    return e.op(f"shl nuw nsw i32 {operand}, {bits}") if bits else operand
+
+
+def plus(e: FunctionContext, left: str, right: str) -> str:
+    """The sum of two operands that have no bit in common."""
+    if left == "0" or right == "0":
+        return right if left == "0" else left
+    return e.op(f"or disjoint i32 {left}, {right}")

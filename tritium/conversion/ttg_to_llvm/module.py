@@ -18,14 +18,29 @@ from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError
 from ..llvm.control import CONTROL, lower_region
-from . import arith, casts, debug, dot, floats, inline_asm, math, memory, program, reduce, shape
+from . import (
+    arith,
+    casts,
+    debug,
+    dot,
+    floats,
+    gather,
+    histogram,
+    inline_asm,
+    math,
+    memory,
+    program,
+    reduce,
+    scan,
+    shape,
+)
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
 # imported for the lowerings they register
-_ = (arith, casts, debug, dot, floats, inline_asm, math, memory, program, reduce, shape)
+_ = (arith, casts, debug, dot, floats, gather, histogram, inline_asm, math, memory, program, reduce, scan, shape)
 LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"

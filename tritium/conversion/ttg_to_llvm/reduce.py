@@ -28,11 +28,12 @@ from .combining import (
     Combining,
     Row,
     Rows,
-    exchange,
     guarded,
+    plus,
     refuse_clusters,
     register_index,
     thread_index,
+    times,
     within,
 )
 from .context import FunctionContext, lowers
@@ -54,13 +55,8 @@ def _reduce(e: FunctionContext, op: tt.Reduce) -> None:
     refuse_clusters(op, plan.axis.along)
     combine = Combining(e, op)
     arrays = Arrays(e, op, combine.types, plan.elements()) if plan.elements() else None
-    parts = combine.rows()
-    if plan.exchanged:
-        assert arrays is not None
-        parts = exchange(e, arrays, linear_layout_of(op.srcs[0].type), plan.source, parts)  # type: ignore[arg-type]
-        e.barrier()
     copies = plan.axis.masks("copies")["register"]
-    rows: Rows = {r: row for r, row in enumerate(parts) if not r & copies}
+    rows: Rows = {r: row for r, row in enumerate(combine.rows()) if not r & copies}
     lanes = _combine_steps(e, combine, plan, rows)
     result = op.results[0].type
     target = linear_layout_of(result) if isinstance(result, TensorType) else None
@@ -232,24 +228,10 @@ class _Reader:
     def _read(self, other: str) -> list[Row]:
         e, count = self.e, len(self.plan.rest)
         if self.plan.rest_first:
-            start = _plus(e, _times(e, other, count), self.lane_part)
+            start = plus(e, times(e, other, count), self.lane_part)
             return self.arrays.load(start, 1 << self.inside)
         rows = []
         for p in range(1 << self.inside):
             at = with_constant(e, self.lane_part, self.mask and -1 << self.inside, p)
-            rows += self.arrays.load(_plus(e, _times(e, at, self.plan.width), other))
+            rows += self.arrays.load(plus(e, times(e, at, self.plan.width), other))
         return rows
-
-
-def _times(e: FunctionContext, operand: str, bits: int) -> str:
-    """operand << bits"""
-    if operand.isdigit():
-        return str(int(operand) << bits)
-    return e.op(f"shl nuw nsw i32 {operand}, {bits}") if bits else operand
-
-
-def _plus(e: FunctionContext, left: str, right: str) -> str:
-    """The sum of two operands that have no bit in common."""
-    if left == "0" or right == "0":
-        return right if left == "0" else left
-    return e.op(f"or disjoint i32 {left}, {right}")

@@ -1,0 +1,84 @@
+"""`tt.histogram`: bins in shared memory, counted by atomic additions of one.
+
+The machine adds up equal addresses within a warp before it touches memory (ATOMS.POPC.INC), so bins are not divided
+further. An element that is counted by no bin, because it is masked or out of range, is not added.
+"""
+
+from __future__ import annotations
+
+from ...dialects import tt
+from ...ir import Type, element_type, i32
+from ...layout.reduction import placed
+from ...support import UnsupportedOperation
+from .combining import guarded, register_index, thread_index, within
+from .context import FunctionContext, lowers
+from .types import bit_width
+from .warp import element_at
+
+__all__: list[str] = []
+
+
+@lowers(tt.Histogram)
+def _histogram(e: FunctionContext, op: tt.Histogram) -> None:
+    layout = e.layout(op.src)
+    if any(any(v) for v in layout.bases.get("block", ())):
+        raise UnsupportedOperation(op, "is not supported for elements that are divided among the blocks of a cluster")
+    bins = op.result.type.shape[0]  # type: ignore[attr-defined]
+    base = e.scratch(op)
+    _clear(e, base, bins)
+    e.barrier()
+    copies = layout.redundant()
+    masks = e(op.mask) if op.mask is not None else None
+    with guarded(e, within(e, {name: (copies[name], 0) for name in ("lane", "warp")})):
+        for r, value in enumerate(e(op.src)):
+            if not r & copies["register"]:
+                _count(e, base, op.src.type, value, None if masks is None else masks[r], bins)
+    e.barrier()
+    _read(e, op, base)
+
+
+def _clear(e: FunctionContext, base: str, bins: int) -> None:
+    """All bins zero: each thread clears every n-th."""
+    threads = 32 * e.module.num_warps
+    thread = e.op(f"or disjoint i32 {e.op(f'shl nuw nsw i32 {e.warp}, 5')}, {e.lane}")
+    test = e.op(f"icmp ult i32 {thread}, {bins}") if bins < threads else None
+    at = element_at(e, base, i32, thread)
+    with guarded(e, test):
+        for start in range(0, bins, threads):
+            where = element_at(e, at, i32, str(start))
+            e.stmt(f"store i32 0, ptr addrspace(3) {where}, align 4")
+
+
+def _count(e: FunctionContext, base: str, ty: Type, value: str, mask: str | None, bins: int) -> None:
+    """Add one to the bin of an element; negative ones are out of range, too."""
+    width = bit_width(ty)
+    if width < 32:
+        value, width = e.op(f"{'zext' if width == 1 else 'sext'} i{width} {value} to i32"), 32
+    counted = e.op(f"icmp ult i{width} {value}, {bins}")
+    if mask is not None:
+        counted = e.op(f"and i1 {counted}, {mask}")
+    index = value if width == 32 else e.op(f"trunc i{width} {value} to i32")
+    address = e.op(f"ptrtoint ptr addrspace(3) {element_at(e, base, i32, index)} to i32")
+    e.asm("@$1 red.shared.add.u32 [$0], 1;", "r,b,~{memory}", [("i32", address), ("i1", counted)])
+
+
+def _read(e: FunctionContext, op: tt.Histogram, base: str) -> None:
+    layout = e.layout(op.result)
+    index = placed(layout, None, (), True)
+    thread = thread_index(e, index)
+    width = bit_width(element_type(op.result.type))
+    known: dict[str, str] = {}
+    out = []
+    for r in range(layout.ins["register"]):
+        at = register_index(e, index, thread, r)
+        if at not in known:
+            count = e.op(f"load i32, ptr addrspace(3) {element_at(e, base, i32, at)}, align 4")
+            known[at] = _resized(e, count, width)
+        out.append(known[at])
+    e.bind(op.result, out)
+
+
+def _resized(e: FunctionContext, count: str, width: int) -> str:
+    if width == 32:
+        return count
+    return e.op(f"{'zext' if width > 32 else 'trunc'} i32 {count} to i{width}")

@@ -1,0 +1,62 @@
+"""How threads share the work of a scan along an axis: runs of bits, from the shortest distance to the longest.
+
+    leading     registers of neighbours: a thread combines them one behind the other
+    lanes       lanes that hold what follows: each step doubles how far a lane knows what came before it
+    tail        what is left: registers, warps, lanes out of order; each of its indices stands for a group of the above
+
+The total of each group is wanted by all groups behind it. Where only registers tell groups apart, the last lane has
+what the others need; else totals go through shared memory, in an array [other][tail] as in `reduction`.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from .axis import Axis, Bit, others_width
+from .linear import LinearLayout
+
+__all__ = ["Scan", "plan_scan"]
+
+_BANKS = 5  # of shared memory: 32 of 4 bytes
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The plan for tensors of the layout `source`; `width` is the number of bits of `other`."""
+
+    source: LinearLayout
+    axis: Axis
+    leading: tuple[Bit, ...]
+    lanes: tuple[Bit, ...]
+    tail: tuple[Bit, ...]
+    width: int
+
+    @property
+    def through_memory(self) -> bool:
+        """Whether threads that cannot shuffle want each other's totals."""
+        return any(b.source != "register" for b in self.tail)
+
+    @property
+    def tail_first(self) -> bool:
+        """Whether neighbours in memory are the totals of one element's groups (see `Reduction.rest_first`)."""
+        lanes = sum(b.source == "lane" for b in self.axis.others)
+        return lanes + len(self.tail) <= _BANKS
+
+    def elements(self) -> int:
+        """The size of the array, in one block's shared memory; 0 if there is none."""
+        return 1 << (self.width + sum(b.source != "block" for b in self.tail)) if self.through_memory else 0
+
+
+@functools.lru_cache(1024)
+def plan_scan(layout: LinearLayout, axis: int) -> Scan:
+    """The plan for a tensor of `layout`; ValueError as for `plan_reduction`."""
+    found = Axis.of(layout, axis)
+    along = found.along
+    i = 0
+    while i < len(along) and along[i].source == "register":
+        i += 1
+    j = i
+    while j < len(along) and along[j].source == "lane" and (j == i or along[j].bit > along[j - 1].bit):
+        j += 1
+    return Scan(layout, found, along[:i], along[i:j], along[j:], others_width(layout, axis))
