@@ -16,6 +16,8 @@ def python(*arguments: str, **kwargs) -> subprocess.CompletedProcess[str]:
 SCRIPT = """
 import sys
 import triton
+import triton.runtime.jit
+assert triton.runtime.jit.JITFunction and callable(triton.jit)  # the module, and the decorator
 import triton.runtime.driver
 import triton.testing as testing
 from triton import Config, cdiv, jit

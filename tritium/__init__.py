@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         OutOfResources,
         TensorWrapper,
         driver,
-        jit,
         reinterpret,
     )
+    from .runtime.jit import jit
 
 __version__ = "0.1.0"
 
@@ -62,7 +62,7 @@ __getattr__ = lazy_attributes(
         "heuristics": ".runtime.autotuner",
         "install": ".alias",
         "ir": ".ir:",
-        "jit": ".runtime",
+        "jit": ".runtime.jit",
         "knobs": ".knobs:",
         "language": ".language:",
         "must_use_result": ".frontend.callee",

@@ -16,7 +16,7 @@ from .errors import (
     SanitizerError,
     UnknownOptionError,
 )
-from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, jit, reinterpret
+from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinterpret
 from .launcher import Launcher
 from .tensor_descriptor import TensorDescriptor
 
@@ -36,6 +36,5 @@ __all__ = [
     "TensorWrapper",
     "UnknownOptionError",
     "driver",
-    "jit",
     "reinterpret",
 ]
