@@ -60,6 +60,7 @@ class Races:
         self.written = np.empty(places, np.int32)
         self.write_at = np.zeros(places, np.int32)
         self.strong = np.zeros(places, bool)
+        self.collective = np.zeros(places, bool)
         self.read_time = np.empty((places, self.peers), np.int32)
         self.read_lane = np.zeros((places, self.peers), np.int8)
         self.read_at = np.zeros(places, np.int32)
@@ -140,23 +141,28 @@ class Races:
             return first, piece.lanes
         return (first[:, None] + np.arange(count)).ravel(), np.repeat(piece.lanes, count)
 
-    def unseen_write(self, place: Array, thread: Array, warp: Array, strong: bool) -> Array:
+    def unseen_write(self, place: Array, thread: Array, warp: Array, strong: bool, collective: bool = False) -> Array:
         """Which places hold a write by another thread that the warp does not know of."""
         writer = self.writer[place]
         written = self.written[place]
-        unseen = (writer != thread) & (written > self.clock[warp, (writer >> 5) % self.peers])
+        unseen = written > self.clock[warp, (writer >> 5) % self.peers]
+        if not collective:
+            unseen &= (writer != thread) | self.collective[place]
         if self.lockstep:
             unseen &= writer >> 5 != warp
         if strong:
             unseen &= ~self.strong[place]
         return unseen | (written == PENDING)
 
-    def read(self, piece: Piece, size: int, i: Instruction) -> None:
-        """Note reads, and complain of writes that may not have happened yet."""
+    def read(self, piece: Piece, size: int, i: Instruction, collective: bool = False) -> None:
+        """Note reads, and complain of writes that may not have happened yet.
+
+        What a `collective` instruction reads or writes at the address of one lane comes from, or goes to, others.
+        """
         place, thread = self.spread(piece, size)
         warp = thread >> 5
         strong = bool(_STRONG & set(i.modifiers))
-        unseen = self.unseen_write(place, thread, warp, strong)
+        unseen = self.unseen_write(place, thread, warp, strong, collective)
         if unseen.any():
             n = int(np.argmax(unseen))
             self.complain("reads", "written by", place, thread, n, i, int(self.writer[place[n]]))
@@ -166,18 +172,26 @@ class Races:
         another = (self.read_time[place, peer] == now) & (self.read_lane[place, peer] != lane)
         self.read_time[place, peer] = now
         self.read_lane[place, peer] = lane
-        shared = another | (self.read_lane[place, peer] != lane)
+        shared = another | (self.read_lane[place, peer] != lane) | collective
         self.read_lane[place[shared], peer[shared]] = SEVERAL
         self.read_at[place] = self.number(i)
 
     def write(
-        self, piece: Piece, view: Array, at: Array, values: list[Any], size: int, i: Instruction, atomic: bool = False
+        self,
+        piece: Piece,
+        view: Array,
+        at: Array,
+        values: list[Any],
+        size: int,
+        i: Instruction,
+        atomic: bool = False,
+        collective: bool = False,
     ) -> None:
         """Note writes of `values` (before they are made), and complain of accesses that may not have happened yet."""
         place, thread = self.spread(piece, size)
         warp = thread >> 5
         strong = atomic or bool(_STRONG & set(i.modifiers))
-        unseen = self.unseen_write(place, thread, warp, strong)
+        unseen = self.unseen_write(place, thread, warp, strong, collective)
         if unseen.any():
             same = np.ones(len(at), bool)
             for n, value in enumerate(values):
@@ -192,6 +206,7 @@ class Races:
         self.written[place] = self.time[warp]
         self.write_at[place] = self.number(i)
         self.strong[place] = strong
+        self.collective[place] = collective
 
     def check_readers(self, place: Array, thread: Array, warp: Array, i: Instruction) -> None:
         """Complain if somebody may still be reading what is written."""
@@ -233,7 +248,7 @@ class Races:
         self.writer[place] = thread
         self.written[place] = PENDING
         self.write_at[place] = self.number(i)
-        self.strong[place] = False
+        self.strong[place] = self.collective[place] = False
         return place, thread
 
     def end_copy(self, place: Array, thread: Array) -> None:
