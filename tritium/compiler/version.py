@@ -12,7 +12,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from ..backends.cpu.store import read_record, write_record
+from ..support.folders import read_record, write_record
 
 __all__ = ["package_key"]
 

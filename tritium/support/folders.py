@@ -2,6 +2,10 @@
 
 What was written by another user is not read, and files appear by atomic rename: who reads one while it is replaced
 reads the old or the new one.
+
+A record is a small file that starts with the SHA-256 of the rest: a description of the host, native code, versions of
+tools, pieces of libraries. What does not match its checksum is not there. A folder that cannot be written costs time,
+never an error.
 """
 
 from __future__ import annotations
@@ -9,14 +13,16 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
 from . import settings
 
-__all__ = ["cache_folder", "is_trusted", "replace_file"]
+__all__ = ["cache_folder", "is_trusted", "read_record", "record_folder", "replace_file", "write_record"]
 
 _numbers = count()
+_DIGEST_BYTES = 32
 
 
 def cache_folder() -> Path:
@@ -43,3 +49,30 @@ def replace_file(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def record_folder() -> Path:
+    """`native` in the folder of compiled kernels."""
+    return cache_folder() / "native"
+
+
+def read_record(name: str) -> bytes | None:
+    """The bytes stored under `name`, or None if missing, damaged or not ours."""
+    try:
+        with open(record_folder() / name, "rb") as f:
+            data = f.read() if is_trusted(os.fstat(f.fileno())) else b""
+    except OSError:
+        return None
+    body = data[_DIGEST_BYTES:]
+    return body if len(data) >= _DIGEST_BYTES and sha256(body).digest() == data[:_DIGEST_BYTES] else None
+
+
+def write_record(name: str, body: bytes) -> bool:
+    """Store `body` under `name`; False if the folder cannot be written."""
+    try:
+        folder = record_folder()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        replace_file(folder / name, sha256(body).digest() + body)
+    except OSError:
+        return False
+    return True

@@ -20,7 +20,7 @@ SQUARE = "define float @square(float %x) {\n  %r = fmul float %x, %x\n  ret floa
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(libdevice, "_slices", {})
-    return tmp_path / "cache" / "libdevice"
+    return tmp_path / "cache" / "native"
 
 
 def llir(text: str, libraries: tuple[tuple[str, str], ...] = (), ftz: bool = True) -> str:
@@ -32,7 +32,7 @@ def test_functions_are_inlined_and_nothing_else_stays(folder: Path) -> None:
     text = llir(math("__nv_expf", "__nv_sinf", "__nv_expf"))
     assert "call float @__nv" not in text and "define internal" not in text
     assert text.count("define ") == 1
-    assert sorted(f.name.split("-")[1] for f in folder.iterdir()) == ["__nv_expf.bc", "__nv_sinf.bc"]
+    assert sorted(f.name.split("-")[2] for f in folder.iterdir()) == ["__nv_expf", "__nv_sinf"]
     assert all(f.stat().st_size < 30_000 for f in folder.iterdir())
     code = emit_ptx(text, HOPPER)
     assert ".entry math" in code and ".func" not in code

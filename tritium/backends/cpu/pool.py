@@ -13,13 +13,13 @@ import threading
 from functools import lru_cache
 from hashlib import sha256
 
+from ...support.folders import read_record, write_record
 from ...support.settings import runtime
 from .amx import enable_amx
 from .errors import BackendError
 from .llvm import compile_llvm
 from .loader import LoadedObject, load_object
 from .pool_ir import LIMIT_OFFSET, pool_text
-from .store import read_record, write_record
 from .target import CPUTarget, named_target
 
 __all__ = ["Pool", "get_num_threads", "load_text", "pool", "set_num_threads"]

@@ -14,9 +14,9 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from ...support.folders import read_record, write_record
 from .amx import enable_amx
 from .errors import BackendError
-from .store import read_record, write_record
 
 __all__ = ["CPUTarget", "host_target", "named_target", "target_names"]
 

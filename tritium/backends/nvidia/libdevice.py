@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...support import settings
-from ...support.folders import cache_folder, is_trusted, replace_file
+from ...support.folders import read_record, write_record
 from ...support.suggestions import did_you_mean
 from ..errors import BackendError
 from ..llvm import library, run_passes
@@ -94,12 +94,12 @@ def _slice(path: str, name: str) -> bytes:
     identity = f"{_FORMAT}|{path}|{status.st_size}|{status.st_mtime_ns}|{release}"
     key = (identity, name)
     if key not in _slices:
-        folder = cache_folder() / "libdevice"
-        file = folder / f"{sha256(identity.encode()).hexdigest()[:16]}-{name}.bc"
-        found = _read_slice(file)
+        record = f"libdevice-{sha256(identity.encode()).hexdigest()[:16]}-{name}"
+        found = read_record(record)
         if found is None:
             found = _cut(path, name)
-            _keep(file, found)
+            if not settings.cache.disable:
+                write_record(record, found)
         _slices[key] = found
     return _slices[key]
 
@@ -121,23 +121,3 @@ def _cut(path: str, name: str) -> bytes:
     manager.add_global_dead_code_eliminate_pass()
     run_passes(manager, module, llvm.create_pass_builder(None, llvm.create_pipeline_tuning_options(speed_level=0)))
     return bytes(module.as_bitcode())
-
-
-def _read_slice(file: Path) -> bytes | None:
-    """What `_keep` wrote, if every byte of it is right."""
-    try:
-        with open(file, "rb") as f:
-            data = f.read() if is_trusted(os.fstat(f.fileno())) else b""
-    except OSError:
-        return None
-    return data[32:] if len(data) > 32 and sha256(data[32:]).digest() == data[:32] else None
-
-
-def _keep(file: Path, bitcode: bytes) -> None:
-    if settings.cache.disable:
-        return
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(file, sha256(bitcode).digest() + bitcode)
-    except OSError:
-        pass  # it is cut again next time

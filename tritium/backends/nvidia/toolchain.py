@@ -15,17 +15,16 @@ stays as it is: starting one costs 3 ms.
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 from ...support import settings
-from ...support.folders import cache_folder, is_trusted, replace_file
+from ...support.folders import read_record, write_record
 from ..errors import PTXASError, ToolMissing
 
 __all__ = ["Tool", "find_tool", "highest_ptx", "require_tool", "tool_version"]
@@ -89,9 +88,7 @@ def _candidates(name: str, path: str, home: str) -> Iterator[tuple[str, str]]:
     for folder in _package_folders("nvidia"):
         wheels = sorted((w for pattern in _WHEELS for w in folder.glob(pattern)), key=_release, reverse=True)
         yield from (("wheel", str(wheel / place)) for wheel in wheels for place in places)
-    on_path = shutil.which(name, path=path)
-    if on_path:
-        yield "path", on_path
+    yield from (("path", os.path.join(folder, name)) for folder in path.split(os.pathsep) if folder)
     for toolkit in (home, "/usr/local/cuda", "/opt/cuda"):
         yield from (("toolkit", os.path.join(toolkit, place)) for place in places if toolkit)
     for folder in _package_folders("triton"):
@@ -119,16 +116,18 @@ def tool_version(tool: Tool) -> tuple[int, int]:
     """The release of CUDA that a program is of, (13, 0); PTXASError if it does not say."""
     status = os.stat(tool.path)
     identity = f"{tool.path}|{status.st_size}|{status.st_mtime_ns}"
-    notes = cache_folder() / "tools.json"
-    known = _read_notes(notes)
-    if identity not in known:
-        known[identity] = _ask_version(tool)
-        _write_notes(notes, known)
-    major, minor = known[identity]
+    name = "tool-" + sha256(identity.encode()).hexdigest()[:24]
+    stored = read_record(name)
+    found = re.fullmatch(rb"(\d+)\.(\d+)", stored) if stored else None
+    if found is not None:
+        return int(found[1]), int(found[2])
+    major, minor = _ask_version(tool)
+    if not settings.cache.disable:
+        write_record(name, b"%d.%d" % (major, minor))
     return major, minor
 
 
-def _ask_version(tool: Tool) -> list[int]:
+def _ask_version(tool: Tool) -> tuple[int, int]:
     import subprocess  # 3 ms that a process with cached kernels does not pay
 
     try:
@@ -139,28 +138,7 @@ def _ask_version(tool: Tool) -> list[int]:
     found = re.search(r"release (\d+)\.(\d+)", output)
     if found is None:
         raise PTXASError(f"{tool.path} ({tool.origin}) does not tell its version; it answers: {output.strip()[:200]}")
-    return [int(found[1]), int(found[2])]
-
-
-def _read_notes(path: Path) -> dict[str, list[int]]:
-    try:
-        with open(path, "rb") as f:
-            if not is_trusted(os.fstat(f.fileno())):
-                return {}
-            notes = json.loads(f.read())
-        return {k: v for k, v in notes.items() if isinstance(v, list) and [type(n) for n in v] == [int, int]}
-    except (OSError, ValueError, AttributeError):
-        return {}
-
-
-def _write_notes(path: Path, notes: dict[str, list[int]]) -> None:
-    if settings.cache.disable:
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(path, json.dumps(notes).encode())
-    except OSError:
-        pass  # it is asked again next time
+    return int(found[1]), int(found[2])
 
 
 def highest_ptx(cuda: tuple[int, int]) -> int:

@@ -1,8 +1,17 @@
+"""Records on disk: what was written whole, by us, comes back; nothing else does."""
+
 import os
 
 import pytest
 
-from tritium.backends.cpu.store import read_record, write_record
+from tritium.support.folders import read_record, write_record
+
+
+@pytest.fixture
+def records(tmp_path, monkeypatch):
+    """The folder of a cache of the test's own."""
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))
+    return tmp_path / "native"
 
 
 def test_round_trip(records):
