@@ -106,15 +106,16 @@ class LanePlan:
             len(set(self.outputs)) if any(len(n.registers) > 1 for n in self.nodes if isinstance(n, Input)) else 0
         )
 
+    def registers(self) -> list[int]:
+        """Of a plan without shuffles and selects: for each new register the old one that it is."""
+        inputs = [n.registers if isinstance(n, Input) else () for n in self.nodes]
+        return [inputs[n][place] for n, place in self.outputs]
+
     def moves_nothing(self) -> bool:
         """Whether every register stays what it is."""
-        same = all(isinstance(self.nodes[n], Input) for n, _ in self.outputs)
-        return same and [self._register(o) for o in self.outputs] == list(range(self.source.ins["register"]))
-
-    def _register(self, output: tuple[int, int]) -> int:
-        node = self.nodes[output[0]]
-        assert isinstance(node, Input)
-        return node.registers[output[1]]
+        if self.shuffles or self.selects:
+            return False
+        return self.registers() == list(range(self.source.ins["register"]))
 
     def run(self, warp: int = 0, block: int = 0) -> list[list[int]]:
         """For each lane the element, as a packed coordinate, that each register has in the end: a simulation."""

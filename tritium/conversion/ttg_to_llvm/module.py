@@ -21,6 +21,7 @@ from ..llvm.control import CONTROL, lower_region
 from . import (
     arith,
     casts,
+    convert_layout,
     debug,
     dot,
     floats,
@@ -40,7 +41,23 @@ from .types import types_of
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
 # imported for the lowerings they register
-_ = (arith, casts, debug, dot, floats, gather, histogram, inline_asm, math, memory, program, reduce, scan, shape)
+_ = (
+    arith,
+    casts,
+    convert_layout,
+    debug,
+    dot,
+    floats,
+    gather,
+    histogram,
+    inline_asm,
+    math,
+    memory,
+    program,
+    reduce,
+    scan,
+    shape,
+)
 LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"

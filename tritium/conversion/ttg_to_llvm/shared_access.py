@@ -1,0 +1,308 @@
+"""Accesses to shared memory as a plan says: vectors, matrices, what stands in other blocks of a cluster.
+
+An address is `base + (thread ^ constant)`, where `thread` is what lane and warp contribute. The bits of a constant that
+no thread has are added as the immediate of the instruction; those that threads have need an exclusive or, made once for
+all constants that share them. Gaps of padded layouts add up the same way, since bits apart never carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...dialects.tt_types import PointerType
+from ...ir import Type, element_type
+from ...layout import LinearLayout
+from ...layout.access import Access
+from .context import FunctionContext
+from .positions import linear_image, thread_of
+from .types import bit_width, llvm_type
+
+__all__ = ["Addresses", "Gaps", "from_memory", "load_access", "owner", "store_access", "to_memory"]
+
+SHARED = "ptr addrspace(3)"
+Gaps = Sequence[tuple[int, int]]
+"""(interval, padding) in bytes: so many bytes of room behind each interval."""
+
+
+class Addresses:
+    """The addresses of one access: `at(constant)` for each of its moves, constants in elements.
+
+    `base` is the address of the buffer, `extra` an i32 operand of bytes that is combined with what the thread
+    contributes by exclusive or and has no other bits than `extra_bits`. `block_bit` is the bit (of an offset in
+    elements) from which on the number of a block stands; such addresses are i32 operands in the memory of the cluster.
+    """
+
+    def __init__(
+        self,
+        e: FunctionContext,
+        access: Access,
+        base: str,
+        gaps: Gaps = (),
+        extra: tuple[str, int] = ("0", 0),
+        block_bit: int | None = None,
+    ) -> None:
+        self.e, self.base, self.gaps = e, base, gaps
+        self.size = access.bits // 8
+        self.block_bit = block_bit
+        columns = {"lane": access.lane, "warp": access.warp, "block": access.block}
+        inside = (1 << block_bit) - 1 if block_bit is not None else -1
+        self.bits = extra[1]
+        offsets = {n: [(c & inside) * self.size for c in cs] for n, cs in columns.items()}
+        for cs in offsets.values():
+            for c in cs:
+                self.bits |= c
+        self.thread = _image(e, offsets)
+        if extra[0] != "0":
+            self.thread = extra[0] if self.thread == "0" else e.op(f"xor i32 {self.thread}, {extra[0]}")
+        self.block = "0"
+        if block_bit is not None:
+            self.block = _image(e, {n: [c >> block_bit for c in cs] for n, cs in columns.items()})
+        self._bases: dict[int, str] = {}
+        self._remote: dict[tuple[int, int], str] = {}
+
+    def _based(self, flipped: int) -> str:
+        """The address of `thread ^ flipped`."""
+        found = self._bases.get(flipped)
+        if found is None:
+            e = self.e
+            offset = self.thread
+            if flipped:
+                offset = str(flipped) if offset == "0" else e.op(f"xor i32 {offset}, {flipped}")
+            total = offset
+            for interval, padding in self.gaps:
+                total = _add(e, total, _gap(e, offset, interval, padding))
+            found = self.base if total == "0" else e.op(f"getelementptr i8, {SHARED} {self.base}, i32 {total}")
+            self._bases[flipped] = found
+        return found
+
+    def at(self, constant: int) -> str:
+        """The address of a move in this block's memory."""
+        offset = constant * self.size
+        flipped = offset & self.bits
+        rest = offset ^ flipped
+        base = self._based(flipped)
+        rest += sum(rest // interval * padding for interval, padding in self.gaps)
+        return base if not rest else self.e.op(f"getelementptr i8, {SHARED} {base}, i32 {rest}")
+
+    def in_cluster(self, constant: int) -> str:
+        """The address, in the memory of the cluster, of a move that may go to another block."""
+        assert self.block_bit is not None
+        e = self.e
+        among, inside = constant >> self.block_bit, constant & ((1 << self.block_bit) - 1)
+        key = among, inside
+        if key not in self._remote:
+            block = self.block
+            if among:
+                block = str(among) if block == "0" else e.op(f"xor i32 {block}, {among}")
+            own = e.op(f"ptrtoint {SHARED} {self.at(inside)} to i32")
+            mapped = "mapa.shared::cluster.u32 $0, $1, $2;"
+            self._remote[key] = e.asm(mapped, "=r,r,r", [("i32", own), ("i32", block)], "i32", side_effects=False)
+        return self._remote[key]
+
+
+def _add(e: FunctionContext, a: str, b: str) -> str:
+    if "0" in (a, b):
+        return b if a == "0" else a
+    return e.op(f"add i32 {a}, {b}")
+
+
+def _gap(e: FunctionContext, offset: str, interval: int, padding: int) -> str:
+    """offset // interval * padding"""
+    if offset.isdigit():
+        return str(int(offset) // interval * padding)
+    which = e.op(f"lshr i32 {offset}, {interval.bit_length() - 1}")
+    return e.op(f"shl i32 {which}, {padding.bit_length() - 1}")
+
+
+def _image(e: FunctionContext, columns: dict[str, list[int]]) -> str:
+    """The number that the thread's bits make, by exclusive or."""
+    top = max((c for cs in columns.values() for c in cs), default=0).bit_length()
+    if not top:
+        return "0"
+    layout = LinearLayout({n: [(c,) for c in cs] for n, cs in columns.items()}, {"offset": 1 << top})
+    return linear_image(e, layout, thread_of(e))["offset"]
+
+
+def owner(e: FunctionContext, idle_lanes: int, idle_warps: int) -> str | None:
+    """Whether none of these bits is set in the numbers of this thread's lane and warp; None where there are none."""
+    terms = []
+    for operand, mask in ((e.lane, idle_lanes), (e.warp, idle_warps)):
+        if mask:
+            terms.append(e.op(f"and i32 {operand}, {mask}"))
+    if not terms:
+        return None
+    whole = terms[0] if len(terms) == 1 else e.op(f"or i32 {terms[0]}, {terms[1]}")
+    return e.op(f"icmp eq i32 {whole}, 0")
+
+
+# -- elements ---------------------------------------------------------------------------------------------------
+
+
+def _memory_type(ty: Type) -> str:
+    """The LLVM type of an element in shared memory."""
+    if isinstance(element_type(ty), PointerType):
+        return f"i{bit_width(ty)}"
+    return "i8" if bit_width(ty) < 8 else llvm_type(ty)
+
+
+def to_memory(e: FunctionContext, ty: Type, operand: str) -> str:
+    """An element as memory holds it."""
+    source, target = llvm_type(ty), _memory_type(ty)
+    if source == target:
+        return operand
+    return e.op(f"{'ptrtoint' if source.startswith('ptr') else 'zext'} {source} {operand} to {target}")
+
+
+def from_memory(e: FunctionContext, ty: Type, operand: str) -> str:
+    """The other way round."""
+    source, target = _memory_type(ty), llvm_type(ty)
+    if source == target:
+        return operand
+    return e.op(f"{'inttoptr' if target.startswith('ptr') else 'trunc'} {source} {operand} to {target}")
+
+
+def _vector(e: FunctionContext, kind: str, elements: Sequence[str]) -> tuple[str, str]:
+    """Elements as one operand, with its type."""
+    if len(elements) == 1:
+        return kind, elements[0]
+    vector = f"<{len(elements)} x {kind}>"
+    out = "poison"
+    for i, v in enumerate(elements):
+        out = e.op(f"insertelement {vector} {out}, {kind} {v}, i32 {i}")
+    return vector, out
+
+
+def _words(e: FunctionContext, kind: str, bits: int, elements: Sequence[str], width: int) -> list[str]:
+    """Elements in words of `width` bits (at least their own)."""
+    per_word = max(1, width // bits)
+    out = []
+    for i in range(0, len(elements), per_word):
+        vector, whole = _vector(e, kind, elements[i : i + per_word])
+        out.append(whole if vector == f"i{width}" else e.op(f"bitcast {vector} {whole} to i{width}"))
+    return out
+
+
+def _elements(e: FunctionContext, kind: str, bits: int, words: Sequence[str], width: int) -> list[str]:
+    """The other way round."""
+    per_word = max(1, width // bits)
+    out = []
+    for word in words:
+        vector = kind if per_word == 1 else f"<{per_word} x {kind}>"
+        whole = word if vector == f"i{width}" else e.op(f"bitcast i{width} {word} to {vector}")
+        if per_word == 1:
+            out.append(whole)
+        else:
+            out += [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(per_word)]
+    return out
+
+
+# -- stores -----------------------------------------------------------------------------------------------------
+
+
+def store_access(
+    e: FunctionContext,
+    access: Access,
+    addresses: Addresses,
+    values: Sequence[str],
+    ty: Type,
+    owns: str | None = None,
+) -> None:
+    """Store the registers of an access, as memory holds them; only threads that `owns` holds for, if it is given."""
+    kind = _memory_type(ty)
+    for constant, registers in access.moves:
+        elements = [values[r] for r in registers]
+        at = addresses.at(constant)
+        if access.kind != "vector":
+            words = [("i32", w) for w in _words(e, kind, access.bits, elements, 32)]
+            trans = ".trans" if access.kind == "transposed" else ""
+            name = f"llvm.nvvm.stmatrix.sync.aligned.m8n8.x{len(words)}{trans}.b16.p3"
+            e.call_void(name, (SHARED, at), *words, attributes=" #1")
+        elif owns is None:
+            vector, whole = _vector(e, kind, elements)
+            e.stmt(f"store {vector} {whole}, {SHARED} {at}, align {access.width * access.bits // 8}")
+        else:
+            _guarded_store(e, access, kind, elements, at, owns)
+
+
+_ASM = {8: ("b8", "h", "i16"), 16: ("b16", "h", "i16"), 32: ("b32", "r", "i32"), 64: ("b64", "l", "i64")}
+
+
+def _word_width(access: Access) -> int:
+    """The width of the words that an instruction moves."""
+    total = access.width * access.bits
+    return total if total <= 32 else max(32, access.bits)
+
+
+def _guarded_store(e: FunctionContext, access: Access, kind: str, elements: Sequence[str], at: str, owns: str) -> None:
+    width = _word_width(access)
+    suffix, letter, ty = _ASM[width]
+    words = _words(e, kind, access.bits, elements, width)
+    if width == 8:
+        words = [e.op(f"zext i8 {w} to i16") for w in words]
+    count = "" if len(words) == 1 else f".v{len(words)}"
+    names = ", ".join(f"${i + 2}" for i in range(len(words)))
+    listed = names if len(words) == 1 else f"{{{names}}}"
+    address = e.op(f"ptrtoint {SHARED} {at} to i32")
+    constraints = ",".join(["r", "b", *[letter] * len(words)]) + ",~{memory}"
+    operands = [("i32", address), ("i1", owns), *((ty, w) for w in words)]
+    e.asm(f"@$1 st.shared{count}.{suffix} [$0], {listed};", constraints, operands)
+
+
+# -- loads ------------------------------------------------------------------------------------------------------
+
+
+def load_access(
+    e: FunctionContext, access: Access, addresses: Addresses, ty: Type, remote: bool = False
+) -> dict[int, str]:
+    """For each register of an access what is loaded, as memory holds it. `remote`: from the memory of the cluster."""
+    kind = _memory_type(ty)
+    out: dict[int, str] = {}
+    for constant, registers in access.moves:
+        if remote:
+            found = _load_from_cluster(e, access, kind, addresses.in_cluster(constant))
+        elif access.kind == "vector":
+            found = _load_vector(e, access, kind, addresses.at(constant))
+        else:
+            found = _load_matrix(e, access, kind, addresses.at(constant))
+        out.update(zip(registers, found, strict=True))
+    return {r: out[same] for r, same in enumerate(access.same)}
+
+
+def _load_vector(e: FunctionContext, access: Access, kind: str, at: str) -> list[str]:
+    vector = kind if access.width == 1 else f"<{access.width} x {kind}>"
+    whole = e.op(f"load {vector}, {SHARED} {at}, align {access.width * access.bits // 8}")
+    if access.width == 1:
+        return [whole]
+    return [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(access.width)]
+
+
+def _struct(kinds: Iterable[str]) -> str:
+    return f"{{ {', '.join(kinds)} }}"
+
+
+def _load_matrix(e: FunctionContext, access: Access, kind: str, at: str) -> list[str]:
+    count = access.width * access.bits // 32
+    trans = ".trans" if access.kind == "transposed" else ""
+    result = "i32" if count == 1 else _struct(["i32"] * count)
+    name = f"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{count}{trans}.b16.p3"
+    whole = e.call(result, name, (SHARED, at), attributes=" #1")
+    words = [whole] if count == 1 else e.fields(result, whole, count)
+    return _elements(e, kind, access.bits, words, 32)
+
+
+def _load_from_cluster(e: FunctionContext, access: Access, kind: str, at: str) -> list[str]:
+    width = _word_width(access)
+    suffix, letter, ty = _ASM[width]
+    count = access.width * access.bits // width
+    names = ", ".join(f"${i}" for i in range(count))
+    listed = names if count == 1 else f"{{{names}}}"
+    many = "" if count == 1 else f".v{count}"
+    constraints = ",".join([*[f"={letter}"] * count, "r"]) + ",~{memory}"
+    result: Any = ty if count == 1 else _struct([ty] * count)
+    text = f"ld.shared::cluster{many}.{suffix} {listed}, [${count}];"
+    whole = e.asm(text, constraints, [("i32", at)], result)
+    words = [whole] if count == 1 else e.fields(result, whole, count)
+    if width == 8:
+        words = [e.op(f"trunc i16 {w} to i8") for w in words]
+    return _elements(e, kind, access.bits, words, width)
