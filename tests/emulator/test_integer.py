@@ -135,6 +135,18 @@ def test_carries(seed):
         },
         inputs(32, rng),
     )
+    product = "mad.lo.cc.u32 {d}, {a}, {b}, {c};\nmadc.hi.u32 {d}, {a}, {b}, {c}"
+    twice = "mad.hi.cc.s32 {d}, {a}, {b}, {c};\nmadc.lo.cc.s32 {d}, {b}, {c}, {a};\naddc.u32 {d}, 0, 0"
+
+    def carried(a, b, c):
+        first = ((signed(a, 32) * signed(b, 32) >> 32) % full) + c >= full
+        return b * c % full + a + first >= full
+
+    check(
+        {"product": (product, [32] * 3, 32), "twice": (twice, [32] * 3, 32)},
+        {"product": lambda a, b, c: (a * b >> 32) + c + (a * b % full + c >= full), "twice": carried},
+        inputs(32, rng),
+    )
 
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
@@ -382,12 +394,14 @@ def test_moves():
     a = np.arange(THREADS, dtype=np.uint32) * 0x01010101
     text = "mov.b32 {{%h1, %h2}}, {a};\nmov.b32 {d}, {{%h2, %h1}}"
     wide = "mov.b64 %d20, {{{a}, 7}};\nmov.b64 {{_, {d}}}, %d20"
+    inner = "{{ .reg .b32 tmp;\nmov.b64 %d20, {{9, {a}}};\nmov.b64 {{tmp, {d}}}, %d20; }}\nmov.b32 {d}, {d}"
     octets = "mov.b32 {{%b1, %b2, %b3, %b4}}, {a};\nmov.b32 {d}, {{%b4, %b3, %b2, %b1}}"
     check(
-        {"swap": (text, [32], 32), "upper": (wide, [32], 32), "bytes": (octets, [32], 32)},
+        {"swap": (text, [32], 32), "upper": (wide, [32], 32), "inner": (inner, [32], 32), "bytes": (octets, [32], 32)},
         {
             "swap": lambda v: v >> 16 | v << 16,
             "upper": lambda v: 7,
+            "inner": lambda v: v,
             "bytes": lambda v: int.from_bytes(v.to_bytes(4, "little"), "big"),
         },
         [a],

@@ -96,9 +96,13 @@ class _Scope:
         self.suffix = f"@{number}" if number else ""
         self.names: dict[str, str] = {}
         self.cache: dict[str, Operand] = {}
+        #: Unique names that are registers; one set for all scopes of a function.
+        self.registers: set[str] = outer.registers if outer is not None else set()
 
-    def declare(self, name: str) -> str:
+    def declare(self, name: str, register: bool = False) -> str:
         self.names[name] = name + self.suffix
+        if register:
+            self.registers.add(self.names[name])
         self.cache.clear()
         return self.names[name]
 
@@ -243,7 +247,7 @@ class _Parser:
         start = self.at
         variables = tuple(self.variable(part, start) for part in split(self.parenthesis()))
         for v in variables:
-            scope.declare(v.name)
+            scope.declare(v.name, v.space == "reg")
             if v.space == "reg":
                 body.registers[v.name] = v.type
         return variables
@@ -351,7 +355,7 @@ class _Parser:
             else:
                 names = [part]
             for name in names:
-                body.registers[scope.declare(name)] = m[1]
+                body.registers[scope.declare(name, register=True)] = m[1]
 
     # -- instructions --------------------------------------------------------------------------------------------
 
@@ -403,8 +407,10 @@ class _Parser:
 
     def named(self, text: str, scope: _Scope, at: int) -> Operand:
         unique = scope.find(text)
+        if unique in scope.registers:
+            return Register(unique)
         if text.startswith("%"):
-            return Register(unique) if unique else Special(text)
+            return Special(text)
         if text == "WARP_SZ":
             return Immediate(32)
         if unique is None:

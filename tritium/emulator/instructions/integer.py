@@ -86,12 +86,36 @@ def high_product(a: Any, b: Any, type_: Type) -> Any:
     return high.view(type_.dtype)
 
 
+@emulates("madc")
+def multiply_with_carry(machine: Machine, i: Instruction) -> Step:
+    """mad.cc and madc: the product's low or high half, added in extended precision."""
+    only(i, "lo", "hi", "cc")
+    type_ = last_type(i)
+    target, (a, b, c) = operands(machine, i, type_)
+    carry, unsigned = machine.carry, UNSIGNED[type_.bits]
+    high, reads, writes = "hi" in i.modifiers, i.opcode == "madc", "cc" in i.modifiers
+
+    def run(mask: Any) -> None:
+        half = high_product(a, b, type_).astype(type_.dtype) if high else np.multiply(a, b)
+        x, y = np.atleast_1d(half).view(unsigned), np.atleast_1d(c).view(unsigned)
+        first = carry.astype(unsigned) if reads else unsigned.type(0)
+        partial = x + y
+        result = partial + first
+        if writes:
+            np.copyto(carry, (partial < x) | (result < partial), where=mask)
+        np.copyto(target, result.view(type_.dtype), where=mask)
+
+    return run
+
+
 @emulates("mul", "mad")
 def multiply(machine: Machine, i: Instruction) -> Step:
-    """mul and mad, .lo .hi .wide; mad.cc and madc are not emulated."""
+    """mul and mad, .lo .hi .wide"""
     type_ = last_type(i)
     if type_.kind == "f":
         return floating.arithmetic(machine, i)
+    if "cc" in i.modifiers:
+        return multiply_with_carry(machine, i)
     only(i, "lo", "hi", "wide", "sat")
     sources = [machine.read(o, type_, i) for o in i.operands[1:3]]
     a, b = sources
