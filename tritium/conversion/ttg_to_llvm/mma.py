@@ -74,9 +74,6 @@ def instruction_for(e: FunctionContext, op: Any) -> Instruction:
     if e.module.capability < found.capability:
         have = f"this is compiled for sm_{e.module.capability}"
         raise UnsupportedOperation(op, f"of {a} and {b} as mma.sync needs sm_{found.capability}, {have}")
-    if types[0] == "f32" and op.inputPrecision.name != "tf32":
-        why = f"of f32 by mma.sync multiplies tf32, but inputPrecision is {op.inputPrecision.name}"
-        raise UnsupportedOperation(op, why)
     return found
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dialects import arith, tt
+from ...dialects import tt
 from ...ir import TensorType, Type, element_type, f16, f32, f64
 from ...layout.products import copies_of
 from ...support import UnsupportedOperation
@@ -30,17 +30,18 @@ __all__ = ["convert_small_floats", "small_float_cast"]
 #: The first chip with conversions of 8-bit floats: Ada.
 NATIVE = 89
 _PTX = {"f8E5M2": "e5m2", "f8E4M3FN": "e4m3"}
-_NEAREST = (None, tt.RoundingMode.rtne, arith.RoundingMode.to_nearest_even)
-_TOWARDS_ZERO = (tt.RoundingMode.rtz, arith.RoundingMode.toward_zero)
+#: Names, since the numbers of the two dialects' modes overlap.
+_NEAREST, _TOWARDS_ZERO = ("", "rtne", "to_nearest_even"), ("rtz", "toward_zero")
 
 
 def small_float_cast(e: FunctionContext, op: Any) -> None:
     """Lower a conversion of floats of which at least one has 8 bits."""
     value, result = op.operands[0], op.results[0]
     source, target = element_type(value.type), element_type(result.type)
-    rounding = getattr(op, "rounding", None) or getattr(op, "roundingmode", None)
+    mode = getattr(op, "rounding" if isinstance(op, tt.FpToFp) else "roundingmode", None)
+    rounding = "" if mode is None else mode.name
     if rounding not in (*_NEAREST, *_TOWARDS_ZERO):
-        raise UnsupportedOperation(op, f"with rounding {rounding.name} is not supported on NVIDIA GPUs")
+        raise UnsupportedOperation(op, f"with rounding {rounding} is not supported on NVIDIA GPUs")
     for ty in (source, target):
         if ty.width < 16 and ty.name not in FORMATS:  # type: ignore[attr-defined]
             raise UnsupportedOperation(op, f"with {ty} is not supported on NVIDIA GPUs")
