@@ -7,15 +7,17 @@ from typing import Any
 
 from ..dialects import tt
 from ..dialects.tt_types import PointerType
+from ..dialects.ttg_context import num_ctas
 from ..dialects.ttg_maps import linear_layout_of
 from ..ir import FloatType, IntegerType, TensorType, Type, element_type
+from ..layout.axis import others_numbers
 from ..layout.gathering import Gathering, plan_gathering
 from ..layout.reduction import Reduction, plan_reduction
 from ..layout.scan import Scan, plan_scan
 from .combine import Order, combine_of
 from .scratch import scratch_of
 
-__all__ = ["array_offsets", "gathering_of", "reduction_of", "scan_of"]
+__all__ = ["array_offsets", "gathering_of", "reduction_of", "scan_of", "shared_how"]
 
 _ALIGNMENT = 16  # bytes: the widest access
 
@@ -82,3 +84,37 @@ def gathering_of(op: tt.Gather) -> Gathering:
 @scratch_of(tt.Gather)
 def _gather(op: Any) -> int:
     return _total([op.src.type], gathering_of(op).elements)
+
+
+def shared_how(op: Any) -> str:
+    """How the result of an atomic reaches all threads that want it.
+
+    "none": nobody does, or whoever does has it; "lanes": others are in the same warp; "memory": they are in other
+    warps; "cluster": they are in other blocks.
+    """
+    ty = op.result.type
+    if not op.result.users:
+        return "none"
+    if not isinstance(ty, TensorType):
+        return "cluster" if (num_ctas(op) or 1) > 1 else "memory"
+    layout = linear_layout_of(ty)
+    copies = layout.redundant()
+    if copies.get("block"):
+        return "cluster"
+    if copies["warp"]:
+        return "memory"
+    if not copies["lane"]:
+        return "none"
+    zeros = sum(1 << i for i, c in enumerate(layout.columns_of("lane")) if not c)
+    return "lanes" if zeros == copies["lane"] else "memory"
+
+
+@scratch_of(tt.AtomicRMW, tt.AtomicCAS, tt.AtomicLoad, tt.AtomicPoll)
+def _atomic(op: Any) -> int:
+    if shared_how(op) != "memory":
+        return 0
+    ty = op.result.type
+    elements = 1
+    if isinstance(ty, TensorType):
+        elements = others_numbers(linear_layout_of(ty)).out_size()
+    return _total([ty], elements)

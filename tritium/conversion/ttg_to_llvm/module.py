@@ -20,6 +20,7 @@ from ...support import InternalError
 from ..llvm.control import CONTROL, lower_region
 from . import (
     arith,
+    atomics,
     casts,
     convert_layout,
     debug,
@@ -43,6 +44,7 @@ __all__ = ["LoweredModule", "ttg_to_llvm"]
 # imported for the lowerings they register
 _ = (
     arith,
+    atomics,
     casts,
     convert_layout,
     debug,
