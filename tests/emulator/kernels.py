@@ -94,6 +94,17 @@ def elementwise(
     `instructions`: name -> (text with {d}, {a}, {b}, {c} for registers, bits of the operands, bits of the result).
     Each input has one element a thread; returns the result of each instruction as unsigned integers.
     """
+    results: dict[str, np.ndarray] = {}
+    items = list(instructions.items())
+    for first in range(0, len(items), PER_KERNEL):
+        results.update(one_kernel(dict(items[first : first + PER_KERNEL]), inputs, **options))
+    return results
+
+
+PER_KERNEL = 14
+
+
+def one_kernel(instructions, inputs, **options) -> dict[str, np.ndarray]:
     threads = len(inputs[0])
     results = {name: np.zeros(threads, f"u{out // 8}") for name, (_, _, out) in instructions.items()}
     body = []

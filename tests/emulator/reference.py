@@ -62,10 +62,9 @@ def encode(name: str, value, negative: bool = False, mode: str = "rn", saturate:
     size = abs(value)
     if size == 0:
         return sign
-    exponent = 0
-    while Fraction(2) ** (exponent + 1) <= size:
-        exponent += 1
-    while Fraction(2) ** exponent > size:
+    size = Fraction(size)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    if Fraction(2) ** exponent > size:
         exponent -= 1
     exponent = max(exponent, 1 - bias)
     steps = size / Fraction(2) ** (exponent - m)

@@ -208,7 +208,7 @@ def _sqrt64(value: float, mode: str) -> float:
     if value <= 0:
         return value if value == 0 else math.nan
     mantissa, exponent = math.frexp(value)
-    shift = 160 + (exponent & 1)
+    shift = 161 - (exponent & 1)
     scaled = int(math.ldexp(mantissa, 53)) << shift
     root = math.isqrt(scaled)
     # The value is scaled * 2**(exponent - 53 - shift); what the root lacks only matters as "more than that".

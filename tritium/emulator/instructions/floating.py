@@ -273,6 +273,8 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
 
 @emulates("ex2", "lg2", "sin", "cos", "tanh", "sqrt", "rcp", "rsqrt")
 def function(machine: Machine, i: Instruction) -> Step:
+    if "ftz" in i.modifiers and last_type(i).name == "f64":
+        return gross(machine, i)
     op = Operation(machine, i, "approx")
     if op.element == "f64" and op.mode != "rn":
         divide = per_element("div", op.mode)
@@ -281,6 +283,27 @@ def function(machine: Machine, i: Instruction) -> Step:
         return op.step(per_element("sqrt", op.mode))
     apply = _FUNCTIONS[i.opcode]
     return op.step(lambda x: np.atleast_1d(apply(x)))
+
+
+def gross(machine: Machine, i: Instruction) -> Step:
+    """rcp and rsqrt .approx.ftz.f64: of the upper word of the operand alone; the lower one of the result is 0."""
+    only(i, "approx", "ftz")
+    type_ = last_type(i)
+    target = machine.write(i.operands[0], type_, i).view(np.uint64)
+    source = machine.read(i.operands[1], type_, i)
+    upper = np.uint64(0xFFFFFFFF00000000)
+    apply = _FUNCTIONS[i.opcode]
+
+    def value() -> Array:
+        x = (np.atleast_1d(source).view(np.uint64) & upper).view(F64)
+        x = np.where(np.abs(x) < 2.0**-1022, np.copysign(0.0, x), x)
+        result = apply(x)
+        # Rounded to the 20 bits of mantissa in the upper word.
+        bits = (result.view(np.uint64) + np.uint64(1 << 31)) & upper
+        bits = np.where(np.isfinite(result), bits, result.view(np.uint64))
+        return np.where(np.abs(result) < 2.0**-1022, bits & np.uint64(1 << 63), bits)
+
+    return assign(target, value)
 
 
 @emulates("testp")
