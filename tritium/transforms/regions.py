@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..dialects import scf
-from ..ir import Block, Operation, Region, Value
+from ..ir import Block, Operation, OpResult, Region, Type, Value
 
-__all__ = ["defined_in", "is_inside", "rebuild_for", "rebuild_if", "splice"]
+__all__ = ["add_result", "defined_in", "is_inside", "rebuild_for", "rebuild_if", "splice"]
 
 
 def splice(block: Block, anchor: Operation, values: Sequence[Value]) -> tuple[list[Operation], list[Value]]:
@@ -59,6 +59,15 @@ def _without(values: Sequence[Any], dropped: Iterable[int]) -> list[Any]:
 def _take_regions(op: Operation) -> list[Region]:
     regions, op.regions = op.regions, []
     return regions
+
+
+def add_result(op: Operation, ty: Type, terminators: Sequence[Operation], values: Sequence[Value]) -> OpResult:
+    """Give an operation one more result of type `ty`, which its blocks hand on as `values`, one a terminator."""
+    for terminator, value in zip(terminators, values, strict=True):
+        terminator.set_operands([*terminator.operands, value])
+    new = OpResult(op, len(op.results), ty)
+    op.results.append(new)
+    return new
 
 
 def rebuild_for(op: scf.For, replaced: dict[int, Value]) -> tuple[scf.For, list[Value]]:

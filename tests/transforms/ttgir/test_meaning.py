@@ -10,7 +10,12 @@ from tests.transforms.ttgir.shaken import shaken_program
 from tritium.ir import Pass, run_pipeline, verify
 
 PROGRAMS = 40
-NAMES = ["remove-layout-conversions"]
+NAMES = [
+    "combine-tensor-select-and-if",
+    "reduce-data-duplication",
+    "remove-layout-conversions",
+    "reorder-instructions",
+]
 FEWER = ("remove-layout-conversions",)
 
 

@@ -11,5 +11,11 @@ SPELLINGS = [
     Spelling("f32-dot-tc", "TritonGPUF32DotTC", ("tritongpu-F32DotTC",)),
     Spelling("optimize-dot-operands", "TritonGPUOptimizeDotOperands", ("tritongpu-optimize-dot-operands",)),
     Spelling("remove-layout-conversions", "TritonGPURemoveLayoutConversions", ("tritongpu-remove-layout-conversions",)),
+    Spelling(
+        "combine-tensor-select-and-if", "TritonGPUCombineTensorSelectAndIf", ("tritongpu-combine-tensor-select-and-if",)
+    ),
+    Spelling("reduce-data-duplication", "TritonGPUReduceDataDuplication", ("tritongpu-reduce-data-duplication",)),
+    Spelling("reorder-instructions", "TritonGPUReorderInstructions", ("tritongpu-reorder-instructions",)),
+    Spelling("optimize-thread-locality", "TritonGPUOptimizeThreadLocality", ("tritongpu-optimize-thread-locality",)),
 ]
 """What Triton calls the passes of this folder."""

@@ -17,10 +17,15 @@ from ..symbol_dce import symbol_dce
 from .accelerate_matmul import accelerate_matmul
 from .allocate_shared_memory import allocate_shared_memory
 from .coalesce import coalesce
+from .combine_tensor_select_and_if import combine_tensor_select_and_if
 from .f32_dot_tc import DotOptions, f32_dot_tc
 from .insert_barriers import insert_barriers
 from .optimize_dot_operands import optimize_dot_operands
+from .optimize_thread_locality import optimize_thread_locality
+from .prefetch import prefetch
+from .reduce_data_duplication import reduce_data_duplication
 from .remove_layout_conversions import remove_layout_conversions
+from .reorder_instructions import reorder_instructions
 
 __all__ = ["LATER", "LOWERING", "ORDER", "nvidia_ttgir_pipeline"]
 
@@ -35,6 +40,7 @@ _LAYOUTS = [
 """Which thread holds what, for all generations."""
 
 _PRODUCTS = [
+    Pass("optimize-thread-locality", optimize_thread_locality, "threads combine what they have before they talk"),
     Pass("accelerate-matmul", accelerate_matmul, "products by the instructions that the GPU has for them"),
     Pass("remove-layout-conversions", remove_layout_conversions, "results of products stay where products leave them"),
     Pass("optimize-dot-operands", optimize_dot_operands, "operands are turned where they are read from shared memory"),
@@ -46,17 +52,27 @@ _LOOPS = [
     Pass("canonicalize", canonicalize, "loops in normal form, for what moves out of them"),
     Pass("licm", licm, "conversions that do not change in a loop are made once"),
     Pass("canonicalize", canonicalize, "what moved may be known there"),
+    Pass("combine-tensor-select-and-if", combine_tensor_select_and_if, "branches choose tensors, not selects"),
 ]
 """Loops, before they are pipelined; since Ampere."""
 
 _OLD_LOOPS = [Pass("licm", licm, "conversions that do not change in a loop are made once")]
 """Loops of GPUs without asynchronous copies."""
 
-_TAIL = [
+_CLEAN = [
     Pass("canonicalize", canonicalize, "what the loops' passes left"),
     Pass("loop-aware-cse", loop_aware_cse, "equal conversions are one, before copies are made of them"),
+]
+"""What the passes above leave, in normal form."""
+
+_PREFETCH = [Pass("prefetch", prefetch, "operands of the next step are read while this one multiplies")]
+"""Products of Ampere and Ada, whose operands come from registers."""
+
+_TAIL = [
     Pass("optimize-dot-operands", optimize_dot_operands, "again, for what left its loop"),
     Pass("remove-layout-conversions", remove_layout_conversions, "between what all passes above have chosen"),
+    Pass("reduce-data-duplication", reduce_data_duplication, "operands that warps share are in shared memory"),
+    Pass("reorder-instructions", reorder_instructions, "few registers in use at a time"),
     Pass("loop-aware-cse", loop_aware_cse, "each value once, in the layouts it now has"),
     Pass("symbol-dce", symbol_dce, "functions that nothing calls are not lowered"),
     Pass("sccp", sccp, "what the passes above made constant"),
@@ -76,6 +92,9 @@ ORDER = [
     ("f32-dot-tc", "accelerate-matmul", "it makes the products that there are instructions for"),
     ("remove-layout-conversions", "accelerate-matmul", "it looks at what operands are made of"),
     ("accelerate-matmul", "optimize-dot-operands", "it chooses the layouts of operands"),
+    ("optimize-thread-locality", "accelerate-matmul", "it looks for reductions that are not of products"),
+    ("remove-layout-conversions", "reduce-data-duplication", "what it writes out no pass takes back"),
+    ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
@@ -106,7 +125,8 @@ def nvidia_ttgir_pipeline(capability: int) -> list[Pass]:
         "f32-dot-tc", f32_dot_tc, "products of floats in the precision asked for", DotOptions(emu_tf32=capability >= 80)
     )
     loops = _LOOPS if capability >= 80 else _OLD_LOOPS
-    return [*_ACCESSES, precision, *_LAYOUTS, *_PRODUCTS, *loops, *_TAIL]
+    ahead = _PREFETCH if 80 <= capability < 90 else []
+    return [*_ACCESSES, precision, *_LAYOUTS, *_PRODUCTS, *loops, *_CLEAN, *ahead, *_TAIL]
 
 
 for _capability in (75, 80, 90, 100):

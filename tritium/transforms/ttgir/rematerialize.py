@@ -32,6 +32,7 @@ from ...ir import (
     memory_effects,
     value_dominates,
 )
+from ..regions import add_result
 from .layout_flow import backward, is_expensive_access, layout_of, sources, takes_any_result, with_layout
 
 __all__ = ["Copies", "Node", "Slice", "Test", "may_repeat", "never"]
@@ -251,8 +252,8 @@ class _Building:
         initial, ty = self.value(start), with_layout(arg.type, layout)
         assert initial is not None
         new = loop.body.add_argument(ty, arg.loc)
-        result = _more_results(loop, ty, loop.results[arg.index - 1])
-        new.hint = arg.hint
+        result = add_result(loop, ty, [], [])
+        new.hint = result.hint = arg.hint
         loop.set_operands([*loop.operands, initial])
         self.made[arg, layout] = new
         self.made[loop.results[arg.index - 1], layout] = result
@@ -261,7 +262,8 @@ class _Building:
     def choose(self, value: OpResult, layout: Any) -> None:
         """Let the branch choose a value a second time."""
         branch: Any = value.owner
-        self.made[value, layout] = _more_results(branch, with_layout(value.type, layout), value)
+        self.made[value, layout] = result = add_result(branch, with_layout(value.type, layout), [], [])
+        result.hint = value.hint
         for region, need in zip(branch.regions, self.part.nodes[value, layout]):
             self.wait(region.blocks[0].last, need)
 
@@ -282,11 +284,3 @@ class _Building:
             self.made[old, layout] = result
         if isinstance(new, arith.Constant):
             new.attributes["value"] = DenseElementsAttr(new.value.values, new.result.type)  # type: ignore[attr-defined]
-
-
-def _more_results(op: Operation, ty: TensorType, like: Value) -> Value:
-    """Give an operation one more result."""
-    new = OpResult(op, len(op.results), ty)
-    new.hint = like.hint
-    op.results.append(new)
-    return new
