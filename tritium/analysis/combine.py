@@ -131,19 +131,28 @@ def _expressions(program: _Program, arguments: Sequence[int]) -> list[Any]:
 
 
 def _agrees(program: _Program) -> bool:
-    """Whether f(a, b) = f(b, a) on all samples."""
+    """Whether f(a, b) = f(b, a) on all samples; those on which neither has a value say nothing."""
     if -1 in program.results or any(name not in _EVALUATE for name, *_ in program.steps):
         return False
-    return all(_same(_run(program, sample), _run(program, _swap(sample))) for sample in _samples(program.types))
+    for sample in _samples(program):
+        left, right = _run(program, sample), _run(program, _swap(sample))
+        if left != right and (left is None or right is None or not _same(left, right)):
+            return False
+    return True
 
 
-def _samples(types: Sequence[Any]) -> list[list[Any]]:
-    """Arguments: all of 0 and 1 (up to four arguments), then random ones of a few values, then of many."""
-    dice = random.Random(2026)
+def _samples(program: _Program) -> list[list[Any]]:
+    """Arguments: all of 0 and 1 (up to four arguments), then random ones of a few values, then of many.
+
+    Among the few are those around the constants of the region, where comparisons change their mind.
+    """
+    types, dice = program.types, random.Random(2026)
+    constants = [detail for name, detail, *_ in program.steps if name == "arith.constant" and detail is not None]
+    few = [0, 1, 2, *(c + d for c in constants for d in (-1, 0, 1))]
     out: list[list[Any]] = []
     if len(types) <= 4:
         out += [list(row) for row in itertools.product((0, 1), repeat=len(types))]
-    out += [[dice.randrange(3) for _ in types] for _ in range(24)]
+    out += [[dice.choice(few) for _ in types] for _ in range(24 if not constants else 64)]
     floats = [isinstance(ty, FloatType) for ty in types]
     out += [[dice.uniform(-4, 4) if f else dice.randrange(-100, 100) for f in floats] for _ in range(8)]
     out += [[dice.uniform(1, 4) if f else dice.randrange(1, 100) for f in floats] for _ in range(8)]
@@ -163,14 +172,14 @@ def _same(left: Sequence[Any], right: Sequence[Any]) -> bool:
     )
 
 
-def _run(program: _Program, arguments: Sequence[Any]) -> list[Any]:
-    """The results for these arguments; NaN where a step has no value."""
+def _run(program: _Program, arguments: Sequence[Any]) -> list[Any] | None:
+    """The results for these arguments; None where a step has no value, as 0 / 0."""
     values = list(arguments)
     for name, detail, operands, _, _ in program.steps:
         try:
             value = _EVALUATE[name](detail, *(values[n] for n in operands))
         except (ArithmeticError, ValueError):
-            value = math.inf
+            return None
         values.append(_fit(value, detail) if isinstance(detail, IntegerType) else value)
     return [values[n] for n in program.results]
 
