@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from tritium.dialects.ttg_layouts import Blocked, DotOperand, Linear, NvidiaMma, Slice
 from tritium.dialects.ttg_maps import linear_layout
+from tritium.dialects.ttg_memory import NvmmaShared, PaddedShared, SharedLinear, SwizzledShared
 from tritium.layout import LinearLayout
 
-__all__ = ["Machine", "Pair", "permuted", "random_pair"]
+__all__ = ["Machine", "Pair", "permuted", "random_pair", "random_shared"]
 
 
 class Machine(NamedTuple):
@@ -129,3 +130,31 @@ def permuted(rng: random.Random) -> tuple[LinearLayout, LinearLayout, int]:
         return LinearLayout(split, {"dim0": 1 << total})
 
     return make(), make(), rng.choice([8, 16, 32, 64])
+
+
+def random_shared(rng: random.Random, pair: Pair) -> Any:
+    """A layout of shared memory for the tensor of a pair."""
+    shape, bits = pair.shape, pair.machine.bits
+    rank = len(shape)
+    order = tuple(rng.sample(range(rank), rank))
+    kind = rng.randrange(4)
+    if kind == 0 and rank == 2 and bits <= 32:
+        transposed = rng.random() < 0.5
+        inner = shape[0 if transposed else 1] * bits // 8
+        widths = [w for w in (0, 32, 64, 128) if w <= inner and shape[1 if transposed else 0] >= 8]
+        if widths:
+            return NvmmaShared(swizzlingByteWidth=rng.choice(widths), transposed=transposed, elementBitWidth=bits, rank=2)
+    if kind == 1:
+        most = prod(shape).bit_length() - 1
+        intervals = tuple(sorted(rng.sample([1 << k for k in range(2, max(4, most + 1))], rng.randint(1, 2))))
+        return PaddedShared.from_order(intervals, tuple(power(rng, 0, 4) for _ in intervals), order, shape)
+    if kind == 2:
+        bases = [b for d in order for b in bits_of(shape, d)]
+        rng.shuffle(bases)
+        if bases:
+            return SharedLinear(tuple(bases), (), 16)
+    return SwizzledShared(power(rng, 0, 3), power(rng, 0, 2), power(rng, 0, 3), order)
+
+
+def bits_of(shape: tuple[int, ...], d: int) -> list[tuple[int, ...]]:
+    return [tuple(1 << k if i == d else 0 for i in range(len(shape))) for k in range(shape[d].bit_length() - 1)]

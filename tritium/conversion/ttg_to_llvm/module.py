@@ -35,6 +35,7 @@ from . import (
     reduce,
     scan,
     shape,
+    shared_memory,
 )
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .types import types_of
@@ -59,6 +60,7 @@ _ = (
     reduce,
     scan,
     shape,
+    shared_memory,
 )
 LOWERINGS.update(CONTROL)
 

@@ -1,0 +1,199 @@
+"""Buffers in shared memory: made, looked at in parts and in other shapes, stored to and loaded from.
+
+A buffer is the address of a whole allocation (or of one of several behind each other) and, for each of its dimensions,
+where what is seen of it begins. Since a part begins at a multiple of its size, an element of it stands at the exclusive
+or of two offsets: that of the part's first element and its own, both through the inverse of the layout.
+
+| operation | does |
+|---|---|
+| `ttg.memdesc_index` | the address moves by whole buffers |
+| `ttg.memdesc_subslice` | the beginning moves |
+| `ttg.memdesc_trans` | the dimensions trade places |
+| `ttg.memdesc_reshape`, `ttg.memdesc_reinterpret` | another type; both begin at 0 |
+
+How a tensor is loaded or stored, by vectors or by ldmatrix and stmatrix, is planned in `layout/buffer_access`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from ...analysis.allocation import padded_size
+from ...analysis.exchange import has_ldmatrix, has_stmatrix
+from ...dialects import ttg
+from ...dialects.ttg_maps import linear_layout, linear_layout_of
+from ...dialects.ttg_memory import MemDescType, PartitionedShared, element_bits, padded_layout
+from ...ir import Operation, Value
+from ...layout import LinearLayout
+from ...layout.access import Access
+from ...layout.bases import per_block
+from ...layout.buffer_access import Gaps, plan_buffer_access
+from ...support import UnsupportedOperation
+from .context import FunctionContext, lowers
+from .positions import linear_image
+from .shared_access import Addresses, from_memory, load_access, owner, store_access, to_memory
+
+__all__ = ["Buffer", "buffer_of"]
+
+SHARED = "ptr addrspace(3)"
+
+
+class Buffer(NamedTuple):
+    """A buffer as lowering sees it: its address, where it begins, and the map of the allocation that it is part of."""
+
+    base: str
+    start: list[str]
+    layout: LinearLayout
+    gaps: Gaps
+    bits: int
+
+    def addresses(self, e: FunctionContext, access: Access) -> Addresses:
+        """The addresses of an access to it."""
+        size = self.bits // 8
+        gaps = [(interval * size, padding * size) for interval, padding in self.gaps]
+        return Addresses(e, access, self.base, gaps, self._start(e))
+
+    def _start(self, e: FunctionContext) -> tuple[str, int]:
+        """The offset in bytes of what is seen, and the bits it may have."""
+        if all(v == "0" for v in self.start):
+            return "0", 0
+        size = self.bits // 8
+        inverse = self.layout.pseudoinvert()
+        offsets = {name: [(basis[0] * size,) for basis in bases] for name, bases in inverse.bases.items()}
+        top = self.layout.ins["offset"] * size
+        if all(v.isdigit() for v in self.start):
+            at = LinearLayout(offsets, {"offset": top}).apply(**dict(zip(offsets, map(int, self.start))))["offset"]
+            return str(at), at
+        image = linear_image(e, LinearLayout(offsets, {"offset": top}), dict(zip(offsets, self.start)))
+        return image["offset"], top - size
+
+
+def buffer_of(e: FunctionContext, op: Operation, value: Value) -> Buffer:
+    """A buffer that `op` accesses."""
+    ty: Any = value.type
+    base, *start = e(value)
+    layout = ty.encoding
+    if isinstance(layout, PartitionedShared):
+        raise UnsupportedOperation(op, f"on a buffer in several partitions is not supported on NVIDIA GPUs: {ty}")
+    rank = layout.rank
+    padded = padded_layout(layout)
+    gaps = tuple(zip(padded.intervals, padded.paddings)) if padded is not None else ()
+    try:
+        whole = linear_layout(layout, ty.allocShape[-rank:])
+    except ValueError as error:
+        raise UnsupportedOperation(op, f"cannot be done: {error}") from None
+    return Buffer(base, start[-rank:], whole, gaps, element_bits(ty))
+
+
+def _plan(op: Operation, tensor: Any, buffer: Buffer, matrix: bool) -> Access:
+    try:
+        return plan_buffer_access(linear_layout_of(tensor), buffer.layout, buffer.bits, matrix, buffer.gaps)
+    except ValueError as error:
+        raise UnsupportedOperation(op, f"cannot be done: {error}") from None
+
+
+def store(e: FunctionContext, op: Operation, parts: Sequence[str], tensor: Any, value: Value) -> None:
+    """Store the parts of a tensor to the buffer `value`."""
+    buffer = buffer_of(e, op, value)
+    idle = linear_layout_of(tensor).redundant()
+    lanes, warps = idle.get("lane", 0), idle.get("warp", 0)
+    access = _plan(op, tensor, buffer, has_stmatrix(op) and not lanes and not warps)
+    held = [to_memory(e, tensor, v) for v in parts]
+    store_access(e, access, buffer.addresses(e, access), held, tensor, owner(e, lanes, warps))
+
+
+def load(e: FunctionContext, op: Operation, tensor: Any, value: Value) -> list[str]:
+    """The parts of a tensor, loaded from the buffer `value`."""
+    buffer = buffer_of(e, op, value)
+    access = _plan(op, tensor, buffer, has_ldmatrix(op))
+    found = load_access(e, access, buffer.addresses(e, access), tensor)
+    fresh = {v: from_memory(e, tensor, v) for v in dict.fromkeys(found.values())}
+    return [fresh[found[r]] for r in range(len(found))]
+
+
+# -- operations -------------------------------------------------------------------------------------------------
+
+
+@lowers(ttg.LocalAlloc)
+def _local_alloc(e: FunctionContext, op: ttg.LocalAlloc) -> None:
+    ty: Any = op.result.type
+    e.bind(op.result, [e.scratch(op), *["0"] * len(ty.shape)])
+    if op.src is not None:
+        store(e, op, e(op.src), op.src.type, op.result)
+
+
+@lowers(ttg.LocalDealloc)
+def _local_dealloc(e: FunctionContext, op: ttg.LocalDealloc) -> None:
+    """Nothing: its bytes are free since allocate-shared-memory."""
+
+
+@lowers(ttg.LocalStore)
+def _local_store(e: FunctionContext, op: ttg.LocalStore) -> None:
+    store(e, op, e(op.src), op.src.type, op.dst)
+
+
+@lowers(ttg.LocalLoad)
+def _local_load(e: FunctionContext, op: ttg.LocalLoad) -> None:
+    e.bind(op.result, load(e, op, op.result.type, op.src))
+
+
+# -- views ------------------------------------------------------------------------------------------------------
+
+
+def _slice_bytes(op: Operation, ty: MemDescType) -> int:
+    """How far one buffer is from the next, where several stand behind each other."""
+    layout: Any = ty.encoding
+    blocks = getattr(layout, "CGALayout", None)
+    shape = ty.allocShape[-layout.rank :]
+    elements = prod(per_block(shape, getattr(layout, "block", ()) if blocks is None else blocks))
+    elements *= prod(ty.shape[1 : len(ty.shape) - layout.rank])
+    padded = padded_layout(layout)
+    if padded is not None:
+        if elements % max(padded.intervals):
+            raise UnsupportedOperation(op, f"on buffers of {elements} elements needs gaps at their ends: {ty}")
+        elements = padded_size(padded, 2 * elements) - padded_size(padded, elements)
+    return elements * element_bits(ty) // 8
+
+
+@lowers(ttg.MemDescIndex)
+def _memdesc_index(e: FunctionContext, op: ttg.MemDescIndex) -> None:
+    base, first, *rest = e(op.src)
+    index = e.scalar(op.index)
+    if first != "0":
+        index = e.op(f"add i32 {index}, {first}")
+    size = _slice_bytes(op, op.src.type)  # type: ignore[arg-type]
+    if index.isdigit():
+        moved = int(index) * size
+        at = base if not moved else e.op(f"getelementptr i8, {SHARED} {base}, i32 {moved}")
+    else:
+        at = e.op(f"getelementptr [{size} x i8], {SHARED} {base}, i32 {index}")
+    e.bind(op.result, [at, *rest])
+
+
+@lowers(ttg.MemDescSubslice)
+def _memdesc_subslice(e: FunctionContext, op: ttg.MemDescSubslice) -> None:
+    base, *start = e(op.src)
+    moved = []
+    for v, n in zip(start, op.offsets, strict=True):
+        if v.isdigit():
+            moved.append(str(int(v) + n))
+        else:
+            moved.append(v if not n else e.op(f"add i32 {v}, {n}"))
+    e.bind(op.result, [base, *moved])
+
+
+@lowers(ttg.MemDescTrans)
+def _memdesc_trans(e: FunctionContext, op: ttg.MemDescTrans) -> None:
+    base, *start = e(op.src)
+    e.bind(op.result, [base, *(start[k] for k in op.order)])
+
+
+@lowers(ttg.MemDescReshape, ttg.MemDescReinterpret)
+def _memdesc_reshape(e: FunctionContext, op: Any) -> None:
+    ty: Any = op.result.type
+    base, *start = e(op.src)
+    if any(v != "0" for v in start):
+        raise UnsupportedOperation(op, "of a part of a buffer is not supported")
+    e.bind(op.result, [base, *["0"] * len(ty.shape)])

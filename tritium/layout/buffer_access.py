@@ -1,0 +1,90 @@
+"""How the threads that hold a tensor load it from, or store it to, a buffer whose order in memory is given.
+
+The map from registers to offsets is that of the tensor's layout to its elements, and back from the elements to the
+buffer's offsets. All accesses that the map allows (see `access`) are compared by instructions and wavefronts, so that
+ldmatrix is used because rows of 16 bytes lie where its lanes want them, and not because a layout has a certain name.
+
+A buffer may be a part of a larger one, whose layout is given then: elements of the part stand at the exclusive or of
+their own offset and that of the part's first element.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from . import gf2
+from .access import VECTOR_BITS, Access, matrix_access, vector_access
+from .linear import LinearLayout
+
+__all__ = ["gap_limit", "offset_columns", "plan_buffer_access"]
+
+Gaps = tuple[tuple[int, int], ...]
+"""(interval, padding) in elements."""
+
+
+def gap_limit(gaps: Gaps, bits: int) -> int:
+    """How many bits may be moved at once, so that no gap is inside and all addresses stay aligned."""
+    most = VECTOR_BITS
+    for interval, padding in gaps:
+        most = min(most, interval * bits, padding * bits)
+    return max(most, bits)
+
+
+def offset_columns(registers: LinearLayout, buffer: LinearLayout) -> dict[str, list[int]]:
+    """For each input of a tensor's layout the offsets of its bits in a buffer of the same number of dimensions or more.
+
+    `ValueError` where a block of the cluster holds elements that are in the memory of another.
+    """
+    names = list(buffer.outs)
+    if len(registers.outs) != len(names):
+        raise ValueError(f"a tensor of {len(registers.outs)} dimensions and a buffer of {len(names)}")
+    whole = registers.reordered(outs=names)
+    for name in names:
+        whole = whole.resized(name, buffer.outs[name])
+    found = whole.invert_and_compose(buffer)
+    columns = {}
+    inner = found.ins
+    for name in ("register", "lane", "warp", "block"):
+        columns[name] = [basis[0] for basis in found.bases[name]] if name in inner else []
+    _same_blocks(found, buffer)
+    return columns
+
+
+def _same_blocks(found: LinearLayout, buffer: LinearLayout) -> None:
+    if "block" not in found.outs or found.outs["block"] == 1:
+        return
+    free = buffer.redundant()["block"]
+    for name, bases in found.bases.items():
+        for i, basis in enumerate(bases):
+            own = 1 << i if name == "block" else 0
+            if (basis[1] ^ own) & ~free:
+                raise ValueError("elements are in the memory of another block of the cluster")
+
+
+@functools.lru_cache(2048)
+def plan_buffer_access(
+    registers: LinearLayout, buffer: LinearLayout, bits: int, matrix: bool = False, gaps: Gaps = ()
+) -> Access:
+    """The cheapest access of `bits` wide elements; `matrix`: whether ldmatrix (for stores: stmatrix) may be used."""
+    columns = offset_columns(registers, buffer)
+    limit = gap_limit(gaps, bits)
+    found: list[Access | None] = [vector_access(columns, bits, most=limit)]
+    if matrix and limit == VECTOR_BITS:
+        found += [matrix_access(columns, bits, transposed) for transposed in (False, True)]
+    return min((a for a in found if a is not None), key=_cost)
+
+
+def _cost(access: Access) -> int:
+    return access.instructions + access.passes
+
+
+def part_offset(buffer: LinearLayout, start: Sequence[int]) -> int:
+    """The offset of the element at `start`."""
+    inverse = buffer.pseudoinvert()
+    packed = 0
+    shift = 0
+    for n, size in zip(start, buffer.outs.values(), strict=True):
+        packed |= n << shift
+        shift += size.bit_length() - 1
+    return gf2.times(inverse.columns, packed) & (next(iter(buffer.ins.values())) - 1)
