@@ -143,7 +143,9 @@ def random_shared(rng: random.Random, pair: Pair) -> Any:
         inner = shape[0 if transposed else 1] * bits // 8
         widths = [w for w in (0, 32, 64, 128) if w <= inner and shape[1 if transposed else 0] >= 8]
         if widths:
-            return NvmmaShared(swizzlingByteWidth=rng.choice(widths), transposed=transposed, elementBitWidth=bits, rank=2)
+            return NvmmaShared(
+                swizzlingByteWidth=rng.choice(widths), transposed=transposed, elementBitWidth=bits, rank=2
+            )
     if kind == 1:
         most = prod(shape).bit_length() - 1
         intervals = tuple(sorted(rng.sample([1 << k for k in range(2, max(4, most + 1))], rng.randint(1, 2))))

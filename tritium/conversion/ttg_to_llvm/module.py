@@ -110,8 +110,9 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
 
 
 def _shared_bytes(module: Operation) -> int:
+    """Whole words of 16 bytes: LLVM loads an aligned one where it needs a part of it."""
     found = module.attributes.get("ttg.shared")
-    return found.value if isinstance(found, IntegerAttr) else 0
+    return -(-found.value // 16) * 16 if isinstance(found, IntegerAttr) else 0
 
 
 def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bool) -> str:

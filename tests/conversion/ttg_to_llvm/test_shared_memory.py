@@ -1,0 +1,150 @@
+"""Buffers in shared memory, of every layout, stored from and loaded to every layout of registers; and views of them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.conversion.ttg_to_llvm.harness import Gpu
+from tests.conversion.ttg_to_llvm.moving import check, compiled
+from tests.layout.pairs import Machine, Pair, random_pair, random_shared
+from tritium.dialects.ttg_layouts import Blocked, DotOperand, NvidiaMma
+from tritium.dialects.ttg_memory import NvmmaShared, SwizzledShared
+
+
+def through(pair: Pair, shared: Any, body: str, capability: int = 90) -> Gpu:
+    """`body` makes %z of %x with T for the shape and element type, M for a buffer of both with the layout #c."""
+    element = f"i{pair.machine.bits}"
+    dims = "x".join(map(str, pair.shape))
+    body = body.replace("T<", f"tensor<{dims}x{element}, ").replace("M<", f"!ttg.memdesc<{dims}x{element}, ")
+    return compiled(
+        pair.shape, [pair.source, pair.target, shared], body.replace("E", element), pair.machine, capability
+    )
+
+
+STORE_AND_LOAD = """
+    %m = ttg.local_alloc %x : (T<#a>) -> M<#c, #smem>
+    %z = ttg.local_load %m : M<#c, #smem> -> T<#b>
+"""
+ROWS = Blocked((1, 8), (8, 4), (2, 1), (1, 0))
+MMA = NvidiaMma(versionMajor=2, warpsPerCTA=(2, 1), CGALayout=(), instrShape=(16, 8))
+
+
+def test_generated_buffers(request: pytest.FixtureRequest) -> None:
+    for seed in range(1000 if request.config.getoption("--slow") else 24):
+        rng = random.Random(seed)
+        pair = random_pair(rng, 1 << 8)
+        shared = random_shared(rng, pair)
+        try:
+            check(through(pair, shared, STORE_AND_LOAD, rng.choice([80, 90])), pair.shape, pair.machine)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {pair} {shared}") from error
+
+
+@pytest.mark.parametrize("operand,trans", [(0, ""), (1, r"\.trans")])
+def test_operands_by_ldmatrix(operand: int, trans: str) -> None:
+    """Rows of 64 bytes, swizzled as Triton does for operands."""
+    pair = Pair((32, 32), ROWS, DotOperand(operand, MMA, 2), Machine(2, 1, 16))
+    gpu = through(pair, SwizzledShared(8, 2, 4, (1, 0)), STORE_AND_LOAD)
+    assert gpu.count(r"ldmatrix\.sync\.aligned\.m8n8\.x4" + trans + r"\.shared") == (2, 4)[operand]
+    assert gpu.count(r"st\.shared\.v4") == 2 and gpu.count(r"ld\.shared") == 0
+    check(gpu, pair.shape, pair.machine)
+
+
+def test_operands_from_transposed_rows() -> None:
+    """What decides is where elements lie: columns of one layout are rows of another."""
+    pair = Pair((32, 32), Blocked((8, 1), (4, 8), (1, 2), (0, 1)), DotOperand(0, MMA, 2), Machine(2, 1, 16))
+    gpu = through(pair, SwizzledShared(8, 2, 4, (0, 1)), STORE_AND_LOAD)
+    assert gpu.count(r"ldmatrix\.sync\.aligned\.m8n8\.x4\.trans") == 2
+    check(gpu, pair.shape, pair.machine)
+
+
+def test_results_by_stmatrix() -> None:
+    pair = Pair((32, 64), MMA, ROWS, Machine(2, 1, 16))
+    shared = NvmmaShared(swizzlingByteWidth=128, elementBitWidth=16, rank=2)
+    gpu = through(pair, shared, STORE_AND_LOAD)
+    assert gpu.count(r"stmatrix\.sync\.aligned\.m8n8\.x4") == 4 and gpu.count(r"st\.shared") == 0
+    check(gpu, pair.shape, pair.machine)
+
+
+def test_one_of_several_buffers() -> None:
+    pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, 32))
+    body = """
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %all = ttg.local_alloc : () -> !ttg.memdesc<3x16x32xE, #c, #smem, mutable>
+    %m = ttg.memdesc_index %all[%two] : !ttg.memdesc<3x16x32xE, #c, #smem, mutable> -> M<#c, #smem, mutable>
+    ttg.local_store %x, %m : T<#a> -> M<#c, #smem, mutable>
+    %n = ttg.memdesc_index %all[%one] : !ttg.memdesc<3x16x32xE, #c, #smem, mutable> -> M<#c, #smem, mutable>
+    %y = ttg.local_load %m : M<#c, #smem, mutable> -> T<#a>
+    ttg.local_store %y, %n : T<#a> -> M<#c, #smem, mutable>
+    %z = ttg.local_load %n : M<#c, #smem, mutable> -> T<#b>
+    """
+    gpu = through(pair, SwizzledShared(4, 1, 8, (1, 0)), body)
+    assert gpu.metadata.shared == 3 * 16 * 32 * 4
+    check(gpu, pair.shape, pair.machine)
+
+
+def test_buffers_that_a_loop_swaps() -> None:
+    """What is carried round the loop are addresses; five rounds end in the other buffer."""
+    pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, 32))
+    body = """
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %five = arith.constant 5 : i32
+    %p = ttg.local_alloc : () -> M<#c, #smem, mutable>
+    %q = ttg.local_alloc : () -> M<#c, #smem, mutable>
+    ttg.local_store %x, %p : T<#a> -> M<#c, #smem, mutable>
+    %r:2 = scf.for %i = %zero to %five step %one iter_args(%s = %p, %t = %q) -> (M<#c, #smem, mutable>, M<#c, #smem, mutable>) : i32 {
+      %v = ttg.local_load %s : M<#c, #smem, mutable> -> T<#b>
+      ttg.local_store %v, %t : T<#b> -> M<#c, #smem, mutable>
+      scf.yield %t, %s : M<#c, #smem, mutable>, M<#c, #smem, mutable>
+    }
+    %z = ttg.local_load %r#0 : M<#c, #smem, mutable> -> T<#b>
+    """
+    check(through(pair, SwizzledShared(4, 1, 8, (1, 0)), body), pair.shape, pair.machine)
+
+
+def test_parts_of_a_buffer() -> None:
+    """Two halves stored apart; the whole is loaded."""
+    half = Blocked((1, 4), (8, 4), (2, 1), (1, 0))
+    pair = Pair((16, 32), half, Blocked((1, 2), (2, 16), (2, 1), (1, 0)), Machine(2, 1, 16))
+    body = """
+    %s = ttg.local_alloc %x : (T<#a>) -> M<#c, #smem, mutable>
+    %left = ttg.memdesc_subslice %s[0, 0] : M<#c, #smem, mutable> -> !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32>
+    %right = ttg.memdesc_subslice %s[0, 16] : M<#c, #smem, mutable> -> !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32>
+    %u = ttg.local_load %left : !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32> -> tensor<16x16xE, #a>
+    %v = ttg.local_load %right : !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32> -> tensor<16x16xE, #b>
+    %m = ttg.local_alloc : () -> M<#c, #smem, mutable>
+    %l2 = ttg.memdesc_subslice %m[0, 0] : M<#c, #smem, mutable> -> !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32>
+    %r2 = ttg.memdesc_subslice %m[0, 16] : M<#c, #smem, mutable> -> !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32>
+    ttg.local_store %u, %l2 : tensor<16x16xE, #a> -> !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32>
+    ttg.local_store %v, %r2 : tensor<16x16xE, #b> -> !ttg.memdesc<16x16xE, #c, #smem, mutable, 16x32>
+    %z = ttg.local_load %m : M<#c, #smem, mutable> -> T<#b>
+    """
+    check(through(pair, SwizzledShared(2, 1, 8, (1, 0)), body), pair.shape, pair.machine)
+
+
+def test_transposed_twice_and_in_other_shapes() -> None:
+    pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, 16))
+    body = """
+    %s = ttg.local_alloc %x : (T<#a>) -> M<#c, #smem>
+    %t = ttg.memdesc_trans %s {order = array<i32: 1, 0>} : M<#c, #smem> -> !ttg.memdesc<32x16xE, #d, #smem>
+    %v = ttg.local_load %t : !ttg.memdesc<32x16xE, #d, #smem> -> tensor<32x16xE, #a>
+    %w = tt.trans %v {order = array<i32: 1, 0>} : tensor<32x16xE, #a> -> T<#e>
+    %z = ttg.convert_layout %w : T<#e> -> T<#b>
+    """
+    element = "i16"
+    body = body.replace("T<", f"tensor<16x32x{element}, ").replace("M<", f"!ttg.memdesc<16x32x{element}, ")
+    layouts = [
+        pair.source,
+        pair.target,
+        SwizzledShared(8, 1, 4, (1, 0)),
+        SwizzledShared(8, 1, 4, (0, 1)),
+        Blocked((4, 1), (8, 4), (1, 2), (0, 1)),
+    ]
+    gpu = compiled(pair.shape, layouts, body.replace("E", element), pair.machine)
+    check(gpu, pair.shape, pair.machine)
