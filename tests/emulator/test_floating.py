@@ -248,7 +248,7 @@ def to_integer(value, negative, rounding, kind, bits, source):
     """cvt to an integer."""
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if kind == "s" else (0, (1 << bits) - 1)
     if value == NAN:
-        return 1 << 63 if bits == 64 and source != "f16" else 0
+        return 1 << (bits - 1) if bits == 64 or source == "f64" else 0
     if value == INF:
         return low if negative else high
     rounded = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}[rounding](value)

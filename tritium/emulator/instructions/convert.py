@@ -61,7 +61,7 @@ def integer_to_integer(machine: Machine, i: Instruction, to: Type, source: Type)
 
 
 def float_to_integer(machine: Machine, i: Instruction, to: Type, source: Type) -> Step:
-    """Rounded to a whole number and brought into range; NaN becomes 0, or the highest bit for 64 bits from f32, f64."""
+    """Rounded to a whole number and brought into range. NaN becomes 0; from f64 or to 64 bits, the highest bit."""
     target = machine.widest(i.operands[0], to, i)
     raw = machine.read(i.operands[1], source, i)
     function = next((_TO_INTEGER[m] for m in i.modifiers if m in _TO_INTEGER), None)
@@ -69,8 +69,7 @@ def float_to_integer(machine: Machine, i: Instruction, to: Type, source: Type) -
         raise UnknownInstruction(f"{i.name} does not say how to round", i)
     ftz = "ftz" in i.modifiers
     info = np.iinfo(to.dtype)
-    #: What NaN becomes, as found on hardware of compute capability 7.0 and later.
-    nan = 1 << 63 if to.bits == 64 and source.bits >= 32 else 0
+    nan = 1 << (to.bits - 1) if to.bits == 64 or source.bits == 64 else 0  # PTX ISA, cvt, "NaN input"
 
     def value() -> Array:
         x = np.atleast_1d(widen(source.name, raw)).astype(F64)
