@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import OutOfResources
 from .device import Device, current_device, device
 from .launch import MAX_X, MAX_YZ, TOO_LARGE, Attributes, Native, State, make_launcher, new_number, recent
-from .libcuda import STICKY, CudaError, Library, Value
+from .libcuda import STICKY, CudaError, Library, Value, library
 
 __all__ = ["CudaLaunchError", "LoadedCubin", "LoadedFunction", "load_function"]
 
@@ -191,7 +191,7 @@ class LoadedCubin:
     def on(self, index: int, native: Native | None = None) -> LoadedFunction:
         """The kernel on the GPU of this number."""
         found = self._functions.get(index)
-        if found is None:
+        if found is None or found.cuda is not library():
             found = self._functions[index] = load_function(device(index), self._code, self._metadata, native)
         return found
 

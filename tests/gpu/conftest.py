@@ -1,0 +1,62 @@
+"""Where the tests of this folder run: on the GPU of this machine, and on the emulated one.
+
+The emulator executes an instruction in microseconds. By default it gets a share of the tests, drawn by their names;
+`--slow` gives it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from tests.gpu.emulated import emulated_gpu
+from tests.gpu.mirror import CudaMirror, EmulatedMirror, launches_on
+from tritium.emulator import PTXError, UnknownInstruction
+from tritium.runtime.driver import driver
+from tritium.support import UnsupportedOperation
+
+SHARE = 12  # of the tests, one in so many runs on the emulator
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--slow"):
+        return
+    kept, others = [], []
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        share = item.get_closest_marker("share")
+        here = item.path.parent == Path(__file__).parent and params.get("device") == "emulated"
+        drawn = crc32(item.nodeid.encode()) % (share.args[0] if share else SHARE) == 0
+        (kept if drawn or not here else others).append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = kept
+
+
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)], autouse=True)
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[str]:
+    """Kernels run on this GPU."""
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRITON_F32_DEFAULT", "tf32x3")  # products of f32 as exact as the references ask for
+    driver.reset_active()
+    if request.param == "cuda":
+        with launches_on(monkeypatch, CudaMirror):
+            yield request.param
+    else:
+        with emulated_gpu(monkeypatch) as gpu, launches_on(monkeypatch, lambda: EmulatedMirror(gpu)):
+            yield request.param
+    driver.reset_active()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """What GPUs, or their emulator, cannot do yet is expected to say so."""
+    outcome = yield
+    error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, (UnsupportedOperation, UnknownInstruction, PTXError)):
+        report = outcome.get_result()
+        report.outcome, report.wasxfail = "skipped", str(error).split("\n")[0]
