@@ -38,7 +38,7 @@ def compiled(source: str, target: str, capability: int, towards_zero: bool = Fal
     fn = convert_towards_zero if towards_zero else convert
     attrs = {(0,): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]}
     ast = ASTSource(fn, {"x": f"*{source}", "out": f"*{target}", "BLOCK": "constexpr"}, {"BLOCK": BLOCK}, attrs)
-    return tt.compile(ast, GPUTarget("cuda", capability, 32), until="ptx").asm["ptx"]
+    return tt.compile(ast, GPUTarget("cuda", capability, 32), until="ptx")
 
 
 def run(x: np.ndarray, source: str, target: str, capability: int, towards_zero: bool = False) -> np.ndarray:
@@ -48,7 +48,8 @@ def run(x: np.ndarray, source: str, target: str, capability: int, towards_zero: 
     padded[: len(x)] = x
     bits = np.uint8 if target in MLIR else NUMPY[target]
     out = np.full(size, 113, bits)
-    launch(compiled(source, target, capability, towards_zero), size // BLOCK, [padded, out])
+    kernel = compiled(source, target, capability, towards_zero)
+    launch(kernel.asm["ptx"], size // BLOCK, [padded, out], shared_bytes=kernel.metadata.shared)
     return out[: len(x)]
 
 

@@ -1,4 +1,4 @@
-"""decompose-scaled-dot: products of block-scaled formats become products of fp32 tiles.
+"""decompose-scaled-dot: products of block-scaled formats become products of wider tiles.
 
     %d = tt.dot_scaled %a scale %s, %b scale %t, %c    =>    %x = %a as f32 * %s, one for 32 (or 16) neighbours
                                                              %y = %b as f32 * %t
@@ -7,6 +7,11 @@
 For targets without instructions for such formats. All of them fit into fp32, and so do their products with scales,
 which are powers of two or fp8: nothing is rounded before the sum.
 
+With `tensor_cores`, what is multiplied are tiles that those take, where nothing is lost by it: an element times its
+scale has as many significant bits as both together (powers of two have none), and bf16 holds 8, tf32 holds 11.
+
+    %x = (%a as f32 * %s) as bf16;  %d = tt.dot %x, %y, %c        or, with fp16,  %d = … inputPrecision = tf32
+
 An element of 4 bits is a sign, two bits of exponent e and one of mantissa m: (1 + m/2) * 2^(e-1), or m/2 where e = 0.
 Shifted into the places of exponent and mantissa of fp32 its bits are those of the value with another bias. A scale of
 8 bits is the exponent of a power of two, with 127 for 1, and 255 for NaN.
@@ -14,28 +19,36 @@ Shifted into the places of exponent and mantissa of fp32 its bits are those of t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import arith, tt
-from ..ir import Builder, FloatType, Operation, TensorType, Type, Value, count, f32, functions_of, i32, pass_on
+from ..ir import Builder, FloatType, Operation, TensorType, Type, Value, bf16, count, f32, functions_of, i32, pass_on
 from .rules.constants import constant_attr
 
-__all__ = ["decompose_scaled_dot"]
+__all__ = ["ScaledDotOptions", "decompose_scaled_dot"]
 
 _FOUR_BITS = tt.ScaleDotElemType.e2m1
 
 
+@dataclass(frozen=True)
+class ScaledDotOptions:
+    """`tensor_cores`: the target multiplies bf16 and tf32 faster than f32."""
+
+    tensor_cores: bool = False
+
+
 @pass_on("function")
-def decompose_scaled_dot(op: Operation) -> bool:
+def decompose_scaled_dot(op: Operation, options: ScaledDotOptions = ScaledDotOptions()) -> bool:
     """Decompose the scaled products of a function, or of all functions of a module."""
     found = [d for func in functions_of(op) for d in func.walk() if d.__class__ is tt.DotScaled]
     for dot in found:
-        _decompose(dot)
+        _decompose(dot, options)
     count("products decomposed", len(found))
     return bool(found)
 
 
-def _decompose(dot: Any) -> None:
+def _decompose(dot: Any, options: ScaledDotOptions) -> None:
     b = _Writer(dot)
     lhs = b.elements(dot.a, dot.a_elem_type, along_rows=not dot.lhs_k_pack)
     rhs = b.elements(dot.b, dot.b_elem_type, along_rows=dot.rhs_k_pack)
@@ -45,11 +58,28 @@ def _decompose(dot: Any) -> None:
         columns = b.scales(dot.b_scale, b.transposed_type(rhs.type), dot.fastMath)
         rhs = b.scaled(rhs, b.transposed(columns))
     acc = dot.c if dot.c.type.element is f32 else b.add(arith.ExtF(dot.c, out=_like(dot.c.type, f32)))
-    result = b.add(tt.Dot(lhs, rhs, acc, tt.InputPrecision.ieee, 0))
+    precision = tt.InputPrecision.ieee
+    bits = max(_bits(dot.a_elem_type, dot.a_scale), _bits(dot.b_elem_type, dot.b_scale))
+    if options.tensor_cores and bits <= _BF16_BITS:
+        lhs, rhs = (b.add(arith.TruncF(v, out=_like(v.type, bf16))) for v in (lhs, rhs))
+    elif options.tensor_cores and bits <= _TF32_BITS:
+        precision = tt.InputPrecision.tf32
+    result = b.add(tt.Dot(lhs, rhs, acc, precision, 0))
     if acc is not dot.c:
         result = b.add(arith.TruncF(result, out=dot.c.type))
     result.hint = dot.d.hint
     dot.replace_with([result])
+
+
+#: Significant bits of the elements' formats, the one in front of the point among them.
+_SIGNIFICANT = {"e2m1": 2, "e2m3": 4, "e3m2": 3, "e4m3": 4, "e5m2": 3, "bf16": 8, "fp16": 11}
+_BF16_BITS, _TF32_BITS = 8, 11
+
+
+def _bits(kind: tt.ScaleDotElemType, scale: Any) -> int:
+    """Significant bits of an element times its scale."""
+    ty = None if scale is None else scale.type.element
+    return _SIGNIFICANT[kind.name] + (ty.mantissa + 1 if isinstance(ty, FloatType) else 0)
 
 
 def _like(ty: Any, element: Type) -> TensorType:

@@ -25,7 +25,7 @@ from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
 from ...support import Diagnostic
 from ...support.settings import compilation, nvidia
-from ...transforms.decompose_scaled_dot import decompose_scaled_dot
+from ...transforms.decompose_scaled_dot import ScaledDotOptions, decompose_scaled_dot
 from ...transforms.rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
@@ -58,7 +58,12 @@ def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
             rewrite_tensor_descriptor_to_pointer,
             "no pass behind makes use of the copy engine yet",
         ),
-        Pass("decompose-scaled-dot", decompose_scaled_dot, "nor of products with scales"),
+        Pass(
+            "decompose-scaled-dot",
+            decompose_scaled_dot,
+            "nor of products with scales",
+            ScaledDotOptions(tensor_cores=capability >= 80),
+        ),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
         *nvidia_ttgir_pipeline(capability),
     ]

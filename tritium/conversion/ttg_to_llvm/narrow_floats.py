@@ -2,8 +2,9 @@
 
 | conversion | sm_89 and later | before |
 |---|---|---|
-| e4m3, e5m2 -> f16 | `cvt.rn.f16x2.e4m3x2`, two at once, exact | e5m2: a shift; e4m3 in integers |
-| e4m3, e5m2 -> f32, bf16, f64 | by way of f16, exact | in integers |
+| e5m2 -> f16 | bytes in place, four at once: e5m2 is the upper half of f16 | the same |
+| e4m3 -> f16 | `cvt.rn.f16x2.e4m3x2`, two at once, exact | bytes in place, then packed arithmetic |
+| e4m3, e5m2 -> f32, bf16, f64 | by way of f16, exact | by way of f16, exact |
 | f16 -> e4m3, e5m2 | `cvt.rn.satfinite.e4m3x2.f16x2`, two at once | in integers |
 | f32, bf16, f64 -> e4m3, e5m2 | `cvt.rn.satfinite.e4m3x2.f32`, two at once | in integers |
 | towards zero, other formats | in integers | in integers |
@@ -14,7 +15,7 @@ large become the largest finite one, NaN stays NaN, as on CPUs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dialects import tt
@@ -63,10 +64,10 @@ def convert_small_floats(
         return _widened(e, parts, source, target, towards_zero)
     native = e.module.capability >= NATIVE and target.name in _PTX and not towards_zero
     if native and source is f16:
-        return _in_pairs(parts, lambda low, high: _halves_to_bytes(e, low, high, _PTX[target.name]))
+        return _in_groups(parts, 2, lambda low, high: _halves_to_bytes(e, low, high, _PTX[target.name]))
     singles = [_single(e, part, source) for part in parts]
     if native:
-        return _in_pairs(singles, lambda low, high: _singles_to_bytes(e, low, high, _PTX[target.name]))
+        return _in_groups(singles, 2, lambda low, high: _singles_to_bytes(e, low, high, _PTX[target.name]))
     form, words = FORMATS[target.name], Words(e.op)
     near = [narrow(words, part, form) for part in singles]
     if not towards_zero:
@@ -75,15 +76,13 @@ def convert_small_floats(
 
 
 def _widened(e: FunctionContext, parts: list[str], source: Any, target: Any, towards_zero: bool) -> list[str]:
-    if source.name == "f8E5M2" and (target is f16 or e.module.capability < NATIVE):
-        halves = [_upper_byte(e, part) for part in parts]
-    elif source.name in _PTX and e.module.capability >= NATIVE:
-        halves = _in_pairs(parts, lambda low, high: _bytes_to_halves(e, low, high, _PTX[source.name]))
-    elif target is f16 and source.name == "f8E4M3FN":
-        halves = _in_pairs(parts, lambda low, high: _e4m3_to_halves(e, low, high))
-    else:
+    if source.name not in _PTX:
         words, form = Words(e.op), FORMATS[source.name]
         return _from(e, [widen(words, part, form) for part in parts], f32, target, towards_zero)
+    if e.module.capability >= NATIVE and not (source.name == "f8E5M2" and target is f16):
+        halves = _in_groups(parts, 2, lambda *pair: _bytes_to_halves(e, *pair, _PTX[source.name]))
+    else:
+        halves = _in_groups(parts, 4, lambda *four: _in_place(e, four, source.name == "f8E4M3FN"))
     return _from(e, halves, f16, target, towards_zero)
 
 
@@ -113,11 +112,12 @@ def _single(e: FunctionContext, value: str, source: Any) -> str:
     return e.op(f"bitcast i32 {bits} to float")
 
 
-def _in_pairs(parts: list[str], write: Callable[[str, str], tuple[str, str]]) -> list[str]:
-    """What `write(low, high)` makes of neighbours; the last of an odd number stands in both places."""
+def _in_groups(parts: list[str], size: int, write: Callable[..., Sequence[str]]) -> list[str]:
+    """What `write(*group)` makes of neighbours, `size` at once; the last stands in for those that are missing."""
     out: list[str] = []
-    for i in range(0, len(parts), 2):
-        out += write(parts[i], parts[i + 1] if i + 1 < len(parts) else parts[i])
+    for i in range(0, len(parts), size):
+        group = parts[i : i + size]
+        out += write(*group, *[group[-1]] * (size - len(group)))
     return out[: len(parts)]
 
 
@@ -151,24 +151,28 @@ def _singles_to_bytes(e: FunctionContext, low: str, high: str, ptx: str) -> tupl
     return _apart(e, "i16", e.asm(text, "=h,f,f", [("float", high), ("float", low)], "i16", False), "i8")
 
 
-def _upper_byte(e: FunctionContext, part: str) -> str:
-    """e5m2 is the upper half of f16."""
-    wide = e.op(f"shl i16 {e.op(f'zext i8 {part} to i16')}, 8")
-    return e.op(f"bitcast i16 {wide} to half")
+def _in_place(e: FunctionContext, four: Sequence[str], is_e4m3: bool) -> list[str]:
+    """Four bytes, each as the upper half of an f16; e4m3, whose exponent is wrong there, is put right."""
+    word = "poison"
+    for i, part in enumerate(four):
+        word = e.op(f"insertelement <4 x i8> {word}, i8 {part}, i32 {i}")
+    word = e.op(f"bitcast <4 x i8> {word} to i32")
+    out: list[str] = []
+    for selector in (0x1404, 0x3424):  # bytes 0 and 1, then 2 and 3, with zeros below
+        pair = e.call("i32", "llvm.nvvm.prmt", ("i32", word), ("i32", "0"), ("i32", str(selector)))
+        out += _apart(e, "i32", _from_e4m3(e, pair) if is_e4m3 else pair, "half")
+    return out
 
 
-def _e4m3_to_halves(e: FunctionContext, low: str, high: str) -> tuple[str, str]:
-    """Two at once: in place, the exponent is 8 too small, and a multiplication by 256 makes that good.
+def _from_e4m3(e: FunctionContext, pair: str) -> str:
+    """Two e4m3 in upper bytes as f16: shifted, the exponent is 8 too small, a multiplication by 256 makes that good.
 
     0x7f is NaN: adding 1 to the magnitude carries into the place of the sign for it alone.
     """
-    wide = [e.op(f"zext i8 {part} to i32") for part in (low, high)]
-    pair = e.op(f"or disjoint i32 {wide[0]}, {e.op(f'shl i32 {wide[1]}, 16')}")
-    magnitude = e.op(f"and i32 {pair}, {0x007F007F}")
-    sign = e.op(f"shl i32 {e.op(f'and i32 {pair}, {0x00800080}')}, 8")
-    placed = e.op(f"bitcast i32 {e.op(f'shl i32 {magnitude}, 7')} to <2 x half>")
+    magnitude = e.op(f"and i32 {pair}, {0x7F007F00}")
+    placed = e.op(f"bitcast i32 {e.op(f'lshr i32 {magnitude}, 1')} to <2 x half>")
     scaled = e.op(f"bitcast <2 x half> {e.op(f'fmul <2 x half> {placed}, splat (half 0xH5C00)')} to i32")
-    top = e.op(f"and i32 {e.op(f'add i32 {magnitude}, {0x00010001}')}, {0x00800080}")
-    nan = e.op(f"mul i32 {top}, 252")  # 0x80 becomes 0x7e00, a quiet NaN
-    bits = e.op(f"or i32 {e.op(f'or i32 {scaled}, {nan}')}, {sign}")
-    return _apart(e, "i32", bits, "half")
+    top = e.op(f"and i32 {e.op(f'add i32 {magnitude}, {0x01000100}')}, {0x80008000}")
+    nan = e.op(f"sub i32 {top}, {e.op(f'lshr i32 {top}, 6')}")  # 0x8000 becomes 0x7e00, a quiet NaN
+    sign = e.op(f"and i32 {pair}, {0x80008000}")
+    return e.op(f"or i32 {e.op(f'or i32 {scaled}, {nan}')}, {sign}")

@@ -1,0 +1,24 @@
+// RUN: decompose-scaled-dot{tensor-cores}
+// Elements of 8 bits and fewer, times powers of two or fp8, have 8 significant bits at most: bf16 holds them.
+// CHECK-LABEL: @small
+// CHECK: arith.truncf {{.*}} to tensor<4x32xbf16>
+// CHECK: arith.truncf {{.*}} to tensor<32x4xbf16>
+// CHECK: tt.dot {{.*}} : tensor<4x32xbf16> * tensor<32x4xbf16> -> tensor<4x4xf32>
+tt.func @small(%a: tensor<4x32xf8E4M3FN>, %b: tensor<32x4xf8E4M3FN>, %scale: tensor<4x1xf8E4M3FN>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %d = tt.dot_scaled %a, %b scale %scale, %c lhs = e4m3 rhs = e4m3 {fastMath = false} : tensor<4x32xf8E4M3FN> * tensor<32x4xf8E4M3FN>, tensor<4x1xf8E4M3FN> -> tensor<4x4xf32>
+  tt.return %d : tensor<4x4xf32>
+}
+// fp16 has 11: tf32 holds them.
+// CHECK-LABEL: @halves
+// CHECK: tt.dot {{.*}}, inputPrecision = tf32 : tensor<4x32xf32> * tensor<32x4xf32> -> tensor<4x4xf32>
+tt.func @halves(%a: tensor<4x32xf16>, %b: tensor<32x4xf8E4M3FN>, %scale: tensor<4x1xi8>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %d = tt.dot_scaled %a, %b scale %scale, %c lhs = fp16 rhs = e4m3 {fastMath = false} : tensor<4x32xf16> * tensor<32x4xf8E4M3FN>, tensor<4x1xi8> -> tensor<4x4xf32>
+  tt.return %d : tensor<4x4xf32>
+}
+// bf16 times fp8 has 12: only f32 holds them.
+// CHECK-LABEL: @many
+// CHECK: tt.dot {{.*}} : tensor<4x32xf32> * tensor<32x4xf32> -> tensor<4x4xf32>
+tt.func @many(%a: tensor<4x32xbf16>, %s: tensor<4x1xf8E4M3FN>, %b: tensor<32x4xf8E4M3FN>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %d = tt.dot_scaled %a scale %s, %b, %c lhs = bf16 rhs = e4m3 {fastMath = false} : tensor<4x32xbf16>, tensor<4x1xf8E4M3FN> * tensor<32x4xf8E4M3FN> -> tensor<4x4xf32>
+  tt.return %d : tensor<4x4xf32>
+}
