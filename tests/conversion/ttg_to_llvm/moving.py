@@ -50,7 +50,7 @@ def moving_kernel(shape: Sequence[int], layouts: Sequence[Any], body: str, machi
         + f"""
 #smem = #ttg.shared_memory
 module attributes {{{head}, ttg.target = "cuda:{capability}", "ttg.threads-per-warp" = 32 : i32}} {{
-  tt.func public @move(%px: !tt.ptr<i{bits}>, %py: !tt.ptr<i{bits}>) attributes {{noinline = false}} {{{place("a", "px")}{place("b", "px")}{place("b", "py")}
+  tt.func public @move(%px: !tt.ptr<i{bits}> {{tt.divisibility = 16 : i32}}, %py: !tt.ptr<i{bits}>) attributes {{noinline = false}} {{{place("a", "px")}{place("b", "px")}{place("b", "py")}
     %x = tt.load %at_px_a : {source}
     %wanted = tt.load %at_px_b : {target}
 {lines}

@@ -148,3 +148,66 @@ def test_transposed_twice_and_in_other_shapes() -> None:
     ]
     gpu = compiled(pair.shape, layouts, body.replace("E", element), pair.machine)
     check(gpu, pair.shape, pair.machine)
+
+
+COPY = """
+    %m = ttg.local_alloc : () -> M<#c, #smem, mutable>
+    %one = ttg.async_copy_global_to_local %at_px_a, %m MASK : tensor<DIMSx!tt.ptr<E>, #a> -> <DIMSxE, #c, #smem, mutable>
+    %two = ttg.async_commit_group tokens %one
+    %three = ttg.async_wait %two {num = 0 : i32}
+    %v = ttg.local_load %m token %three : M<#c, #smem, mutable> -> T<#b>
+"""
+
+
+def copied(pair: Pair, mask: str, before: str = "", after: str = "", capability: int = 80) -> Gpu:
+    """A copy; `before` makes what the mask needs, `after` makes %z of %v."""
+    dims = "x".join(map(str, pair.shape))
+    body = before + COPY.replace("MASK", mask) + after
+    return through(pair, SwizzledShared(4, 1, 8, (1, 0)), body.replace("DIMS", dims), capability)
+
+
+@pytest.mark.parametrize("bits,size", [(8, 4), (16, 8), (32, 16), (64, 16)])
+def test_asynchronous_copies(bits: int, size: int) -> None:
+    """As wide as both memories allow."""
+    pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, bits))
+    gpu = copied(pair, "", after="%z = arith.ori %v, %v : T<#b>")
+    assert gpu.count(r"cp\.async\.c[ag]\.shared\.global") > 0 and f", {size};" in gpu.ptx
+    check(gpu, pair.shape, pair.machine)
+    old = copied(pair, "", after="%z = arith.ori %v, %v : T<#b>", capability=75)
+    assert old.count(r"cp\.async") == 0
+    check(old, pair.shape, pair.machine)
+
+
+def test_pieces_too_narrow_for_copies_are_stored() -> None:
+    pair = Pair((16, 32), Blocked((1, 1), (1, 32), (2, 1), (1, 0)), ROWS, Machine(2, 1, 16))
+    gpu = copied(pair, "", after="%z = arith.ori %v, %v : T<#b>")
+    assert gpu.count(r"cp\.async\.c[ag]") == 0 and gpu.count(r"st\.shared\.b16") == 8
+    check(gpu, pair.shape, pair.machine)
+
+
+@pytest.mark.parametrize("other", [None, 0, 7])
+def test_masked_copies(other: int | None) -> None:
+    """What is masked is taken from another tensor in the end, so that everything is right if the rest is."""
+    pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, 32))
+    before = """
+    %limit = arith.constant dense<256> : tensor<DIMSxi32, #a>
+    %mask = arith.cmpi slt, %index_px_a, %limit : tensor<DIMSxi32, #a>
+    %limit_b = arith.constant dense<256> : tensor<DIMSxi32, #b>
+    %mask_b = arith.cmpi slt, %index_px_b, %limit_b : tensor<DIMSxi32, #b>
+    """
+    mask, masked = "mask %mask", "%wanted"
+    if other is not None:
+        before += f"%other = arith.constant dense<{other}> : T<#a>\n"
+        mask += " other %other"
+        masked = "%corrected"
+    after = "%z = arith.select %mask_b, %v, %wanted : tensor<DIMSxi1, #b>, T<#b>"
+    if other is not None:
+        after = f"""
+        %there = arith.constant dense<{other}> : T<#b>
+        %difference = arith.subi %v, %there : T<#b>
+        %corrected = arith.addi %difference, %wanted : T<#b>
+        %z = arith.select %mask_b, %v, {masked} : tensor<DIMSxi1, #b>, T<#b>
+        """
+    gpu = copied(pair, mask, before, after)
+    assert gpu.count(r"cp\.async\.cg") == 2
+    check(gpu, pair.shape, pair.machine)

@@ -26,7 +26,7 @@ from .context import FunctionContext, elementwise, lowers
 from .types import byte_width, llvm_type
 from .words import constant_bits, pack, unpack, word_bits
 
-__all__ = ["first_holder", "vector_groups"]
+__all__ = ["first_holder", "load_parts", "vector_groups"]
 
 VECTOR_BYTES = 16
 """What one thread moves at most with one instruction (PTX ISA 8.7, section 9.7.9.8: .v4.b32, .v2.b64)."""
@@ -225,10 +225,14 @@ def _check(op: Any) -> None:
 @lowers(tt.Load)
 def _load(e: FunctionContext, op: tt.Load) -> None:
     _check(op)
-    result = op.result.type
-    groups = vector_groups(e, op.ptr, op.mask)
+    e.bind(op.result, load_parts(e, op, op.ptr, op.result.type))
+
+
+def load_parts(e: FunctionContext, op: Any, ptr: Value, result: Type) -> list[str]:
+    """The parts of what stands at the addresses `ptr`, where the mask of `op` is set; else of its `other`."""
+    groups = vector_groups(e, ptr, op.mask)
     words = _words(e, op, result, len(groups[0]), _LOAD_MODIFIERS)
-    addresses, masks = e(op.ptr), e(op.mask) if op.mask is not None else None
+    addresses, masks = e(ptr), e(op.mask) if op.mask is not None else None
     parts = [""] * len(addresses)
     for group in groups:
         first = group[0]
@@ -238,10 +242,10 @@ def _load(e: FunctionContext, op: tt.Load) -> None:
         for register, part in zip(group, unpack(e, loaded, result, words.bits)):
             parts[register] = part
     if isinstance(result, TensorType) and "" in parts:  # copies of what was loaded
-        layout = e.layout(op.result)
+        layout = linear_layout_of(result)
         same = registers_in(layout, layout) or []
         parts = [parts[r] for r in same]
-    e.bind(op.result, parts)
+    return parts
 
 
 def _others(e: FunctionContext, other: Value | None, group: Sequence[int], words: _Words) -> list[str]:

@@ -20,6 +20,7 @@ from ...support import InternalError
 from ..llvm.control import CONTROL, lower_region
 from . import (
     arith,
+    async_copy,
     atomics,
     casts,
     convert_layout,
@@ -45,6 +46,7 @@ __all__ = ["LoweredModule", "ttg_to_llvm"]
 # imported for the lowerings they register
 _ = (
     arith,
+    async_copy,
     atomics,
     casts,
     convert_layout,
