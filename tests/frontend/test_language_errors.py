@@ -185,6 +185,12 @@ CASES = [
     ),
     ("umulhi", lambda s, x: tl.umulhi(x, x, _semantic=s), [F32], "umulhi expects dtype"),
     ("clamp-int", lambda s, x: tl.clamp(x, 0, 1, _semantic=s), [I32], "Only floating point clamp is supported"),
+    (
+        "fdiv-both",
+        lambda s, x: tl.fdiv(x, x, ieee_rounding=True, approx=True, _semantic=s),
+        [I32],
+        "cannot both be True",
+    ),
     ("fdiv-int", lambda s, x: tl.fdiv(x, x, _semantic=s), [I32], "both operands of fdiv must have floating"),
     ("maximum-nan", lambda s, x: tl.maximum(x, x, 7, _semantic=s), [F32], "Unexpected propagate_nan 7"),
     ("invert-float", lambda s, x: s.invert(x), [F32], "wrong type argument to unary invert"),

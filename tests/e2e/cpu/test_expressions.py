@@ -119,6 +119,8 @@ FUNCTIONS = {
     "tl.fma(x, x, x)": (lambda x: x * x + x, 0, 4, 1),
     "tl.math.exp(x)": (np.exp, -80, 80, 2),
     "tl.fdiv(x, x + 3.0)": (lambda x: x / (x + 3.0), 0.1, 4, 2),
+    "tl.fdiv(x, x + 3.0, ieee_rounding=True)": (lambda x: x / (x + 3.0), 0.1, 4, 2),
+    "tl.fdiv(x, x + 3.0, approx=True)": (lambda x: x / (x + 3.0), 0.1, 4, 2),
     "tl.div_rn(x, x + 3.0)": (lambda x: x / (x + 3.0), 0.1, 4, 2),
 }
 

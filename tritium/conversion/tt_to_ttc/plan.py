@@ -313,7 +313,7 @@ def _cost(plan: Plan, op: Operation, result: Value) -> int:
         own = LOAD_COST if plan.contiguous(op.ptr) else GATHER_COST
     elif isinstance(op, (arith.Constant, tt.Splat, tt.ExpandDims, tt.Broadcast, tt.Trans, tt.Reshape)):
         own = 0
-    elif isinstance(op, (arith.DivF, arith.RemF, tt.PreciseDivF)):
+    elif isinstance(op, (arith.DivF, arith.RemF, tt.PreciseDivF, tt.ApproxDivF)):
         own = DIVISION_COST
     elif isinstance(op, (arith.DivSI, arith.DivUI, arith.RemSI, arith.RemUI, tt.ExternElementwise)) or (
         op.name.startswith("math.") and not isinstance(op, _CHEAP_MATH)

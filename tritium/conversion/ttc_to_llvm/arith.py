@@ -79,8 +79,9 @@ def _divides_by_uniform(e: FunctionContext, op: arith.DivF) -> bool:
     return True
 
 
-@lowers(tt.PreciseDivF)
-def _precise_div(e: FunctionContext, op: tt.PreciseDivF) -> None:
+@lowers(tt.PreciseDivF, tt.ApproxDivF)
+def _precise_div(e: FunctionContext, op: Any) -> None:
+    """CPUs divide exactly at no great cost: an approximate division may be that."""
     _float_binary(e, op, lambda ty, a, b: e.op(f"fdiv {llvm_type(ty)} {a}, {b}"))
 
 

@@ -150,13 +150,18 @@ def mod(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def fdiv(sem: Semantic, lhs: Any, rhs: Any, ieee_rounding: bool = False) -> tensor:
-    """lhs / rhs of floats."""
+def fdiv(sem: Semantic, lhs: Any, rhs: Any, ieee_rounding: bool = False, approx: bool = False) -> tensor:
+    """lhs / rhs of floats: as the target divides, correctly rounded, or approximately (of fp32)."""
+    if ieee_rounding and approx:
+        raise value_error("approx and ieee_rounding cannot both be True", "choose one")
     lhs, rhs = to_tensor(sem, lhs), to_tensor(sem, rhs)
     if not lhs.dtype.is_floating() or not rhs.dtype.is_floating():
         raise type_error("both operands of fdiv must have floating scalar type", "use / for integers")
     lhs, rhs = binary_operands(sem, lhs, rhs)
-    return _float(sem, arith.DivF, lhs, rhs)
+    if approx and not lhs.dtype.is_fp32():
+        raise value_error(f"approx division requires float32 operands, got {lhs.dtype}", "cast them to tl.float32")
+    op: Any = tt.ApproxDivF if approx else tt.PreciseDivF if ieee_rounding else arith.DivF
+    return _float(sem, op, lhs, rhs)
 
 
 # -- minimum, maximum ---------------------------------------------------------------------------------------------
