@@ -271,3 +271,31 @@ def test_towards_zero(source: str, target: str, capability: int, seed: int) -> N
     digits = {"f16": 11, "bf16": 8}[target]
     mantissa, exponent = np.frexp(exact)
     assert (got == np.ldexp(np.trunc(mantissa * 2.0**digits), exponent - digits)).all()
+
+
+QUESTIONS = {
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "isnormal": lambda x: np.isfinite(x) & (np.abs(x) > 0),
+}
+
+
+@pytest.mark.parametrize("ty", TYPES)
+def test_questions_and_rare_functions(ty: str, seed: int) -> None:
+    a, b = numbers(ty, seed)
+    x, y = decode(a, ty), decode(b, ty)
+    steps = [Step(f"%t = math.{q} %x0 : T({ty})\n%y = arith.extui %t : T(i1) to T(i8)", "i8") for q in QUESTIONS]
+    steps.append(Step(f"%y = math.clampf %x0 to [%x1, %x1] : T({ty})", ty))
+    outputs, _ = run(steps, [(ty, a), (ty, b)])
+    for (name, holds), found in zip(QUESTIONS.items(), outputs):
+        expected = holds(x)
+        if name == "isnormal" and ty == "f16":
+            expected &= np.abs(x) >= 2.0**-14
+        assert (found == expected).all(), name
+    number = ~(np.isnan(x) | np.isnan(y))
+    assert (decode(outputs[-1], ty)[number] == y[number]).all()
+    c = ordinary(ty, seed, 0.5, 3)
+    power = np.random.default_rng(seed).integers(0, 5, SIZE).astype(np.uint32)
+    (found,), _ = run([Step(f"%y = math.fpowi %x0, %x1 : T({ty}), T(i32)", ty)], [(ty, c), ("i32", power)])
+    assert ulps(found, decode(c, ty) ** power, ty).max() <= 4

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, arith_rare, tt
-from ...ir import Type, bf16, element_type, f32, f64
+from ...ir import FloatAttr, Type, Value, bf16, element_type, f32, f64
 from ...support import UnsupportedOperation
-from ..llvm.operations import CASTS
+from ..llvm.operations import CASTS, MIN_MAX
 from .context import FunctionContext, elementwise, lowers
 from .narrow_floats import small_float_cast
-from .types import bit_width, is_float, llvm_type
+from .types import bit_width, is_float, literal, llvm_type, mangled
 
 __all__ = ["DIRECTIONS", "resize"]
 
@@ -112,12 +112,46 @@ def _float_cast(e: FunctionContext, op: Any) -> None:
         small_float_cast(e, op)
         return
     mode = _direction(op)
-    if mode is None or bit_width(target) > bit_width(source):
+    chosen = _chosen(e, op.operands[0], target) if mode is None and e.module.capability >= 80 else None
+    if chosen is not None:
+        e.bind(op.results[0], chosen)
+    elif mode is None or bit_width(target) > bit_width(source):
         elementwise(e, op, lambda a: resize(e, a, source, target))
     elif target is bf16 and mode != "rz":
         raise UnsupportedOperation(op, f"to bf16 with rounding {mode} is not supported on NVIDIA GPUs")
     else:
         elementwise(e, op, lambda a: _rounded(e, a, source, target, mode))
+
+
+def _chosen(e: FunctionContext, value: Value, target: Type) -> list[str] | None:
+    """A minimum or maximum of f32 as `target`, by that type's own instruction; None for anything else.
+
+    It is one of its operands; where these were extended from `target`, the widening and rounding change nothing. The
+    frontend widens bf16 there, and LLVM 22 does not see through it.
+    """
+    op = value.defining_op
+    if type(op) not in _CHOICES or bit_width(target) != 16:
+        return None
+    operands = [_before_widening(e, v, target) for v in op.operands]  # type: ignore[union-attr]
+    if None in operands:
+        return None
+    ty, name = llvm_type(target), f"{MIN_MAX[type(op)]}.{mangled(target)}"  # type: ignore[index]
+    return [e.call(ty, name, (ty, a), (ty, b)) for a, b in zip(*operands)]  # type: ignore[misc]
+
+
+_CHOICES = (arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF)
+
+
+def _before_widening(e: FunctionContext, value: Value, narrow: Type) -> list[str] | None:
+    """The parts of what `value` was extended from, or of the same constant in the type `narrow`."""
+    op = value.defining_op
+    if isinstance(op, (arith.ExtF, tt.FpToFp)) and element_type(op.operands[0].type) is narrow:
+        return e(op.operands[0])
+    number = op.splat_value() if isinstance(op, arith.Constant) else None
+    if number is None:
+        return _chosen(e, value, narrow)
+    same = FloatAttr(number, narrow)  # type: ignore[arg-type]
+    return literal(same) * len(e(value)) if same.value == number else None
 
 
 def _direction(op: Any) -> str | None:

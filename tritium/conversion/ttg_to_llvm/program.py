@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import gpu, nvvm, tt, ttg, ub
+from ...dialects import nvvm, tt, ttg, ub
 from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
 
@@ -42,12 +42,6 @@ def _warp_id(e: FunctionContext, op: ttg.WarpId) -> None:
         return
     operands = ("i32", "-1"), ("i32", e.warp), ("i32", "0"), ("i32", "31")
     e.bind(op.result, [e.call("i32", "llvm.nvvm.shfl.sync.idx.i32", *operands, attributes=" #1")])
-
-
-@lowers(gpu.Barrier, ttg.Barrier)
-def _barrier(e: FunctionContext, op: Any) -> None:
-    """Behind it, all threads of the block see what any of them did to memory of any kind."""
-    e.barrier()
 
 
 @lowers(nvvm.Barrier)
