@@ -6,6 +6,7 @@ copied, so that what a test keeps around its arrays shows what a kernel wrote be
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,11 +50,13 @@ class CudaMirror:
 
         self.torch = torch
         self.copies: dict[int, tuple[Any, Any]] = {}
+        self.roots: list[Any] = []
 
     def address(self, value: Any) -> int:
         """Where `value` is on the GPU, copied now if its memory was not."""
         if isinstance(value, np.ndarray):
             root = root_of(value)
+            self.roots.append(root)
             flat = self.torch.from_numpy(_bytes_of(root))
             start, at = root.ctypes.data, value.ctypes.data
         else:
@@ -72,9 +75,7 @@ class CudaMirror:
 
 
 def _bytes_of(root: np.ndarray) -> np.ndarray:
-    flat = np.lib.stride_tricks.as_strided(root, (root.nbytes // root.itemsize,), (root.itemsize,))
-    flat.flags.writeable = True
-    return flat.view(np.uint8)
+    return np.frombuffer((ctypes.c_uint8 * root.nbytes).from_address(root.ctypes.data), np.uint8)
 
 
 class EmulatedMirror:
