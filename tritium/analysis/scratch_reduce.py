@@ -71,14 +71,10 @@ def _histogram(op: Any) -> int:
     return 4 * op.result.type.shape[0]  # type: ignore[no-any-return]
 
 
-_SHUFFLES = 16
-"""Words that a thread gathers by shuffles at most: about what a barrier and the accesses to memory cost."""
-
-
 def gathering_of(op: tt.Gather) -> Gathering:
     """The plan of a gather of tensors with layouts."""
     source, result = linear_layout_of(op.src.type), linear_layout_of(op.result.type)  # type: ignore[arg-type]
-    return plan_gathering(source, result, op.axis, _SHUFFLES * 4 // max(4, _bytes(op.src.type)))
+    return plan_gathering(source, result, op.axis)
 
 
 @scratch_of(tt.Gather)

@@ -44,11 +44,15 @@ class Gathering:
         return range(self.found.ins[name].bit_length() - 1)
 
 
+_CANDIDATES = 4
+
+
 @functools.lru_cache(256)
-def plan_gathering(source: LinearLayout, result: LinearLayout, axis: int, most: int) -> Gathering:
+def plan_gathering(source: LinearLayout, result: LinearLayout, axis: int) -> Gathering:
     """The plan for elements of `source` and indices of the layout `result`.
 
-    Shuffles are taken where a thread needs at most `most` of them, for all its registers.
+    Shuffles are taken where an element is in one of a few registers: of a read from memory at random, 32 lanes meet
+    three or four times in one of the 32 banks, so that it takes as long as so many shuffles.
     """
     blocks = sum(any(v) for v in source.bases.get("block", ()))
     memory = Gathering(None, source.out_size() >> blocks)
@@ -56,7 +60,7 @@ def plan_gathering(source: LinearLayout, result: LinearLayout, axis: int, most: 
     if found is None:
         return memory
     plan = Gathering(found, 0)
-    return plan if len(plan.candidates()) * result.ins["register"] <= most else memory
+    return plan if len(plan.candidates()) <= _CANDIDATES else memory
 
 
 def _in_warp(source: LinearLayout, result: LinearLayout, axis: int) -> LinearLayout | None:

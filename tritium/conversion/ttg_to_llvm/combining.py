@@ -16,7 +16,7 @@ from ...layout import LinearLayout
 from ...support import UnsupportedOperation
 from .context import FunctionContext
 from .positions import linear_image, thread_of, with_constant
-from .warp import element_at, load_elements, select, shuffle_from, shuffle_xor, store_element
+from .warp import element_at, load_elements, select, shuffle_by, shuffle_from, shuffle_xor, store_element
 
 __all__ = [
     "Arrays",
@@ -84,6 +84,10 @@ class Combining:
         """For each register the row of `lane`."""
         return self._moved(rows, lambda elements: shuffle_from(self.e, elements, lane))
 
+    def shifted(self, rows: Rows, distance: int) -> Rows:
+        """For each register the row of the lane `distance` further up."""
+        return self._moved(rows, lambda elements: shuffle_by(self.e, elements, distance))
+
     def _moved(self, rows: Rows, move: Any) -> Rows:
         flat = [(ty, v) for row in rows.values() for ty, v in zip(self.types, row)]
         moved = iter(move(flat))
@@ -139,7 +143,9 @@ def within(e: FunctionContext, wanted: Mapping[str, tuple[int, int]]) -> str | N
     tests = []
     for name, (mask, value) in wanted.items():
         if mask:
-            bits = e.op(f"and i32 {thread_of(e)[name]}, {mask}")
+            bits = thread_of(e)[name]
+            if name != "lane" or mask != 31:
+                bits = e.op(f"and i32 {bits}, {mask}")
             tests.append(e.op(f"icmp eq i32 {bits}, {value}"))
     if not tests:
         return None

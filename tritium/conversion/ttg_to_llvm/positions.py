@@ -74,14 +74,29 @@ def linear_image(e: FunctionContext, layout: LinearLayout, inputs: Mapping[str, 
 
     Each input is below its size in the layout.
     """
+    columns = _columns(e, layout, inputs)
     out = {}
     for d, target in enumerate(layout.outs):
         terms: list[tuple[str, int]] = []
-        for name, operand in inputs.items():
-            if operand != "0":
-                terms += _terms(e, operand, [vector[d] for vector in layout.bases[name]])
+        for operand, vectors in columns:
+            terms += _terms(e, operand, [vector[d] for vector in vectors])
         out[target] = _exclusive_or(e, terms)
     return out
+
+
+def _columns(
+    e: FunctionContext, layout: LinearLayout, inputs: Mapping[str, str]
+) -> list[tuple[str, list[tuple[int, ...]]]]:
+    """The operands that are not zero with their bases.
+
+    Lane and warp are taken together, as the number of the thread, whose bits often move by one distance.
+    """
+    found = {name: (operand, layout.bases[name]) for name, operand in inputs.items() if operand != "0"}
+    lane, warp = found.get("lane"), found.get("warp")
+    if lane is not None and warp is not None and (lane[0], warp[0]) == ("%lane", "%warp") and len(lane[1]) == 5:
+        found["lane"] = ("%thread", lane[1] + warp[1])
+        del found["warp"]
+    return list(found.values())
 
 
 def _terms(e: FunctionContext, operand: str, columns: Sequence[int]) -> list[tuple[str, int]]:

@@ -153,7 +153,7 @@ def _through_memory(
     e: FunctionContext, combine: Combining, plan: Reduction, rows: Rows, arrays: Arrays, target: LinearLayout | None
 ) -> list[Row]:
     """Partial results are written once each, and read by all threads that hold the element."""
-    _write(e, plan, rows, arrays)
+    _write(e, combine, plan, rows, arrays)
     e.barrier()
     count = len(plan.rest)
     inside = min(count, 3 if combine.facts.size == 1 else 2)
@@ -184,13 +184,17 @@ def _free_lanes(target: LinearLayout) -> list[int]:
     return [i for i, c in enumerate(target.columns_of("lane")) if not c]
 
 
-def _write(e: FunctionContext, plan: Reduction, rows: Rows, arrays: Arrays) -> None:
+def _write(e: FunctionContext, combine: Combining, plan: Reduction, rows: Rows, arrays: Arrays) -> None:
+    """Each partial result is written by one thread; by all that have it, where they have the same bits."""
     layout = placed(plan.source, plan.axis.axis, plan.rest, plan.rest_first)
     thread = thread_index(e, layout)
-    taken = {name: mask for name, mask in plan.axis.masks("copies").items() if name in ("lane", "warp")}
+    copies = plan.axis.masks("copies")
+    taken = {"lane": copies["lane"], "warp": copies["warp"]}
     for b in plan.steps:
         if b.source == "lane":
             taken["lane"] |= b.mask
+    if combine.facts.order is Order.SYMMETRIC:
+        taken["lane"] = 0
     indices = {r: register_index(e, layout, thread, r) for r in rows}
     with guarded(e, within(e, {name: (mask, 0) for name, mask in taken.items()})):
         for r, row in rows.items():

@@ -3,7 +3,7 @@
 What is done where is planned in `layout.scan`. A running sum of 1024 elements by four warps, 4 neighbours a thread:
 
     each thread          2 x 3 additions                      for each of its two groups of neighbours
-    each warp            2 x 5 x (shfl.sync.idx, addition)    the totals of lanes before, then of the lane before alone
+    each warp            2 x 5 x (shfl.sync.up, addition)     the totals of lanes before, then of the lane before alone
     last lane of a warp  two stores                           8 totals in shared memory
     all                  one barrier
     each thread          two 16-byte loads, 7 additions       what comes before its warp, in each group
@@ -136,37 +136,61 @@ class _Scanning:
     # -- lanes --------------------------------------------------------------------------------------------------------
 
     def _among_lanes(self, totals: Rows) -> Rows:
-        """For each lane the totals of all lanes up to it, combined.
-
-        Lanes whose bit is set take what the last lane before that bit knows; so do those where it is not, from behind,
-        when the scan goes the other way.
-        """
-        e, combine, done = self.e, self.combine, 0
+        """For each lane the totals of all lanes up to it, combined."""
         for bit in self.plan.lanes:
-            kept = e.op(f"and i32 {e.lane}, {31 & ~(bit.mask | done)}")
-            lane = e.op(f"or i32 {kept}, {bit.mask if self.reverse else done}")
-            takes = within(e, {"lane": (bit.mask, 0 if self.reverse else bit.mask)})
-            assert takes is not None
-            found = combine.taken(totals, lane)
-            totals = {r: combine.select(takes, combine(found[r], row), row) for r, row in totals.items()}
-            done |= bit.mask
+            takes, found = (self._step_in_a_row if self._in_a_row() else self._step)(bit, totals)
+            both = {r: self.combine(found[r], row) for r, row in totals.items()}
+            totals = {r: self.combine.select(takes, both[r], row) for r, row in totals.items()}
         return totals
+
+    def _in_a_row(self) -> bool:
+        """Whether lanes stand side by side in the order of the scan: their distance is then a number."""
+        bits = [b.bit for b in self.plan.lanes]
+        return bits == list(range(bits[0], bits[0] + len(bits)))
+
+    def _step_in_a_row(self, bit: Bit, totals: Rows) -> tuple[str, Rows]:
+        """Each lane takes what the lane that far before it knows, which is as much as it knows itself."""
+        e, mask = self.e, self.lane_mask
+        here = e.lane if mask == 31 else e.op(f"and i32 {e.lane}, {mask}")
+        if self.reverse:
+            return e.op(f"icmp ule i32 {here}, {mask - bit.mask}"), self.combine.shifted(totals, bit.mask)
+        return e.op(f"icmp uge i32 {here}, {bit.mask}"), self.combine.shifted(totals, -bit.mask)
+
+    def _step(self, bit: Bit, totals: Rows) -> tuple[str, Rows]:
+        """Lanes whose bit is set take what the last lane before that bit knows, which are all with the bit clear.
+
+        So do those whose bit is clear, from behind, when the scan goes the other way.
+        """
+        e = self.e
+        done = self.lane_mask & (bit.mask - 1)
+        kept = e.op(f"and i32 {e.lane}, {31 & ~(bit.mask | done)}")
+        lane = e.op(f"or i32 {kept}, {bit.mask if self.reverse else done}")
+        takes = within(e, {"lane": (bit.mask, 0 if self.reverse else bit.mask)})
+        assert takes is not None
+        return takes, self.combine.taken(totals, lane)
 
     def _of_lane_before(self, totals: Rows) -> dict[int, _Before]:
         """The totals up to the lane before this one."""
         if not self.lane_mask:
             return dict.fromkeys(totals, _NOTHING)
+        first = within(self.e, {"lane": (self.lane_mask, self.lane_mask if self.reverse else 0)})
+        there = self.e.op(f"xor i1 {first}, true")
+        if self._in_a_row():
+            step = self.plan.lanes[0].mask
+            found = self.combine.shifted(totals, step if self.reverse else -step)
+        else:
+            found = self.combine.taken(totals, self._lane_before())
+        return {r: self._perhaps(row, there) for r, row in found.items()}
+
+    def _lane_before(self) -> str:
+        """The number of the lane before this one: the masked bits counted down, or up; any for the first."""
         e, mask, rest = self.e, self.lane_mask, 31 & ~self.lane_mask
         if self.reverse:
             following = e.op(f"add i32 {e.op(f'or i32 {e.lane}, {rest}')}, 1")
         else:
             following = e.op(f"sub i32 {e.op(f'and i32 {e.lane}, {mask}')}, 1")
         lane = e.op(f"and i32 {following}, {mask}")
-        if rest:
-            lane = e.op(f"or i32 {lane}, {e.op(f'and i32 {e.lane}, {rest}')}")
-        first = within(e, {"lane": (mask, mask if self.reverse else 0)})
-        there = e.op(f"xor i1 {first}, true")
-        return {r: self._perhaps(row, there) for r, row in self.combine.taken(totals, lane).items()}
+        return e.op(f"or i32 {lane}, {e.op(f'and i32 {e.lane}, {rest}')}") if rest else lane
 
     # -- groups -------------------------------------------------------------------------------------------------------
 

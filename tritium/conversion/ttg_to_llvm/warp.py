@@ -21,6 +21,7 @@ __all__ = [
     "load_elements",
     "memory_type",
     "select",
+    "shuffle_by",
     "shuffle_from",
     "shuffle_xor",
     "store_element",
@@ -66,8 +67,14 @@ def shuffle_from(e: FunctionContext, elements: Sequence[Element], lane: str) -> 
     return _shuffled(e, elements, lambda word: _shuffle(e, "idx", word, lane))
 
 
+def shuffle_by(e: FunctionContext, elements: Sequence[Element], distance: int) -> list[str]:
+    """For each element that of the lane `distance` further up; lanes that have none there get their own."""
+    kind = "down" if distance > 0 else "up"
+    return _shuffled(e, elements, lambda word: _shuffle(e, kind, word, str(abs(distance))))
+
+
 def _shuffle(e: FunctionContext, kind: str, word: str, argument: str) -> str:
-    operands = [("i32", ALL_LANES), ("i32", word), ("i32", argument), ("i32", "31")]
+    operands = [("i32", ALL_LANES), ("i32", word), ("i32", argument), ("i32", "0" if kind == "up" else "31")]
     return e.call("i32", f"llvm.nvvm.shfl.sync.{kind}.i32", *operands, attributes=" #1")
 
 
