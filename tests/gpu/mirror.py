@@ -36,9 +36,11 @@ class OnDevice:
 
 
 def root_of(array: np.ndarray) -> np.ndarray:
-    """The bytes of the memory that an array is a view of."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
+    """The array that owns the memory of `array`."""
+    base = array.base
+    while base is not None:
+        array = base if isinstance(base, np.ndarray) else array
+        base = getattr(base, "base", None)  # of `as_strided` the base is an object that has one
     return array
 
 
