@@ -199,6 +199,7 @@ def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
     passes = dict(PASSES._infos)
     sys.modules[module.__name__] = module
     os.chdir(folder)
+    sys.path.insert(0, str(folder))  # as at a prompt: files of the page can be imported
     try:
         yield
     finally:

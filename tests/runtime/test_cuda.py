@@ -335,7 +335,7 @@ def test_the_gpus_driver_is_active_where_there_is_one(fake: FakeCuda, monkeypatc
         assert isinstance(driver.active, kind)
     monkeypatch.setenv("TRITIUM_TARGET", "tpu")
     driver.reset_active()
-    with pytest.raises(OptionError, match="TRITIUM_TARGET is cpu or cuda, not 'tpu'"):
+    with pytest.raises(OptionError, match="TRITIUM_TARGET is cpu or cuda, or emulated:90, not 'tpu'"):
         _ = driver.active
 
 

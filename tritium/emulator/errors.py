@@ -96,12 +96,23 @@ class DeviceTrap(EmulationError):
 
 
 class DeviceAssertion(EmulationError):
-    """A device assertion failed; `assertion`, `file`, `line` and `function` are what the kernel passed."""
+    """A device assertion failed; `assertion`, `file`, `line` and `function` are what the kernel passed.
+
+    `block` says where in the grid, (x, y, z).
+    """
 
     def __init__(
-        self, assertion: str, file: str, line: int, function: str, where: str, instruction: Instruction | None = None
+        self,
+        assertion: str,
+        file: str,
+        line: int,
+        function: str,
+        where: str,
+        instruction: Instruction | None = None,
+        block: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
         self.assertion, self.file, self.line, self.function = assertion, file, line, function
+        self.block = block
         super().__init__(f"{file}:{line}: {function}: {where}: assertion failed: {assertion}", instruction)
 
 

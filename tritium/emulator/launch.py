@@ -66,7 +66,7 @@ _machines: OrderedDict[tuple[Any, ...], Machine] = OrderedDict()
 def launch(
     ptx: str,
     grid: int | Sequence[int],
-    arguments: Sequence[Any] = (),
+    arguments: Sequence[Any] | bytes = (),
     *,
     name: str | None = None,
     block: int | Sequence[int] | None = None,
@@ -83,6 +83,7 @@ def launch(
     `arguments` follow the kernel's parameters: a NumPy array is passed as a pointer to its first element, and changed
     in place (a tuple `(array, offset)` points `offset` bytes further); numbers are converted to the parameter's size;
     `bytes` fill it; None is a null pointer. Up to two trailing parameters may be left out: they are null pointers.
+    `bytes` in place of the list are all parameters as they stand in memory.
 
     `name` says which kernel, where there are several; `block` the threads of a block (default: the kernel's
     `.reqntid`); `shared_bytes` the size of its dynamic shared memory; `cluster` the blocks of a cluster.
@@ -105,7 +106,7 @@ def launch(
     if program.shared_size + shared_bytes > SHARED_LIMIT:
         raise LaunchError(f"{program.name} needs {program.shared_size + shared_bytes} bytes of shared memory")
     memory = memory if memory is not None else Memory()
-    values = parameter_bytes(program, list(arguments), memory)
+    values = parameter_bytes(program, arguments, memory)
     blocks = grid3[0] * grid3[1] * grid3[2]
     report = Report(program.name, blocks, blocks * shape[0] * shape[1] * shape[2])
     numbers = block_numbers(grid3, cluster_shape)
@@ -196,8 +197,12 @@ def batches(
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def parameter_bytes(program: Program, arguments: list[Any], memory: Memory) -> bytes:
+def parameter_bytes(program: Program, arguments: Sequence[Any] | bytes, memory: Memory) -> bytes:
     """The kernel's parameters as it sees them in memory."""
+    if isinstance(arguments, bytes):
+        if len(arguments) != program.param_size:
+            raise LaunchError(f"{program.name} has {program.param_size} bytes of parameters, not {len(arguments)}")
+        return arguments
     parameters = program.kernel.parameters
     missing = parameters[len(arguments) :]
     if len(arguments) > len(parameters) or len(missing) > 2 or any(p.size != 8 for p in missing):

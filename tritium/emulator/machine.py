@@ -135,9 +135,13 @@ class Machine(Operands):
         name = f"{linear}" if y == z == 1 else f"({linear % x}, {linear // x % y}, {linear // x // y})"
         return f"thread {name} of block {self.cta_name(int(self.cta[thread]))}"
 
+    def cta_coordinates(self, cta: int) -> tuple[int, int, int]:
+        n, (gx, gy, _) = int(self.cta_numbers[cta]), self.grid
+        return n % gx, n // gx % gy, n // gx // gy
+
     def cta_name(self, cta: int) -> str:
-        n, (gx, gy, gz) = int(self.cta_numbers[cta]), self.grid
-        return f"{n}" if gy == gz == 1 else f"({n % gx}, {n // gx % gy}, {n // gx // gy})"
+        x, y, z = self.cta_coordinates(cta)
+        return f"{x}" if self.grid[1:] == (1, 1) else f"({x}, {y}, {z})"
 
     # -- running ---------------------------------------------------------------------------------------------------
 

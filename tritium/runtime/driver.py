@@ -2,13 +2,15 @@
 
 A launch runs where its arrays are (`serving`): on the CPU, or on the CUDA GPU whose memory they are in. The active
 driver answers everything else: what a script asks about the machine, and launches without arrays. It is the CUDA
-driver's where there is a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise.
+driver's where there is a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise. An emulated
+GPU (`emulated.EmulatedCUDADriver`) takes the arrays of the CPU's memory.
 A driver that was made active with `set_active` serves every launch, whatever its arguments.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, NamedTuple
 
 from ..compiler import default_target
@@ -21,6 +23,7 @@ __all__ = ["CPUDriver", "DriverConfig", "Place", "driver"]
 _torch = LazyModule("torch")
 _testing = LazyModule("..testing", __package__)
 _cuda = LazyModule(".cuda", __package__)
+_emulated = LazyModule(".emulated", __package__)
 _devices = LazyModule("..backends.nvidia.device", __package__)
 
 
@@ -160,9 +163,13 @@ class DriverConfig:
         """What the setting `runtime.target` says, else the driver of the GPUs if there is one, else the CPU's."""
         if self._default is None:
             wanted = settings.runtime.target or ("cuda" if _devices.is_available() else "cpu")
-            if wanted not in ("cpu", "cuda"):
-                raise OptionError(f"TRITIUM_TARGET is cpu or cuda, not {wanted!r}")
-            self._default = self.cpu if wanted == "cpu" else self.cuda
+            emulated = re.fullmatch(r"emulated(?::(\d+))?", wanted)
+            if emulated:
+                self._default = _emulated.EmulatedCUDADriver(int(emulated[1] or 90))
+            elif wanted not in ("cpu", "cuda"):
+                raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90, not {wanted!r}")
+            else:
+                self._default = self.cpu if wanted == "cpu" else self.cuda
         return self._default
 
     @property
@@ -174,7 +181,8 @@ class DriverConfig:
         """What serves a launch whose arrays are at `where` (see `placement.place`)."""
         chosen = self._active
         if chosen is None:
-            chosen = self.default if where is None else self.cpu if where == HOST else self.cuda
+            everything = (settings.runtime.target or "").startswith("emulated")
+            chosen = self.default if where is None or everything else self.cpu if where == HOST else self.cuda
         if where is None or where == HOST or chosen is not self._cuda:
             return Place(chosen, chosen.get_current_device(), chosen.get_current_target())
         return Place(chosen, where, chosen.target_of(where))

@@ -14,6 +14,7 @@ from ..compiler import CompiledKernel
 from ..compiler.kernel import launch_with
 from ..support import settings
 from ..support.lazy import LazyModule
+from .driver import driver
 from .faults import report
 from .grid import normalize_grid
 from .packing import SLOTS, Packer, all_arguments, bytes_address
@@ -74,6 +75,9 @@ def _place_of(value: Any) -> int:
 def _make(kernel: CompiledKernel) -> Any:
     """The launcher of a kernel of any target."""
     if kernel.values["target"]["backend"] == "cuda":
+        make = getattr(driver.active, "launcher", None)  # the emulated GPU has its own
+        if make is not None:
+            return make(kernel)
         return _cuda_launcher.CudaLauncher(kernel)
     return Launcher(kernel)
 

@@ -17,7 +17,7 @@ from ..support.lazy import LazyModule
 from .arrays import HOST, ArrayInfo, describe, extent
 from .errors import ArgumentError
 
-__all__ = ["PARAMETERS", "SLOTS", "Layout", "Packer", "all_arguments", "bits_of_bf16", "bytes_address"]
+__all__ = ["PARAMETERS", "SLOTS", "Layout", "Packer", "Parameters", "all_arguments", "bits_of_bf16", "bytes_address"]
 
 _pointers = LazyModule(".pointers", __package__)
 
@@ -84,7 +84,7 @@ class Layout:
         return info.address
 
 
-class _Parameters(Layout):
+class Parameters(Layout):
     """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory."""
 
     _codes = {"fp64": "d", "fp32": "f", "fp16": "e", "bf16": "H", "i1": "B", "u1": "B"}
@@ -125,7 +125,7 @@ SCRATCH_BYTES = 16
 """The end of a GPU's parameters: the addresses of global scratch memory and of a profiler's."""
 
 SLOTS = Layout()
-PARAMETERS = _Parameters()
+PARAMETERS = Parameters()
 
 
 class Packer:

@@ -361,7 +361,8 @@ class RuntimeSettings(Group):
     target = Text(
         None,
         "TRITIUM_TARGET",
-        doc="where kernels run that no argument ties to a device: cpu or cuda; by default a GPU if there is one",
+        doc="where kernels run that no argument ties to a device: cpu or cuda; by default a GPU if there is one; "
+        "emulated:90 runs all kernels on an emulated GPU of that capability",
     )
     override_arch = Text(
         None, "TRITON_OVERRIDE_ARCH", doc="compile for this architecture in place of the device's", invalidates=True

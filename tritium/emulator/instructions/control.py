@@ -149,6 +149,7 @@ def assertion_step(machine: Machine, i: Instruction, arguments: tuple[Operand, .
         thread = int(machine.lanes(mask)[0])
         message, file, line, function = (v.value(thread) for v in values)
         texts = [reader.text(address, thread) if address else "?" for address in (message, file, function)]
-        raise DeviceAssertion(texts[0], texts[1], line, texts[2], machine.where(thread), i)
+        block = machine.cta_coordinates(int(machine.cta[thread]))
+        raise DeviceAssertion(texts[0], texts[1], line, texts[2], machine.where(thread), i, block)
 
     return run

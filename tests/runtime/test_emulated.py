@@ -1,0 +1,119 @@
+"""Kernels launched on an emulated GPU: the same calls as on a real one, with arrays of the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tritium.emulator import OutOfBounds
+from tritium.runtime import ArgumentError, DeviceAssertError, driver
+from tritium.runtime.emulated import EmulatedCUDADriver
+
+
+@tritium.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
+
+
+@tritium.jit
+def row_sums(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * columns + offsets, mask=offsets < columns, other=0.0)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(x, axis=0))
+
+
+@tritium.jit
+def careful(x_ptr, limit):
+    x = tl.load(x_ptr + tl.program_id(0))
+    tl.device_assert(x < limit, "too much")
+    tl.device_print("x =", x)
+
+
+@pytest.fixture(params=[80, 90])
+def gpu(request):
+    emulated = EmulatedCUDADriver(request.param)
+    driver.set_active(emulated)
+    yield emulated
+    driver.reset_active()
+
+
+def test_arrays_of_numpy(gpu):
+    x, y, out = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32), np.zeros(1000, np.float32)
+    for _ in range(2):
+        kernel = add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+    np.testing.assert_array_equal(out, x + 1)
+    assert "ptx" in kernel.asm and gpu.last_report.blocks == 8
+    out[:] = 0
+    kernel[(8,)](x, y, out, 1000)
+    np.testing.assert_array_equal(out, x + 1)
+
+
+@pytest.mark.torch
+def test_tensors_of_torch(gpu):
+    import torch
+
+    for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.int64):
+        x, y = torch.arange(300, dtype=dtype), torch.ones(300, dtype=dtype)
+        out = torch.zeros_like(x)
+        add_kernel[(3,)](x, y, out, 300, BLOCK=128)
+        assert torch.equal(out, x + y)
+
+
+def test_reductions_and_views(gpu):
+    x = np.random.default_rng(3).standard_normal((5, 200)).astype(np.float32)
+    out = np.zeros(7, np.float32)
+    row_sums[(5,)](x, out[1:6], 200, BLOCK=256)
+    np.testing.assert_allclose(out[1:6], x.sum(axis=1), rtol=1e-4, atol=1e-4)
+    assert out[0] == out[6] == 0
+
+
+def test_an_access_outside(gpu):
+    x, out = np.ones(1000, np.float32), np.zeros(900, np.float32)
+    with pytest.raises(OutOfBounds, match="after the end of out_ptr") as e:
+        add_kernel[(8,)](x, x, out, 1000, BLOCK=128)
+    assert "test_emulated.py" in str(e.value) and "tl.store" in str(e.value)
+
+
+def test_prints_and_assertions(gpu, capsys):
+    x = np.array([3, 5], np.int32)
+    careful[(2,)](x, 9, debug=True)
+    printed = capsys.readouterr().out
+    assert "x =" in printed and "3" in printed and "5" in printed
+    with pytest.raises(DeviceAssertError, match="too much") as e:
+        careful[(2,)](x, 4, debug=True)
+    assert e.value.program == (1, 0, 0)
+
+
+def test_what_cannot_be_launched(gpu):
+    class Address:
+        dtype = "float32"
+
+        def data_ptr(self):
+            return 4096
+
+    x = np.ones(16, np.float32)
+    with pytest.raises(ArgumentError, match="'out_ptr' is only an address"):
+        add_kernel[(1,)](x, x, Address(), 16, BLOCK=16)
+    assert gpu.utils.get_device_properties()["max_shared_mem"] < 1 << 18
+
+
+def test_the_setting(monkeypatch):
+    monkeypatch.setenv("TRITIUM_TARGET", "emulated:80")
+    driver.reset_active()
+    try:
+        assert driver.active.get_current_target() == ("cuda", 80, 32)
+        x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
+        kernel = add_kernel[(1,)](x, x, out, 16, BLOCK=16)
+        assert (out == 2).all() and kernel.values["target"]["arch"] == 80
+        monkeypatch.setenv("TRITIUM_TARGET", "cpu")
+        driver.reset_active()
+        out[:] = 0
+        kernel = add_kernel[(1,)](x, x, out, 16, BLOCK=16)
+        assert (out == 2).all() and kernel.values["target"]["backend"] == "cpu"
+    finally:
+        monkeypatch.undo()
+        driver.reset_active()

@@ -1,0 +1,249 @@
+"""A CUDA GPU that is not there: kernels are compiled for it, and their PTX is executed by the emulator.
+
+    driver.set_active(EmulatedCUDADriver(90))      # or TRITIUM_TARGET=emulated:90
+
+From then on launches take NumPy arrays, torch tensors of the CPU and whatever else is in its memory, run when they are
+called, and print what kernels print. What an emulated kernel does wrong (an access outside of its arrays, a race in
+shared memory, a deadlock) is an error of the launch that names the line. No GPU, CUDA driver or assembler is needed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ..backends.compiler import GPUTarget
+from ..backends.nvidia.target import CUDATarget
+from ..compiler import CompiledKernel
+from ..emulator import DeviceAssertion, Memory, Report
+from ..emulator import launch as emulate
+from ..support.lazy import LazyModule
+from .arrays import ArrayInfo, describe, extent
+from .errors import ArgumentError, DeviceAssertError, OutOfResources
+from .grid import normalize_grid
+from .packing import Packer, Parameters, all_arguments
+from .tensor_descriptor import TensorDescriptor
+
+__all__ = ["EmulatedCUDADriver", "EmulatedLauncher"]
+
+_numpy = LazyModule("numpy")
+_torch = LazyModule("torch")
+_testing = LazyModule("..testing", __package__)
+
+_PROCESSORS = 4  # persistent kernels start as many programs: few, as they share one CPU
+_EVERYTHING = 1 << 63
+
+
+class _HostParameters(Parameters):
+    """Parameters as NVIDIA GPUs find them, with addresses of the CPU's memory."""
+
+    def address(self, info: ArrayInfo, name: str, device: int) -> int:
+        if info.device >= 0:
+            raise ArgumentError(
+                f"argument {name!r} is in the memory of CUDA device {info.device}, which the emulator cannot reach\n"
+                "hint: pass a CPU copy (.cpu() in torch, .get() in CuPy)"
+            )
+        return info.address
+
+
+HOST_PARAMETERS = _HostParameters()
+
+
+class _Utilities:
+    """What scripts ask a driver's `utils` for."""
+
+    def __init__(self, target: CUDATarget) -> None:
+        self._target = target
+
+    def get_device_properties(self, device: Any = 0) -> dict[str, Any]:
+        """Figures by Triton's names: those of the capability, with few multiprocessors."""
+        return {
+            "max_shared_mem": self._target.shared_memory,
+            "max_num_regs": 1 << 16,
+            "multiprocessor_count": _PROCESSORS,
+            "warpSize": 32,
+            "sm_clock_rate": 0,
+            "mem_clock_rate": 0,
+            "mem_bus_width": 0,
+            "total_memory": 0,
+            "name": f"emulated sm_{self._target.capability}",
+        }
+
+    def get_device_capability(self, device: Any = 0) -> tuple[int, int]:
+        """(9, 0)"""
+        return divmod(self._target.capability, 10)
+
+
+class _DeviceInterface:
+    """The few functions of `torch.cuda` that benchmarks call, for a device that is always in step."""
+
+    def synchronize(self, device: Any = None) -> None:
+        """Nothing is under way: launches return when they are done."""
+
+    def current_device(self) -> int:
+        """0"""
+        return 0
+
+    def set_device(self, device: Any) -> None:
+        """There is one."""
+
+    def is_available(self) -> bool:
+        """True"""
+        return True
+
+
+class EmulatedCUDADriver:
+    """An NVIDIA GPU of compute capability `capability` / 10, emulated on the CPU.
+
+    `check_races` looks for races in shared memory. `memory` holds memory besides the arguments that kernels may reach
+    (`memory.place(array)`). `last_report` says what the last launch did: instructions, barriers, text printed.
+    """
+
+    def __init__(self, capability: int = 90, check_races: bool = True) -> None:
+        self.target = CUDATarget(capability)
+        self.check_races = check_races
+        self.memory: Memory | None = None
+        self.last_report: Report | None = None
+        self.utils = _Utilities(self.target)
+
+    @staticmethod
+    def is_active() -> bool:
+        """An emulated GPU is always there."""
+        return True
+
+    def get_current_target(self) -> GPUTarget:
+        """`GPUTarget("cuda", 90, 32)`"""
+        return GPUTarget("cuda", self.target.capability, 32)
+
+    def get_current_device(self) -> str:
+        """A name that no GPU has: "emulated:90"."""
+        return f"emulated:{self.target.capability}"
+
+    def set_current_device(self, device: Any) -> None:
+        """There is one."""
+
+    def get_device_capability(self, device: Any = 0) -> tuple[int, int]:
+        """(9, 0)"""
+        return self.utils.get_device_capability()
+
+    def get_current_stream(self, device: Any = None) -> int:
+        """0: launches run at once."""
+        return 0
+
+    def get_active_torch_device(self) -> Any:
+        """`torch.device("cpu")`: there the tensors are."""
+        return _torch.device("cpu")
+
+    def get_device_interface(self) -> _DeviceInterface:
+        """Stands for `torch.cuda`."""
+        return _DeviceInterface()
+
+    def get_benchmarker(self) -> Any:
+        """`testing.do_bench`"""
+        return _testing.do_bench
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        """Nothing: an emulator has no caches."""
+        return bytearray()
+
+    def clear_cache(self, cache: Any) -> None:
+        """Nothing."""
+
+    def launcher(self, kernel: CompiledKernel) -> EmulatedLauncher:
+        """What launches a kernel."""
+        return EmulatedLauncher(self, kernel)
+
+
+class EmulatedLauncher:
+    """`launcher(grid, args)` runs a kernel; `args` has all arguments, or all but the compile-time ones."""
+
+    def __init__(self, driver: EmulatedCUDADriver, kernel: CompiledKernel) -> None:
+        self.driver = driver
+        self.kernel = kernel
+        signature = kernel.src.signature
+        self.names = list(signature)
+        self.packer = Packer(self.names, list(signature.values()), HOST_PARAMETERS)
+
+    def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
+        kernel = self.kernel
+        args = all_arguments(kernel.name, self.packer, args)
+        x, y, z = normalize_grid(grid, lambda: dict(zip(self.names, args)), kernel.name)
+        if 0 in (x, y, z):
+            return
+        self._check()
+        try:
+            params, arrays = self.packer(args)
+            memory = self._memory(args)
+        except ArgumentError as error:
+            raise ArgumentError(f"{kernel.name}: {error}") from None
+        ctas = kernel.values.get("num_ctas") or 1
+        params, scratch = self._with_scratch(params, x * y * z * ctas, memory)
+        try:
+            report = emulate(
+                kernel.asm["ptx"],
+                (x * ctas, y, z),
+                params,
+                name=kernel.name,
+                shared_bytes=kernel.values.get("shared") or 0,
+                cluster=ctas,
+                check_races=self.driver.check_races,
+                memory=memory,
+            )
+        except DeviceAssertion as error:
+            program = (error.block[0] // ctas, *error.block[1:])
+            raise DeviceAssertError(str(error), kernel.name, error.file, error.line, 0, program) from error
+        self.driver.last_report = report
+        sys.stdout.write(report.output)
+        del arrays, scratch
+
+    def ending(self, device: Any) -> None:
+        """Quick launchers have no use here."""
+
+    def _check(self) -> None:
+        used, most = self.kernel.values.get("shared") or 0, self.driver.target.shared_memory
+        if used > most:
+            raise OutOfResources(used, most, "shared memory", self.kernel.name)
+
+    def _memory(self, args: Sequence[Any]) -> Memory:
+        """What the kernel may reach: its arrays, and what the driver was told."""
+        memory = Memory()
+        for store in self.driver.memory.stores if self.driver.memory is not None else ():
+            memory.place_raw(store.base, store.end - store.base, store.name, store.writable, store.owners)
+        for i in self.packer.runtime:
+            self._place(self.names[i], args[i], memory)
+        return memory
+
+    def _place(self, name: str, value: Any, memory: Memory) -> None:
+        if isinstance(value, TensorDescriptor):
+            value = value.base
+        if isinstance(value, tuple):
+            for member in value:
+                self._place(name, member, memory)
+            return
+        if isinstance(value, (int, float, str)) or describe(value) is None:
+            return
+        low, high = extent(value)
+        if high - low >= _EVERYTHING:
+            if memory.holding(describe(value).address) is None:  # type: ignore[union-attr]
+                raise ArgumentError(
+                    f"argument {name!r} is only an address: the emulator must know how far its memory goes\n"
+                    "hint: pass an array, or make one known with `driver.active.memory`"
+                )
+        elif high > low:
+            writable = getattr(getattr(value, "flags", None), "writeable", True)
+            memory.place_raw(low, high - low, name, writable, value)
+
+    def _with_scratch(self, params: bytes, programs: int, memory: Memory) -> tuple[bytes, list[Any]]:
+        """The parameters with the addresses of the scratch memory that the kernel asks for, and that memory."""
+        values, addresses, blocks = self.kernel.values, [], []
+        for kind in ("global", "profile"):
+            size = values.get(f"{kind}_scratch_size") or 0
+            align = values.get(f"{kind}_scratch_align") or 1
+            block = _numpy.zeros(size * programs + align, _numpy.uint8) if size else None
+            address = 0
+            if block is not None:
+                address = -(-memory.place(block, f"{kind} scratch memory") // align) * align
+            blocks.append(block)
+            addresses.append(address.to_bytes(8, "little"))
+        return params[:-16] + b"".join(addresses), blocks
