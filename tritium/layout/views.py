@@ -52,7 +52,8 @@ def unique_registers(layout: LinearLayout) -> int:
     return layout.without_zeros("register").ins["register"]
 
 
-def row_of_registers(layout: LinearLayout, axis: int, most: int) -> list[int]:
+@functools.lru_cache(1024)
+def row_of_registers(layout: LinearLayout, axis: int, most: int) -> tuple[int, ...]:
     """The bits of a register's number that count along `axis`: bit i of the list moves by 2 ** i, up to `most` in all.
 
     The registers that differ in these bits only hold neighbours, in a group that is aligned to its size, in every
@@ -60,7 +61,7 @@ def row_of_registers(layout: LinearLayout, axis: int, most: int) -> list[int]:
 
     >>> tile = LinearLayout({"register": [(0, 2), (0, 1)], "lane": [(0, 4)]}, {"dim0": 1, "dim1": 8})
     >>> row_of_registers(tile, 1, 4)
-    [1, 0]
+    (1, 0)
     """
     bases = layout.bases
     registers = bases["register"]
@@ -73,7 +74,7 @@ def row_of_registers(layout: LinearLayout, axis: int, most: int) -> list[int]:
     others = [b for name, vectors in bases.items() for i, b in enumerate(vectors) if name != "register" or i not in row]
     while row and any(basis[axis] & ((1 << len(row)) - 1) for basis in others):
         row.pop()
-    return row
+    return tuple(row)
 
 
 @functools.lru_cache(1024)

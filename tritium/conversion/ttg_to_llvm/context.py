@@ -17,8 +17,9 @@ from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects.ttg_maps import linear_layout_of
-from ...ir import Block, IntegerAttr, Operation, TensorType, Type, Value
+from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, Value
 from ...layout import LinearLayout
+from ...layout.views import row_of_registers
 from ...support import InternalError, Location, UnsupportedOperation
 from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
@@ -162,17 +163,20 @@ class FunctionContext(Emitter):
         operands: Sequence[tuple[str, str]],
         result: str = "void",
         side_effects: bool = True,
+        attributes: str | None = None,
     ) -> str:
         """Inline PTX. `$0`, `$1`, … are results then operands, in the order of `constraints` ("=r,r,l").
 
         `result` is an LLVM type, a struct `{i32, i32}` for several results (take them apart with `fields`). Without
-        `side_effects` LLVM may merge, move or drop it.
+        `side_effects` LLVM may merge, move or drop it; it must not read memory then. `attributes` are those of the
+        call, where they are not the usual ones: that it belongs to a whole warp, or (without effects) to no memory.
         """
         effect = "sideeffect " if side_effects else ""
         arguments = ", ".join(f"{t} {v}" for t, v in operands)
         text = template.replace("\\", "\\5C").replace('"', "\\22").replace("\n", "\\0A")
         # Convergent: an instruction of a whole warp must not come to stand behind a branch that lanes take apart.
-        attributes = " #1" if side_effects else ""
+        if attributes is None:
+            attributes = " #1" if side_effects else " #2"
         line = f'call {result} asm {effect}"{text}", "{constraints}"({arguments}){attributes}'
         if result == "void":
             self.stmt(line)
@@ -237,8 +241,8 @@ def elementwise(
 ) -> None:
     """Lower an operation with one result element by element: `write(*operands) -> operand`.
 
-    Registers that hold the same element (bits of the layout that go to zero) are computed once. `columns` are the
-    parts to work on, where they are not those of the operands.
+    What is the same in several registers (copies of one element, or neighbours of which it is known, as of a mask that
+    rows share) is computed once. `columns` are the parts to work on, where they are not those of the operands.
     """
     elementwise_several(e, op, lambda *row: (write(*row),), columns)
 
@@ -251,13 +255,25 @@ def elementwise_several(
 ) -> None:
     """The same for several results of one shape: `write(*operands)` gives an operand for each."""
     rows = zip(*(columns or [e(v) for v in op.operands]))
-    ty = op.results[0].type
-    copies = copied_bits(ty) if isinstance(ty, TensorType) else 0
+    copies = _equal_bits(e, op.results) if isinstance(op.results[0].type, TensorType) else 0
     out: list[Sequence[str]] = []
     for i, row in enumerate(rows):
         out.append(out[i & ~copies] if i & copies else write(*row))
     for result, parts in zip(op.results, zip(*out)):
         e.bind(result, parts)
+
+
+def _equal_bits(e: FunctionContext, results: Sequence[Any]) -> int:
+    """The bits of a register's number that make no difference to any of the results."""
+    ty = results[0].type
+    bits = copied_bits(ty)
+    if e.func is None or not all(isinstance(r.type.element, IntegerType) for r in results):
+        return bits
+    for axis, size in enumerate(ty.shape):
+        count = min(size, *(e.facts.of(r).constancy[axis] for r in results))
+        if count > 1:
+            bits |= sum(1 << bit for bit in row_of_registers(linear_layout_of(ty), axis, count))
+    return bits
 
 
 def copied_bits(ty: Type) -> int:

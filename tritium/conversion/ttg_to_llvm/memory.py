@@ -54,7 +54,7 @@ def vector_groups(e: FunctionContext, ptr: Value, mask: Value | None, most: int 
         return [[0]]
     layout, size = e.layout(ptr), byte_width(ptr.type.element.pointee)  # type: ignore[attr-defined]
     facts, masks = e.facts.of(ptr), e.facts.of(mask) if mask is not None else None
-    row: list[int] = []
+    row: tuple[int, ...] = ()
     for axis in range(len(ptr.type.shape)):
         count = min(most // size, facts.contiguity[axis], facts.divisibility[axis] // size)
         if masks is not None:
@@ -171,7 +171,7 @@ def _load_words(e: FunctionContext, words: _Words, address: str, mask: str | Non
     line = f"{predicate}ld{words.hints or '.global'}{words.suffix} {target}, [${n}]"
     lines.append(line + _hint(words, n, constraints, operands) + ";")
     struct = words.register if n == 1 else f"{{ {', '.join([words.register] * n)} }}"
-    result = e.asm("\n\t".join(lines), ",".join(constraints), operands, struct)
+    result = e.asm("\n\t".join(lines), ",".join(constraints), operands, struct, attributes="")
     parts = [result] if n == 1 else e.fields(struct, result, n)
     return parts if words.bits >= 16 else [e.op(f"trunc i16 {v} to i8") for v in parts]
 
@@ -210,7 +210,7 @@ def _store_words(e: FunctionContext, words: _Words, address: str, values: Sequen
     source = f"{{{sources}}}" if n > 1 else sources
     predicate = _predicate(mask, 0, constraints, operands)
     line = f"{predicate}st{words.hints or '.global'}{words.suffix} [$0], {source}"
-    e.asm(line + _hint(words, 0, constraints, operands) + ";", ",".join(constraints), operands)
+    e.asm(line + _hint(words, 0, constraints, operands) + ";", ",".join(constraints), operands, attributes="")
 
 
 # -- operations ---------------------------------------------------------------------------------------------------
