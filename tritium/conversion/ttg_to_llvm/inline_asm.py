@@ -11,7 +11,7 @@ from ..llvm.control import lower_region
 from .context import FunctionContext, elementwise, lowers
 from .types import bit_width, llvm_type, types_of
 
-__all__: list[str] = []
+__all__ = ["users_asm"]
 
 
 @lowers(tt.ExternElementwise)
@@ -23,6 +23,12 @@ def _library(e: FunctionContext, op: tt.ExternElementwise) -> None:
 
 
 # -- inline PTX ---------------------------------------------------------------------------------------------------
+
+
+def users_asm(e: FunctionContext, op: Any, operands: Sequence[tuple[str, str]], struct: str) -> str:
+    """The text that a program brings; where it has no effects it may still read memory."""
+    attributes = "" if op.pure else " #1"
+    return e.asm(op.asm_string, op.constraints.replace(" ", ""), operands, struct, not op.pure, attributes)
 
 
 @lowers(tt.InlineAsm)
