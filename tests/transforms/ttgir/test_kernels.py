@@ -16,7 +16,11 @@ import pytest
 import tritium.dialects.all  # noqa: F401
 from tests.filetests.runner import passes
 from tests.oracle.evaluator import run
-from tritium.ir import Pass, parse_module, run_pipeline, verify
+from tests.oracle.programs import random_program
+from tests.transforms.test_passes_random import SEED
+from tests.transforms.test_passes_random import outcome as written
+from tritium.dialects.ttg_maps import linear_layout
+from tritium.ir import Operation, Pass, parse_module, run_pipeline, verify
 from tritium.transforms.ttgir.pipelines import nvidia_ttgir_pipeline
 
 FOLDER = Path(__file__).parents[2] / "corpus" / "triton-3.9"
@@ -73,19 +77,19 @@ def outcome(module: Any, name: str) -> list[np.ndarray]:
     return [a for a in args if isinstance(a, np.ndarray)]
 
 
-def pipeline(capability: int) -> list[Pass]:
+def pipeline(capability: int, ctas: int = 1, warps: int = 4) -> list[Pass]:
     fn: Any = passes()["convert-triton-to-tritongpu"]
-    options = fn.options_type(target=f"cuda:{capability}")
+    options = fn.options_type(target=f"cuda:{capability}", num_ctas=ctas, num_warps=warps)
     return [Pass("convert-triton-to-tritongpu", fn, "", options), *nvidia_ttgir_pipeline(capability)]
 
 
-@pytest.mark.parametrize("capability", [75, 80, 90])
+@pytest.mark.parametrize(("capability", "ctas"), [(75, 1), (80, 1), (90, 1), (90, 2)])
 @pytest.mark.parametrize("name", LAUNCHES)
-def test_kernels_write_the_same(name: str, capability: int) -> None:
+def test_kernels_write_the_same(name: str, capability: int, ctas: int) -> None:
     module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())
     verify(module)
     before = outcome(module, name)
-    run_pipeline(module, pipeline(capability), verifier=verify)
+    run_pipeline(module, pipeline(capability, ctas), verifier=verify)
     assert any("#ttg" in str(v.type) for op in module.walk() for v in op.results)
     for a, b in zip(before, outcome(module, name)):
         np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-3, atol=2e-3)
@@ -96,3 +100,39 @@ def test_kernels_write_something() -> None:
         module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())
         fresh = [a for a in LAUNCHES[name]()[1] if isinstance(a, np.ndarray)]
         assert any(not np.array_equal(a, b) for a, b in zip(fresh, outcome(module, name))), name
+
+
+@pytest.mark.parametrize("seed", range(SEED + 6000, SEED + 6030))
+def test_random_programs_write_the_same(seed: int) -> None:
+    """Blocks of a cluster, or one; with so few threads that accesses are expensive."""
+    for ctas in (1, 2):
+        module = random_program(seed)
+        before = written(module, seed)
+        run_pipeline(module, pipeline(90, ctas, warps=1), verifier=verify)
+        for a, b in zip(before, written(module, seed)):
+            np.testing.assert_array_equal(a, b, err_msg=f"seed {seed}, {ctas} blocks\n{module}")
+
+
+def axes_whole(module: Any) -> list[Operation]:
+    """The operations along an axis that have it divided among the blocks of a cluster."""
+    found = []
+    for op in module.walk():
+        if op.name in ("tt.reduce", "tt.scan") and op.operands[0].type.encoding is not None:
+            ty = op.operands[0].type
+            blocks = linear_layout(ty.encoding, ty.shape).bases["block"]
+            if any(v[op.axis] for v in blocks):
+                found.append(op)
+    return found
+
+
+@pytest.mark.parametrize("ctas", [2, 4])
+def test_no_row_is_divided_among_blocks(ctas: int) -> None:
+    """What is lowered asks for that."""
+    divided = 0
+    for name in LAUNCHES:
+        module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())
+        run_pipeline(module, pipeline(90, ctas)[:1], verifier=verify)
+        divided += len(axes_whole(module))
+        run_pipeline(module, nvidia_ttgir_pipeline(90), verifier=verify)
+        assert not axes_whole(module), f"{name}\n{module}"
+    assert divided

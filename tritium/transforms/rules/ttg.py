@@ -12,7 +12,7 @@ from ...dialects import arith, tt, ttg
 from ...dialects.ttg_layouts import DotOperand, NvidiaMma
 from ...dialects.ttg_rules import equivalent
 from ...ir import CHANGED, DenseElementsAttr, Rule, TensorType, Touched, i1, rule
-from ..ttgir.layout_flow import forward, layout_of, moves_elements, takes_any_result
+from ..ttgir.layout_flow import forward, keeps_rows, layout_of, moves_elements, takes_any_result
 
 __all__ = ["CONVERT_RULES", "TTG_RULES"]
 
@@ -137,9 +137,9 @@ def trans_in_place(op: Any) -> Any:
 
 @rule(tt.Histogram)
 def histogram_of_convert(op: Any) -> Any:
-    """histogram(convert(x), m) = histogram(x, convert(m))"""
+    """histogram(convert(x), m) = histogram(x, convert(m)), for one block: a cluster must not divide x"""
     inner = _converted(op.src)
-    if inner is None:
+    if inner is None or layout_of(inner.src).ctas > 1:
         return None
     operands = [inner.src]
     if op.mask is not None:
@@ -150,9 +150,14 @@ def histogram_of_convert(op: Any) -> Any:
 
 @rule(tt.Gather)
 def gather_of_convert(op: Any) -> Any:
-    """gather(convert(x), i) = gather(x, i): x goes through shared memory, unless its layout was chosen not to"""
+    """gather(convert(x), i) = gather(x, i): x goes through shared memory, unless its layout was chosen not to
+
+    It must not be divided along the axis among the blocks of a cluster.
+    """
     inner = _converted(op.src)
-    return _take(op, inner) if inner is not None and not op.efficient_layout else None
+    if inner is None or op.efficient_layout or not keeps_rows(op, layout_of(inner.src)):
+        return None
+    return _take(op, inner)
 
 
 @rule(tt.Split)

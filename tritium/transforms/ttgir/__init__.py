@@ -5,6 +5,11 @@ from ...ir.passes.registry import Spelling
 __all__ = ["SPELLINGS"]
 
 SPELLINGS = [
+    Spelling(
+        "assign-cga-layouts",
+        "TritonNvidiaGPUAssignCGALayoutsPass",
+        ("triton-nvidia-gpu-assign-cga-layouts", "triton-nvidia-gpu-plan-cta", "plan-cta"),
+    ),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),
@@ -17,5 +22,8 @@ SPELLINGS = [
     Spelling("reduce-data-duplication", "TritonGPUReduceDataDuplication", ("tritongpu-reduce-data-duplication",)),
     Spelling("reorder-instructions", "TritonGPUReorderInstructions", ("tritongpu-reorder-instructions",)),
     Spelling("optimize-thread-locality", "TritonGPUOptimizeThreadLocality", ("tritongpu-optimize-thread-locality",)),
+    Spelling(
+        "optimize-cta-locality", "TritonNvidiaGPUOptimizeCTALocalityPass", ("triton-nvidia-gpu-optimize-cta-locality",)
+    ),
 ]
 """What Triton calls the passes of this folder."""

@@ -34,6 +34,7 @@ __all__ = [
     "reduction_cost",
     "sharing",
     "size_in_bytes",
+    "stays_in_block",
     "stays_in_thread",
     "stays_in_warp",
 ]
@@ -133,6 +134,11 @@ def stays_in_thread(shape: tuple[int, ...], before: Any, after: Any) -> bool:
 def stays_in_warp(shape: tuple[int, ...], before: Any, after: Any) -> bool:
     """Whether each warp has everything already that it needs for the layout `after`."""
     return _stays(shape, before, after, ("register", "lane"))
+
+
+def stays_in_block(shape: tuple[int, ...], before: Any, after: Any) -> bool:
+    """Whether each block of a cluster has everything already that it needs for the layout `after`."""
+    return _stays(shape, before, after, ("register", "lane", "warp"))
 
 
 @functools.lru_cache(4096)

@@ -30,6 +30,7 @@ __all__ = [
     "holds",
     "is_elementwise",
     "is_expensive_access",
+    "keeps_rows",
     "layout_of",
     "moves_elements",
     "same_places",
@@ -75,12 +76,29 @@ _VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # their layouts may be spelt
 _ACCESSES = (tt.Load, tt.Store, tt.AtomicRMW, tt.AtomicCAS)
 
 
+def keeps_rows(op: Any, layout: Any) -> bool:
+    """Whether no two blocks of a cluster divide a row along the axis of an operation: none puts it together again."""
+    if layout.ctas == 1:
+        return True
+    ty = op.operands[0].type
+    return not any(v[op.axis] for v in linear_layout(layout, ty.shape).bases["block"])
+
+
 def _sliced(op: Any, layout: Any) -> Any:
-    return Slice(op.axis, layout) if layout.rank > 1 else None
+    return Slice(op.axis, layout) if layout.rank > 1 and keeps_rows(op, layout) else None
 
 
 def _unsliced(op: Any, layout: Any) -> Any:
     return layout.parent if isinstance(layout, Slice) and layout.dim == op.axis else None
+
+
+def _reduced(op: Any, layout: Any) -> Any:
+    whole = _unsliced(op, layout)
+    return whole if whole is not None and keeps_rows(op, whole) else None
+
+
+def _scanned(op: Any, layout: Any) -> Any:
+    return layout if isinstance(layout, Blocked) and keeps_rows(op, layout) else None
 
 
 def _turned_back(op: Any, layout: Any) -> Any:
@@ -116,18 +134,18 @@ _FORWARD: dict[type, Callable[[Any, Any], Any]] = {
     tt.Reshape: _reshape_forward,
     tt.Join: lambda op, layout: joined(layout, op.lhs.type.shape),
     tt.Split: lambda op, layout: split(layout, op.src.type.shape),
-    tt.Scan: lambda op, layout: layout if isinstance(layout, Blocked) else None,
+    tt.Scan: _scanned,
     ttg.ConvertLayout: lambda op, layout: layout,
 }
 
 _BACKWARD: dict[type, Callable[[Any, Any], Any]] = {
-    tt.Reduce: _unsliced,
+    tt.Reduce: _reduced,
     tt.ExpandDims: lambda op, layout: Slice(op.axis, layout),
     tt.Trans: _turned_back,
     tt.Reshape: _reshape_backward,
     tt.Join: lambda op, layout: split(layout, op.result.type.shape),
     tt.Split: lambda op, layout: joined(layout, op.results[0].type.shape),
-    tt.Scan: lambda op, layout: layout if isinstance(layout, Blocked) else None,
+    tt.Scan: _scanned,
     ttg.Fp4ToFp: _packed,
 }
 

@@ -16,10 +16,12 @@ from ..sccp import sccp
 from ..symbol_dce import symbol_dce
 from .accelerate_matmul import accelerate_matmul
 from .allocate_shared_memory import allocate_shared_memory
+from .assign_cga_layouts import assign_cga_layouts
 from .coalesce import coalesce
 from .combine_tensor_select_and_if import combine_tensor_select_and_if
 from .f32_dot_tc import DotOptions, f32_dot_tc
 from .insert_barriers import insert_barriers
+from .optimize_cta_locality import optimize_cta_locality
 from .optimize_dot_operands import optimize_dot_operands
 from .optimize_thread_locality import optimize_thread_locality
 from .prefetch import prefetch
@@ -35,7 +37,10 @@ _ACCESSES = [  # order matters: see ORDER
 """Accesses to global memory, for all generations."""
 
 _LAYOUTS = [
-    Pass("remove-layout-conversions", remove_layout_conversions, "and what leads there has its layout from the start"),
+    Pass("assign-cga-layouts", assign_cga_layouts, "blocks of a cluster work on parts of their own"),
+    Pass("remove-layout-conversions", remove_layout_conversions, "what leads to accesses has their layouts"),
+    Pass("optimize-cta-locality", optimize_cta_locality, "blocks compute what they need, rather than ask others"),
+    Pass("remove-layout-conversions", remove_layout_conversions, "and what is in front of that"),
 ]
 """Which thread holds what, for all generations."""
 
@@ -88,6 +93,8 @@ LOWERING = [
 """What is done behind `ttgir`, before tensors become what one thread does; for all generations."""
 
 ORDER = [
+    ("f32-dot-tc", "assign-cga-layouts", "its products are divided, too"),
+    ("assign-cga-layouts", "remove-layout-conversions", "it leaves conversions around what it divides"),
     ("coalesce", "remove-layout-conversions", "it inserts the conversions around accesses"),
     ("f32-dot-tc", "accelerate-matmul", "it makes the products that there are instructions for"),
     ("remove-layout-conversions", "accelerate-matmul", "it looks at what operands are made of"),

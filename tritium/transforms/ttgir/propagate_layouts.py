@@ -19,7 +19,16 @@ from typing import Any
 from ...dialects import arith, scf, tt, ttg
 from ...dialects.ttg_layouts import Blocked, Mma
 from ...ir import BlockArgument, Builder, DenseElementsAttr, Operation, TensorType, Value
-from .layout_flow import backward, forward, is_expensive_access, layout_of, takers, takes_any_result, with_layout
+from .layout_flow import (
+    backward,
+    forward,
+    is_expensive_access,
+    keeps_rows,
+    layout_of,
+    takers,
+    takes_any_result,
+    with_layout,
+)
 
 __all__ = ["is_anchor", "propagate_layouts"]
 
@@ -139,7 +148,9 @@ class _Rewriter:
             return []
         tensors = [v for v in op.operands if layout_of(v) is not None]
         if tensors and (isinstance(op, tt.Assert) or (isinstance(op, tt.Reduce) and layout_of(op.results[0]) is None)):
-            return [layout_of(tensors[0])] * len(op.operands)
+            layout = layout_of(tensors[0])
+            if isinstance(op, tt.Assert) or keeps_rows(op, layout):
+                return [layout] * len(op.operands)
         if not any(r in before for r in op.results):
             return [before.get(v, layout_of(v)) for v in op.operands]
         return self.for_result(op, layout_of(op.results[0]))

@@ -18,7 +18,7 @@ from ...dialects.ttg_layouts import DotOperand
 from ...dialects.ttg_memory import MemDescType, SharedMemorySpace
 from ...dialects.ttg_operands import cluster_bases, memory_order, swizzled_for
 from ...ir import Builder, Operation, count, functions_of, may_change, pass_on
-from .conversion_cost import stays_in_warp
+from .conversion_cost import stays_in_block, stays_in_warp
 from .layout_flow import layout_of
 
 __all__ = ["reduce_data_duplication"]
@@ -38,9 +38,11 @@ def reduce_data_duplication(op: Operation) -> bool:
 
 
 def _through_memory(conversion: Any) -> bool:
-    """Whether a conversion brings an operand from other warps."""
-    before, after = layout_of(conversion.src), layout_of(conversion.result)
-    return isinstance(after, DotOperand) and not stays_in_warp(conversion.src.type.shape, before, after)
+    """Whether a conversion brings an operand from other warps, but not from other blocks of a cluster."""
+    before, after, shape = layout_of(conversion.src), layout_of(conversion.result), conversion.src.type.shape
+    if not isinstance(after, DotOperand) or stays_in_warp(shape, before, after):
+        return False
+    return before.ctas == 1 or stays_in_block(shape, before, after)
 
 
 def _write_out(conversion: Any) -> None:

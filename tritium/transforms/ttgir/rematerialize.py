@@ -43,12 +43,15 @@ Node = tuple[Value, Any]
 _NEVER = {"tt.atomic_rmw", "tt.atomic_cas", "tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tmem_load"}
 
 
-def may_repeat(op: Any) -> bool:
-    """Whether an operation may be computed twice: it writes nothing, and is not expensive for what it is."""
+def may_repeat(op: Any, loads: bool = False) -> bool:
+    """Whether an operation may be computed twice: it writes nothing, and is not expensive for what it is.
+
+    `loads`: those of as many elements as there are threads, too.
+    """
     if op.name in _NEVER or op.__class__ is scf.While or (not op.traits & PURE and memory_effects(op) & WRITE):
         return False
     if isinstance(op, tt.Load):
-        return not is_expensive_access(op)
+        return loads or not is_expensive_access(op)
     if isinstance(op, (tt.Gather, tt.Reshape)):
         return not op.efficient_layout
     return True
@@ -67,20 +70,21 @@ class Slice:
 
     `nodes`: needed operands, as nodes, for each node that is computed anew. `given`: copies that are there already.
     It ends at operations that satisfy `stop`. Conversions can leave their results in any layout; of those that satisfy
-    `through` what they convert is computed in it instead.
+    `through` what they convert is computed in it instead. With `loads`, expensive ones may be made twice.
     """
 
-    def __init__(self, copies: Copies, stop: Test = never, through: Test = never) -> None:
+    def __init__(self, copies: Copies, stop: Test = never, through: Test = never, loads: bool = False) -> None:
         self.copies = copies
         self.stop = stop
         self.through = through
+        self.loads = loads
         self.nodes: dict[Node, list[Node]] = {}
         self.given: dict[Node, Value] = {}
         self.refused: set[Node] = set()
 
     def copy(self) -> Slice:
         """A slice with the same nodes."""
-        new = Slice(self.copies, self.stop, self.through)
+        new = Slice(self.copies, self.stop, self.through, self.loads)
         new.nodes, new.given, new.refused = dict(self.nodes), dict(self.given), set(self.refused)
         return new
 
@@ -119,7 +123,7 @@ class Slice:
         if op is None or op.__class__ is scf.For:
             return None
         stops = self.stop(op)
-        if not stops and not may_repeat(op):
+        if not stops and not may_repeat(op, self.loads):
             return None
         for other in op.results:
             self.nodes.setdefault((other, layout), [])
