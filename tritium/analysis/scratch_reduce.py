@@ -107,7 +107,7 @@ def shared_how(op: Any) -> str:
 
 @scratch_of(tt.AtomicRMW, tt.AtomicCAS, tt.AtomicLoad, tt.AtomicPoll)
 def _atomic(op: Any) -> int:
-    if shared_how(op) != "memory":
+    if shared_how(op) not in ("memory", "cluster"):
         return 0
     ty = op.result.type
     elements = 1

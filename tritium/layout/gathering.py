@@ -17,7 +17,7 @@ from . import gf2
 from .axis import others_numbers
 from .linear import LinearLayout
 
-__all__ = ["Gathering", "index_numbers", "plan_gathering"]
+__all__ = ["Gathering", "index_blocks", "index_numbers", "plan_gathering"]
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,13 @@ def plan_gathering(source: LinearLayout, result: LinearLayout, axis: int) -> Gat
 def _in_warp(source: LinearLayout, result: LinearLayout, axis: int) -> LinearLayout | None:
     """Where in a warp elements are; None where some are in another one."""
     outs = source.outs
-    name = list(outs)[axis]
     theirs, mine = source.bases, _without(result, axis).bases
     for kind in ("warp", "block"):
         if [tuple(v) for v in theirs.get(kind, ())] != [tuple(v) for v in mine.get(kind, ())]:
             return None
     inside = source.sublayout(["register", "lane"])
     elimination = gf2.Elimination(inside.columns)
-    size = outs[name].bit_length() - 1
-    units = [tuple((1 << i) * (d == axis) for d in range(len(outs))) for i in range(size)]
-    wanted = LinearLayout({"index": units, "lane": mine["lane"], "register": mine["register"]}, outs)
+    wanted = LinearLayout({"index": _units(source, axis), "lane": mine["lane"], "register": mine["register"]}, outs)
     columns = [elimination.solve(c) for c in wanted.columns]
     if any(c is None for c in columns):
         return None
@@ -94,12 +91,32 @@ def _without(layout: LinearLayout, axis: int) -> LinearLayout:
     return LinearLayout(bases, layout.outs)
 
 
+def _units(layout: LinearLayout, axis: int) -> list[tuple[int, ...]]:
+    """The bases of the axis itself."""
+    sizes = list(layout.outs.values())
+    return [tuple((1 << i) * (d == axis) for d in range(len(sizes))) for i in range(sizes[axis].bit_length() - 1)]
+
+
 def index_numbers(source: LinearLayout, result: LinearLayout, axis: int) -> LinearLayout:
     """From "register", "lane", … of the result and the "index" to the number of the element that is wanted.
 
-    Numbers are those of `others_numbers(source)`.
+    Numbers are those of `others_numbers(source)`: of elements within the block that has them.
     """
-    outs = source.outs
-    size = list(outs.values())[axis].bit_length() - 1
-    units = [tuple((1 << i) * (d == axis) for d in range(len(outs))) for i in range(size)]
-    return others_numbers(LinearLayout({**_without(result, axis).bases, "index": units}, outs))
+    bases = _without(result, axis).bases
+    bases["block"] = source.bases.get("block", [])
+    return others_numbers(LinearLayout({**bases, "index": _units(source, axis)}, source.outs))
+
+
+def index_blocks(source: LinearLayout, result: LinearLayout, axis: int) -> dict[int, int]:
+    """Bits of the number of the block that has an element: for each the bit of the index that it is.
+
+    The other bits are those of the block that wants it. ValueError where they would be of other elements.
+    """
+    out = {}
+    theirs, mine = source.bases.get("block", []), _without(result, axis).bases.get("block", [])
+    for bit, (vector, own) in enumerate(zip(theirs, mine)):
+        if vector[axis]:
+            out[bit] = vector[axis].bit_length() - 1
+        elif tuple(vector) != tuple(own):
+            raise ValueError("source and result are divided differently among the blocks of a cluster")
+    return out

@@ -43,6 +43,11 @@ class Reduction:
     width: int
 
     @property
+    def crosses_blocks(self) -> bool:
+        """Whether partial results of an element are in several blocks of a cluster."""
+        return any(b.source == "block" for b in self.rest)
+
+    @property
     def rest_first(self) -> bool:
         """Whether neighbours in memory are partial results of one element, which one access then reads.
 

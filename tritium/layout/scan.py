@@ -38,6 +38,11 @@ class Scan:
         return any(b.source != "register" for b in self.tail)
 
     @property
+    def crosses_blocks(self) -> bool:
+        """Whether totals are in several blocks of a cluster."""
+        return any(b.source == "block" for b in self.tail)
+
+    @property
     def tail_first(self) -> bool:
         """Whether neighbours in memory are the totals of one element's groups (see `Reduction.rest_first`)."""
         lanes = sum(b.source == "lane" for b in self.axis.others)

@@ -58,6 +58,7 @@ def stores_of_everyone():
         from tritium.conversion.ttg_to_llvm.types import byte_width, llvm_type
 
         thread = e.op(f"or i32 {e.op(f'shl i32 {e.warp}, 5')}, {e.lane}")
+        thread = e.op(f"add i32 {thread}, {e.op(f'mul i32 {e.block_id}, {32 * e.module.num_warps}')}")
         kind, size = llvm_type(ty), byte_width(ty)
         for r, part in enumerate(parts):
             if kind == "i1":
@@ -74,8 +75,8 @@ def stores_of_everyone():
         LOWERINGS[tt.Store] = usual
 
 
-def module_text(body: str, warps: int) -> str:
-    return f"""module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = {warps} : i32, ttg.target = "cuda:90",
+def module_text(body: str, warps: int, ctas: int = 1) -> str:
+    return f"""module attributes {{"ttg.num-ctas" = {ctas} : i32, "ttg.num-warps" = {warps} : i32, ttg.target = "cuda:90",
     "ttg.threads-per-warp" = 32 : i32}} {{
 {body}
 }}
@@ -127,7 +128,7 @@ def result(name: str, pointer: str, shape: tuple[int, ...], element: str, layout
     if not shape:
         shape, layout = (
             (1,),
-            "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [WARPS], order = [0]}>",
+            "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [WARPS], order = [0]CGA}>",
         )
         dims = "1"
         head = f"%{name}t = tt.splat %{name} : {element} -> tensor<1x{element}, {layout}>\n"
@@ -142,8 +143,8 @@ tt.store %{name}o, %{name} : {ptrs}"""
 class Run:
     """One kernel: tiles in, results out; `ptx` is what it became."""
 
-    def __init__(self, warps: int, capability: int = 90) -> None:
-        self.warps, self.capability = warps, capability
+    def __init__(self, warps: int, capability: int = 90, ctas: int = 1) -> None:
+        self.warps, self.capability, self.ctas = warps, capability, ctas
         self.params: list[str] = []
         self.arrays: list[np.ndarray] = []
         self.head: list[str] = []
@@ -168,24 +169,31 @@ class Run:
         if shape:
             ty = parse_type(f"tensor<{'x'.join(map(str, shape))}x{element}, {layout}>")
             registers = linear_layout_of(ty).ins["register"]
-        array = np.full((32 * self.warps, registers), POISON, np.uint8).astype(NUMPY[element])
+        array = np.full((32 * self.warps * self.ctas, registers), POISON, np.uint8).astype(NUMPY[element])
         pointer = self.pointer(array, element)
-        self.tail.append(result(name, pointer, shape, element, layout).replace("WARPS", str(self.warps)))
+        cga = f", CGALayout = {[[0]] * (self.ctas.bit_length() - 1)}" if self.ctas > 1 else ""
+        self.tail.append(
+            result(name, pointer, shape, element, layout).replace("WARPS", str(self.warps)).replace("CGA", cga)
+        )
         self.outs.append((array, shape, element, layout))
 
     def text(self) -> str:
         body = "\n".join([*self.head, self.body, *self.tail])
-        return module_text(f"tt.func public @k({', '.join(self.params)}) {{\n{body}\ntt.return\n}}", self.warps)
+        return module_text(
+            f"tt.func public @k({', '.join(self.params)}) {{\n{body}\ntt.return\n}}", self.warps, self.ctas
+        )
 
     def __call__(self, **options) -> list[np.ndarray]:
         """Run; the results as tensors, after a check that all holders agree."""
         with stores_of_everyone():
             self.ptx, shared = lower(self.text(), self.capability)
-        launch(self.ptx, (1,), list(self.arrays), shared_bytes=shared, **options)
-        return [agreed(*out) for out in self.outs]
+        if self.ctas > 1:
+            options["cluster"] = self.ctas
+        launch(self.ptx, (self.ctas,), list(self.arrays), shared_bytes=shared, **options)
+        return [agreed(*out, self.warps) for out in self.outs]
 
 
-def agreed(array: np.ndarray, shape: tuple[int, ...], element: str, layout: str) -> np.ndarray:
+def agreed(array: np.ndarray, shape: tuple[int, ...], element: str, layout: str, warps: int) -> np.ndarray:
     """The tensor that all threads together hold."""
     if not shape:
         assert len(np.unique(array.view(np.uint8).reshape(array.shape[0], -1), axis=0)) == 1, "threads disagree"
@@ -195,7 +203,7 @@ def agreed(array: np.ndarray, shape: tuple[int, ...], element: str, layout: str)
     out = np.zeros(shape, array.dtype)
     seen = np.zeros(shape, bool)
     for (t, r), value in np.ndenumerate(array):
-        at = tuple(linear.apply(register=r, lane=t % 32, warp=t // 32).values())
+        at = tuple(linear.apply(register=r, lane=t % 32, warp=t // 32 % warps, block=t // 32 // warps).values())
         if seen[at]:
             assert out[at].tobytes() == value.tobytes(), f"thread {t} register {r} has {value} at {at}, not {out[at]}"
         out[at], seen[at] = value, True
@@ -203,27 +211,23 @@ def agreed(array: np.ndarray, shape: tuple[int, ...], element: str, layout: str)
     return out
 
 
-def random_layout(rng: random.Random, shape: tuple[int, ...], warps: int, mixed: bool = False) -> str:
-    """A `#ttg.linear` whose bases are the bits of the dimensions in any order; `mixed` adds some to others."""
+def random_layout(rng: random.Random, shape: tuple[int, ...], warps: int, ctas: int = 1) -> str:
+    """A `#ttg.linear` whose bases are the bits of the dimensions in any order."""
     units = [tuple(1 << i if k == d else 0 for k in range(len(shape)))
              for d, n in enumerate(shape) for i in range(n.bit_length() - 1)]  # fmt: skip
     if rng.random() < 0.7:
         rng.shuffle(units)
-    threads = 5 + warps.bit_length() - 1
+    threads = 5 + warps.bit_length() + ctas.bit_length() - 2
     registers = max(0, len(units) - threads + rng.randrange(2))
     zero = (0,) * len(shape)
     slots = units + [zero] * (registers + threads - len(units))
     if rng.random() < 0.6:
         rng.shuffle(slots)
-    if mixed:
-        for i in range(registers + 5, len(slots)):
-            slots[i] = tuple(a ^ b for a, b in zip(slots[i], rng.choice(slots[: registers + 5])))
-        empty = [i for i, v in enumerate(slots) if not any(v)]
-        if empty and any(map(any, slots)):
-            slots[rng.choice(empty)] = rng.choice([v for v in slots if sum(map(bool, v)) == 1])
-    parts = {"register": slots[:registers], "lane": slots[registers : registers + 5], "warp": slots[registers + 5 :]}
+    blocks = len(slots) - (ctas.bit_length() - 1)
+    ends = {"register": (0, registers), "lane": (registers, registers + 5), "warp": (registers + 5, blocks)}
+    parts = {name: slots[a:b] for name, (a, b) in {**ends, "block": (blocks, len(slots))}.items()}
     inner = ", ".join(f"{k} = {[list(v) for v in vs]}" for k, vs in parts.items())
-    return f"#ttg.{'generic_' if mixed else ''}linear<{{{inner}, block = []}}>"
+    return f"#ttg.linear<{{{inner}}}>"
 
 
 def named_layouts(warps: int) -> list[str]:

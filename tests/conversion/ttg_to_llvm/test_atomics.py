@@ -31,12 +31,12 @@ def tensors(shape, layout):
     return lambda element: f"tensor<{dims}x{element}, {layout}>"
 
 
-def atomic_case(seed):
+def atomic_case(seed, ctas=1):
     rng = random.Random(seed)
     rank = rng.choice([1, 2])
     shape = tuple(2 ** rng.randrange(0, [9, 5][rank - 1]) for _ in range(rank))
     warps = rng.choice([1, 2, 4])
-    return rng, shape, warps, random_layout(rng, shape, warps)
+    return rng, shape, warps, random_layout(rng, shape, warps, ctas)
 
 
 @pytest.mark.parametrize("capability", [80, 90])
@@ -227,3 +227,24 @@ def test_bf16(capability):
     run.give("y", shape, "bf16", layout)
     (y,) = run()
     assert (x == 0x3FC0).all() and not y.any()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_blocks_of_a_cluster_share_results(seed):
+    ctas = 2 if seed % 3 else 4
+    _, shape, warps, layout = atomic_case(f"cluster {seed}", ctas)
+    x = np.random.default_rng(seed).integers(-100, 100, shape).astype(np.int32)
+    before, of = x.copy(), tensors(shape, layout)
+    run = Run(warps, 90, ctas)
+    run.take("x", x, "i32", layout)
+    last = run.pointer(np.full(1, 41, np.int32), "i32")
+    run.body = f"""%v = arith.constant dense<1> : {of("i32")}
+    %y = tt.atomic_rmw add, acq_rel, gpu, %xa, %v : ({of("!tt.ptr<i32>")}, {of("i32")}) -> {of("i32")}
+    %one = arith.constant 1 : i32
+    %s = tt.atomic_rmw add, acq_rel, gpu, %{last}, %one : (!tt.ptr<i32>, i32) -> i32"""
+    run.give("y", shape, "i32", layout)
+    run.give("s", (), "i32", layout)
+    y, s = run()
+    np.testing.assert_array_equal(y, before)
+    np.testing.assert_array_equal(x, before + 1)
+    assert s == 41 and run.arrays[1][0] == 42

@@ -19,11 +19,12 @@ def test_histogram(seed):
     rng = random.Random(seed)
     size, bins, warps = 2 ** rng.randrange(0, 11), 2 ** rng.randrange(0, 9), rng.choice([1, 2, 4, 8])
     element, masked = rng.choice(["i8", "i16", "i32", "i64"]), rng.random() < 0.5
+    ctas = rng.choice([1, 1, 2])
     low, high = -3, min(bins + 5, 127 if element == "i8" else 10**6)
     numbers = np.random.default_rng(seed)
     x, mask = numbers.integers(low, high, size).astype(NUMPY[element]), numbers.integers(0, 2, size).astype(np.uint8)
-    source, target = random_layout(rng, (size,), warps), random_layout(rng, (bins,), warps)
-    run = Run(warps)
+    source, target = random_layout(rng, (size,), warps, ctas), random_layout(rng, (bins,), warps, ctas)
+    run = Run(warps, 90, ctas)
     run.take("x", x, element, source)
     run.take("m", mask, "i1", source)
     operands = "%x, %m" if masked else "%x"
@@ -33,7 +34,7 @@ def test_histogram(seed):
     (y,) = run()
     counted = x[(x >= 0) & (x < bins) & (mask.astype(bool) | (not masked))]
     np.testing.assert_array_equal(y, np.bincount(counted, minlength=bins))
-    assert "red.shared.add.u32" in run.ptx and run.ptx.count("bar.sync") == 2
+    assert "red.shared.add.u32" in run.ptx and (ctas > 1 or run.ptx.count("bar.sync") == 2)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -90,3 +91,22 @@ def test_indices_beyond_the_row_stay_within_it():
     run.give("y", (1, 64), "f32", layout)
     (y,) = run()
     np.testing.assert_array_equal(y, x[0, i % 64])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_gather_from_other_blocks(seed):
+    rng, ctas = random.Random(seed), 2 if seed % 2 else 4
+    size, wanted = 2 ** rng.randrange(0, 9), 2 ** rng.randrange(0, 9)
+    element = rng.choice(["i8", "f16", "f32", "i64"])
+    numbers = np.random.default_rng(seed)
+    x = numbers.integers(-100, 100, size).astype(NUMPY[element])
+    i = numbers.integers(0, size, wanted).astype(np.int32)
+    source, target = random_layout(rng, (size,), 2, ctas), random_layout(rng, (wanted,), 2, ctas)
+    run = Run(2, 90, ctas)
+    run.take("x", x, element, source)
+    run.take("i", i, "i32", target)
+    types = f"({tensor((size,), element, source)}, {tensor((wanted,), 'i32', target)})"
+    run.body = f"%y = tt.gather %x[%i] {{axis = 0 : i32}} : {types} -> {tensor((wanted,), element, target)}"
+    run.give("y", (wanted,), element, target)
+    (y,) = run()
+    np.testing.assert_array_equal(y, x[i])

@@ -32,9 +32,9 @@ def without(shape, axis):
     return shape[:axis] + shape[axis + 1 :]
 
 
-def apply(op, region, arrays, elements, layout, axis, warps, reverse=False, capability=90):
+def apply(op, region, arrays, elements, layout, axis, warps, reverse=False, capability=90, ctas=1):
     """The results of `tt.reduce` or `tt.scan` for arrays of one shape, and the PTX."""
-    run = Run(warps, capability)
+    run = Run(warps, capability, ctas)
     shape = arrays[0].shape
     names = [f"x{i}" for i in range(len(arrays))]
     for name, array, element in zip(names, arrays, elements):
@@ -55,12 +55,24 @@ def apply(op, region, arrays, elements, layout, axis, warps, reverse=False, capa
     return results, run.ptx
 
 
-def random_case(seed: int, largest=(9, 6, 4)):
+def random_case(seed: int, largest=(9, 6, 4), ctas=1):
     rng = random.Random(seed)
     rank = rng.choice([1, 2, 2, 3])
     shape = tuple(2 ** rng.randrange(0, largest[rank - 1]) for _ in range(rank))
     warps = rng.choice([1, 2, 4, 8, 16])
-    return rng, shape, rng.randrange(rank), warps, random_layout(rng, shape, warps)
+    return rng, shape, rng.randrange(rank), warps, random_layout(rng, shape, warps, ctas)
+
+
+def composed(a, b, axis, reverse):
+    """The maps one behind the other, up to each."""
+    am, bm = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+    if reverse:
+        am, bm = am[::-1], bm[::-1]
+    sa, sb = am.copy(), bm.copy()
+    with np.errstate(over="ignore"):
+        for i in range(1, len(am)):
+            sa[i], sb[i] = sa[i - 1] * am[i], sb[i - 1] * am[i] + bm[i]
+    return [np.moveaxis(s[::-1] if reverse else s, 0, axis) for s in (sa, sb)]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -82,17 +94,9 @@ def test_order_is_kept_where_it_matters(op, seed):
     a |= 1
     reverse = op == "scan" and rng.random() < 0.5
     (ya, yb), _ = apply(op, COMPOSE.format(op=op), [a, b], ["i32"] * 2, layout, axis, warps, reverse)
-    am, bm = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
-    if reverse:
-        am, bm = am[::-1], bm[::-1]
-    sa, sb = am.copy(), bm.copy()
-    with np.errstate(over="ignore"):
-        for i in range(1, len(am)):
-            sa[i], sb[i] = sa[i - 1] * am[i], sb[i - 1] * am[i] + bm[i]
+    want = composed(a, b, axis, reverse)
     if op == "reduce":
-        want = sa[-1], sb[-1]
-    else:
-        want = tuple(np.moveaxis(s[::-1] if reverse else s, 0, axis) for s in (sa, sb))
+        want = [w.take(-1, axis) for w in want]
     np.testing.assert_array_equal(ya, want[0])
     np.testing.assert_array_equal(yb, want[1])
 
@@ -122,3 +126,19 @@ def test_layouts_of_the_compiler(number, axis, warps):
     np.testing.assert_array_equal(y, x.sum(axis))
     (y,), _ = apply("scan", single("scan", "arith.addf", "f16"), [x], ["f16"], layout, axis, warps)
     np.testing.assert_array_equal(y, np.cumsum(x, axis))
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("op", ["reduce", "scan"])
+def test_blocks_of_a_cluster(op, seed):
+    ctas = 2 if seed % 3 else 4
+    _, shape, axis, warps, layout = random_case(3000 + seed, ctas=ctas)
+    a, b = (np.random.default_rng(seed).integers(-4, 5, shape).astype(np.int32) for _ in range(2))
+    reverse = op == "scan" and seed % 2 == 0
+    types = ["i32"] * 2
+    (ya, yb), _ = apply(op, COMPOSE.format(op=op), [a, b], types, layout, axis, warps, reverse, ctas=ctas)
+    want = composed(a, b, axis, reverse)
+    if op == "reduce":
+        want = [w.take(-1, axis) for w in want]
+    np.testing.assert_array_equal(ya, want[0])
+    np.testing.assert_array_equal(yb, want[1])

@@ -23,6 +23,7 @@ from ...dialects.tt_types import AtomicOp, MemSemantic, PointerType
 from ...ir import FloatType, TensorType, Type, Value, element_type
 from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
+from .convert_layout import wait_for
 from .memory import first_holder, vector_groups
 from .sharing import bind_shared
 from .types import bit_width, byte_width, llvm_type
@@ -85,10 +86,7 @@ class _Order:
 
 def _meet(e: FunctionContext) -> None:
     """All threads of the program wait for each other."""
-    if e.module.num_ctas == 1:
-        e.barrier()
-    else:
-        e.asm("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;", "~{memory}", [])
+    wait_for(e, "block" if e.module.num_ctas == 1 else "cluster")
 
 
 def _check(op: Any) -> Type:

@@ -6,17 +6,17 @@ for two rows, `left` for the elements that come first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...analysis.combine import combine_of
 from ...analysis.scratch_reduce import array_offsets
 from ...ir import Type, element_type
 from ...layout import LinearLayout
-from ...support import UnsupportedOperation
+from ...layout.axis import Bit
 from .context import FunctionContext
 from .positions import linear_image, thread_of, with_constant
-from .warp import element_at, load_elements, select, shuffle_by, shuffle_from, shuffle_xor, store_element
+from .warp import element_at, load_elements, load_of_block, select, shuffle_by, shuffle_from, shuffle_xor, store_element
 
 __all__ = [
     "Arrays",
@@ -24,8 +24,8 @@ __all__ = [
     "Row",
     "Rows",
     "guarded",
+    "neighbour",
     "plus",
-    "refuse_clusters",
     "register_index",
     "thread_index",
     "times",
@@ -115,6 +115,48 @@ class Arrays:
             columns.append(load_elements(self.e, ty, element_at(self.e, base, ty, index), count))
         return list(zip(*columns))
 
+    def load_of(self, block: str, index: str) -> Row:
+        """The row at an index in the arrays of another block of the cluster."""
+        places = [element_at(self.e, base, ty, index) for ty, base in zip(self.types, self.bases)]
+        return tuple(load_of_block(self.e, ty, at, block) for ty, at in zip(self.types, places))
+
+    def load_all(self, bits: Sequence[Bit], other: str, first: bool, width: int) -> list[Row]:
+        """The rows of one element for all values of `bits`, wherever they are; see `reduction.placed` for the rest."""
+        e = self.e
+        mask = sum(b.mask for b in bits if b.source == "block")
+        own_bits = sum(b.source != "block" for b in bits)
+        rows = []
+        blocks: dict[int, str] = {}
+        for n in range(1 << len(bits)):
+            own, block = scattered(bits, n)
+            if block not in blocks:
+                blocks[block] = neighbour(e, mask, block)
+            index = plus(e, times(e, other, own_bits), str(own)) if first else plus(e, str(own << width), other)
+            rows.append(self.load_of(blocks[block], index))
+        return rows
+
+
+def neighbour(e: FunctionContext, mask: int, bits: int) -> str:
+    """The number of the block of the cluster that is this one but for `mask`, where it has `bits`."""
+    kept = e.op(f"and i32 {e.block_id}, {e.module.num_ctas - 1 & ~mask}")
+    return e.op(f"or i32 {kept}, {bits}") if bits else kept
+
+
+def scattered(bits: Sequence[Bit], index: int) -> tuple[int, int]:
+    """What an index whose bits stand for `bits` says: the index among those of the block itself, and the block's bits.
+
+    The first counts the bits that are not of blocks, in their order.
+    """
+    own = block = at = 0
+    for i, b in enumerate(bits):
+        value = index >> i & 1
+        if b.source == "block":
+            block |= b.mask * value
+        else:
+            own |= value << at
+            at += 1
+    return own, block
+
 
 def _byte(e: FunctionContext, base: str, offset: int) -> str:
     return e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {offset}") if offset else base
@@ -174,12 +216,6 @@ class guarded:
             return
         self.e.stmt(f"br label %{self.done}")
         self.e.label(self.done)
-
-
-def refuse_clusters(op: Any, bits: Iterable[Any]) -> None:
-    """UnsupportedOperation where elements along the axis lie in several blocks of a cluster."""
-    if any(b.source == "block" for b in bits):
-        raise UnsupportedOperation(op, "is not supported along an axis that is divided among the blocks of a cluster")
 
 
 def times(e: FunctionContext, operand: str, bits: int) -> str:

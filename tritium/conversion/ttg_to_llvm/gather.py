@@ -9,14 +9,15 @@ from ...analysis.scratch_reduce import gathering_of
 from ...dialects import tt
 from ...ir import Type, element_type
 from ...layout import LinearLayout
-from ...layout.gathering import Gathering, index_numbers
+from ...layout.gathering import Gathering, index_blocks, index_numbers
 from ...layout.reduction import placed
 from ...support import UnsupportedOperation
-from .combining import guarded, register_index, thread_index, within
+from .combining import guarded, neighbour, register_index, thread_index, within
 from .context import FunctionContext, lowers
+from .convert_layout import wait_for
 from .positions import linear_image, thread_of
 from .types import bit_width
-from .warp import element_at, load_elements, select, shuffle_from, store_element
+from .warp import element_at, load_elements, load_of_block, select, shuffle_from, store_element
 
 __all__: list[str] = []
 
@@ -24,8 +25,6 @@ __all__: list[str] = []
 @lowers(tt.Gather)
 def _gather(e: FunctionContext, op: tt.Gather) -> None:
     source = e.layout(op.src)
-    if any(v[op.axis] for v in source.bases.get("block", ())):
-        raise UnsupportedOperation(op, "is not supported along an axis that is divided among the blocks of a cluster")
     size = list(source.outs.values())[op.axis]
     indices = [_index(e, op.indices.type, v, size) for v in e(op.indices)]
     plan = gathering_of(op)
@@ -71,8 +70,9 @@ def _through_memory(e: FunctionContext, op: tt.Gather, source: LinearLayout, ind
         for r, value in enumerate(e(op.src)):
             if not r & copies["register"]:
                 store_element(e, ty, value, element_at(e, base, ty, register_index(e, index, thread, r)))
-    e.barrier()
     target = e.layout(op.result)
+    blocks = _blocks(op, source, target)
+    wait_for(e, "cluster" if blocks else "block")
     numbers = index_numbers(source, target, op.axis)
     threads = {name: v for name, v in thread_of(e).items() if name in target.ins}
     own = linear_image(e, numbers, threads)["other"]
@@ -82,5 +82,27 @@ def _through_memory(e: FunctionContext, op: tt.Gather, source: LinearLayout, ind
         place = e.op(f"or disjoint i32 {place}, {own}") if own != "0" else place
         fixed = numbers.apply(register=r)["other"]
         place = e.op(f"xor i32 {place}, {fixed}") if fixed else place
-        out += load_elements(e, ty, element_at(e, base, ty, place), 1)
+        address = element_at(e, base, ty, place)
+        if blocks:
+            out.append(load_of_block(e, ty, address, _block(e, wanted, blocks)))
+        else:
+            out += load_elements(e, ty, address, 1)
+    if blocks:  # nobody overwrites, or leaves, what others still read
+        wait_for(e, "cluster")
     return out
+
+
+def _blocks(op: tt.Gather, source: LinearLayout, target: LinearLayout) -> dict[int, int]:
+    try:
+        return index_blocks(source, target, op.axis)
+    except ValueError as error:
+        raise UnsupportedOperation(op, f"is not supported where {error}") from None
+
+
+def _block(e: FunctionContext, index: str, bits: dict[int, int]) -> str:
+    """The block that has the element of an index."""
+    block = neighbour(e, sum(1 << bit for bit in bits), 0)
+    for bit, of in bits.items():
+        one = e.op(f"and i32 {e.op(f'lshr i32 {index}, {of}')}, 1")
+        block = e.op(f"or i32 {block}, {e.op(f'shl i32 {one}, {bit}')}")
+    return block

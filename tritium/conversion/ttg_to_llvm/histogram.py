@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from ...dialects import tt
 from ...ir import Type, element_type, i32
-from ...layout.reduction import placed
-from ...support import UnsupportedOperation
-from .combining import guarded, register_index, thread_index, within
+from .combining import guarded, neighbour, within
 from .context import FunctionContext, lowers
+from .convert_layout import wait_for
+from .positions import positions
 from .types import bit_width
-from .warp import element_at
+from .warp import element_at, load_of_block
 
 __all__: list[str] = []
 
@@ -21,8 +21,6 @@ __all__: list[str] = []
 @lowers(tt.Histogram)
 def _histogram(e: FunctionContext, op: tt.Histogram) -> None:
     layout = e.layout(op.src)
-    if any(any(v) for v in layout.bases.get("block", ())):
-        raise UnsupportedOperation(op, "is not supported for elements that are divided among the blocks of a cluster")
     bins = op.result.type.shape[0]  # type: ignore[attr-defined]
     base = e.scratch(op)
     _clear(e, base, bins)
@@ -33,8 +31,8 @@ def _histogram(e: FunctionContext, op: tt.Histogram) -> None:
         for r, value in enumerate(e(op.src)):
             if not r & copies["register"]:
                 _count(e, base, op.src.type, value, None if masks is None else masks[r], bins)
-    e.barrier()
-    _read(e, op, base)
+    blocks = layout.bases.get("block", [])
+    _read(e, op, base, sum(1 << i for i, v in enumerate(blocks) if any(v)))
 
 
 def _clear(e: FunctionContext, base: str, bins: int) -> None:
@@ -62,20 +60,30 @@ def _count(e: FunctionContext, base: str, ty: Type, value: str, mask: str | None
     e.asm("@$1 red.shared.add.u32 [$0], 1;", "r,b,~{memory}", [("i32", address), ("i1", counted)])
 
 
-def _read(e: FunctionContext, op: tt.Histogram, base: str) -> None:
-    layout = e.layout(op.result)
-    index = placed(layout, None, (), True)
-    thread = thread_index(e, index)
+def _read(e: FunctionContext, op: tt.Histogram, base: str, blocks: int) -> None:
+    """The counts of all blocks of a cluster that have elements of their own, whose numbers differ in `blocks`."""
+    wait_for(e, "cluster" if blocks else "block")
     width = bit_width(element_type(op.result.type))
     known: dict[str, str] = {}
     out = []
-    for r in range(layout.ins["register"]):
-        at = register_index(e, index, thread, r)
+    for (at,) in positions(e, e.layout(op.result)):
         if at not in known:
-            count = e.op(f"load i32, ptr addrspace(3) {element_at(e, base, i32, at)}, align 4")
-            known[at] = _resized(e, count, width)
+            known[at] = _resized(e, _counted(e, element_at(e, base, i32, at), blocks), width)
         out.append(known[at])
+    if blocks:  # nobody overwrites, or leaves, what others still read
+        wait_for(e, "cluster")
     e.bind(op.result, out)
+
+
+def _counted(e: FunctionContext, address: str, blocks: int) -> str:
+    if not blocks:
+        return e.op(f"load i32, ptr addrspace(3) {address}, align 4")
+    total = "0"
+    for block in range(blocks + 1):
+        if block & ~blocks == 0:
+            count = load_of_block(e, i32, address, neighbour(e, blocks, block))
+            total = e.op(f"add i32 {total}, {count}")
+    return total
 
 
 def _resized(e: FunctionContext, count: str, width: int) -> str:

@@ -14,6 +14,7 @@ partial results are left than a thread should combine, lanes that hold copies of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...analysis.combine import Order
@@ -23,6 +24,7 @@ from ...dialects.ttg_maps import linear_layout_of
 from ...ir import FloatType, IntegerType, TensorType
 from ...layout import LinearLayout
 from ...layout.reduction import Reduction, placed
+from ...layout.views import registers_in
 from .combining import (
     Arrays,
     Combining,
@@ -30,13 +32,13 @@ from .combining import (
     Rows,
     guarded,
     plus,
-    refuse_clusters,
     register_index,
     thread_index,
     times,
     within,
 )
 from .context import FunctionContext, lowers
+from .convert_layout import wait_for
 from .positions import with_constant
 
 __all__: list[str] = []
@@ -52,7 +54,6 @@ def _handed_on(e: FunctionContext, op: Any) -> None:
 @lowers(tt.Reduce)
 def _reduce(e: FunctionContext, op: tt.Reduce) -> None:
     plan = reduction_of(op)
-    refuse_clusters(op, plan.axis.along)
     combine = Combining(e, op)
     arrays = Arrays(e, op, combine.types, plan.elements()) if plan.elements() else None
     copies = plan.axis.masks("copies")["register"]
@@ -154,6 +155,11 @@ def _through_memory(
 ) -> list[Row]:
     """Partial results are written once each, and read by all threads that hold the element."""
     _write(e, combine, plan, rows, arrays)
+    if plan.crosses_blocks:
+        wait_for(e, "cluster")
+        out = _of_all_blocks(e, combine, plan, arrays, target)
+        wait_for(e, "cluster")  # nobody overwrites, or leaves, what others still read
+        return out
     e.barrier()
     count = len(plan.rest)
     inside = min(count, 3 if combine.facts.size == 1 else 2)
@@ -163,20 +169,28 @@ def _through_memory(
     shared = free[: count - inside] if len(free) >= count - inside else []
     inside = count - len(shared)
     reader = _Reader(e, combine, plan, arrays, inside, shared)
+    return _elements(e, target, reader.row)
+
+
+def _elements(e: FunctionContext, target: LinearLayout | None, row: Callable[[str], Row]) -> list[Row]:
+    """`row` of the number of each register's element; once for copies."""
     if target is None:
-        return [reader.row("0")]
+        return [row("0")]
     index = placed(target, None, (), True)
     thread = thread_index(e, index)
-    copies = target.redundant()["register"]
+    same = registers_in(target, target) or []
     out: list[Row] = []
-    for r in range(target.ins["register"]):
-        first = r & ~copies if not any(target.columns_of("register")[i] for i in _bits(copies)) else r
-        out.append(out[first] if first < r else reader.row(register_index(e, index, thread, r)))
+    for r, first in enumerate(same):
+        out.append(out[first] if first < r else row(register_index(e, index, thread, r)))
     return out
 
 
-def _bits(mask: int) -> list[int]:
-    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+def _of_all_blocks(
+    e: FunctionContext, combine: Combining, plan: Reduction, arrays: Arrays, target: LinearLayout | None
+) -> list[Row]:
+    """As below, where partial results are in the shared memory of several blocks of the cluster."""
+    first = plan.rest_first
+    return _elements(e, target, lambda other: combine.tree(arrays.load_all(plan.rest, other, first, plan.width)))
 
 
 def _free_lanes(target: LinearLayout) -> list[int]:

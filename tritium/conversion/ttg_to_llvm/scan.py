@@ -32,13 +32,13 @@ from .combining import (
     Rows,
     guarded,
     plus,
-    refuse_clusters,
     register_index,
     thread_index,
     times,
     within,
 )
 from .context import FunctionContext, lowers
+from .convert_layout import wait_for
 
 __all__: list[str] = []
 
@@ -46,7 +46,6 @@ __all__: list[str] = []
 @lowers(tt.Scan)
 def _scan(e: FunctionContext, op: tt.Scan) -> None:
     plan = scan_of(op)
-    refuse_clusters(op, plan.axis.along)
     combine = Combining(e, op)
     arrays = Arrays(e, op, combine.types, plan.elements()) if plan.elements() else None
     parts = combine.rows()
@@ -219,7 +218,7 @@ class _Scanning:
         e, plan, arrays = self.e, self.plan, self.arrays
         assert arrays is not None
         self._write(totals, arrays)
-        e.barrier()
+        wait_for(e, "cluster" if plan.crosses_blocks else "block")
         index = placed(plan.source, plan.axis.axis, (), True)
         thread = thread_index(e, index)
         own = thread_index(e, _tail_of_thread(plan))[0]
@@ -232,6 +231,8 @@ class _Scanning:
                 choices.setdefault(base | registers, []).append((threads, before))
             for first, found in choices.items():
                 out[first] = self._chosen(found, own, here)
+        if plan.crosses_blocks:  # nobody overwrites, or leaves, what others still read
+            wait_for(e, "cluster")
         return out
 
     def _running(self, groups: list[Row]) -> Iterator[tuple[int, int, Row]]:
@@ -272,6 +273,8 @@ class _Scanning:
     def _read(self, other: str, arrays: Arrays) -> list[Row]:
         """The totals of all groups of an element."""
         e, plan, count = self.e, self.plan, len(self.plan.tail)
+        if plan.crosses_blocks:
+            return arrays.load_all(plan.tail, other, plan.tail_first, plan.width)
         if plan.tail_first:
             return arrays.load(times(e, other, count), 1 << count)
         return [arrays.load(plus(e, str(k << plan.width), other))[0] for k in range(1 << count)]

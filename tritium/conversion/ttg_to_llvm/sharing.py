@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...analysis.scratch_reduce import shared_how
-from ...ir import TensorType, element_type
+from ...dialects.ttg_maps import linear_layout_of
+from ...ir import TensorType, Type, element_type
 from ...layout.reduction import placed
 from ...layout.views import registers_in
-from ...support import UnsupportedOperation
-from .combining import guarded, register_index, thread_index
+from .combining import guarded, neighbour, register_index, thread_index
 from .context import FunctionContext
+from .convert_layout import wait_for
 from .types import registers_of
-from .warp import element_at, load_elements, shuffle_from, store_element
+from .warp import element_at, load_elements, load_of_block, shuffle_from, store_element
 
 __all__ = ["bind_shared"]
 
@@ -28,10 +29,8 @@ def bind_shared(e: FunctionContext, op: Any, values: dict[int, str], holder: str
     """
     ty = op.result.type
     how = shared_how(op)
-    if how == "cluster":
-        raise UnsupportedOperation(op, "has a result that several blocks of a cluster want, which is not supported")
-    if how == "memory":
-        e.bind(op.result, _through_memory(e, op, values, holder))
+    if how in ("memory", "cluster"):
+        e.bind(op.result, _through_memory(e, op, values, holder, how == "cluster"))
         return True
     if how == "lanes":
         mask = e.layout(op.result).redundant()["lane"]
@@ -49,20 +48,36 @@ def _with_copies(e: FunctionContext, op: Any, values: dict[int, str]) -> list[st
     return [values[r] for r in registers_in(layout, layout) or []]
 
 
-def _through_memory(e: FunctionContext, op: Any, values: dict[int, str], holder: str | None) -> list[str]:
-    element, base = element_type(op.result.type), e.scratch(op)
-    if not isinstance(op.result.type, TensorType):
-        with guarded(e, holder):
-            store_element(e, element, values[0], base)
-        e.barrier()
-        return load_elements(e, element, base, 1)
-    index = placed(e.layout(op.result), None, (), True)
-    thread = thread_index(e, index)
-    places = [register_index(e, index, thread, r) for r in range(registers_of(op.result.type))]
+def _through_memory(
+    e: FunctionContext, op: Any, values: dict[int, str], holder: str | None, cluster: bool
+) -> list[str]:
+    ty = op.result.type
+    element, base = element_type(ty), e.scratch(op)
+    places = _places(e, ty)
     addresses = {r: element_at(e, base, element, places[r]) for r in values}
     with guarded(e, holder):
         for r, value in values.items():
             store_element(e, element, value, addresses[r])
-    e.barrier()
-    read = {r: load_elements(e, element, element_at(e, base, element, places[r]), 1)[0] for r in values}
+    wait_for(e, "cluster" if cluster else "block")
+    if not cluster:
+        addresses = {r: element_at(e, base, element, places[r]) for r in values}
+        read = {r: load_elements(e, element, at, 1)[0] for r, at in addresses.items()}
+        return _with_copies(e, op, read)
+    block = neighbour(e, _block_copies(e, ty), 0)
+    read = {r: load_of_block(e, element, element_at(e, base, element, places[r]), block) for r in values}
+    wait_for(e, "cluster")  # nobody overwrites, or leaves, what others still read
     return _with_copies(e, op, read)
+
+
+def _places(e: FunctionContext, ty: Type) -> list[str]:
+    """For each register the number of its element."""
+    if not isinstance(ty, TensorType):
+        return ["0"]
+    index = placed(linear_layout_of(ty), None, (), True)
+    thread = thread_index(e, index)
+    return [register_index(e, index, thread, r) for r in range(registers_of(ty))]
+
+
+def _block_copies(e: FunctionContext, ty: Type) -> int:
+    """The bits of a block's number that make no difference to what it holds."""
+    return linear_layout_of(ty).redundant()["block"] if isinstance(ty, TensorType) else e.module.num_ctas - 1

@@ -19,6 +19,7 @@ __all__ = [
     "element_at",
     "from_bits",
     "load_elements",
+    "load_of_block",
     "memory_type",
     "select",
     "shuffle_by",
@@ -182,6 +183,22 @@ def load_elements(e: FunctionContext, ty: Type, address: str, count: int) -> lis
         found = [whole] if most == 1 else [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(most)]
         out += [_loaded(e, ty, v) for v in found]
     return out
+
+
+def load_of_block(e: FunctionContext, ty: Type, address: str, block: str) -> str:
+    """Read what another block of the cluster has at this address of its shared memory; `block` is its number there."""
+    width, moved = 8 * byte_width(ty), llvm_type(memory_type(ty))
+    near = e.op(f"ptrtoint ptr addrspace(3) {address} to i32")
+    operands = [("i32", near), ("i32", block)]
+    far = e.asm("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", operands, "i32", side_effects=False)
+    register, letter = {8: ("i16", "h"), 16: ("i16", "h"), 32: ("i32", "r"), 64: ("i64", "l")}[width]
+    line = f"ld.shared::cluster.b{width} $0, [$1];"
+    word = e.asm(line, f"={letter},r,~{{memory}}", [("i32", far)], register)
+    if width == 8:
+        word = e.op(f"trunc i16 {word} to i8")
+    if not moved.startswith("i"):
+        word = e.op(f"bitcast i{width} {word} to {moved}")
+    return _loaded(e, ty, word)
 
 
 def _loaded(e: FunctionContext, ty: Type, operand: str) -> str:
