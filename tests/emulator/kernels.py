@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.emulator import hardware
 from tritium.emulator import launch
 
 PTXAS = shutil.which("ptxas")
@@ -57,13 +58,31 @@ def accepted(ptx: str, target: str = "sm_90") -> None:
 
 
 def run(
-    body: str, *arrays, threads: int = 32, grid=1, target: str = "sm_90", check: bool = True, head: str = "", **options
+    body: str,
+    *arrays,
+    threads: int = 32,
+    grid=1,
+    target: str = "sm_90",
+    check: bool = True,
+    head: str = "",
+    gpu: bool = True,
+    nan: str = "",
+    names=None,
+    **options,
 ):
-    """Run a kernel of `body` on the arrays; returns the report."""
+    """Run a kernel of `body` on the arrays; returns the report.
+
+    Where GPUs are tested (see `hardware`) one must give the same, unless `gpu` is False or the kernel is no plain one.
+    """
     ptx = kernel(body, arrays=len(arrays), threads=threads, target=target, head=head)
     if check:
         accepted(ptx, target)
-    return launch(ptx, grid, arrays, **options)
+    before = [a.copy() for a in arrays]
+    report = launch(ptx, grid, arrays, **options)
+    if hardware.wanted() and gpu and check and set(options) <= {"shared_bytes"}:
+        real = hardware.run(ptx, "k", grid, threads, before, options.get("shared_bytes", 0))
+        hardware.compare(arrays, real, names or [f"array {n}" for n in range(len(arrays))], nan)
+    return report
 
 
 #: Types of an operand: (suffix for loads and stores, registers, bytes).
@@ -117,5 +136,6 @@ def one_kernel(instructions, inputs, **options) -> dict[str, np.ndarray]:
         registers["d"] = f"{REGISTER_OF[out]}{25}"
         body.append("  " + text.format(**registers) + ";")
         body.append(store(registers["d"], len(inputs) + number, out))
-    run("\n".join(body), *inputs, *results.values(), threads=threads, **options)
+    names = [*("input" for _ in inputs), *instructions]
+    run("\n".join(body), *inputs, *results.values(), threads=threads, names=names, **options)
     return results

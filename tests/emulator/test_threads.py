@@ -332,7 +332,7 @@ def test_integer_atomics(seed):
 """.replace("gpu.relaxed", "relaxed.gpu")
             + store("%r3", 2, 32)
         )
-        run(body, cells, values, old, threads=64)
+        run(body, cells, values, old, threads=64, gpu=False)
         for t in range(64):
             assert old[t] == before[t % 8], (name, t)
             before[t % 8] = f(before[t % 8], int(values[t])) & 0xFFFFFFFF
@@ -375,7 +375,7 @@ def test_float_atomics():
   atom.global.add.f64 %d7, [%d3], %d6;
   red.global.add.v4.f32 [%d4], {%r2, %r2, %r2, %r2};
 """
-    run(body, halves, brains, singles, doubles, four)
+    run(body, halves, brains, singles, doubles, four, gpu=False)
     assert halves.tolist() == [496, 496] and singles[0] == 496 and doubles[0] == 496 and (four == 496).all()
     total = 0
     for t in range(32):
@@ -394,7 +394,7 @@ def test_compare_and_swap_of_every_width():
         body += f"atom.global.cas.b{bits} {register}12, [%d0], {register}10, {register}11;" + store(
             f"{register}12", 1, bits
         )
-        run(body, cell, old)
+        run(body, cell, old, gpu=False)
         assert cell[0] == 9 and old.tolist() == [5] + [9] * 31
     wide = np.array([1, 2, 0, 0], np.uint64)
     body = """
@@ -408,7 +408,7 @@ def test_compare_and_swap_of_every_width():
   setp.eq.u32 %p1, %r0, 31;
   @%p1 st.global.b128 [%d0+16], %q2;
 """
-    run(body, wide)
+    run(body, wide, gpu=False)
     assert wide.tolist() == [7, 7, 7, 7]
 
 
@@ -554,7 +554,7 @@ def test_dynamic_shared_memory():
 
 def test_what_was_not_written_is_not_zero():
     out = np.zeros(32, np.uint32)
-    run(".shared .align 4 .b8 w[4];\nmov.u32 %r1, w;\nld.shared.u32 %r2, [%r1];" + store("%r2", 0, 32), out)
+    run(".shared .align 4 .b8 w[4];\nmov.u32 %r1, w;\nld.shared.u32 %r2, [%r1];" + store("%r2", 0, 32), out, gpu=False)
     assert np.isnan(out.view(np.float32)).all()
 
 

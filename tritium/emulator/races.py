@@ -8,11 +8,15 @@ the idea; its threads are warps here, and every place keeps the last read of eac
 
 Writes of the value that is there already are let pass, as code that computes a value twice stores it twice. Atomic,
 volatile and relaxed accesses do not race with each other.
+
+Most accesses touch what nobody has touched since the last barrier of the block, an *epoch*; one number a place shows
+that, and the access is only written down. What was written down is sorted into the tables when an access does find a
+place touched in its epoch, and forgotten at the next barrier otherwise.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +34,10 @@ __all__ = ["Races", "granule_of"]
 #: The time of a write by an asynchronous copy that its thread has not waited for.
 PENDING = np.iinfo(np.int32).max
 SEVERAL = 32
+#: The epoch of places that an asynchronous copy is on its way to.
+FOREVER = np.iinfo(np.int32).max
+#: Accesses that are written down before they are sorted in, so that the log of a long loop stays small.
+LONGEST_LOG = 512
 _STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
 _MEMORY = frozenset(("ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier"))
 
@@ -43,6 +51,18 @@ def granule_of(program: Program) -> int:
                 sizes = [TYPES[m].bytes for m in i.modifiers if m in TYPES]
                 smallest = min([smallest, *sizes] if i.opcode in ("ld", "st", "atom", "red") else [smallest, *sizes, 4])
     return max(smallest, 1)
+
+
+class Access(NamedTuple):
+    """An access by some threads to a place each; `time` has the clocks of all warps at the moment."""
+
+    write: bool
+    place: Array
+    thread: Array
+    time: Array
+    number: int
+    strong: bool
+    collective: bool
 
 
 class Races:
@@ -64,17 +84,30 @@ class Races:
         self.read_time = np.empty((places, self.peers), np.int32)
         self.read_lane = np.zeros((places, self.peers), np.int8)
         self.read_at = np.zeros(places, np.int32)
+        #: The epoch of the last read and write of each place; only those of the present one matter.
+        self.epoch = 0
+        self.read_epoch = np.full(places, -1, np.int32)
+        self.write_epoch = np.full(places, -1, np.int32)
+        #: Accesses of this epoch that the tables do not have yet.
+        self.log: list[Access] = []
+        #: Whether the tables hold nothing of these blocks yet.
+        self.stale = True
+        self.copied = False  # whether there were asynchronous copies
         self.instructions: list[Instruction] = []
         self.numbers: dict[int, int] = {}
         self.arrivals: dict[int, Array] = {}
 
     def reset(self) -> None:
-        self.time.fill(1)
+        """Forget everything: other blocks run now."""
+        self.time = np.ones_like(self.time)
         self.clock.fill(0)
-        self.writer.fill(-1)
-        self.written.fill(0)
-        self.read_time.fill(0)
         self.arrivals.clear()
+        self.log.clear()
+        self.stale = True
+        self.epoch += 1
+        if self.copied:
+            self.copied = False
+            self.write_epoch[self.write_epoch == FOREVER] = -1
 
     def number(self, i: Instruction) -> int:
         found = self.numbers.get(id(i))
@@ -95,7 +128,10 @@ class Races:
         for rank in range(m.cluster):
             own = slice(rank * self.warps_of_cta, (rank + 1) * self.warps_of_cta)
             clock[rank :: m.cluster, :, own] = time[rank :: m.cluster]
-        self.time += 1
+        self.time = self.time + 1  # a new array: the log keeps the old one
+        if m.cluster == 1:
+            self.log.clear()
+            self.epoch += 1
 
     def warps_met(self, mask: Mask) -> None:
         """The threads of a mask have met with those of their warps."""
@@ -104,6 +140,11 @@ class Races:
         else:
             warps = np.unique(np.nonzero(mask)[0] >> 5)
         self.clock[warps, warps % self.peers] = self.time[warps]
+        self.advance(warps)
+
+    def advance(self, warps: Array) -> None:
+        """Set the clocks of some warps forward."""
+        self.time = self.time.copy()
         self.time[warps] += 1
 
     def knowledge(self, warps: Array) -> Array:
@@ -119,7 +160,7 @@ class Races:
             known = self.knowledge(warps)
             before = self.arrivals.get(int(place))
             self.arrivals[int(place)] = known if before is None else np.maximum(before, known)
-            self.time[warps] += 1
+            self.advance(warps)
 
     def met(self, mask: Array, place: int, keep: bool = False) -> None:
         """Threads pass a barrier, and learn what all who came there know."""
@@ -129,7 +170,7 @@ class Races:
         if left is not None:
             known = np.maximum(known, left)
         self.clock[warps] = known
-        self.time[warps] += 1
+        self.advance(warps)
 
     # -- accesses ------------------------------------------------------------------------------------------------
 
@@ -154,27 +195,65 @@ class Races:
             unseen &= ~self.strong[place]
         return unseen | (written == PENDING)
 
+    def touched(self, table: Array, place: Array) -> bool:
+        """Whether one of the places was accessed in this epoch."""
+        return int(table[place].max()) >= self.epoch
+
+    def note(self, access: Access) -> None:
+        """Write an access down."""
+        self.log.append(access)
+        (self.write_epoch if access.write else self.read_epoch)[access.place] = self.epoch
+        if len(self.log) > LONGEST_LOG:
+            self.sort_in()
+
+    def sort_in(self) -> None:
+        """Bring what was written down into the tables."""
+        if self.stale:
+            self.stale = False
+            self.writer.fill(-1)
+            self.written.fill(0)
+            self.read_time.fill(0)
+        for access in self.log:
+            if access.write:
+                self.enter_write(access)
+            else:
+                self.enter_read(access)
+        self.log.clear()
+
+    def enter_read(self, access: Access) -> None:
+        place, thread = access.place, access.thread
+        warp = thread >> 5
+        peer, lane, now = warp % self.peers, (thread & 31).astype(np.int8), access.time[warp]
+        another = (self.read_time[place, peer] == now) & (self.read_lane[place, peer] != lane)
+        self.read_time[place, peer] = now
+        self.read_lane[place, peer] = lane
+        shared = another | (self.read_lane[place, peer] != lane) | access.collective
+        self.read_lane[place[shared], peer[shared]] = SEVERAL
+        self.read_at[place] = access.number
+
+    def enter_write(self, access: Access) -> None:
+        place = access.place
+        self.writer[place] = access.thread
+        self.written[place] = access.time[access.thread >> 5]
+        self.write_at[place] = access.number
+        self.strong[place] = access.strong
+        self.collective[place] = access.collective
+
     def read(self, piece: Piece, size: int, i: Instruction, collective: bool = False) -> None:
         """Note reads, and complain of writes that may not have happened yet.
 
         What a `collective` instruction reads or writes at the address of one lane comes from, or goes to, others.
         """
         place, thread = self.spread(piece, size)
-        warp = thread >> 5
         strong = bool(_STRONG & set(i.modifiers))
-        unseen = self.unseen_write(place, thread, warp, strong, collective)
-        if unseen.any():
-            n = int(np.argmax(unseen))
-            self.complain("reads", "written by", place, thread, n, i, int(self.writer[place[n]]))
-        if strong:
-            return
-        peer, lane, now = warp % self.peers, (thread & 31).astype(np.int8), self.time[warp]
-        another = (self.read_time[place, peer] == now) & (self.read_lane[place, peer] != lane)
-        self.read_time[place, peer] = now
-        self.read_lane[place, peer] = lane
-        shared = another | (self.read_lane[place, peer] != lane) | collective
-        self.read_lane[place[shared], peer[shared]] = SEVERAL
-        self.read_at[place] = self.number(i)
+        if self.touched(self.write_epoch, place):
+            self.sort_in()
+            unseen = self.unseen_write(place, thread, thread >> 5, strong, collective)
+            if unseen.any():
+                n = int(np.argmax(unseen))
+                self.complain("reads", "written by", place, thread, n, i, int(self.writer[place[n]]))
+        if not strong:
+            self.note(Access(False, place, thread, self.time, self.number(i), strong, collective))
 
     def write(
         self,
@@ -189,24 +268,23 @@ class Races:
     ) -> None:
         """Note writes of `values` (before they are made), and complain of accesses that may not have happened yet."""
         place, thread = self.spread(piece, size)
-        warp = thread >> 5
         strong = atomic or bool(_STRONG & set(i.modifiers))
-        unseen = self.unseen_write(place, thread, warp, strong, collective)
-        if unseen.any():
-            same = np.ones(len(at), bool)
-            for n, value in enumerate(values):
-                same &= view[at + n] == value
-            pending = self.written[place] == PENDING
-            unseen &= pending | ~np.repeat(same if values else ~same, max(size // self.granule, 1))
+        if self.touched(self.write_epoch, place):
+            self.sort_in()
+            unseen = self.unseen_write(place, thread, thread >> 5, strong, collective)
+            if unseen.any():
+                same = np.ones(len(at), bool)
+                for n, value in enumerate(values):
+                    same &= view[at + n] == value
+                pending = self.written[place] == PENDING
+                unseen &= pending | ~np.repeat(same if values else ~same, max(size // self.granule, 1))
             if unseen.any():
                 n = int(np.argmax(unseen))
                 self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
-        self.check_readers(place, thread, warp, i)
-        self.writer[place] = thread
-        self.written[place] = self.time[warp]
-        self.write_at[place] = self.number(i)
-        self.strong[place] = strong
-        self.collective[place] = collective
+        if self.touched(self.read_epoch, place):
+            self.sort_in()
+            self.check_readers(place, thread, thread >> 5, i)
+        self.note(Access(True, place, thread, self.time, self.number(i), strong, collective))
 
     def check_readers(self, place: Array, thread: Array, warp: Array, i: Instruction) -> None:
         """Complain if somebody may still be reading what is written."""
@@ -231,6 +309,7 @@ class Races:
         for n, value in enumerate(values):
             lost = view[at + n] != value
             if lost.any():
+                self.sort_in()
                 k = int(np.argmax(lost))
                 place, _ = self.spread(piece, self.granule)
                 winner = int(self.writer[place[k]])
@@ -239,22 +318,27 @@ class Races:
     def begin_copy(self, piece: Piece, size: int, i: Instruction) -> tuple[Array, Array]:
         """An asynchronous copy writes: until its thread waits, nobody may touch the places. Returns places, threads."""
         place, thread = self.spread(piece, size)
-        warp = thread >> 5
-        unseen = self.unseen_write(place, thread, warp, False)
-        if unseen.any():
-            n = int(np.argmax(unseen))
-            self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
-        self.check_readers(place, thread, warp, i)
-        self.writer[place] = thread
+        self.sort_in()
+        if self.touched(self.write_epoch, place):
+            unseen = self.unseen_write(place, thread, thread >> 5, False)
+            if unseen.any():
+                n = int(np.argmax(unseen))
+                self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
+        if self.touched(self.read_epoch, place):
+            self.check_readers(place, thread, thread >> 5, i)
+        self.enter_write(Access(True, place, thread, self.time, self.number(i), False, False))
         self.written[place] = PENDING
-        self.write_at[place] = self.number(i)
-        self.strong[place] = self.collective[place] = False
+        self.copied = True
+        self.write_epoch[place] = FOREVER
         return place, thread
 
     def end_copy(self, place: Array, thread: Array) -> None:
         """The thread has waited for its copies: they are writes of this moment."""
+        self.sort_in()
         mine = (self.writer[place] == thread) & (self.written[place] == PENDING)
-        self.written[place[mine]] = self.time[thread[mine] >> 5]
+        place = place[mine]
+        self.written[place] = self.time[thread[mine] >> 5]
+        self.write_epoch[place] = self.epoch
 
     def complain(
         self,
