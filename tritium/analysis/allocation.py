@@ -25,7 +25,7 @@ from .buffers import buffers_of, is_shared_alloc
 from .liveness import Interval, Order
 from .scratch import SCRATCH_ALIGNMENT, scratch_bytes
 
-__all__ = ["OFFSET", "Allocation", "Buffer", "allocate", "allocated", "buffer_bytes", "padded_size"]
+__all__ = ["OFFSET", "Allocation", "Buffer", "allocate", "allocated", "buffer_bytes", "padded_size", "stride_bytes"]
 
 OFFSET = "allocation.offset"
 
@@ -78,16 +78,36 @@ def padded_size(layout: PaddedShared, elements: int) -> int:
     return size
 
 
+def _per_block(ty: MemDescType) -> int:
+    """Elements that one block of the cluster has of a buffer, of one of several behind each other."""
+    layout: Any = ty.encoding
+    blocks = getattr(layout, "CGALayout", None)
+    shape = per_block(ty.allocShape[-layout.rank :], getattr(layout, "block", ()) if blocks is None else blocks)
+    return prod(shape) * (2 if getattr(layout, "fp4Padded", False) else 1)
+
+
 def buffer_bytes(ty: MemDescType) -> int:
     """What one block of the cluster needs for a buffer."""
     layout: Any = ty.encoding
-    rank = layout.rank
-    lead, shape = ty.allocShape[:-rank] if rank else (), ty.allocShape[-rank:]
-    blocks = getattr(layout, "CGALayout", None)
-    elements = prod(lead) * prod(per_block(shape, getattr(layout, "block", ()) if blocks is None else blocks))
+    elements = prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * _per_block(ty)
     padded = padded_layout(layout)
     if padded is not None:
         elements = padded_size(padded, elements)
+    return elements * element_bits(ty) // 8
+
+
+def stride_bytes(ty: MemDescType) -> int | None:
+    """How far one is from the next of the buffers that `ttg.memdesc_index` selects from `ty`.
+
+    None where that differs from one to the other: the gaps of a padded layout do not end where a buffer does.
+    """
+    layout: Any = ty.encoding
+    elements = prod(ty.shape[1 : len(ty.shape) - layout.rank]) * _per_block(ty)
+    padded = padded_layout(layout)
+    if padded is not None:
+        if elements % max(padded.intervals):
+            return None
+        elements = padded_size(padded, 2 * elements) - padded_size(padded, elements)
     return elements * element_bits(ty) // 8
 
 

@@ -23,8 +23,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..dialects import gpu, scf, tt, ttg
-from ..ir import PURE, READ, WRITE, Block, Operation, Region, memory_effects
-from .allocation import Allocation, Buffer
+from ..ir import PURE, READ, WRITE, Block, IntegerAttr, Operation, Region, Value, constant_of, memory_effects
+from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
 from .exchange import waits_inside
 
@@ -117,8 +117,8 @@ class _Walker:
         if is_barrier(op):
             return NOTHING
         if isinstance(op, ttg.AsyncWait):
-            if is_barrier(op.next):
-                return state
+            if is_barrier(op.next) or isinstance(op.next, ttg.AsyncWait):
+                return state  # the barrier there is for this one, too
             self.found.after.add(op)
             return NOTHING
         return self.access(op, state)
@@ -177,12 +177,26 @@ class _Walker:
             effects = memory_effects(op)
             touched = [(v, effects) for v in op.operands if is_buffer(v)]
         return frozenset(
-            Use(buffer.offset, buffer.end, writes)
+            Use(first, end, writes)
             for value, effects in touched
             for writes in (False, True)
             if effects & (WRITE if writes else READ)
-            for buffer in self.allocation.of(value)
+            for first, end in self.bytes_of(value)
         )
+
+    def bytes_of(self, value: Value) -> list[tuple[int, int]]:
+        """Where what a value stands for begins and ends; of several buffers behind each other the one selected."""
+        maker = value.defining_op
+        if isinstance(maker, (ttg.MemDescSubslice, ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescReinterpret)):
+            return self.bytes_of(maker.src)
+        if isinstance(maker, ttg.MemDescIndex):
+            index, whole = constant_of(maker.index), maker.src.defining_op
+            stride = stride_bytes(maker.src.type)  # type: ignore[arg-type]
+            if isinstance(index, IntegerAttr) and stride is not None and isinstance(whole, ttg.LocalAlloc):
+                first = self.allocation.buffers[whole].offset + index.value * stride
+                return [(first, first + stride)]
+            return self.bytes_of(maker.src)
+        return [(buffer.offset, buffer.end) for buffer in self.allocation.of(value)]
 
 
 def _both(buffer: Buffer | None) -> State:

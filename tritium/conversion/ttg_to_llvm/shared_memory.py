@@ -17,18 +17,16 @@ How a tensor is loaded or stored, by vectors or by ldmatrix and stmatrix, is pla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, NamedTuple
 
-from ...analysis.allocation import padded_size
+from ...analysis.allocation import stride_bytes
 from ...analysis.exchange import has_ldmatrix, has_stmatrix
 from ...dialects import ttg
 from ...dialects.ttg_maps import linear_layout, linear_layout_of
-from ...dialects.ttg_memory import MemDescType, PartitionedShared, element_bits, padded_layout
+from ...dialects.ttg_memory import PartitionedShared, element_bits, padded_layout
 from ...ir import Operation, Value
 from ...layout import LinearLayout
 from ...layout.access import Access
-from ...layout.bases import per_block
 from ...layout.buffer_access import Gaps, plan_buffer_access
 from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
@@ -142,28 +140,15 @@ def _local_load(e: FunctionContext, op: ttg.LocalLoad) -> None:
 # -- views ------------------------------------------------------------------------------------------------------
 
 
-def _slice_bytes(op: Operation, ty: MemDescType) -> int:
-    """How far one buffer is from the next, where several stand behind each other."""
-    layout: Any = ty.encoding
-    blocks = getattr(layout, "CGALayout", None)
-    shape = ty.allocShape[-layout.rank :]
-    elements = prod(per_block(shape, getattr(layout, "block", ()) if blocks is None else blocks))
-    elements *= prod(ty.shape[1 : len(ty.shape) - layout.rank])
-    padded = padded_layout(layout)
-    if padded is not None:
-        if elements % max(padded.intervals):
-            raise UnsupportedOperation(op, f"on buffers of {elements} elements needs gaps at their ends: {ty}")
-        elements = padded_size(padded, 2 * elements) - padded_size(padded, elements)
-    return elements * element_bits(ty) // 8
-
-
 @lowers(ttg.MemDescIndex)
 def _memdesc_index(e: FunctionContext, op: ttg.MemDescIndex) -> None:
     base, first, *rest = e(op.src)
     index = e.scalar(op.index)
     if first != "0":
         index = e.op(f"add i32 {index}, {first}")
-    size = _slice_bytes(op, op.src.type)  # type: ignore[arg-type]
+    size = stride_bytes(op.src.type)  # type: ignore[arg-type]
+    if size is None:
+        raise UnsupportedOperation(op, f"needs gaps between the buffers of {op.src.type}")
     if index.isdigit():
         moved = int(index) * size
         at = base if not moved else e.op(f"getelementptr i8, {SHARED} {base}, i32 {moved}")
