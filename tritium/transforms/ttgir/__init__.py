@@ -12,6 +12,8 @@ SPELLINGS = [
     ),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
+    Spelling("allocate-shared-memory", "AllocateSharedMemoryNv", ("allocate-shared-memory-nv",)),
+    Spelling("insert-barriers", "TritonNvidiaGPUMembar", ("triton-nvidia-gpu-membar", "test-print-membar")),
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),
     Spelling("f32-dot-tc", "TritonGPUF32DotTC", ("tritongpu-F32DotTC",)),
     Spelling("optimize-dot-operands", "TritonGPUOptimizeDotOperands", ("tritongpu-optimize-dot-operands",)),

@@ -17,20 +17,31 @@ bytes are not put here but by membar, which therefore follows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ...analysis.allocation import OFFSET, Allocation, allocate
 from ...dialects import tt
 from ...ir import IntegerAttr, Operation, count, functions_of, i32, pass_on
 from ...support import UnsupportedOperation
 
-__all__ = ["SHARED", "allocate_shared_memory", "callees_first"]
+__all__ = ["SHARED", "AllocateOptions", "allocate_shared_memory", "callees_first"]
 
 SHARED = "ttg.shared"
 
 
+@dataclass(frozen=True)
+class AllocateOptions:
+    """Triton's options are read, and change nothing: what a machine has follows from the module's target."""
+
+    SAME: ClassVar[dict[str, str]] = {
+        "compute-capability": "the module names its target",
+        "ptx-version": "what it adds needs no other room",
+    }
+
+
 @pass_on("module", statistics={"bytes of shared memory": "bytes that a launch must provide"})
-def allocate_shared_memory(module: Operation) -> bool:
+def allocate_shared_memory(module: Operation, options: AllocateOptions = AllocateOptions()) -> bool:
     """Place buffers and scratch in shared memory."""
     most = 0
     for allocation in callees_first(module, allocate).values():
