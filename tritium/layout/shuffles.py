@@ -58,10 +58,9 @@ class Shuffle:
     columns: tuple[int, ...]
     constant: int
 
-    def is_butterfly(self) -> bool:
+    def is_butterfly(self, lane_bits: int) -> bool:
         """Whether the lane is this lane's number with fixed bits flipped."""
-        lanes = [c for c in self.columns if c]
-        return lanes == gf2.identity(len(lanes)) and all(not c for c in self.columns[len(lanes) :])
+        return list(self.columns) == gf2.identity(lane_bits) + [0] * (len(self.columns) - lane_bits)
 
 
 Node = Input | Select | Shuffle
@@ -344,8 +343,8 @@ class _Graph:
 
     def shuffle(self, value: int, columns: tuple[int, ...], constant: int, lane_bits: int) -> int:
         """A shuffle, unless every lane keeps what it has."""
-        stays = list(columns) == gf2.identity(lane_bits) + [0] * (len(columns) - lane_bits)
-        return value if stays and not constant else self.add(Shuffle(value, columns, constant))
+        node = Shuffle(value, columns, constant)
+        return value if not constant and node.is_butterfly(lane_bits) else self.add(node)
 
     def needed(self, outputs: list[tuple[int, int]]) -> tuple[tuple[Node, ...], tuple[tuple[int, int], ...]]:
         """The nodes that the outputs depend on, renumbered, and the outputs."""

@@ -44,6 +44,15 @@ def test_within_warps_by_shuffles(bits: int) -> None:
     check(gpu, pair.shape, pair.machine)
 
 
+def test_lanes_that_become_copies() -> None:
+    """The operand of a product without tensor cores: all lanes of a column hold all of it."""
+    parent = Blocked((4, 4), (2, 16), (1, 1), (1, 0))
+    pair = Pair((16, 64), Blocked((1, 4), (2, 16), (1, 1), (1, 0)), DotOperand(1, parent, 0), Machine(1, 1, 32))
+    gpu = converted(pair)
+    assert gpu.count(r"shfl\.sync") > 0
+    check(gpu, pair.shape, pair.machine)
+
+
 def test_mma_operands_by_ldmatrix() -> None:
     """16 rows of 16 elements: one instruction moves the four matrices of a warp."""
     parent = NvidiaMma(versionMajor=2, warpsPerCTA=(2, 1), CGALayout=(), instrShape=(16, 8))

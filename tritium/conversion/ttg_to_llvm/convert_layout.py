@@ -192,7 +192,10 @@ class _Lanes:
         return out
 
     def shuffled(self, node: Shuffle, word: str) -> str:
-        kind, lane = ("bfly", str(node.constant)) if node.is_butterfly() else ("idx", self.lane_of(node))
+        if node.is_butterfly(self.plan.source.ins["lane"].bit_length() - 1):
+            kind, lane = "bfly", str(node.constant)
+        else:
+            kind, lane = "idx", self.lane_of(node)
         operands = [("i32", "-1"), ("i32", word), ("i32", lane), ("i32", "31")]
         return self.e.call("i32", f"llvm.nvvm.shfl.sync.{kind}.i32", *operands, attributes=" #1")
 
