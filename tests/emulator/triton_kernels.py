@@ -1,0 +1,76 @@
+"""Kernels in Triton's language, which Triton itself compiles to PTX for `test_triton`. Imported by its process only."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def softmax(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
+    for row in tl.range(tl.program_id(0), rows, tl.num_programs(0), num_stages=3):
+        offsets = tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * columns + offsets, mask=offsets < columns, other=-float("inf"))
+        e = tl.exp(x - tl.max(x, axis=0))
+        tl.store(out_ptr + row * columns + offsets, e / tl.sum(e, axis=0), mask=offsets < columns)
+
+
+@triton.jit
+def matmul(a_ptr, b_ptr, c_ptr, K, M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
+    i, j, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, BLOCK)
+    a = a_ptr + i[:, None] * K + k[None, :]
+    b = b_ptr + k[:, None] * N + j[None, :]
+    total = tl.zeros((M, N), tl.float32)
+    for _ in range(0, K, BLOCK):
+        total += tl.dot(tl.load(a), tl.load(b))
+        a += BLOCK
+        b += BLOCK * N
+    tl.store(c_ptr + i[:, None] * N + j[None, :], total)
+
+
+@triton.jit
+def scans(x_ptr, sums_ptr, best_ptr, at_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    tl.store(sums_ptr + offsets, tl.cumsum(x, axis=0))
+    tl.store(best_ptr, tl.max(x, axis=0))
+    tl.store(at_ptr, tl.argmax(x, axis=0))
+
+
+@triton.jit
+def count(x_ptr, bins_ptr, counts_ptr, n, BLOCK: tl.constexpr, BINS: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0)
+    tl.atomic_add(counts_ptr + x, 1, mask=offsets < n)
+    tl.atomic_add(bins_ptr + tl.arange(0, BINS), tl.histogram(x, BINS, mask=offsets < n))
+
+
+@triton.jit
+def dropout(x_ptr, out_ptr, n, p, seed, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    keep = tl.rand(seed, offsets) > p
+    tl.store(out_ptr + offsets, tl.where(keep, x / (1 - p), 0.0), mask=offsets < n)
+
+
+@triton.jit
+def locked_sum(x_ptr, total_ptr, lock_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+    total = tl.load(total_ptr + tl.arange(0, BLOCK))
+    tl.store(total_ptr + tl.arange(0, BLOCK), total + x)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock_ptr, 0)
+
+
+@triton.jit
+def transpose(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    i, j = tl.arange(0, M), tl.arange(0, N)
+    x = tl.load(x_ptr + i[:, None] * N + j[None, :])
+    tl.store(out_ptr + j[:, None] * M + i[None, :], tl.trans(x) * 2)
