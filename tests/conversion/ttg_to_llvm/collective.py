@@ -13,8 +13,10 @@ from types import SimpleNamespace
 import numpy as np
 
 import tritium.dialects.all  # noqa: F401
+from tests.backends.nvidia.texts import missing
 from tritium.analysis import scratch_reduce  # noqa: F401
 from tritium.analysis.scratch import scratch_bytes
+from tritium.backends.nvidia.assembler import Assembler, assembler_options
 from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
 from tritium.conversion.ttg_to_llvm import ttg_to_llvm
 from tritium.conversion.ttg_to_llvm.context import LOWERINGS
@@ -183,10 +185,16 @@ class Run:
             f"tt.func public @k({', '.join(self.params)}) {{\n{body}\ntt.return\n}}", self.warps, self.ctas
         )
 
-    def __call__(self, **options) -> list[np.ndarray]:
-        """Run; the results as tensors, after a check that all holders agree."""
+    def __call__(self, assemble: bool = False, **options) -> list[np.ndarray]:
+        """Run; the results as tensors, after a check that all holders agree.
+
+        With `assemble` NVIDIA's assembler must take the PTX, if there is one.
+        """
         with stores_of_everyone():
             self.ptx, shared = lower(self.text(), self.capability)
+        if assemble and missing("ptxas") is None:
+            chip = Chip.of(self.capability, None)
+            Assembler(assembler_options(chip.name)).finish(self.ptx, "k")
         if self.ctas > 1:
             options["cluster"] = self.ctas
         launch(self.ptx, (self.ctas,), list(self.arrays), shared_bytes=shared, **options)

@@ -195,6 +195,7 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
     order = _Order(e, op, len(groups))
     holder, conditions = _conditions(e, op, op.mask)
     addresses, sources = e(op.ptr), e(op.val)
+    exchanges = op.atomic_rmw_op is AtomicOp.exch  # for which there is no red
     order.before()
     values: dict[int, str] = {}
     for group in groups:
@@ -202,7 +203,7 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
         if kind is None:
             values[first] = _by_llvm(e, op, order, addresses[first], sources[first], conditions[first])
             continue
-        opcode = "atom" if used or order.spelled in ("acquire", "acq_rel") else "red"
+        opcode = "atom" if used or exchanges or order.spelled in ("acquire", "acq_rel") else "red"
         line = f"{opcode}.{order.spelled}.{order.scope}.global.{kind.suffix}"
         words = pack(e, [sources[r] for r in group], ty, kind.width)
         old = _emit(e, line, kind, addresses[first], [words], conditions[first], opcode == "atom")
