@@ -1,4 +1,4 @@
-"""Timing kernels, comparing results, and tables of benchmarks: Triton's `triton.testing`, for the CPU."""
+"""Timing kernels, comparing results, and tables of benchmarks: Triton's `triton.testing`, for CPUs and GPUs."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ __all__ = [
     "set_gpu_clock",
 ]
 
+_runtime = LazyModule(".runtime.driver", __package__)
+_torch = LazyModule("torch")
 _numpy = LazyModule("numpy")
 _pandas = LazyModule("pandas")
 _pyplot = LazyModule("matplotlib.pyplot")
@@ -65,11 +67,67 @@ def do_bench(
     """Milliseconds of `fn()`: warmed up for about `warmup` ms, then timed for about `rep` ms (one run at least).
 
     `grad_to_none` lists tensors whose `.grad` is dropped before each run. The result is a list for several `quantiles`,
-    one figure for one; without quantiles what `return_mode` says: min, max, mean, median, or all times in a list. The
-    processor's caches are as `fn` leaves them.
+    one figure for one; without quantiles what `return_mode` says: min, max, mean, median, or all times in a list.
+    Where a GPU's driver is active, times are those of the GPU, and each run finds its level-2 cache cleared; on the CPU
+    caches are as `fn` leaves them.
     """
+    _check_mode(return_mode)
+    driver = _runtime.driver.active
+    if hasattr(driver.get_device_interface(), "Event"):
+        return _summarize(_times_of_gpu(fn, driver, warmup, rep, grad_to_none or ()), quantiles, return_mode)
+    return do_bench_cpu(fn, warmup, rep, grad_to_none, quantiles, return_mode)
+
+
+def _check_mode(return_mode: str) -> None:
     if return_mode not in ("min", "max", "mean", "median", "all"):
         raise ValueError(f"return_mode is min, max, mean, median or all, not {return_mode!r}")
+
+
+def _times_of_gpu(
+    fn: Callable[[], Any], driver: Any, warmup: float, rep: float, grad_to_none: Sequence[Any]
+) -> list[float]:
+    """Milliseconds of each run, between two events in the GPU's current stream."""
+    interface = driver.get_device_interface()
+    cache = driver.get_empty_cache_for_benchmark()
+
+    def events(count: int) -> list[Any]:
+        return [interface.Event(enable_timing=True) for _ in range(count)]
+
+    fn()
+    interface.synchronize()
+    start, end = events(2)
+    start.record()
+    for _ in range(5):
+        driver.clear_cache(cache)
+        fn()
+    end.record()
+    interface.synchronize()
+    once = max(start.elapsed_time(end) / 5, 1e-3)
+    for _ in range(max(1, int(warmup / once))):
+        fn()
+    runs = max(1, int(rep / once))
+    starts, ends = events(runs), events(runs)
+    for first, last in zip(starts, ends):
+        for x in grad_to_none:
+            x.grad = None
+        driver.clear_cache(cache)
+        first.record()
+        fn()
+        last.record()
+    interface.synchronize()
+    return [first.elapsed_time(last) for first, last in zip(starts, ends)]
+
+
+def do_bench_cpu(
+    fn: Callable[[], Any],
+    warmup: float = 25,
+    rep: float = 100,
+    grad_to_none: Sequence[Any] | None = None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+) -> Any:
+    """`do_bench` by the clock of the CPU, for functions that return when their work is done."""
+    _check_mode(return_mode)
     fn()
     start = time.perf_counter()
     for _ in range(5):
@@ -94,8 +152,41 @@ def do_bench_cudagraph(
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
 ) -> Any:
-    """`do_bench`: there are no graphs to record on a CPU."""
-    return do_bench(fn, rep / 4, rep, grad_to_none, quantiles, return_mode)
+    """`do_bench` of a CUDA graph of several runs, so that launches cost nothing; without a GPU, `do_bench`."""
+    driver = _runtime.driver.active
+    cuda = getattr(_torch, "cuda", None) if hasattr(driver.get_device_interface(), "Event") else None
+    if cuda is None or driver.get_device_interface() is not cuda:
+        return do_bench(fn, rep / 4, rep, grad_to_none, quantiles, return_mode)
+    _check_mode(return_mode)
+    return _summarize(_times_of_graph(fn, cuda, rep, grad_to_none or ()), quantiles, return_mode)
+
+
+def _times_of_graph(fn: Callable[[], Any], cuda: Any, rep: float, grad_to_none: Sequence[Any]) -> list[float]:
+    """Milliseconds of a run, from ten replays of a graph with enough runs for `rep` ms."""
+    with cuda.stream(cuda.Stream()):
+        fn()
+        start, end = (cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(5):
+            fn()
+        end.record()
+        cuda.synchronize()
+        runs = max(1, int(rep / max(start.elapsed_time(end) / 5, 1e-3)))
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            for _ in range(runs):
+                for x in grad_to_none:
+                    x.grad = None
+                fn()
+        cuda.synchronize()
+        times = []
+        for _ in range(10):
+            start.record()
+            graph.replay()
+            end.record()
+            cuda.synchronize()
+            times.append(start.elapsed_time(end) / runs)
+    return times
 
 
 def _as_numpy(value: Any) -> Any:
@@ -245,9 +336,17 @@ def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callab
 # ---- what the machine could do --------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=1)
 def get_dram_gbps(device: Any = None) -> float:
-    """Gigabytes a second that one core copies (read and write), measured now over 64 MiB."""
+    """Gigabytes a second of the GPU's memory by its clock, or that one core copies (measured now over 64 MiB)."""
+    driver = _runtime.driver.active
+    if hasattr(driver.get_device_interface(), "Event"):
+        properties = driver.utils.get_device_properties(driver.get_current_device() if device is None else device)
+        return properties["mem_clock_rate"] * properties["mem_bus_width"] * 2 / 8e6  # kHz and bits, twice a cycle
+    return _copied_gbps()
+
+
+@functools.lru_cache(maxsize=1)
+def _copied_gbps() -> float:
     source, target = bytes(32 << 20), bytearray(32 << 20)
     best = min(_seconds_of_copy(source, target) for _ in range(5))
     return 2 * len(source) / best / 1e9

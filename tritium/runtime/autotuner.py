@@ -13,11 +13,12 @@ from ..backends.errors import BackendError
 from ..compiler import Entry, KernelCache, make_backend, package_key
 from ..frontend.errors import CompileTimeAssertionFailure
 from ..support import settings
-from ..testing import do_bench as default_bench
-from .arrays import element_name, is_array
+from ..testing import do_bench, do_bench_cpu
+from .arrays import HOST, element_name, is_array
 from .driver import driver
 from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
+from .placement import place
 
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics"]
 
@@ -204,7 +205,13 @@ class Autotuner(KernelInterface[Any]):
     def _default_bench(self, call: Callable[[], Any], quantiles: Sequence[float]) -> Any:
         warmup = settings.autotuning.warmup if self.num_warmups is None else self.num_warmups
         rep = settings.autotuning.rep if self.num_reps is None else self.num_reps
-        return default_bench(call, warmup or 0, rep or 0, quantiles=quantiles)
+        bench = do_bench_cpu if self._where() == HOST else do_bench
+        return bench(call, warmup or 0, rep or 0, quantiles=quantiles)
+
+    def _where(self) -> int | None:
+        """Where the arguments are that are tuned for; see `place`."""
+        named = self.nargs or {}
+        return place(list(named), list(named.values()))
 
     # -- tuning -------------------------------------------------------------------------------------------------------
 
@@ -272,7 +279,7 @@ class Autotuner(KernelInterface[Any]):
         fn = self.fn
         while not isinstance(fn, JITFunction):
             fn = fn.fn
-        target = make_backend(driver.active.get_current_target()).hash()
+        target = make_backend(driver.serving(self._where()).target).hash()
         environment = sorted(settings.invalidating_environment().items())
         parts = (fn.cache_key, target, package_key(), environment, [repr(k) for k in key], list(map(str, configs)))
         return sha256(repr(parts).encode()).hexdigest()
