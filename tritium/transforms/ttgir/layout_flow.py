@@ -259,7 +259,12 @@ def is_expensive_access(op: Any) -> bool:
 
 def holds(ty: Any, layout: Any) -> int:
     """How many different elements of the tensor a thread holds in `layout`; ValueError where its map is not known."""
-    return unique_registers(linear_layout(layout, ty.shape))
+    return _held(ty.shape, layout)
+
+
+@functools.lru_cache(4096)
+def _held(shape: tuple[int, ...], layout: Any) -> int:
+    return unique_registers(linear_layout(layout, shape))
 
 
 def takes_any_result(op: Any, layout: Any) -> bool:
