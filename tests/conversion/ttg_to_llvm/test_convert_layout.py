@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -10,6 +11,8 @@ from tests.conversion.ttg_to_llvm.harness import Gpu
 from tests.conversion.ttg_to_llvm.moving import check, compiled
 from tests.layout.pairs import Machine, Pair, random_pair
 from tritium.dialects.ttg_layouts import Blocked, DotOperand, NvidiaMma
+from tritium.dialects.ttg_memory import SwizzledShared
+from tritium.emulator import DataRace
 
 
 def converted(pair: Pair, capability: int = 90) -> Gpu:
@@ -83,3 +86,49 @@ def test_generated_pairs(request: pytest.FixtureRequest) -> None:
             convert(pair, rng.choice([80, 90]))
         except Exception as error:
             raise AssertionError(f"seed {seed}: {pair}") from error
+
+
+def test_generated_pairs_across_a_cluster(request: pytest.FixtureRequest) -> None:
+    """Elements are loaded from where they are, in the memory of the other block."""
+    remote = 0
+    for seed in range(300 if request.config.getoption("--slow") else 10):
+        pair = random_pair(random.Random(seed), 1 << 8, ctas=2)
+        gpu = converted(pair)
+        remote += gpu.count(r"ld\.shared::cluster") > 0
+        try:
+            check(gpu, pair.shape, pair.machine)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {pair}") from error
+    assert remote > 2
+
+
+BARRIER = re.compile(r"\tbar(rier)?\.\S*sync")
+
+
+def test_without_a_barrier_something_races() -> None:
+    """Three buffers and a conversion in a loop: no barrier of it may go, nor may those inside of the conversion."""
+    rows, columns = Blocked((1, 4), (4, 8), (4, 1), (1, 0)), Blocked((4, 1), (8, 4), (1, 4), (0, 1))
+    shared = SwizzledShared(4, 1, 8, (1, 0))
+    body = """
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %three = arith.constant 3 : i32
+    %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xi32, #c, #smem, mutable>
+    %z = scf.for %i = %zero to %three step %one iter_args(%v = %wanted) -> (tensor<32x32xi32, #b>) : i32 {
+      ttg.local_store %v, %m : tensor<32x32xi32, #b> -> !ttg.memdesc<32x32xi32, #c, #smem, mutable>
+      %w = ttg.local_load %m : !ttg.memdesc<32x32xi32, #c, #smem, mutable> -> tensor<32x32xi32, #a>
+      %t = ttg.convert_layout %w : tensor<32x32xi32, #a> -> tensor<32x32xi32, #b>
+      scf.yield %t : tensor<32x32xi32, #b>
+    }
+    """
+    machine = Machine(4, 1, 32)
+    gpu = compiled((32, 32), [rows, columns, shared], body, machine)
+    check(gpu, (32, 32), machine)
+    lines = gpu.ptx.splitlines()
+    end = next(i for i, line in enumerate(lines) if "st.global" in line)  # what follows is that of the assertion
+    found = [i for i, line in enumerate(lines[:end]) if BARRIER.match(line)]
+    assert len(found) >= 2
+    for i in found:
+        gpu.ptx = "\n".join([*lines[:i], *lines[i + 1 :]])
+        with pytest.raises(DataRace):
+            check(gpu, (32, 32), machine)
