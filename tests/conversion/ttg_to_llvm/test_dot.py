@@ -137,7 +137,7 @@ CASES = [  # types, kWidth, capability, instruction, its depth
     (("f16", "f16", "f16"), 2, 80, "m16n8k16.row.col.f16.f16.f16.f16"),
     (("bf16", "bf16", "f32"), 2, 80, "m16n8k16.row.col.f32.bf16.bf16.f32"),
     (("f32", "f32", "f32"), 1, 80, "m16n8k8.row.col.f32.tf32.tf32.f32"),
-    (("i8", "i8", "i32"), 4, 80, "m16n8k32.row.col.s32.s8.s8.s32"),
+    (("i8", "i8", "i32"), 4, 80, "m16n8k32.row.col.satfinite.s32.s8.s8.s32"),
     (("f64", "f64", "f64"), 1, 80, "m8n8k4.row.col.f64.f64.f64.f64"),
     *(((a, b, "f32"), 4, 89, f"m16n8k32.row.col.f32.{a[2:6].lower()}.{b[2:6].lower()}.f32") for a in FP8 for b in FP8),
     ((FP8[0], FP8[1], "f16"), 4, 89, "m16n8k32.row.col.f16.e5m2.e4m3.f16"),
@@ -224,6 +224,19 @@ def test_sums_of_halves_are_rounded_once() -> None:
     types, shape = ("f16", "f16", "f16"), (16, 16, 16)
     operands = [np.ones((16, 16), np.float16), np.ones((16, 16), np.float16), np.full((16, 16), 2048, np.float16)]
     check(from_ttgir(program(types, shape, BLOCKED[0], 0)), types, operands)
+
+
+def test_sums_of_integers_stop_at_the_largest() -> None:
+    """Triton's products saturate; multiply and add wraps, as everywhere."""
+    types, shape = ("i8", "i8", "i32"), (16, 8, 32)
+    a, b = np.full((16, 32), 127, np.int8), np.full((32, 8), 127, np.int8)
+    for result, wanted in ((mma("4, 1"), 2**31 - 1), (BLOCKED[0], -(2**31) + 127 * 127 * 32 - 6)):
+        c = np.full((16, 8), 2**31 - 6, np.int32)
+        widths = 4 if "mma" in result else 0
+        program_types = types if widths else ("i32", "i32", "i32")
+        operands = [a, b] if widths else [a.astype(np.int32), b.astype(np.int32)]
+        from_ttgir(program(program_types, shape, result, widths)).launch(1, *operands, c)
+        assert (c == wanted).all()
 
 
 def test_tf32_takes_the_upper_bits() -> None:

@@ -165,10 +165,11 @@ class _Writer:
         return self.sums_out(e.fields(struct, out, n))
 
     def name(self) -> str:
-        """`mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`"""
+        """`mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`; sums of integers stop at the largest, as Triton's do."""
         a, b, d = self.op.a.type.element, self.op.b.type.element, _PTX_RESULT[str(self.result)]
         shape = f"m{self.shape.rows}n8k{self.shape.depth}"
-        return f"mma.sync.aligned.{shape}.row.col.{d}.{_PTX[str(a)]}.{_PTX[str(b)]}.{d}"
+        stop = ".satfinite" if d == "s32" else ""
+        return f"mma.sync.aligned.{shape}.row.col{stop}.{d}.{_PTX[str(a)]}.{_PTX[str(b)]}.{d}"
 
     def operands(self, name: str, value: Any, registers: tuple[int | None, ...]) -> list[str]:
         """The registers of a fragment, `width` elements in each."""
