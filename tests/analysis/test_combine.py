@@ -68,6 +68,13 @@ def test_one_operation(name, ty):
             ["%m", "%n"],
             Order.COMMUTATIVE,  # a mean with its weight; two of weight zero have none
         ),
+        (
+            ["f32", "f32"],
+            ("%c = arith.mulf %a0, %a1 : f32\n%d = arith.mulf %b0, %b1 : f32\n%e = arith.addf %c, %d : f32\n"
+            "%f = arith.constant 1.0 : f32"),
+            ["%e", "%f"],
+            Order.COMMUTATIVE,  # one of the products may be rounded with the sum, the other not
+        ),
         (["f32"], "%c = math.erf %a0 : f32\n%d = math.erf %b0 : f32\n%e = arith.addf %d, %c : f32", ["%e"], Order.SYMMETRIC),
         (["f32"], "%c = math.copysign %a0, %b0 : f32", ["%c"], Order.ORDERED),  # no samples of it
     ],

@@ -116,11 +116,14 @@ def _swap(values: Sequence[Any]) -> list[Any]:
 
 
 def _expressions(program: _Program, arguments: Sequence[int]) -> list[Any]:
-    """The results as trees in which operands of commutative operations stand in one order."""
+    """The results as trees in which operands of commutative operations stand in one order.
+
+    The sum of a product may become one operation, which rounds once: then it matters which product that is.
+    """
     values: list[Any] = [("argument", i) for i in arguments]
     for i, (name, detail, operands, results, commutes) in enumerate(program.steps):
         inner: list[Any] = [values[n] if n >= 0 else ("outside", i) for n in operands]
-        if commutes:
+        if commutes and not (name == "arith.addf" and "arith.mulf" in repr(inner)):
             inner.sort(key=repr)
         own = (name, str(detail), *inner) if name != "unknown" else ("unknown", i, object())
         values += [own] if results == 1 else [(own, k) for k in range(results)]

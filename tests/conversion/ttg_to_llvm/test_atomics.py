@@ -59,7 +59,7 @@ def test_every_element_is_changed_once(op, capability, used):
     run.body = f"%y = tt.atomic_rmw {op}, {sem}, {scope}, %xa, %v, %m : {types}"
     if used:
         run.give("y", shape, element, layout)
-    results = run(assemble=True)
+    results = run(assemble=(capability == 80) == used)
     np.testing.assert_array_equal(x, np.where(mask, expected(op, before, v), before))
     if used:
         np.testing.assert_array_equal(np.where(mask, results[0], 0), np.where(mask, before, 0))
@@ -82,7 +82,7 @@ def test_compare_and_swap(seed):
     types = f"({of(f'!tt.ptr<{element}>')}, {of(element)}, {of(element)}) -> {of(element)}"
     run.body = f"%y = tt.atomic_cas acq_rel, gpu, %xa, %c, %v : {types}"
     run.give("y", shape, element, layout)
-    (y,) = run(assemble=True)
+    (y,) = run(assemble=seed < 4)
     np.testing.assert_array_equal(y, before)
     np.testing.assert_array_equal(x, np.where(before == c, v, before))
 
@@ -104,7 +104,7 @@ def test_ordered_loads_stores_and_polls(seed):
     %z = tt.atomic_poll acquire, gpu, %xa, %w timeout %limit : {ptr}, {of(element)} -> {of("i1")}"""
     run.give("y", shape, element, layout)
     run.give("z", shape, "i1", layout)
-    y, z = run(assemble=True)
+    y, z = run(assemble=seed < 4)
     np.testing.assert_array_equal(y, x)
     np.testing.assert_array_equal(out, x)
     np.testing.assert_array_equal(z, x == w)

@@ -182,3 +182,37 @@ def test_mean_and_variance():
     np.testing.assert_allclose(mean, x.mean(dtype=np.float64), rtol=1e-6)
     np.testing.assert_allclose(squares / 2048, x.var(dtype=np.float64), rtol=1e-5)
     assert counts(ptx)["shfl"] == 15  # not in order: it commutes, up to rounding
+
+
+@tritium.jit
+def larger(a, b):
+    found = a
+    if b > a:
+        found = b
+    return found
+
+
+@tritium.jit
+def log_sum(m0, s0, m1, s1):
+    m = tl.maximum(m0, m1)
+    return m, s0 * tl.exp(m0 - m) + s1 * tl.exp(m1 - m)
+
+
+@tritium.jit
+def functions(p, q, B: tl.constexpr):
+    i = tl.arange(0, B)
+    x = tl.load(p + i)
+    tl.store(q, tl.reduce(x, 0, larger))
+    m, s = tl.reduce((x, x * 0 + 1.0), 0, log_sum)
+    tl.store(q + 1, m + tl.log(s))
+    tl.store(q + 2 + i, tl.associative_scan(x, 0, larger))
+    m, s = tl.associative_scan((x, x * 0 + 1.0), 0, log_sum, reverse=True)
+    tl.store(q + 2 + B + i, m + tl.log(s))
+
+
+@pytest.mark.parametrize("warps", [1, 4])
+def test_functions_with_branches_and_fused_products(warps):
+    """The sum of two products rounds differently when its operands change places: lanes must agree still."""
+    x = np.random.default_rng(0).standard_normal(512).astype(np.float32)
+    cpu, gpu = both(functions, 1, [x, np.zeros(2 + 1024, np.float32)], B=512, num_warps=warps)
+    np.testing.assert_allclose(gpu[1], cpu[1], rtol=2e-6, atol=1e-6)

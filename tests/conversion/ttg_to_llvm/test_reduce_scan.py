@@ -144,3 +144,13 @@ def test_blocks_of_a_cluster(op, seed):
         want = [w.take(-1, axis) for w in want]
     np.testing.assert_array_equal(ya, want[0])
     np.testing.assert_array_equal(yb, want[1])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bits(seed):
+    rng, shape, axis, warps, layout = random_case(4000 + seed)
+    x = np.random.default_rng(seed).integers(0, 2, shape).astype(np.uint8)
+    (y,), _ = apply("reduce", single("reduce", "arith.ori", "i1"), [x], ["i1"], layout, axis, warps)
+    np.testing.assert_array_equal(y, x.max(axis))
+    (y,), _ = apply("scan", single("scan", "arith.xori", "i1"), [x], ["i1"], layout, axis, warps)
+    np.testing.assert_array_equal(y, np.bitwise_xor.accumulate(x, axis))
