@@ -75,9 +75,7 @@ def _asm_once(e: FunctionContext, op: tt.InlineAsm, operands: list[tuple[str, st
         shapes.append((each, op.packed_element // each, llvm_type(result.type)))
     types = [ty if each == 1 else f"<{each} x {ty}>" for each, n, ty in shapes for _ in range(n)]
     struct = types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-    value = e.asm(
-        op.asm_string, op.constraints.replace(" ", ""), operands, struct, not op.pure, " #1" if not op.pure else ""
-    )
+    value = users_asm(e, op, operands, struct)
     registers = iter([value] if len(types) == 1 else e.fields(struct, value, len(types)))
     out = []
     for each, n, ty in shapes:

@@ -142,9 +142,7 @@ def _inline_asm(e: FunctionContext, op: ttg.InlineAsm) -> None:
         operands += pairs[:1] if isinstance(value.type, MemDescType) else pairs
     types = [ty for result in op.results for ty in types_of(result.type)]
     struct = "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-    value = e.asm(
-        op.asm_string, op.constraints.replace(" ", ""), operands, struct, not op.pure, " #1" if not op.pure else ""
-    )
+    value = users_asm(e, op, operands, struct)
     parts = iter([value] if len(types) == 1 else e.fields(struct, value, len(types)))
     for result in op.results:
         e.bind(result, [next(parts) for _ in types_of(result.type)])
