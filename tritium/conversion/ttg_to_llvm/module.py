@@ -40,6 +40,7 @@ from . import (
     shared_memory,
 )
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
+from .order import in_order_of_use
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
@@ -135,7 +136,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         "entry:",
         *_thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
-        *e.lines,
+        *in_order_of_use(e.lines),
         "}",
     ])  # fmt: skip
 

@@ -11,6 +11,7 @@ from ...ir import FloatAttr, element_type, f32, f64
 from ...support import UnsupportedOperation
 from .context import FunctionContext, elementwise, elementwise_several, lowers
 from .floats import in_single
+from .inline_asm import users_asm
 from .math import library_call
 from .types import bit_width, literal, llvm_type, mangled, types_of
 

@@ -1,0 +1,80 @@
+"""The order of instructions: a permutation within blocks in which everything is made before it is used."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from tritium.conversion.ttg_to_llvm.order import in_order_of_use
+
+PURE = ["add i32 {}, {}", "select i1 %c, i32 {}, i32 {}", "call i32 @llvm.smax.i32(i32 {}, i32 {})"]
+PURE += [
+    'call i32 asm "add.u32 $0, $1, $2;", "=r,r,r"(i32 {}, i32 {}) #2, !dbg !3',
+    "call float @__nv_powf(i32 {}, i32 {})",
+]
+EFFECTS = ["call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 {}, i32 {})", "load i32, ptr {}, align 4 ; {}"]
+EFFECTS += [
+    'call i32 asm sideeffect "add.u32 $0, $1, $2;", "=r,r,r"(i32 {}, i32 {}) #1',
+    "call i32 @function(i32 {}, i32 {})",
+]
+
+
+def body(rng: random.Random) -> list[str]:
+    """A function of some blocks."""
+    lines, known, count = [], ["%lane", "%arg0"], 0
+    for block in range(rng.randint(1, 4)):
+        if block:
+            lines += [f"  br label %b{block}", f"b{block}:"]
+            lines.append(f"  %t{count} = phi i32 [ {rng.choice(known)}, %entry ]")
+            known, count = [*known, f"%t{count}"], count + 1
+        for _ in range(rng.randint(0, 30)):
+            kind = rng.choice([PURE, PURE, EFFECTS, None])
+            operands = [rng.choice(known[-12:]) for _ in range(2)]
+            if kind is None:
+                lines.append("  store i32 {}, ptr {}, align 4".format(*operands))
+                continue
+            lines.append(f"  %t{count} = {rng.choice(kind).format(*operands)}")
+            known, count = [*known, f"%t{count}"], count + 1
+    return [*lines, "  ret void"]
+
+
+def effects(lines: list[str]) -> list[str]:
+    """What must keep its order: everything but values without effects."""
+    pure = [re.compile(re.escape(p).replace(r"\{\}", r"\S+?")) for p in PURE]
+    return [line for line in lines if not any(p.fullmatch(line.partition(" = ")[2]) for p in pure)]
+
+
+@pytest.mark.parametrize("case", range(200))
+def test_random_bodies(case: int, seed: int) -> None:
+    lines = body(random.Random(seed))
+    found = in_order_of_use(lines)
+    assert sorted(found) == sorted(lines)
+    assert effects(found) == effects(lines)
+    made = {"%lane", "%arg0"}
+    for line in found:
+        name, _, text = line.partition(" = ")
+        if "phi" not in line:
+            assert set(re.findall(r"%t\d+", text or line)) <= made
+        made.add(name.strip())
+    blocks = [[sorted(b) for b in split(some)] for some in (lines, found)]
+    assert blocks[0] == blocks[1]
+
+
+def split(lines: list[str]) -> list[list[str]]:
+    """The blocks."""
+    out: list[list[str]] = [[]]
+    for line in lines:
+        if line.endswith(":"):
+            out.append([])
+        out[-1].append(line)
+    return out
+
+
+def test_chains_of_elements_stay_together() -> None:
+    breadth = [f"  %t{i} = fmul float %x{i}, %s" for i in range(4)]
+    breadth += [f"  %t{i + 4} = fadd float %t{i}, 1.0" for i in range(4)]
+    breadth += [f"  store float %t{i + 4}, ptr %p{i}" for i in range(4)]
+    depth = [breadth[4 * step + i] for i in range(4) for step in range(3)]
+    assert in_order_of_use([*breadth, "  ret void"]) == [*depth, "  ret void"]
