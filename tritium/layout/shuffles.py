@@ -229,12 +229,10 @@ def _choose_words(pull: _Pull, bits: int) -> _Words:
     images = [x for _, x in chosen]
     # A complement that has the registers which lanes and warps choose among.
     source = gf2.Elimination(images)
-    columns = [*images]
     for v in [x for x, _ in pull.lane + pull.other] + gf2.identity(pull.source_bits):
-        if gf2.Elimination(columns).solve(v) is None:
+        if source.solve(v) is None:
             source.add(v)
-            columns.append(v)
-    return _Words([j for j, _ in chosen], images, gf2.Elimination(columns))
+    return _Words([j for j, _ in chosen], images, source)
 
 
 # -- the three steps ----------------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def _tile(source: LinearLayout, target: LinearLayout, kept: Sequence[int]) -> _T
     basis = gf2.Elimination()
     columns: list[int] = []
     for v in [c for _, c in blocks] + rounds + gf2.identity(source.out_size().bit_length() - 1):
-        if gf2.Elimination(columns).solve(v) is None:
+        if basis.solve(v) is None:
             basis.add(v)
             columns.append(v)
     return _Tile(basis, [k for k, _ in blocks], rounds, len(columns) - len(blocks) - len(rounds))

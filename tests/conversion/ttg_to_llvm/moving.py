@@ -27,7 +27,9 @@ def flat(layout: Any, shape: Sequence[int]) -> str:
     return str(Linear(*bases))
 
 
-def moving_kernel(shape: Sequence[int], layouts: Sequence[Any], body: str, machine: Machine, capability: int) -> str:
+def moving_kernel(
+    shape: Sequence[int], layouts: Sequence[Any], body: str, machine: Machine, capability: int, functions: str = ""
+) -> str:
     """`body` makes %z in #b of %x in #a; further layouts are #c, …, and #s is one of shared memory where there is one."""
     n, dims, bits = prod(shape), "x".join(map(str, shape)), machine.bits
     names = [chr(97 + i) for i in range(len(layouts))]
@@ -49,7 +51,7 @@ def moving_kernel(shape: Sequence[int], layouts: Sequence[Any], body: str, machi
         "\n".join(aliases)
         + f"""
 #smem = #ttg.shared_memory
-module attributes {{{head}, ttg.target = "cuda:{capability}", "ttg.threads-per-warp" = 32 : i32}} {{
+module attributes {{{head}, ttg.target = "cuda:{capability}", "ttg.threads-per-warp" = 32 : i32}} {{{functions}
   tt.func public @move(%px: !tt.ptr<i{bits}> {{tt.divisibility = 16 : i32}}, %py: !tt.ptr<i{bits}>) attributes {{noinline = false}} {{{place("a", "px")}{place("b", "px")}{place("b", "py")}
     %x = tt.load %at_px_a : {source}
     %wanted = tt.load %at_px_b : {target}
@@ -64,9 +66,16 @@ module attributes {{{head}, ttg.target = "cuda:{capability}", "ttg.threads-per-w
     )
 
 
-def compiled(shape: Sequence[int], layouts: Sequence[Any], body: str, machine: Machine, capability: int = 90) -> Gpu:
+def compiled(
+    shape: Sequence[int],
+    layouts: Sequence[Any],
+    body: str,
+    machine: Machine,
+    capability: int = 90,
+    functions: str = "",
+) -> Gpu:
     """The kernel, compiled."""
-    return from_ttgir(moving_kernel(shape, layouts, body, machine, capability), capability)
+    return from_ttgir(moving_kernel(shape, layouts, body, machine, capability, functions), capability)
 
 
 def check(gpu: Gpu, shape: Sequence[int], machine: Machine, **options: Any) -> None:

@@ -13,6 +13,7 @@ from tests.layout.pairs import Machine, Pair, random_pair
 from tritium.dialects.ttg_layouts import Blocked, DotOperand, NvidiaMma
 from tritium.dialects.ttg_memory import SwizzledShared
 from tritium.emulator import DataRace
+from tritium.ir import VerificationError
 
 
 def converted(pair: Pair, capability: int = 90) -> Gpu:
@@ -132,3 +133,82 @@ def test_without_a_barrier_something_races() -> None:
         gpu.ptx = "\n".join([*lines[:i], *lines[i + 1 :]])
         with pytest.raises(DataRace):
             check(gpu, (32, 32), machine)
+
+
+def cast(bits: int, element: str, there: str, back: str) -> str:
+    """Elements become of another type, are moved as such, and come back."""
+    return f"""
+    %t = {there} %x : tensor<32x32xi{bits}, #a> -> tensor<32x32x{element}, #a>
+    %u = ttg.convert_layout %t : tensor<32x32x{element}, #a> -> tensor<32x32x{element}, #b>
+    %z = {back} %u : tensor<32x32x{element}, #b> -> tensor<32x32xi{bits}, #b>
+    """
+
+
+TYPES = [(64, "f64"), (32, "f32"), (16, "f16"), (16, "bf16"), (8, "f8E5M2"), (8, "f8E4M3FN")]
+ROWS, COLUMNS = Blocked((1, 4), (4, 8), (2, 1), (1, 0)), Blocked((4, 1), (8, 4), (1, 2), (0, 1))
+NEAR = Blocked((2, 2), (2, 16), (2, 1), (1, 0))
+
+
+@pytest.mark.parametrize("target", [COLUMNS, NEAR])
+@pytest.mark.parametrize("bits,element", TYPES)
+def test_floats(bits: int, element: str, target: Blocked) -> None:
+    machine = Machine(2, 1, bits)
+    body = cast(bits, element, "tt.bitcast", "tt.bitcast")
+    check(compiled((32, 32), [ROWS, target], body, machine), (32, 32), machine)
+
+
+@pytest.mark.parametrize("target", [COLUMNS, NEAR])
+def test_addresses(target: Blocked) -> None:
+    machine = Machine(2, 1, 64)
+    body = cast(64, "!tt.ptr<f32>", "tt.int_to_ptr", "tt.ptr_to_int")
+    check(compiled((32, 32), [ROWS, target], body, machine), (32, 32), machine)
+
+
+@pytest.mark.parametrize("target", [COLUMNS, NEAR])
+def test_truth_values(target: Blocked) -> None:
+    """The low bit of each element, moved by itself, is what the element says."""
+    machine = Machine(2, 1, 32)
+    body = """
+    %t = arith.trunci %x : tensor<32x32xi32, #a> to tensor<32x32xi1, #a>
+    %u = ttg.convert_layout %t : tensor<32x32xi1, #a> -> tensor<32x32xi1, #b>
+    %v = arith.extui %u : tensor<32x32xi1, #b> to tensor<32x32xi32, #b>
+    %low = arith.constant dense<-2> : tensor<32x32xi32, #b>
+    %rest = arith.andi %wanted, %low : tensor<32x32xi32, #b>
+    %z = arith.ori %rest, %v : tensor<32x32xi32, #b>
+    """
+    check(compiled((32, 32), [ROWS, target], body, machine), (32, 32), machine)
+
+
+def test_shuffles_alone_where_that_is_asked_for() -> None:
+    machine = Machine(2, 1, 32)
+    dims = "tensor<32x32xi32"
+    wish = "{force_warp_shuffle}"
+    body = f"%z = ttg.convert_layout %x {wish} : {dims}, #a> -> {dims}, #b>"
+    gpu = compiled((32, 32), [ROWS, Blocked((4, 1), (1, 32), (2, 1), (1, 0))], body, machine)
+    assert gpu.count(r"shfl\.sync") > 0 and gpu.metadata.shared == 0
+    check(gpu, (32, 32), machine)
+    with pytest.raises(VerificationError, match="between warps"):
+        compiled((32, 32), [ROWS, COLUMNS], body, machine)
+
+
+def test_functions_that_are_called_have_shared_memory_of_their_own() -> None:
+    """The buffer of the caller lives on while the function converts in scratch, behind it."""
+    machine = Machine(2, 1, 32)
+    tile, turned = "tensor<32x32xi32, #a>", "tensor<32x32xi32, #b>"
+    buffer = "!ttg.memdesc<32x32xi32, #c, #smem>"
+    function = f"""
+  tt.func private @turn(%v: {tile}) -> {turned} attributes {{noinline = true}} {{
+    %w = ttg.convert_layout %v : {tile} -> {turned}
+    tt.return %w : {turned}
+  }}"""
+    body = f"""
+    %m = ttg.local_alloc %x : ({tile}) -> {buffer}
+    %one = tt.call @turn(%x) : ({tile}) -> {turned}
+    %two = ttg.local_load %m : {buffer} -> {turned}
+    %three = tt.call @turn(%x) : ({tile}) -> {turned}
+    %both = arith.andi %one, %two : {turned}
+    %z = arith.andi %both, %three : {turned}
+    """
+    gpu = compiled((32, 32), [ROWS, COLUMNS, SwizzledShared(4, 1, 8, (1, 0))], body, machine, functions=function)
+    assert gpu.metadata.shared == 8192
+    check(gpu, (32, 32), machine)
