@@ -146,7 +146,7 @@ def test_scalars_reach_all_threads(warps):
 def test_adding_nothing_is_an_ordered_load():
     compiled = on_gpu(scalars, np.zeros(6, np.int32), np.zeros(256, np.int32), B=256, capability=90)
     assert compiled.count("ld.acquire.gpu.global.b32") == 1
-    assert compiled.count("red.relaxed.cta.global.add.u32") == 1
+    assert compiled.count("red.global.cta.relaxed.add.u32") == 1
 
 
 @tritium.jit
@@ -189,10 +189,10 @@ def scatter(p, q, x, B: tl.constexpr):
 @pytest.mark.parametrize(
     "kind, capability, instruction, count",
     [
-        (np.float32, 90, "red.relaxed.gpu.global.add.v4.f32", 2),
-        (np.float16, 90, "red.relaxed.gpu.global.add.noftz.v4.f16x2", 1),
-        (np.float16, 80, "red.relaxed.gpu.global.add.noftz.f16x2", 4),
-        (np.float32, 80, "red.relaxed.gpu.global.add.f32", 16),
+        (np.float32, 90, "red.global.gpu.relaxed.add.v4.f32", 2),
+        (np.float16, 90, "red.global.gpu.relaxed.add.noftz.v4.f16x2", 1),
+        (np.float16, 80, "red.global.gpu.relaxed.add.noftz.f16x2", 4),
+        (np.float32, 80, "red.global.gpu.relaxed.add.f32", 16),
     ],
 )
 def test_neighbours_go_together(kind, capability, instruction, count):
@@ -249,3 +249,21 @@ def test_blocks_of_a_cluster_share_results(seed):
     np.testing.assert_array_equal(y, before)
     np.testing.assert_array_equal(x, before + 1)
     assert s == 41 and run.arrays[1][0] == 42
+
+
+@tritium.jit
+def swap_one(lock, output, B: tl.constexpr):
+    tl.store(output + tl.arange(0, B), tl.atomic_cas(lock, 0, 1))
+
+
+@tritium.jit
+def swap_many(lock, output, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(output + i, tl.atomic_cas(lock + i, tl.zeros((B,), tl.int32), tl.full((B,), 1, tl.int32)))
+
+
+@pytest.mark.parametrize("size", [1, 16, 512])
+def test_results_of_kernels_in_clusters(size):
+    for kernel, lock in ((swap_one, np.full(1, 7, np.int32)), (swap_many, np.arange(7, size + 7, dtype=np.int32))):
+        cpu, gpu = both(kernel, 1, [lock, np.zeros(size, np.int32)], B=size, num_ctas=4, capability=90)
+        np.testing.assert_array_equal(cpu[1], gpu[1])

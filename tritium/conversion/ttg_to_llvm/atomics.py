@@ -1,10 +1,12 @@
 """Atomic operations on global memory: read-modify-write, compare and swap; loads, stores and polls that are ordered.
 
-    tt.atomic_rmw fadd, relaxed, gpu, %p, %v, %m      @$9 red.relaxed.gpu.global.add.v4.f32 [$0], {$1, …};
+    tt.atomic_rmw fadd, relaxed, gpu, %p, %v, %m      @$9 red.global.gpu.relaxed.add.v4.f32 [$0], {$1, …};
 
 Each element is touched by one of the threads that hold it; `red` where nobody wants the old value. Neighbours go in one
 instruction where there is one: two f16 or bf16 in a word, and from sm_90 on vectors of up to 16 bytes (PTX ISA 8.8,
 9.7.13.2). What has no instruction (bf16 before sm_90) becomes LLVM's own atomic, a loop that compares and swaps.
+
+Qualifiers stand in Triton's order, which ptxas takes as well as the manual's: kernels are searched for them.
 
 **Order.** A program is all of its threads. What any of them wrote before an operation that releases is seen by who
 acquires: all threads meet at a barrier before a release, and after an acquire. A thread with several instructions to do
@@ -204,7 +206,7 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
             values[first] = _by_llvm(e, op, order, addresses[first], sources[first], conditions[first])
             continue
         opcode = "atom" if used or exchanges or order.spelled in ("acquire", "acq_rel") else "red"
-        line = f"{opcode}.{order.spelled}.{order.scope}.global.{kind.suffix}"
+        line = f"{opcode}.global.{order.scope}.{order.spelled}.{kind.suffix}"
         words = pack(e, [sources[r] for r in group], ty, kind.width)
         old = _emit(e, line, kind, addresses[first], [words], conditions[first], opcode == "atom")
         if used:
@@ -247,7 +249,7 @@ def _cas(e: FunctionContext, op: tt.AtomicCAS) -> None:
     values = {}
     for (r,) in groups:
         words = [[bits_of(e, ty, column[r])] for column in (compared, sources)]
-        line = f"atom.{order.spelled}.{order.scope}.global.{kind.suffix}"
+        line = f"atom.global.{order.spelled}.{order.scope}.{kind.suffix}"
         (old,) = _emit(e, line, kind, addresses[r], words, conditions[r], True)
         values[r] = from_bits(e, ty, old)
     order.fence_after()
