@@ -60,21 +60,31 @@ def b_f64(i: int, lane: int) -> tuple[int, int]:
     return in_group(lane), group(lane)
 
 
+def a_f64_16_rows(i: int, lane: int) -> tuple[int, int]:
+    return group(lane) + (8 if i % 2 else 0), i // 2 * 4 + in_group(lane)
+
+
+def b_f64_16_rows(i: int, lane: int) -> tuple[int, int]:
+    return i * 4 + in_group(lane), group(lane)
+
+
 def c_8_rows(i: int, lane: int) -> tuple[int, int]:
     return group(lane), in_group(lane) * 2 + i
 
 
-# width, halves, rows -> fragments
+# width, doublings, rows -> fragments
 KINDS = {
-    (2, True, 16): (a_16_bits, b_16_bits, c_16_rows),
-    (4, True, 16): (a_8_bits, b_8_bits, c_16_rows),
-    (1, True, 16): (a_tf32, b_tf32, c_16_rows),
-    (1, False, 8): (a_f64, b_f64, c_8_rows),
+    (2, 1, 16): (a_16_bits, b_16_bits, c_16_rows),
+    (4, 1, 16): (a_8_bits, b_8_bits, c_16_rows),
+    (1, 1, 16): (a_tf32, b_tf32, c_16_rows),
+    (1, 0, 8): (a_f64, b_f64, c_8_rows),
+    (1, 0, 16): (a_f64_16_rows, b_f64_16_rows, c_16_rows),
+    (1, 2, 16): (a_f64_16_rows, b_f64_16_rows, c_16_rows),
 }
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_fragments_are_those_of_ptx(kind: tuple[int, bool, int]) -> None:
+def test_fragments_are_those_of_ptx(kind: tuple[int, int, int]) -> None:
     for name, table in zip("abd", KINDS[kind]):
         layout = fragment(name, *kind)
         assert layout.is_invertible()
@@ -98,11 +108,11 @@ def held(layout: LinearLayout, tensor: np.ndarray) -> dict[tuple[int, int], list
 class Warp:
     """The registers of one warp, and what an instruction does to them, by the tables of PTX."""
 
-    def __init__(self, number: int, kind: tuple[int, bool, int], a: dict, b: dict, d: dict) -> None:
+    def __init__(self, number: int, kind: tuple[int, int, int], a: dict, b: dict, d: dict) -> None:
         self.number, self.kind = number, kind
         self.a, self.b, self.d = a, b, d
-        width, halves, rows = kind
-        self.shape = rows, 8, 4 * width * (2 if halves else 1)
+        width, doublings, rows = kind
+        self.shape = rows, 8, 4 * width << doublings
 
     def run(self, step: MmaStep, idle: int) -> None:
         m, n, k = self.shape
@@ -126,7 +136,7 @@ def random_matrices(m: int, n: int, k: int, batch: tuple[int, ...] = ()) -> list
     return [rng.integers(-4, 5, (*batch, *shape)).astype(float) for shape in ((m, k), (k, n), (m, n))]
 
 
-def check(layouts: list[LinearLayout], matrices: list[np.ndarray], kind: tuple[int, bool, int]) -> int:
+def check(layouts: list[LinearLayout], matrices: list[np.ndarray], kind: tuple[int, int, int]) -> int:
     """Multiply by the plan and compare with NumPy; the number of instructions of a warp."""
     plan = plan_mma(*layouts, *kind)
     a, b, d = (held(layout, matrix) for layout, matrix in zip(layouts, matrices))
@@ -154,26 +164,27 @@ def mma_layouts(shape: tuple[int, ...], k_width: int, warps: tuple[int, ...], ro
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_products(kind: tuple[int, bool, int]) -> None:
+def test_products(kind: tuple[int, int, int]) -> None:
     """All sizes, those smaller than an instruction too; as many neighbours along K as narrower elements give."""
     width, _, rows = kind
+    tile = 8 if width == 1 and rows == 16 and kind != (1, 1, 16) else rows
     shapes = [(16, 8, 16), (32, 16, 64), (64, 32, 32), (8, 8, 16), (16, 4, 16), (4, 2, 8), (16, 8, 4), (1, 1, 1)]
     for k_width in {width, 1, 4}:
         for shape in shapes:
             for warps in ((1, 1), (2, 2), (1, 4)):
-                check(mma_layouts(shape, k_width, warps, rows), random_matrices(*shape), kind)
+                check(mma_layouts(shape, k_width, warps, tile), random_matrices(*shape), kind)
 
 
 def test_batches() -> None:
     for warps in ((4, 1, 1), (2, 2, 1), (1, 1, 2)):
         layouts = mma_layouts((4, 16, 16, 32), 2, warps, 16)
-        check(layouts, random_matrices(16, 16, 32, (4,)), (2, True, 16))
+        check(layouts, random_matrices(16, 16, 32, (4,)), (2, 1, 16))
 
 
 def test_no_instruction_is_wasted() -> None:
     """128 x 128 x 64 by four warps: 4 x 8 tiles of 16 x 8 a warp, 4 steps along K."""
-    assert check(mma_layouts((32, 16, 32), 2, (1, 1), 16), random_matrices(32, 16, 32), (2, True, 16)) == 2 * 2 * 2
-    plan = plan_mma(*mma_layouts((128, 128, 64), 2, (2, 2), 16), 2, True)
+    assert check(mma_layouts((32, 16, 32), 2, (1, 1), 16), random_matrices(32, 16, 32), (2, 1, 16)) == 2 * 2 * 2
+    plan = plan_mma(*mma_layouts((128, 128, 64), 2, (2, 2), 16), 2, 1)
     assert len(plan.steps) == 4 * 8 * 4 and plan.steps_along_k == 4 and plan.idle == 0
 
 
@@ -188,7 +199,7 @@ def renumbered(layout: LinearLayout, seed: int) -> LinearLayout:
 def test_registers_may_be_numbered_in_any_way(seed: int) -> None:
     a, b, d = mma_layouts((32, 16, 64), 2, (2, 1), 16)
     layouts = [renumbered(a, seed), renumbered(b, seed + 1), renumbered(d, seed + 2)]
-    check(layouts, random_matrices(32, 16, 64), (2, True, 16))
+    check(layouts, random_matrices(32, 16, 64), (2, 1, 16))
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -202,7 +213,7 @@ def test_what_does_not_fit_is_refused() -> None:
         ((a, b, registers.blocked((32, 32), [1, 2], [4, 8], [2, 2], [1, 0])), "a and d are dealt"),
     ):
         with pytest.raises(ValueError, match=why):
-            plan_mma(*layouts, 2, True)
+            plan_mma(*layouts, 2, 1)
 
 
 def fma_layouts(shape: tuple[int, ...], blocked: list[list[int]]) -> list[LinearLayout]:

@@ -11,14 +11,14 @@ is called, and several are fine, since an instruction need not see the tensor as
 - rows 8 to 15 of an instruction may be any other rows;
 - where a tensor is shorter than an instruction along K, the rest of the operands is zero.
 
-Sizes are in elements. `width`: neighbours along K that share a 32-bit register, `halves`: whether the instruction is
-twice as long along K as four lanes times `width`; f64 has neither. Registers of fragments, lowest bit of their number
+Sizes are in elements. `width`: neighbours along K that share a 32-bit register (f64 has none), `doublings`: how often
+the instruction is twice as long along K as four lanes times `width`. Registers of fragments, lowest bit of their number
 first, with the lanes behind (w = width):
 
 | operand | registers | lanes |
 |---|---|---|
-| a, M x K | k by 1 … w/2; m by 8; k by 4w | k by w, 2w; m by 1, 2, 4 |
-| b, K x N | k by 1 … w/2; k by 4w | k by w, 2w; n by 1, 2, 4 |
+| a, M x K | k by 1 … w/2; m by 8; k by 4w, 8w … | k by w, 2w; m by 1, 2, 4 |
+| b, K x N | k by 1 … w/2; k by 4w, 8w … | k by w, 2w; n by 1, 2, 4 |
 | c and d, M x N | n by 1; m by 8 | n by 2, 4; m by 1, 2, 4 |
 """
 
@@ -36,17 +36,17 @@ _BATCH, _ROW, _COLUMN = 0, 1, 2
 """Dimensions of operands and results, the batch first; K is the column of a and the row of b."""
 
 
-def fragment(operand: str, width: int, halves: bool, rows: int = 16) -> LinearLayout:
+def fragment(operand: str, width: int, doublings: int, rows: int = 16) -> LinearLayout:
     """The fragment of operand "a", "b" or "d" of an instruction of `rows` rows: register, lane -> dim0, dim1.
 
-    >>> print(fragment("d", 1, False, 8))
+    >>> print(fragment("d", 1, 0, 8))
     register: 1 -> (0, 1); lane: 1 -> (0, 2), 2 -> (0, 4), 4 -> (1, 0), 8 -> (2, 0), 16 -> (4, 0) in (dim0: 8, dim1: 8)
     """
     packed = [1 << i for i in range(width.bit_length() - 1)]
     along = [width, 2 * width]
-    half = [4 * width] if halves else []
+    half = [4 * width << i for i in range(doublings)]
     eight = [(8, 0)] if rows == 16 else []
-    depth = 4 * width * (2 if halves else 1)
+    depth = 4 * width << doublings
     if operand == "d":
         registers = [(0, 1), *eight]
         return LinearLayout({"register": registers, "lane": [(0, 2), (0, 4), *_rows()]}, {"dim0": rows, "dim1": 8})
@@ -149,7 +149,7 @@ def _numbers(vectors: dict[int, int]) -> dict[int, int]:
     return out
 
 
-def plan_mma(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, halves: bool, rows: int = 16) -> MmaPlan:
+def plan_mma(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, doublings: int, rows: int = 16) -> MmaPlan:
     """The instructions for d += a @ b; `ValueError` says what does not fit the fragments.
 
     Layouts have two dimensions, or three with a batch in front.
@@ -174,15 +174,15 @@ def plan_mma(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, halv
     _same_lanes(pa.moves("lane", _ROW)[:2], [0, 0], "rows")
     _same_lanes(columns[:2], [0, 0], "columns")
     _same_lanes(pd.moves("lane", _COLUMN), [*columns[3:], 0, 0, 0], "columns")
-    return _plan(pa, pb, pd, _Shape(pa, pd, columns[2], width, halves, rows))
+    return _plan(pa, pb, pd, _Shape(pa, pd, columns[2], width, doublings, rows))
 
 
 class _Shape:
     """Which vectors stand for the instruction's: `k` those of registers along K, `row` for 8 rows, `column` for 1."""
 
-    def __init__(self, a: _Operand, d: _Operand, column: int, width: int, halves: bool, rows: int) -> None:
+    def __init__(self, a: _Operand, d: _Operand, column: int, width: int, doublings: int, rows: int) -> None:
         vectors = list(a.registers[_COLUMN])
-        needed = width.bit_length() - 1 + halves
+        needed = width.bit_length() - 1 + doublings
         self.k: list[int | None] = [*vectors[:needed], *[None] * (needed - len(vectors))]
         self.packed = width.bit_length() - 1
         self.row: int | None = None if rows == 8 else next(iter(a.registers[_ROW]), 0)

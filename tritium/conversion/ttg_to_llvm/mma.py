@@ -79,18 +79,31 @@ def instruction_for(e: FunctionContext, op: Any) -> Instruction:
 
 @functools.lru_cache(256)
 def _planned(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, shape: Instruction) -> MmaPlan:
-    return plan_mma(a, b, d, width, shape.depth > 4 * width, shape.rows)
+    return plan_mma(a, b, d, width, (shape.depth // (4 * width)).bit_length() - 1, shape.rows)
 
 
 def mma_sync(e: FunctionContext, op: Any) -> list[str]:
     """The parts of d = a @ b + c."""
     shape = instruction_for(e, op)
     width = max(1, 32 // op.a.type.element.width)
+    if shape is _F64 and e.module.capability >= 90:
+        shape = _larger_f64(e.layout(op.a))
     try:
         plan = _planned(e.layout(op.a), e.layout(op.b), e.layout(op.d), width, shape)
     except ValueError as error:
         raise UnsupportedOperation(op, f"has operands that mma.sync cannot take: {error}") from None
     return _Writer(e, op, shape, width, plan).parts()
+
+
+def _larger_f64(a: LinearLayout) -> Instruction:
+    """The largest instruction of Hopper's for operands of f64: of what a thread has, 16 rows and up to 16 along K.
+
+    m8n8k4 is what the layouts are made for, but there it runs at a part of the speed of the larger ones.
+    """
+    moving = [tuple(v)[-2:] for v in a.bases["register"]]
+    if not any(row for row, _ in moving):
+        return _F64
+    return Instruction(16, 4 << min(2, sum(k > 0 for _, k in moving)), 90)
 
 
 class _Writer:
