@@ -5,14 +5,16 @@ work together, and may move what must not be moved.
 
 Levels of the optimizer, measured 2026-11 with llvmlite 0.50 over Triton's own input for vector add, softmax, a matrix
 product and attention: 1, 2 and 3 give the same PTX to the byte; 1 takes two thirds of the time of 3. Hence level 1.
-(Vectorizers are off: memory is accessed in vectors already, and arithmetic has none.)
+(Vectorizers are off: memory is accessed in vectors already, and arithmetic has none.) Instruction selection runs at
+level 2: level 3 numbers values once more in each of its steps, which took half of its time and changed at most six
+lines of PTX (six kernels of examples/, LLVM 22).
 
 `.version` is what the assembler at hand reads, `.target` the chip with the suffix `a` where instructions depend on it.
 Whether products and sums may become one FMA stands on the operations (`contract`), which is the lowering's to say.
 
 LLVM ends the process on what it cannot select, such as constraints of inline assembly that no register fits. Text that
-a person wrote (`UserText`) is therefore compiled in a process of its own, and so is text with inline assembly whose
-constraints are not of the plain kind.
+a person wrote (`UserText`) is therefore compiled in a process of its own, and so is a kernel with inline assembly of
+its author's whose constraints are not of the plain kind.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from .libdevice import link_libraries
 __all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "library", "optimize", "optimized_module"]
 
 LEVEL = 1
+SELECTION_LEVEL = 2
 TRIPLE = "nvptx64-nvidia-cuda"
 TIMEOUT = 300.0
 
@@ -102,7 +105,7 @@ class Chip:
             )
         versions = _PTX_OF_LLVM[min(max(release, 20), max(_PTX_OF_LLVM))]
         feature = max((v for v in versions if v <= self.ptx), default=versions[0])
-        return Machine(TRIPLE, self.name, f"+ptx{feature}", 3)
+        return Machine(TRIPLE, self.name, f"+ptx{feature}", SELECTION_LEVEL)
 
 
 def _dotted(version: int) -> str:
@@ -133,15 +136,20 @@ def _commented(text: str, comment: str) -> str:
 
 
 def optimize(
-    text: str, chip: Chip, libraries: tuple[tuple[str, str], ...] = (), ftz: bool = True, comment: str = ""
+    text: str,
+    chip: Chip,
+    libraries: tuple[tuple[str, str], ...] = (),
+    ftz: bool = True,
+    comment: str = "",
+    foreign_asm: bool = True,
 ) -> Any:
     """LLVM `text`, linked with the library functions it calls and optimized: an OptimizedModule, or its text.
 
     `libraries` are (name, path) of bitcode; the name `libdevice` is what NVIDIA's math functions are taken from. `ftz`
-    lets these flush subnormals; a `comment` is put before the text. BackendError with LLVM's message where the text is
-    malformed.
+    lets these flush subnormals; a `comment` is put before the text; `foreign_asm` says whether inline assembly may be
+    in it that no lowering of ours wrote. BackendError with LLVM's message where the text is malformed.
     """
-    if isinstance(text, UserText) or not asm_is_plain(text):
+    if isinstance(text, UserText) or (foreign_asm and not asm_is_plain(text)):
         request = {**asdict(chip), "stage": "llir", "libraries": libraries, "ftz": ftz}
         return UserText(_commented(run_isolated(_WORKER, request, text, TIMEOUT).decode(), comment))
     return OptimizedModule(optimized_module(text, chip, libraries, ftz), comment)

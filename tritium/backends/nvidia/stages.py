@@ -106,7 +106,9 @@ class Build:
             metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
             self._check_shared(module, metadata)
             comment = launch_comment(metadata)
-            return codegen.optimize(lowered.text, chip, options.extern_libs, options.enable_reflect_ftz, comment)
+            foreign = any(op.name == "tt.elementwise_inline_asm" for op in module.walk())
+            libraries, ftz = options.extern_libs, options.enable_reflect_ftz
+            return codegen.optimize(lowered.text, chip, libraries, ftz, comment, foreign)
 
     def make_ptx(self, llir: Any, metadata: dict[str, Any]) -> str:
         """PTX, whose `.version` the assembler reads."""
