@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import functools
 
+from .access import Access
 from .linear import LinearLayout
 from .shuffles import LanePlan, plan_lanes
 from .swizzle import MemoryPlan, memory_cost, plan_memory
 
-__all__ = ["Plan", "cost", "kind", "plan_exchange"]
+__all__ = ["Plan", "cost", "describe", "kind", "plan_exchange"]
 
 Plan = LanePlan | MemoryPlan
 
@@ -42,6 +43,24 @@ def kind(plan: Plan) -> str:
     if plan.shuffles or plan.selects:
         return "lanes"
     return "nothing" if plan.moves_nothing() else "registers"
+
+
+def describe(plan: Plan) -> str:
+    """One line on what a plan does."""
+    if isinstance(plan, LanePlan):
+        if kind(plan) != "lanes":
+            return kind(plan)
+        return f"lanes: {plan.shuffles} shuffles, {plan.selects} selects"
+    rounds = "1 round" if plan.rounds == 1 else f"{plan.rounds} rounds"
+    sides = f"{_side('stores', plan.store.access)}, {_side('loads', plan.load.access)}"
+    return f"memory: {rounds} of {plan.bytes} bytes, {sides}; waits for the {plan.sync}"
+
+
+def _side(what: str, access: Access) -> str:
+    size = f"{access.instructions} {what} of {access.width * access.bits // 8} bytes"
+    if access.kind != "vector":
+        size += " as matrices" if access.kind == "matrix" else " as transposed matrices"
+    return size + (f" with {access.conflicts} conflicts" if access.conflicts else "")
 
 
 @functools.lru_cache(4096)
