@@ -211,3 +211,41 @@ def test_masked_copies(other: int | None) -> None:
     gpu = copied(pair, mask, before, after)
     assert gpu.count(r"cp\.async\.cg") == 2
     check(gpu, pair.shape, pair.machine)
+
+
+@pytest.mark.parametrize("index", ["i32", "i64", "i16"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_gathering_and_scattering(axis: int, index: str) -> None:
+    """Scattered to the places in reverse order, and gathered from there; the threads of both warps hold copies."""
+    size = (16, 32)[axis]
+    pair = Pair(
+        (16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), Blocked((2, 2), (8, 4), (1, 2), (1, 0)), Machine(2, 1, 32)
+    )
+
+    def places(layout: str) -> str:
+        line = f"#ttg.slice<{{dim = {1 - axis}, parent = {layout}}}>"
+        column = f"{size}x1" if axis == 0 else f"1x{size}"
+        tag = layout[1:]
+        change = {
+            "i16": f"arith.trunci %turned_{tag} : tensor<16x32xi32, {layout}> to tensor<16x32xi16, {layout}>",
+            "i32": f"arith.ori %turned_{tag}, %turned_{tag} : tensor<16x32xi32, {layout}>",
+            "i64": f"arith.extsi %turned_{tag} : tensor<16x32xi32, {layout}> to tensor<16x32xi64, {layout}>",
+        }
+        return f"""
+        %range_{tag} = tt.make_range {{start = 0 : i32, end = {size} : i32}} : tensor<{size}xi32, {line}>
+        %column_{tag} = tt.expand_dims %range_{tag} {{axis = {1 - axis} : i32}} : tensor<{size}xi32, {line}> -> tensor<{column}xi32, {layout}>
+        %there_{tag} = tt.broadcast %column_{tag} : tensor<{column}xi32, {layout}> -> tensor<16x32xi32, {layout}>
+        %last_{tag} = arith.constant dense<{size - 1}> : tensor<16x32xi32, {layout}>
+        %turned_{tag} = arith.subi %last_{tag}, %there_{tag} : tensor<16x32xi32, {layout}>
+        %index_{tag} = {change[index]}
+        """
+
+    body = f"""
+    {places("#a")}
+    {places("#b")}
+    %m = ttg.local_alloc : () -> M<#c, #smem, mutable>
+    ttg.local_scatter %m[%index_a], %x {{axis = {axis} : i32}} : M<#c, #smem, mutable>, tensor<16x32x{index}, #a>, T<#a>
+    %z = ttg.local_gather %m[%index_b] {{axis = {axis} : i32}} : M<#c, #smem, mutable>, tensor<16x32x{index}, #b> -> T<#b>
+    """
+    gpu = through(pair, SwizzledShared(4, 1, 8, (1, 0)), body)
+    check(gpu, pair.shape, pair.machine)

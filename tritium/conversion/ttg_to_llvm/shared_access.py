@@ -18,7 +18,17 @@ from .context import FunctionContext
 from .positions import linear_image, thread_of
 from .types import bit_width, llvm_type
 
-__all__ = ["Addresses", "Gaps", "from_memory", "load_access", "owner", "store_access", "to_memory"]
+__all__ = [
+    "Addresses",
+    "Gaps",
+    "from_memory",
+    "load_access",
+    "memory_type",
+    "owner",
+    "store_access",
+    "store_element",
+    "to_memory",
+]
 
 SHARED = "ptr addrspace(3)"
 Gaps = Sequence[tuple[int, int]]
@@ -139,7 +149,7 @@ def owner(e: FunctionContext, idle_lanes: int, idle_warps: int) -> str | None:
 # -- elements ---------------------------------------------------------------------------------------------------
 
 
-def _memory_type(ty: Type) -> str:
+def memory_type(ty: Type) -> str:
     """The LLVM type of an element in shared memory."""
     if isinstance(element_type(ty), PointerType):
         return f"i{bit_width(ty)}"
@@ -148,7 +158,7 @@ def _memory_type(ty: Type) -> str:
 
 def to_memory(e: FunctionContext, ty: Type, operand: str) -> str:
     """An element as memory holds it."""
-    source, target = llvm_type(ty), _memory_type(ty)
+    source, target = llvm_type(ty), memory_type(ty)
     if source == target:
         return operand
     return e.op(f"{'ptrtoint' if source.startswith('ptr') else 'zext'} {source} {operand} to {target}")
@@ -156,7 +166,7 @@ def to_memory(e: FunctionContext, ty: Type, operand: str) -> str:
 
 def from_memory(e: FunctionContext, ty: Type, operand: str) -> str:
     """The other way round."""
-    source, target = _memory_type(ty), llvm_type(ty)
+    source, target = memory_type(ty), llvm_type(ty)
     if source == target:
         return operand
     return e.op(f"{'inttoptr' if target.startswith('ptr') else 'trunc'} {source} {operand} to {target}")
@@ -209,7 +219,7 @@ def store_access(
     owns: str | None = None,
 ) -> None:
     """Store the registers of an access, as memory holds them; only threads that `owns` holds for, if it is given."""
-    kind = _memory_type(ty)
+    kind = memory_type(ty)
     for constant, registers in access.moves:
         elements = [values[r] for r in registers]
         at = addresses.at(constant)
@@ -223,6 +233,15 @@ def store_access(
             e.stmt(f"store {vector} {whole}, {SHARED} {at}, align {access.width * access.bits // 8}")
         else:
             _guarded_store(e, access, kind, elements, at, owns)
+
+
+def store_element(e: FunctionContext, ty: Type, operand: str, at: str, owns: str | None) -> None:
+    """Store one element, as memory holds it, at an address."""
+    bits = max(8, bit_width(ty))
+    if owns is None:
+        e.stmt(f"store {memory_type(ty)} {operand}, {SHARED} {at}, align {bits // 8}")
+        return
+    _guarded_store(e, Access("vector", bits, 1, (), (), (), (), (), 1), memory_type(ty), [operand], at, owns)
 
 
 _ASM = {8: ("b8", "h", "i16"), 16: ("b16", "h", "i16"), 32: ("b32", "r", "i32"), 64: ("b64", "l", "i64")}
@@ -256,7 +275,7 @@ def load_access(
     e: FunctionContext, access: Access, addresses: Addresses, ty: Type, remote: bool = False
 ) -> dict[int, str]:
     """For each register of an access what is loaded, as memory holds it. `remote`: from the memory of the cluster."""
-    kind = _memory_type(ty)
+    kind = memory_type(ty)
     out: dict[int, str] = {}
     for constant, registers in access.moves:
         if remote:

@@ -30,8 +30,18 @@ from ...layout.access import Access
 from ...layout.buffer_access import Gaps, plan_buffer_access
 from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
-from .positions import linear_image
-from .shared_access import Addresses, from_memory, load_access, owner, store_access, to_memory
+from .positions import linear_image, positions
+from .shared_access import (
+    Addresses,
+    from_memory,
+    load_access,
+    memory_type,
+    owner,
+    store_access,
+    store_element,
+    to_memory,
+)
+from .types import bit_width
 
 __all__ = ["Buffer", "buffer_of"]
 
@@ -66,6 +76,25 @@ class Buffer(NamedTuple):
             return str(at), at
         image = linear_image(e, LinearLayout(offsets, {"offset": top}), dict(zip(offsets, self.start)))
         return image["offset"], top - size
+
+    def element(self, e: FunctionContext, coordinates: Sequence[str]) -> str:
+        """The address of one element, for i32 operands as coordinates in what is seen."""
+        size = self.bits // 8
+        inverse = self.layout.pseudoinvert()
+        offsets = {name: [(basis[0] * size,) for basis in bases] for name, bases in inverse.bases.items()}
+        whole = LinearLayout(offsets, {"offset": self.layout.ins["offset"] * size})
+        offset = linear_image(e, whole, dict(zip(offsets, coordinates, strict=True)))["offset"]
+        first, _ = self._start(e)
+        if first != "0":
+            offset = first if offset == "0" else e.op(f"xor i32 {offset}, {first}")
+        return self._at(e, offset)
+
+    def _at(self, e: FunctionContext, offset: str) -> str:
+        size, total = self.bits // 8, offset
+        for interval, padding in self.gaps:
+            which = e.op(f"udiv i32 {offset}, {interval * size}")
+            total = e.op(f"add i32 {total}, {e.op(f'mul i32 {which}, {padding * size}')}")
+        return self.base if total == "0" else e.op(f"getelementptr i8, {SHARED} {self.base}, i32 {total}")
 
 
 def buffer_of(e: FunctionContext, op: Operation, value: Value) -> Buffer:
@@ -135,6 +164,41 @@ def _local_store(e: FunctionContext, op: ttg.LocalStore) -> None:
 @lowers(ttg.LocalLoad)
 def _local_load(e: FunctionContext, op: ttg.LocalLoad) -> None:
     e.bind(op.result, load(e, op, op.result.type, op.src))
+
+
+def _elements(e: FunctionContext, op: Any, value: Value, tensor: Any) -> list[str]:
+    """For each register the address of the element that an index selects along `axis`."""
+    buffer = buffer_of(e, op, value)
+    if linear_layout_of(tensor).ins["block"] > 1:
+        raise UnsupportedOperation(op, "across the blocks of a cluster is not supported")
+    width = bit_width(op.indices.type)
+    out = []
+    for index, place in zip(e(op.indices), positions(e, linear_layout_of(tensor)), strict=True):
+        if width != 32:
+            index = e.op(f"{'trunc' if width > 32 else 'zext'} i{width} {index} to i32")
+        out.append(buffer.element(e, [index if d == op.axis else n for d, n in enumerate(place)]))
+    return out
+
+
+@lowers(ttg.LocalGather)
+def _local_gather(e: FunctionContext, op: ttg.LocalGather) -> None:
+    ty = op.result.type
+    size = element_bits(ty) // 8
+    loaded = []
+    for at in _elements(e, op, op.src, ty):
+        loaded.append(from_memory(e, ty, e.op(f"load {memory_type(ty)}, {SHARED} {at}, align {size}")))
+    e.bind(op.result, loaded)
+
+
+@lowers(ttg.LocalScatter)
+def _local_scatter(e: FunctionContext, op: ttg.LocalScatter) -> None:
+    ty = op.values.type
+    idle = linear_layout_of(ty).redundant()  # type: ignore[arg-type]
+    owns = owner(e, idle["lane"], idle["warp"])
+    values = e(op.values)
+    for r, at in enumerate(_elements(e, op, op.dst, ty)):
+        if not r & idle["register"]:
+            store_element(e, ty, to_memory(e, ty, values[r]), at, owns)
 
 
 # -- views ------------------------------------------------------------------------------------------------------
