@@ -39,7 +39,6 @@ ENDS = frozenset(
         "stmatrix",
         "wgmma",
         "movmatrix",
-        "setmaxnreg",
     )
 )
 
@@ -282,7 +281,7 @@ def cut(instructions: list[Instruction], labels: set[int]) -> tuple[list[Segment
             if pending:
                 close(None)
             starts[index] = len(segments)
-        if i.opcode in ENDS:
+        if i.opcode in ENDS or (i.opcode == "mbarrier" and i.modifiers[:1] == ("try_wait",)):
             if pending and i.opcode not in ("bra", "brx", "ret", "exit"):
                 close(None)
             close(i)

@@ -1,6 +1,21 @@
 """The instructions, by kind; importing this package registers them all."""
 
-from . import atomics, bits, compare, control, convert, copies, floating, integer, loads, matrix, moves, tensor, warp
+from . import (
+    atomics,
+    bits,
+    compare,
+    control,
+    convert,
+    copies,
+    floating,
+    integer,
+    loads,
+    matrix,
+    mbarrier,
+    moves,
+    tensor,
+    warp,
+)
 
 __all__ = ["atomics", "bits", "compare", "control", "convert", "copies", "floating", "integer", "loads", "moves"]
-__all__ += ["matrix", "tensor", "warp"]
+__all__ += ["matrix", "mbarrier", "tensor", "warp"]

@@ -30,7 +30,7 @@ def trap(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-@emulates("membar", "fence", "nanosleep", "griddepcontrol", "pmevent")
+@emulates("membar", "fence", "nanosleep", "griddepcontrol", "pmevent", "setmaxnreg")
 def nothing(machine: Machine, i: Instruction) -> Step:
     """Orders accesses, waits, or waits for other kernels: in the emulator all of it has happened."""
     return lambda mask: None

@@ -16,6 +16,7 @@ from ..errors import UnknownInstruction
 from ..ptx import Immediate, Instruction, Register
 from ..registry import emulates
 from ..types import TYPES, UNSIGNED, Array
+from .mbarrier import bulk_copy, copies_arrive
 
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
@@ -27,11 +28,17 @@ _ALLOWED = re.compile(r"(async|ca|cg|shared|shared::cta|global|L2::\w+|L2::cache
 
 @emulates("cp")
 def copy(machine: Machine, i: Instruction) -> Step:
-    if i.modifiers[:1] != ("async",) or "bulk" in i.modifiers:
+    if i.modifiers[:1] != ("async",) or "tensor" in i.modifiers:
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
+    if "bulk" in i.modifiers:
+        if {"commit_group", "wait_group"} & set(i.modifiers):
+            return lambda mask: None  # bulk copies have ended when they begin
+        return bulk_copy(machine, i)
     last = i.modifiers[-1]
     if last == "commit_group":
         return machine.copies.commit
+    if "mbarrier" in i.modifiers:
+        return copies_arrive(machine, i)
     if last == "wait_all":
         return lambda mask: machine.copies.wait(mask, None)
     if last == "wait_group":

@@ -1,0 +1,303 @@
+"""mbarrier objects in shared memory, and the copies that report to them.
+
+The 64 bits of an object are opaque to programs. Here they hold, from the low end: 20 bits of arrivals that a phase
+expects, 20 bits of arrivals that are pending, 21 bits of bytes that are announced and have not come (with a sign), and
+the number of the phase modulo 2. A phase ends when nothing is pending and all bytes have come.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..access import Piece, Target, elements, space_of
+from ..ends import BLOCKED, ENDS_OF, End
+from ..errors import BarrierError, UnknownInstruction
+from ..ptx import Address, Instruction, Operand, Register
+from ..registry import emulates
+from ..types import TYPES, UNSIGNED, Array
+
+if TYPE_CHECKING:
+    from ..machine import Machine, Mask, Step
+
+__all__ = ["Object", "Waiter", "place_of"]
+
+_COUNT = (1 << 20) - 1
+_BYTES = (1 << 21) - 1
+_ALLOWED = frozenset(
+    (
+        "init",
+        "inval",
+        "expect_tx",
+        "complete_tx",
+        "arrive",
+        "arrive_drop",
+        "test_wait",
+        "try_wait",
+        "parity",
+        "noComplete",
+    )
+    + ("release", "acquire", "relaxed", "cta", "cluster", "shared", "shared::cta", "shared::cluster", "b64")
+    + ("pending_count",)
+)
+#: Knowledge left at an mbarrier has a number of its own in the race check, above those of the other barriers.
+_FIRST_PLACE = 1 << 24
+
+
+class Object(NamedTuple):
+    """An mbarrier object, decoded."""
+
+    expected: int
+    pending: int
+    bytes: int
+    phase: int
+
+    @classmethod
+    def of(cls, word: int) -> Object:
+        bytes_ = word >> 40 & _BYTES
+        return cls(word & _COUNT, word >> 20 & _COUNT, bytes_ - ((bytes_ >> 20) << 21), word >> 63)
+
+    @property
+    def word(self) -> int:
+        return self.expected | self.pending << 20 | (self.bytes & _BYTES) << 40 | self.phase << 63
+
+    def settled(self) -> Object:
+        """The next phase, if this one has ended."""
+        if self.pending or self.bytes:
+            return self
+        return Object(self.expected, self.expected, 0, 1 - self.phase)
+
+
+def place_of(piece: Piece, n: int) -> int:
+    return _FIRST_PLACE + int(piece.at[n])
+
+
+class Operation:
+    """An instruction on mbarrier objects; `one` changes the object of one thread, and gives it a result."""
+
+    def __init__(self, machine: Machine, i: Instruction, address: Operand) -> None:
+        for m in i.modifiers:
+            if m not in _ALLOWED:
+                raise UnknownInstruction(f"the emulator does not know .{m} in {i.name}", i)
+        self.machine, self.i = machine, i
+        space = space_of(i)
+        self.target = Target(machine, address, space, 8, i, write=True)
+        self.kind = i.modifiers[0]
+        self.expect = self.kind.startswith("arrive") and "expect_tx" in i.modifiers
+
+    def amounts(self, operand: Operand | None) -> Any:
+        if operand is None:
+            return np.uint32(1)
+        return self.machine.read(operand, TYPES["u32"], self.i)
+
+    def change(self, mask: Mask, amounts: Any) -> Array:
+        """Apply the operation for each thread in turn; the objects as they were before, by thread."""
+        m = self.machine
+        before = np.zeros(m.threads, np.uint64)
+        values = np.broadcast_to(amounts, m.threads)
+        ended = False
+        for piece in self.target.pieces(mask):
+            view, at = elements(piece, UNSIGNED[64])
+            if m.races is not None and piece.store is m.shared:
+                m.races.write(piece, view, at, [], 8, self.i, atomic=self.kind != "init")
+            for n, (k, thread) in enumerate(zip(at.tolist(), piece.lanes.tolist())):
+                old = int(view[k])
+                before[thread] = old
+                new = self.one(Object.of(old), int(values[thread]), thread)
+                ended |= new.phase != old >> 63
+                view[k] = new.word
+                if m.races is not None and self.kind.startswith(("arrive", "complete")):
+                    self.leave(thread, place_of(piece, n))
+        if ended:
+            m.wake()
+        return before
+
+    def leave(self, thread: int, place: int) -> None:
+        m = self.machine
+        assert m.races is not None
+        m.races.arrive(m.thread == thread, np.full(m.threads, place))
+
+    def one(self, old: Object, amount: int, thread: int) -> Object:
+        if self.kind == "init":
+            if not 0 < amount <= _COUNT:
+                raise self.error(f"the count {amount} is not between 1 and {_COUNT}", thread)
+            return Object(amount, amount, 0, 0)
+        if self.kind == "inval":
+            return Object(0, 0, 0, 0)
+        if self.kind == "expect_tx":
+            return old._replace(bytes=old.bytes + amount)
+        if self.kind == "complete_tx":
+            return old._replace(bytes=old.bytes - amount).settled()
+        if self.expect:
+            old, amount = old._replace(bytes=old.bytes + amount), 1
+        if amount > old.pending:
+            raise self.error(f"{amount} arrive where {old.pending} of {old.expected} are pending", thread)
+        expected = old.expected - (amount if self.kind == "arrive_drop" else 0)
+        return old._replace(expected=expected, pending=old.pending - amount).settled()
+
+    def error(self, text: str, thread: int) -> Exception:
+        return self.machine.error(BarrierError, f"mbarrier: {text}", self.i, thread)
+
+
+@emulates("mbarrier")
+def mbarrier(machine: Machine, i: Instruction) -> Step:
+    kind = i.modifiers[0] if i.modifiers else ""
+    if kind in ("test_wait", "try_wait"):
+        return test(machine, i)
+    if kind == "pending_count":
+        return pending_count(machine, i)
+    operands = list(i.operands)
+    row = None
+    if kind.startswith("arrive") and not isinstance(operands[0], Address):
+        result = operands.pop(0)
+        row = machine.write(result, TYPES["b64"], i) if isinstance(result, Register) else None
+    operation = Operation(machine, i, operands[0])
+    amounts = operation.amounts(operands[1] if len(operands) > 1 else None)
+
+    def run(mask: Mask) -> None:
+        before = operation.change(mask, amounts)
+        if row is not None:
+            np.copyto(row, before, where=mask)
+
+    return run
+
+
+class Waiter:
+    """test_wait and try_wait: whether the phase of a token, or of a parity, has ended."""
+
+    def __init__(self, machine: Machine, i: Instruction) -> None:
+        self.operation = Operation(machine, i, i.operands[1])
+        self.machine, self.i = machine, i
+        self.result = machine.write(i.operands[0], TYPES["pred"], i)
+        self.parity = "parity" in i.modifiers
+        self.token = machine.read(i.operands[2], TYPES["u32" if self.parity else "u64"], i)
+
+    def ended(self, mask: Mask) -> Array:
+        """For the threads of a mask: whether the phase has ended."""
+        m = self.machine
+        out = np.zeros(m.threads, bool)
+        tokens = np.broadcast_to(self.token, m.threads)
+        for piece in self.operation.target.pieces(mask):
+            view, at = elements(piece, UNSIGNED[64])
+            if m.races is not None and piece.store is m.shared:
+                m.races.write(piece, view, at, [], 8, self.i, atomic=True)
+            phase = view[at] >> np.uint64(63)
+            token = tokens[piece.lanes]
+            wanted = token & 1 if self.parity else token >> np.uint64(63)
+            out[piece.lanes] = phase != wanted
+            if m.races is not None:
+                for n in np.nonzero(out[piece.lanes])[0]:
+                    m.races.met(m.thread == piece.lanes[n], place_of(piece, int(n)), keep=True)
+        return out
+
+
+def test(machine: Machine, i: Instruction) -> Step:
+    waiter = Waiter(machine, i)
+
+    def run(mask: Mask) -> None:
+        np.copyto(waiter.result, waiter.ended(mask), where=mask)
+
+    return run
+
+
+def pending_count(machine: Machine, i: Instruction) -> Step:
+    target = machine.write(i.operands[0], TYPES["u32"], i)
+    state = machine.read(i.operands[1], TYPES["u64"], i)
+
+    def run(mask: Mask) -> None:
+        np.copyto(target, (state >> np.uint64(20)) & np.uint64(_COUNT), where=mask, casting="unsafe")
+
+    return run
+
+
+class ObjectWait(End):
+    """`mbarrier.try_wait`: the thread waits for the end of the phase, however long that takes."""
+
+    wakes = True
+
+    def __init__(self, machine: Machine, number: int, i: Instruction) -> None:
+        super().__init__(machine, number, i)
+        self.waiter = Waiter(machine, i)
+
+    def apart(self, mask: Array) -> None:
+        m = self.machine
+        mask = self.pass_by(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
+        if not mask.any():
+            return
+        go = mask & self.waiter.ended(mask)
+        np.copyto(self.waiter.result, True, where=go)
+        m.block_at(mask & ~go, self.number)
+        m.move(go, self.following)
+
+    def lacking(self, thread: int) -> str:
+        return " (the phase of this mbarrier has not ended)"
+
+
+ENDS_OF["mbarrier"] = ObjectWait
+
+
+# -- copies that report to an object -----------------------------------------------------------------------------------
+
+
+def copies_arrive(machine: Machine, i: Instruction) -> Step:
+    """cp.async.mbarrier.arrive: an arrival as soon as the thread's copies so far have come, which they have."""
+    plain = i._replace(
+        opcode="mbarrier", modifiers=("arrive", *(m for m in i.modifiers if m in _ALLOWED and m != "arrive"))
+    )
+    operation = Operation(machine, plain, i.operands[0])
+    increments = "noinc" not in i.modifiers
+
+    def run(mask: Mask) -> None:
+        machine.copies.wait(mask, None)
+        # Without .noinc the arrival that is added is the one that happens.
+        operation.change(mask, np.uint32(0 if increments else 1))
+
+    return run
+
+
+def bulk_copy(machine: Machine, i: Instruction) -> Step:
+    """cp.async.bulk between global and shared memory: a number of bytes, a multiple of 16, by one thread."""
+    allowed = {"async", "bulk", "global", "shared::cta", "shared::cluster", "bulk_group", "L2::cache_hint"}
+    allowed.add("mbarrier::complete_tx::bytes")
+    spaces = [m for m in i.modifiers if m in ("global", "shared::cta", "shared::cluster")]
+    if not allowed.issuperset(i.modifiers) or len(spaces) != 2:
+        raise UnknownInstruction(f"the emulator does not know {i.name}", i)
+    to, source = (s.partition("::")[0] for s in spaces)
+    into = Target(machine, i.operands[0], to, 16, i, write=True)
+    out_of = Target(machine, i.operands[1], source, 16, i, write=False)
+    sizes = machine.read(i.operands[2], TYPES["u32"], i)
+    report = None
+    if "mbarrier::complete_tx::bytes" in i.modifiers:
+        complete = i._replace(opcode="mbarrier", modifiers=("complete_tx", "shared", "b64"))
+        report = Operation(machine, complete, i.operands[3])
+
+    def run(mask: Mask) -> None:
+        for thread in machine.lanes(mask).tolist():
+            size = int(np.broadcast_to(sizes, machine.threads)[thread])
+            if size % 16:
+                raise machine.error(BarrierError, f"copies {size} bytes, which is no multiple of 16", i, thread)
+            move_bytes(machine, into, out_of, thread, size, i)
+        if report is not None:
+            report.change(mask, sizes)
+
+    return run
+
+
+def move_bytes(machine: Machine, into: Target, out_of: Target, thread: int, size: int, i: Instruction) -> None:
+    mask = machine.thread == thread
+    steps = np.arange(0, size, 16)
+    lanes = np.full(len(steps), thread)
+    words = np.zeros((len(steps), 2), np.uint64)
+    if not size:
+        return
+    for piece in out_of.locate(out_of.addresses(mask, lanes[:1]) + steps, lanes):
+        view, at = elements(piece, UNSIGNED[64])
+        if machine.races is not None and piece.store is machine.shared:
+            machine.races.read(piece, 16, i)
+        words[:] = view[at[:, None] + np.arange(2)]
+    for piece in into.locate(into.addresses(mask, lanes[:1]) + steps, lanes):
+        view, at = elements(piece, UNSIGNED[64])
+        if machine.races is not None and piece.store is machine.shared:
+            machine.races.write(piece, view, at, [words[:, 0], words[:, 1]], 16, i)
+        view[at[:, None] + np.arange(2)] = words
