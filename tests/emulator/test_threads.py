@@ -559,6 +559,10 @@ def test_what_was_not_written_is_not_zero():
 
 
 def test_variants_that_are_not_emulated_are_refused():
-    for text in ("ld.sideways.global.u32 %r1, [%d0];", "shfl.bfly.b32 %r1, %r0, 1, 31;", "cp.async.bulk.wait_group 0;"):
+    for text in (
+        "ld.sideways.global.u32 %r1, [%d0];",
+        "shfl.bfly.b32 %r1, %r0, 1, 31;",
+        "cp.async.bulk.prefetch.L2.global [%d0], 16;",
+    ):
         with pytest.raises(UnknownInstruction):
             run(text, np.zeros(1), check=False)
