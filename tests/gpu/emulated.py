@@ -35,6 +35,11 @@ class EmulatedGPU(FakeCuda):
         if not any(ref() is array for ref in self.arrays):
             self.arrays.append(weakref.ref(array))
 
+    def do_parameter_info(self, function: int, number: int, offset: int, size: int) -> int:
+        program = program_of(self.loaded[function - FUNCTION - 1].decode(), self.entries[function - FUNCTION - 1])
+        self.parameters = tuple((program.symbols[p.name].offset, p.size) for p in program.kernel.parameters)
+        return super().do_parameter_info(function, number, offset, size)
+
     def do_launch(self, config: int, function: int, params: Any, extra: int) -> int:
         super().do_launch(config, function, params, extra)
         try:

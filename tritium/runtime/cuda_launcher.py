@@ -14,7 +14,8 @@ from typing import Any
 from ..backends.nvidia import device as devices
 from ..backends.nvidia.driver import LoadedFunction
 from ..backends.nvidia.libcuda import Value
-from ..compiler import CompiledKernel
+from ..backends.nvidia.target import CUDATarget
+from ..compiler import CompiledKernel, GPUTarget
 from ..support import settings
 from .allocation import current_allocator
 from .arrays import HOST, ArrayInfo
@@ -38,8 +39,9 @@ class CudaLauncher:
         self.kernel = kernel
         signature = kernel.src.signature
         self.names = list(signature)
-        self.packer = Packer(self.names, list(signature.values()), PARAMETERS)
         values = kernel.values
+        chip = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
+        self.packer = Packer(self.names, list(signature.values()), PARAMETERS[chip.has_descriptors])
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")
@@ -68,7 +70,7 @@ class CudaLauncher:
         """The kernel on a GPU, loaded now if it was not; it says how many registers it takes."""
         kernel = self.kernel
         function: LoadedFunction = kernel.loaded.on(index, native_launch())
-        function.state.params_bytes = self.packer.size
+        function.expect(self.packer.size)
         kernel.n_regs, kernel.n_spills = function.n_regs, function.n_spills
         kernel.n_max_threads = function.n_max_threads
         return function
@@ -103,7 +105,7 @@ class CudaLauncher:
         }
         names = {"_tt_place_of": place_of, "_tt_stream": devices.stream_function()}
         report = partial(_fail, function)
-        return Ending(PARAMETERS, places, function.launch, f"_tt_stream({device})", report, names)
+        return Ending(self.packer.layout, places, function.launch, f"_tt_stream({device})", report, names)
 
 
 def _fail(function: LoadedFunction, status: int, grid: Any) -> None:

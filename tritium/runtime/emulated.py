@@ -47,9 +47,6 @@ class _HostParameters(Parameters):
         return info.address
 
 
-HOST_PARAMETERS = _HostParameters()
-
-
 class _Utilities:
     """What scripts ask a driver's `utils` for."""
 
@@ -163,7 +160,7 @@ class EmulatedLauncher:
         self.kernel = kernel
         signature = kernel.src.signature
         self.names = list(signature)
-        self.packer = Packer(self.names, list(signature.values()), HOST_PARAMETERS)
+        self.packer = Packer(self.names, list(signature.values()), _HostParameters(driver.target.has_descriptors))
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         kernel = self.kernel

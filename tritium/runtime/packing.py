@@ -3,7 +3,7 @@
 On the CPU each has a slot of 8 bytes (`SLOTS`; see `tritium.conversion.llvm.abi` for what is in one). On NVIDIA GPUs
 each has its own size and alignment, and two addresses of scratch memory follow (`PARAMETERS`). Compile-time arguments
 have no place; a tuple has those of its members; a tensor descriptor has its base, then its shape, then its strides (all
-64 bits wide).
+64 bits wide), and on GPUs from Hopper on shape and strides once more.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ _FLOATS: dict[str, Callable[[float], Any]] = {"fp64": float, "fp32": _single, "f
 class Layout:
     """Where the CPU finds arguments: a slot of 8 bytes each."""
 
+    attributes = False
+
     def code(self, ty: str) -> str:
         """The `struct` code of a scalar or pointer type."""
         if ty in _FLOATS:
@@ -85,10 +87,17 @@ class Layout:
 
 
 class Parameters(Layout):
-    """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory."""
+    """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory.
+
+    With `attributes`, a descriptor's shape (32 bits each) and strides (64) follow it once more: what the kernel itself
+    reads of a descriptor, on chips whose hardware reads the rest.
+    """
 
     _codes = {"fp64": "d", "fp32": "f", "fp16": "e", "bf16": "H", "i1": "B", "u1": "B"}
     _integers = {"8": "b", "16": "h", "32": "i", "64": "q"}
+
+    def __init__(self, attributes: bool = False) -> None:
+        self.attributes = attributes
 
     def code(self, ty: str) -> str:
         if ty[0] == "*":
@@ -125,7 +134,7 @@ SCRATCH_BYTES = 16
 """The end of a GPU's parameters: the addresses of global scratch memory and of a profiler's."""
 
 SLOTS = Layout()
-PARAMETERS = Parameters()
+PARAMETERS = {attributes: Parameters(attributes) for attributes in (False, True)}
 
 
 class Packer:
@@ -197,7 +206,7 @@ def _flatten(ty: Any, value: Any, name: str, found: _Found) -> None:
         found.add_array(value, name)
     elif ty.startswith("tensordesc"):
         found.add_array(value.base, name)
-        found.values.extend((*value.shape, *value.strides))
+        found.values.extend((*value.shape, *value.strides) * (2 if found.layout.attributes else 1))
     elif ty in _FLOATS:
         found.values.append(_FLOATS[ty](float(value)))
     else:
@@ -209,8 +218,8 @@ def _codes(ty: Any, layout: Layout) -> Iterator[str]:
         for inner in ty:
             yield from _codes(inner, layout)
     elif ty.startswith("tensordesc"):
-        yield "Q"
-        yield from "q" * 2 * (ty.count(",", ty.index("["), ty.index("]")) + 1)
+        rank = ty.count(",", ty.index("["), ty.index("]")) + 1
+        yield from "Q" + "qq" * rank + ("i" * rank + "q" * rank if layout.attributes else "")
     elif ty != "constexpr":
         yield layout.code(ty)
 

@@ -52,6 +52,7 @@ class FakeCuda:
     registers: int = 32
     max_threads: int = 1024
     missing: tuple[str, ...] = ()
+    parameters: tuple[tuple[int, int], ...] = ()  # offset and size of each, of every kernel; none: not known
     memory: dict[range, int] = field(default_factory=dict)  # addresses -> number of the GPU, -1 for locked host pages
     attributes: dict[int, int] = field(default_factory=lambda: dict(ATTRIBUTES))
 
@@ -124,6 +125,13 @@ class FakeCuda:
     def do_get_function(self, to: int, module: int, name: bytes) -> int:
         self.entries.append(name.decode())
         _put(to, ctypes.c_void_p, FUNCTION + len(self.entries))
+        return 0
+
+    def do_parameter_info(self, function: int, number: int, offset: int, size: int) -> int:
+        if number >= len(self.parameters):
+            return 1
+        _put(offset, ctypes.c_size_t, self.parameters[number][0])
+        _put(size, ctypes.c_size_t, self.parameters[number][1])
         return 0
 
     def do_function_attribute(self, to: int, number: int, function: int) -> None:

@@ -17,6 +17,7 @@ from tritium.backends.nvidia.driver import CudaLaunchError, LoadedCubin
 from tritium.backends.nvidia.libcuda import CudaError, Library, NoDriverError
 from tritium.runtime.native import native_launch
 from tritium.runtime.packing import bytes_address
+from tritium.support import InternalError
 
 
 def metadata(**values: Any) -> dict[str, Any]:
@@ -104,6 +105,16 @@ def test_arguments_of_a_native_launch_are_integers(fake: FakeCuda) -> None:
         with pytest.raises((TypeError, OverflowError)):
             function.launch(*arguments)
     assert fake.launches == []
+
+
+def test_parameters_are_as_many_as_the_kernel_has() -> None:
+    with driver_in_use(FakeCuda(parameters=((0, 8), (8, 4), (16, 8), (24, 8)))):
+        load().expect(32)
+        with pytest.raises(InternalError, match="kernel: the kernel has 32 bytes of parameters, but a launch packs 24"):
+            load().expect(24)
+    for fake in (FakeCuda(), FakeCuda(missing=("cuFuncGetParamInfo",))):  # nobody knows
+        with driver_in_use(fake):
+            load().expect(24)
 
 
 # ---- what cannot be --------------------------------------------------------------------------------------------------

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
+from ...support import InternalError
 from ..errors import OutOfResources
 from .device import Device, current_device, device
 from .launch import MAX_X, MAX_YZ, TOO_LARGE, Attributes, Native, State, make_launcher, new_number, recent
@@ -68,6 +70,24 @@ class LoadedFunction:
             new_number(self.name),
         )
         self.launch = make_launcher(cuda, self.state, self, native)
+
+    def expect(self, size: int) -> None:
+        """Launches pass `size` bytes of parameters; InternalError where the kernel has more or fewer."""
+        has = self._params_bytes
+        if has is not None and has != size:
+            raise InternalError(f"{self.name}: the kernel has {has} bytes of parameters, but a launch packs {size}")
+        self.state.params_bytes = size
+
+    @cached_property
+    def _params_bytes(self) -> int | None:
+        """The end of the last parameter; None where the driver (before CUDA 12.4) does not say."""
+        if not self.cuda.has("parameter_info"):
+            return None
+        end, number = 0, 0
+        offset, size = Value(ctypes.c_size_t), Value(ctypes.c_size_t)
+        while not self.cuda.status("parameter_info", self.handle, number, offset.at, size.at):
+            end, number = offset.value + size.value, number + 1
+        return end if number else None
 
     def _attribute(self, number: int) -> int:
         found = Value(ctypes.c_int)

@@ -47,6 +47,7 @@ FUNCTIONS: Mapping[str, tuple[str, tuple[Any, ...]]] = {
     "load_module": ("cuModuleLoadData", (_P, _S)),
     "unload_module": ("cuModuleUnload", (_P,)),
     "get_function": ("cuModuleGetFunction", (_P, _P, _S)),
+    "parameter_info": ("cuFuncGetParamInfo", (_P, _Z, _P, _P)),
     "function_attribute": ("cuFuncGetAttribute", (_P, _I, _P)),
     "set_function_attribute": ("cuFuncSetAttribute", (_P, _I, _I)),
     "launch": ("cuLaunchKernelEx", (_P, _P, _P, _P)),
@@ -160,6 +161,10 @@ class Library:
             found.argtypes, found.restype = arguments, ctypes.c_int
             self._functions[name] = found
         return found
+
+    def has(self, name: str) -> bool:
+        """Whether this driver has the function."""
+        return hasattr(self._found, FUNCTIONS[name][0])
 
     def address(self, name: str) -> int:
         """Where the code of a function is, for calls from native code."""
