@@ -38,9 +38,12 @@ def exchange_of(op: ttg.ConvertLayout) -> Plan:
     source, target = linear_layout_of(ty), linear_layout_of(op.result.type)  # type: ignore[arg-type]
     only_lanes = bool(op.force_warp_shuffle)
     try:
-        return plan_exchange(source, target, bits, has_ldmatrix(op), has_stmatrix(op), only_lanes)
+        plan = plan_exchange(source, target, bits, has_ldmatrix(op), has_stmatrix(op), only_lanes)
     except ValueError as error:
         raise UnsupportedOperation(op, f"cannot be done: {error}") from None
+    if isinstance(plan, MemoryPlan) and plan.sync == "cluster" and (capability_of(op) or 90) < 90:
+        raise UnsupportedOperation(op, "moves elements between blocks of a cluster, which there are from sm_90 on")
+    return plan
 
 
 def waits_inside(op: Operation) -> bool:

@@ -48,6 +48,17 @@ def test_within_warps_by_shuffles(bits: int) -> None:
     check(gpu, pair.shape, pair.machine)
 
 
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_rounds_use_the_same_memory(bits: int) -> None:
+    """What both layouts have in registers moves in rounds, with a barrier before each but the first."""
+    wide = Blocked((1, 2), (1, 32), (2, 1), (1, 0))
+    pair = Pair((32, 64), wide, Blocked((1, 2), (4, 8), (2, 1), (1, 0)), Machine(2, 1, bits))
+    gpu = converted(pair)
+    rounds = 32 * 64 * bits // 8 // gpu.metadata.shared
+    assert rounds >= 4
+    check(gpu, pair.shape, pair.machine)
+
+
 def test_lanes_that_become_copies() -> None:
     """The operand of a product without tensor cores: all lanes of a column hold all of it."""
     parent = Blocked((4, 4), (2, 16), (1, 1), (1, 0))

@@ -249,3 +249,46 @@ def test_gathering_and_scattering(axis: int, index: str) -> None:
     """
     gpu = through(pair, SwizzledShared(4, 1, 8, (1, 0)), body)
     check(gpu, pair.shape, pair.machine)
+
+
+def test_copies_run_ahead_in_a_loop() -> None:
+    """Three buffers in a ring: while one is added up, two copies are under way. Five sums less four are one."""
+    pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, 32))
+    ring, one = "!ttg.memdesc<3x16x32xE, #c, #smem, mutable>", "M<#c, #smem, mutable>"
+    copy = "tensor<16x32x!tt.ptr<E>, #a> -> <16x32xE, #c, #smem, mutable>"
+    body = f"""
+    %n0 = arith.constant 0 : i32
+    %n1 = arith.constant 1 : i32
+    %n2 = arith.constant 2 : i32
+    %n3 = arith.constant 3 : i32
+    %n5 = arith.constant 5 : i32
+    %none = arith.constant dense<0> : T<#b>
+    %all = ttg.local_alloc : () -> {ring}
+    %m0 = ttg.memdesc_index %all[%n0] : {ring} -> {one}
+    %t0 = ttg.async_copy_global_to_local %at_px_a, %m0 : {copy}
+    %g0 = ttg.async_commit_group tokens %t0
+    %m1 = ttg.memdesc_index %all[%n1] : {ring} -> {one}
+    %t1 = ttg.async_copy_global_to_local %at_px_a, %m1 : {copy}
+    %g1 = ttg.async_commit_group tokens %t1
+    %r:3 = scf.for %i = %n0 to %n5 step %n1 iter_args(%sum = %none, %h0 = %g0, %h1 = %g1) -> (T<#b>, !ttg.async.token, !ttg.async.token) : i32 {{
+      %now = arith.remsi %i, %n3 : i32
+      %ahead = arith.addi %i, %n2 : i32
+      %then = arith.remsi %ahead, %n3 : i32
+      %w = ttg.async_wait %h0 {{num = 1 : i32}}
+      %m = ttg.memdesc_index %all[%now] : {ring} -> {one}
+      %v = ttg.local_load %m token %w : {one} -> T<#b>
+      %more = arith.addi %sum, %v : T<#b>
+      %mn = ttg.memdesc_index %all[%then] : {ring} -> {one}
+      %tn = ttg.async_copy_global_to_local %at_px_a, %mn : {copy}
+      %gn = ttg.async_commit_group tokens %tn
+      scf.yield %more, %h1, %gn : T<#b>, !ttg.async.token, !ttg.async.token
+    }}
+    %end = ttg.async_wait {{num = 0 : i32}}
+    ttg.local_dealloc %all : {ring}
+    %four = arith.constant dense<4> : T<#b>
+    %less = arith.muli %wanted, %four : T<#b>
+    %z = arith.subi %r#0, %less : T<#b>
+    """
+    gpu = through(pair, SwizzledShared(4, 1, 8, (1, 0)), body, 80)
+    assert gpu.count(r"cp\.async\.wait_group") >= 2
+    check(gpu, pair.shape, pair.machine)
