@@ -10,11 +10,11 @@ which are powers of two or fp8: nothing is rounded before the sum.
 With `tensor_cores`, what is multiplied are tiles that those take, where nothing is lost by it: an element times its
 scale has as many significant bits as both together (powers of two have none), and bf16 holds 8, tf32 holds 11.
 
-    %x = (%a as f32 * %s) as bf16;  %d = tt.dot %x, %y, %c        or, with fp16,  %d = … inputPrecision = tf32
+    %x = %a as bf16 * %s as bf16;  %d = tt.dot %x, %y, %c         or, with fp16,  %d = … inputPrecision = tf32
 
 An element of 4 bits is a sign, two bits of exponent e and one of mantissa m: (1 + m/2) * 2^(e-1), or m/2 where e = 0.
-Shifted into the places of exponent and mantissa of fp32 its bits are those of the value with another bias. A scale of
-8 bits is the exponent of a power of two, with 127 for 1, and 255 for NaN.
+Shifted into the places of exponent and mantissa of a wider float its bits are those of the value with another bias. A
+scale of 8 bits is the exponent of a power of two, with 127 for 1, and 255 for NaN.
 """
 
 from __future__ import annotations
@@ -23,7 +23,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import arith, tt
-from ..ir import Builder, FloatType, Operation, TensorType, Type, Value, bf16, count, f32, functions_of, i32, pass_on
+from ..ir import (
+    Builder,
+    FloatType,
+    IntegerType,
+    Operation,
+    TensorType,
+    Type,
+    Value,
+    bf16,
+    count,
+    f32,
+    functions_of,
+    pass_on,
+)
 from .rules.constants import constant_attr
 
 __all__ = ["ScaledDotOptions", "decompose_scaled_dot"]
@@ -49,21 +62,22 @@ def decompose_scaled_dot(op: Operation, options: ScaledDotOptions = ScaledDotOpt
 
 
 def _decompose(dot: Any, options: ScaledDotOptions) -> None:
-    b = _Writer(dot)
+    bits = max(_bits(dot.a_elem_type, dot.a_scale), _bits(dot.b_elem_type, dot.b_scale))
+    multiplied = bf16 if options.tensor_cores and bits <= _BF16_BITS else f32
+    b = _Writer(dot, multiplied, dot.a_elem_type)
     lhs = b.elements(dot.a, dot.a_elem_type, along_rows=not dot.lhs_k_pack)
-    rhs = b.elements(dot.b, dot.b_elem_type, along_rows=dot.rhs_k_pack)
     if dot.a_scale is not None:
         lhs = b.scaled(lhs, b.scales(dot.a_scale, lhs.type, dot.fastMath))
+    lhs = b.as_multiplied(lhs, multiplied)
+    b = _Writer(dot, multiplied, dot.b_elem_type)
+    rhs = b.elements(dot.b, dot.b_elem_type, along_rows=dot.rhs_k_pack)
     if dot.b_scale is not None:
         columns = b.scales(dot.b_scale, b.transposed_type(rhs.type), dot.fastMath)
         rhs = b.scaled(rhs, b.transposed(columns))
+    rhs = b.as_multiplied(rhs, multiplied)
     acc = dot.c if dot.c.type.element is f32 else b.add(arith.ExtF(dot.c, out=_like(dot.c.type, f32)))
-    precision = tt.InputPrecision.ieee
-    bits = max(_bits(dot.a_elem_type, dot.a_scale), _bits(dot.b_elem_type, dot.b_scale))
-    if options.tensor_cores and bits <= _BF16_BITS:
-        lhs, rhs = (b.add(arith.TruncF(v, out=_like(v.type, bf16))) for v in (lhs, rhs))
-    elif options.tensor_cores and bits <= _TF32_BITS:
-        precision = tt.InputPrecision.tf32
+    is_tf32 = options.tensor_cores and multiplied is f32 and bits <= _TF32_BITS
+    precision = tt.InputPrecision.tf32 if is_tf32 else tt.InputPrecision.ieee
     result = b.add(tt.Dot(lhs, rhs, acc, precision, 0))
     if acc is not dot.c:
         result = b.add(arith.TruncF(result, out=dot.c.type))
@@ -87,12 +101,22 @@ def _like(ty: Any, element: Type) -> TensorType:
 
 
 class _Writer(Builder):
-    """A builder in front of a product, with what is said more than once."""
+    """A builder in front of a product, with what is said more than once.
 
-    __slots__ = ()
+    `wide` is the type in which elements are scaled, f32 or bf16: both have the exponents of f32. `bits` is as wide.
+    """
 
-    def __init__(self, dot: Any) -> None:
+    __slots__ = ("bits", "wide")
+
+    def __init__(self, dot: Any, multiplied: FloatType, kind: tt.ScaleDotElemType) -> None:
         super().__init__(dot.parent, dot, dot.loc)
+        # 8-bit floats come as f32 from the conversion, 4-bit ones from integers that may as well be short
+        self.wide = multiplied if kind in (_FOUR_BITS, tt.ScaleDotElemType.bf16) else f32
+        self.bits = IntegerType(self.wide.width)
+
+    def as_multiplied(self, value: Any, ty: FloatType) -> Any:
+        """A tile in the type that is multiplied, which holds its numbers."""
+        return value if value.type.element is ty else self.add(arith.TruncF(value, out=_like(value.type, ty)))
 
     def number(self, value: Any, ty: Any) -> Value:
         """A tile filled with a number."""
@@ -110,9 +134,11 @@ class _Writer(Builder):
         return self.add(tt.Trans(value, order, result=self.transposed_type(value.type)))  # type: ignore[no-any-return]
 
     def elements(self, value: Any, kind: Any, along_rows: bool) -> Any:
-        """The elements of an operand as f32; where two are packed in a byte they are neighbours in a row or column."""
+        """The elements of an operand, widened; two that are packed in a byte are neighbours in a row or column."""
         if kind is not _FOUR_BITS:
-            wide = _like(value.type, f32)
+            wide = _like(value.type, self.wide)
+            if value.type is wide:
+                return value
             if value.type.element.width == 8:
                 return self.add(tt.FpToFp(value, None, result=wide))
             return self.add(arith.ExtF(value, out=wide))
@@ -121,49 +147,48 @@ class _Writer(Builder):
         return self.unpacked(value)
 
     def unpacked(self, value: Any) -> Any:
-        """f32 of 4-bit elements that are packed along the last dimension, the first in the low bits."""
-        bits = self.add(arith.ExtUI(value, out=_like(value.type, i32)))
+        """4-bit elements that are packed along the last dimension, the first in the low bits."""
+        bits = self.add(arith.ExtUI(value, out=_like(value.type, self.bits)))
         high = self.add(arith.ShRUI(bits, self.number(4, bits.type)))
         halves = [self.small_float(half) for half in (bits, high)]
         *front, last = value.type.shape
-        pairs = self.add(tt.Join(*halves, result=TensorType((*front, last, 2), f32)))
-        return self.add(tt.Reshape(pairs, result=TensorType((*front, 2 * last), f32)))
+        pairs = self.add(tt.Join(*halves, result=TensorType((*front, last, 2), self.wide)))
+        return self.add(tt.Reshape(pairs, result=TensorType((*front, 2 * last), self.wide)))
 
     def small_float(self, bits: Any) -> Value:
-        """f32 of the low 4 bits of each element of `bits`."""
-        ty = bits.type
+        """The float of the low 4 bits of each element of `bits`."""
+        ty, mantissa = bits.type, self.wide.mantissa
+        half = self.number(126 << mantissa, ty)
         size = self.add(arith.AndI(bits, self.number(7, ty)))
-        biased = self.add(arith.AddI(self.add(arith.ShLI(size, self.number(22, ty))), self.number(126 << 23, ty)))
-        # the smallest, 0 and 1/2, have no leading one: they are half their bits
-        half = self.add(arith.MulF(self.add(arith.SIToFP(size, out=_like(ty, f32))), self.number(0.5, _like(ty, f32))))
+        placed = self.add(arith.AddI(self.add(arith.ShLI(size, self.number(mantissa - 1, ty))), half))
+        # the smallest, 0 and 1/2, have no leading one
         small = self.add(arith.CmpI(arith.CmpIPredicate.ult, size, self.number(2, ty)))
-        normal = self.add(arith.Bitcast(biased, out=_like(ty, f32)))
-        value = self.add(arith.Select(small, half, normal))
-        negative = self.add(arith.AndI(bits, self.number(8, ty)))
-        sign = self.add(arith.CmpI(arith.CmpIPredicate.ne, negative, self.number(0, ty)))
-        return self.add(arith.Select(sign, self.add(arith.NegF(value)), value))  # type: ignore[no-any-return]
+        number = self.add(arith.Select(small, self.add(arith.MulI(size, half)), placed))
+        sign = self.add(arith.AndI(bits, self.number(8, ty)))
+        sign = self.add(arith.ShLI(sign, self.number(ty.element.width - 4, ty)))
+        return self.add(arith.Bitcast(self.add(arith.OrI(number, sign)), out=_like(ty, self.wide)))  # type: ignore[no-any-return]
 
     def scales(self, scale: Any, ty: Any, fast: bool) -> Value:
         """A factor for each element of a tile of type `ty`, whose last dimension is K."""
         value = self.factors(scale, fast)
-        full = _like(ty, f32)
+        full = _like(ty, self.wide)
         if scale.type.numel == 1:
-            return self.add(tt.Splat(self.add(tt.Unsplat(value, result=f32)), result=full))  # type: ignore[no-any-return]
+            return self.add(tt.Splat(self.add(tt.Unsplat(value, result=self.wide)), result=full))  # type: ignore[no-any-return]
         *front, k = full.shape
         groups = scale.type.shape[-1]
         column = self.add(tt.ExpandDims(value, len(full.shape)))
-        wide = self.add(tt.Broadcast(column, result=TensorType((*front, groups, k // groups), f32)))
+        wide = self.add(tt.Broadcast(column, result=TensorType((*front, groups, k // groups), self.wide)))
         return self.add(tt.Reshape(wide, result=full))  # type: ignore[no-any-return]
 
     def factors(self, scale: Any, fast: bool) -> Value:
-        """f32 of scales: of fp8, or of exponents."""
-        wide, bits = _like(scale.type, f32), _like(scale.type, i32)
+        """Scales, of fp8 or of exponents, widened."""
+        wide, bits = _like(scale.type, self.wide), _like(scale.type, self.bits)
         if isinstance(scale.type.element, FloatType):
             return self.add(tt.FpToFp(scale, None, result=wide))  # type: ignore[no-any-return]
         exponent = self.add(arith.ExtUI(scale, out=bits))
-        shifted = self.add(arith.ShLI(exponent, self.number(23, bits)))
+        shifted = self.add(arith.ShLI(exponent, self.number(self.wide.mantissa, bits)))
         least = self.add(arith.CmpI(arith.CmpIPredicate.eq, exponent, self.number(0, bits)))
-        shifted = self.add(arith.Select(least, self.number(1 << 22, bits), shifted))
+        shifted = self.add(arith.Select(least, self.number(1 << (self.wide.mantissa - 1), bits), shifted))
         value = self.add(arith.Bitcast(shifted, out=wide))
         if fast:
             return value  # type: ignore[no-any-return]
