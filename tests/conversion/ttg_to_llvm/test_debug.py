@@ -228,3 +228,36 @@ tt.return
 def test_warps_and_barriers() -> None:
     gpu = from_ttgir(tensor_kernel(WARPS, "%o: !tt.ptr<i32>"))
     assert gpu.count("bar(rier)?") == 1
+
+
+SCRATCH = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func private @inner(%n: i32) -> i32 attributes {noinline = true} {
+    %p = ttg.global_scratch_alloc {alignment = 8 : i32, nbytes = 4 : i32} : !tt.ptr<i32>
+    tt.store %p, %n : !tt.ptr<i32>
+    %v = tt.load %p : !tt.ptr<i32>
+    tt.return %n : i32
+  }
+  tt.func public @k(%o: !tt.ptr<i64>) {
+    %x = tt.get_program_id x : i32
+    %p = ttg.global_scratch_alloc {alignment = 16 : i32, nbytes = 20 : i32} : !tt.ptr<i32>
+    %q = ttg.global_scratch_alloc {alignment = 4 : i32, nbytes = 4 : i32} : !tt.ptr<i32>
+    tt.store %p, %x : !tt.ptr<i32>
+    tt.store %q, %x : !tt.ptr<i32>
+    %r = tt.call @inner(%x) : (i32) -> i32
+    tt.return
+  }
+}
+"""
+
+
+def test_global_memory_of_a_program() -> None:
+    gpu = from_ttgir(SCRATCH)
+    assert (gpu.metadata.global_scratch_size, gpu.metadata.global_scratch_align) == (32, 16)
+    memory = np.full((6, 8), -1, np.int32)
+    gpu.launch((3, 2), np.zeros(1, np.int64), memory.reshape(-1))
+    wanted = np.full((6, 8), -1, np.int32)
+    for at in (0, 5, 6):  # 20 bytes, 4 bytes, and the callee's behind
+        wanted[:, at] = [0, 1, 2, 0, 1, 2]
+    assert (memory == wanted).all()

@@ -42,7 +42,8 @@ OFFSET = "allocation.offset"
 class ModuleContext(llvm_module.ModuleContext):
     """The machine a module is for: `capability` (90 for sm_90), `num_warps` of a block, `num_ctas` of a cluster.
 
-    `debug` makes source locations, None where none are wanted; `texts` are the constants that are texts, by symbol.
+    `debug` makes source locations, None where none are wanted; `texts` are the constants that are texts, by symbol;
+    `global_scratch` counts the bytes of global memory that a launch provides for each program.
     """
 
     capability: int = 80
@@ -50,6 +51,7 @@ class ModuleContext(llvm_module.ModuleContext):
     num_ctas: int = 1
     debug: Any = None
     texts: dict[str, str] = field(default_factory=dict)
+    global_scratch: int = 0
 
     def debug_location(self, loc: Location) -> str:
         """What is written behind the instructions of an operation at `loc`: `, !dbg !7` or nothing."""
@@ -92,6 +94,11 @@ class FunctionContext(Emitter):
         self.joins: list[tuple[str, list[tuple[list[str], str]]]] = []  # where regions that are inlined return to
         self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether this is what a launch runs, and not a function that it calls."""
+        return self.shared.startswith("@")
 
     # -- emitting -------------------------------------------------------------------------------------------------
 
@@ -204,7 +211,7 @@ class FunctionContext(Emitter):
         """The address of a byte of the function's shared memory."""
         if offset == 0:
             return self.shared
-        if self.shared.startswith("@"):
+        if self.is_kernel:
             return f"getelementptr (i8, ptr addrspace(3) {self.shared}, i32 {offset})"
         return self.op(f"getelementptr i8, ptr addrspace(3) {self.shared}, i32 {offset}")
 

@@ -41,6 +41,7 @@ from . import (
 )
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .order import in_order_of_use
+from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
@@ -71,7 +72,7 @@ LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"
 SHARED = "@global_smem"
-_SCRATCH = ("ptr addrspace(1) %global_scratch", "ptr addrspace(1) %profile_scratch")
+_SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
         num_warps=num_warps(kernel) or options.num_warps,
         num_ctas=num_ctas(module),
         debug=debug,
+        global_scratch=_number(module, "ttg.global_scratch_memory_size"),
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
     head = [f'target triple = "{TRIPLE}"', f"{SHARED} = external addrspace(3) global [0 x i8], align 16"]
@@ -114,10 +116,14 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
     return LoweredModule("\n\n".join(parts) + "\n", kernel.sym_name, _shared_bytes(module))
 
 
+def _number(module: Operation, name: str) -> int:
+    found = module.attributes.get(name)
+    return found.value if isinstance(found, IntegerAttr) else 0
+
+
 def _shared_bytes(module: Operation) -> int:
     """Whole words of 16 bytes: LLVM loads an aligned one where it needs a part of it."""
-    found = module.attributes.get("ttg.shared")
-    return -(-found.value // 16) * 16 if isinstance(found, IntegerAttr) else 0
+    return -(-_number(module, "ttg.shared") // 16) * 16
 
 
 def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bool) -> str:
@@ -207,7 +213,8 @@ def _return(e: FunctionContext, op: tt.Return) -> None:
 def _call(e: FunctionContext, op: tt.Call) -> None:
     operands = [f"{ty} {v}" for value in op.args for ty, v in zip(types_of(value.type), e(value))]
     shared = e.scratch(op) if "allocation.offset" in op.attributes else e.shared
-    operands += [f"ptr addrspace(3) {shared}", *_SCRATCH]
+    scratch = global_scratch(e, op) if OFFSET in op.attributes else GLOBAL_SCRATCH
+    operands += [f"ptr addrspace(3) {shared}", f"ptr addrspace(1) {scratch}", _SCRATCH[1]]
     types = [t for result in op.results for t in types_of(result.type)]
     struct = f"{{ {', '.join(types)} }}" if types else "void"
     call = f'call {struct} @"{op.callee}"({", ".join(operands)})'

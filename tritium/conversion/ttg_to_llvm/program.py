@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import nvvm, tt, ttg, ub
-from ...support import UnsupportedOperation
+from ...ir import IntegerAttr
+from ...support import InternalError, UnsupportedOperation
 from .context import FunctionContext, lowers
 
-__all__ = ["program_id"]
+__all__ = ["GLOBAL_SCRATCH", "OFFSET", "global_scratch", "program_id"]
+
+OFFSET = "ttg.global_scratch_memory_offset"
+GLOBAL_SCRATCH = "%global_scratch"
 
 _AXES = "xyz"
 
@@ -26,12 +30,38 @@ def _program_id(e: FunctionContext, op: tt.GetProgramId) -> None:
 
 @lowers(tt.GetNumPrograms)
 def _num_programs(e: FunctionContext, op: tt.GetNumPrograms) -> None:
+    e.bind(op.result, [_count(e, op.axis)])
+
+
+def _count(e: FunctionContext, axis: int) -> str:
     register = "nclusterid" if e.module.num_ctas > 1 else "nctaid"
-    e.bind(op.result, [_special(e, f"{register}.{_AXES[op.axis]}")])
+    return _special(e, f"{register}.{_AXES[axis]}")
 
 
 def _special(e: FunctionContext, register: str) -> str:
     return e.call("i32", f"llvm.nvvm.read.ptx.sreg.{register}")
+
+
+def global_scratch(e: FunctionContext, op: Any) -> str:
+    """The address of what allocate-global-scratch gave to `op`: of the program's part, which a callee is handed."""
+    offset = op.attributes.get(OFFSET)
+    if not isinstance(offset, IntegerAttr):
+        raise InternalError(f"{op.name} has no global memory: allocate-global-scratch has not run")
+    base = GLOBAL_SCRATCH
+    if e.is_kernel:
+        number = "0"
+        for axis in (2, 1, 0):
+            if number != "0":
+                number = e.op(f"mul i32 {number}, {_count(e, axis)}")
+            number = program_id(e, axis) if number == "0" else e.op(f"add i32 {number}, {program_id(e, axis)}")
+        at = e.op(f"mul i64 {e.op(f'zext i32 {number} to i64')}, {e.module.global_scratch}")
+        base = e.op(f"getelementptr i8, ptr addrspace(1) {base}, i64 {at}")
+    return e.op(f"getelementptr i8, ptr addrspace(1) {base}, i64 {offset.value}")
+
+
+@lowers(ttg.GlobalScratchAlloc)
+def _scratch(e: FunctionContext, op: ttg.GlobalScratchAlloc) -> None:
+    e.bind(op.results[0], [global_scratch(e, op)])
 
 
 @lowers(ttg.WarpId)

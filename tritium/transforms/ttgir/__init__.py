@@ -12,6 +12,11 @@ SPELLINGS = [
     ),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
+    Spelling(
+        "allocate-global-scratch",
+        "TritonGPUGlobalScratchAllocationPass",
+        ("tritongpu-global-scratch-memory-allocation",),
+    ),
     Spelling("allocate-shared-memory", "AllocateSharedMemoryNv", ("allocate-shared-memory-nv",)),
     Spelling("insert-barriers", "TritonNvidiaGPUMembar", ("triton-nvidia-gpu-membar", "test-print-membar")),
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),

@@ -15,6 +15,7 @@ from ..loop_aware_cse import loop_aware_cse
 from ..sccp import sccp
 from ..symbol_dce import symbol_dce
 from .accelerate_matmul import accelerate_matmul
+from .allocate_global_scratch import allocate_global_scratch
 from .allocate_shared_memory import allocate_shared_memory
 from .assign_cga_layouts import assign_cga_layouts
 from .coalesce import coalesce
@@ -89,6 +90,7 @@ _TAIL = [
 LOWERING = [
     Pass("allocate-shared-memory", allocate_shared_memory, "places for buffers and for what operations need inside"),
     Pass("insert-barriers", insert_barriers, "whoever shares a place waits for the others"),
+    Pass("allocate-global-scratch", allocate_global_scratch, "places for what a program keeps in global memory"),
 ]
 """What is done behind `ttgir`, before tensors become what one thread does; for all generations."""
 
