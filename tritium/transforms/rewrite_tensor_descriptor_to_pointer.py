@@ -7,21 +7,23 @@
     %x = tt.descriptor_gather %d[%rows, %j]             a masked load of pointers to the rows; scatter likewise
 
 A kernel's own descriptor arguments are replaced by the arguments `base, shape…, strides…`, shape and strides as i64,
-in that order: this is what launchers pack, who have checked that the last stride is 1. Their padding is known when
-compiling: NaN where the argument has the
-attribute `tt.padding = 2 : i32` (`PaddingOption`), else zero. Descriptors that loops, branches and calls of functions
-pass on travel as all their parts.
+in that order: this is what launchers pack, who have checked that the last stride is 1, and that base and other strides
+are multiples of 16 bytes, so that the arguments say so (`tt.divisibility`). Their padding is known when compiling: NaN
+where the argument has the attribute `tt.padding = 2 : i32` (`PaddingOption`), else zero. Descriptors that loops,
+branches and calls of functions pass on travel as all their parts.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dialects import arith, tt
 from ..ir import (
     ArrayAttr,
     Builder,
+    DictionaryAttr,
     FunctionType,
+    IntegerAttr,
     IntegerType,
     Operation,
     TensorType,
@@ -30,6 +32,7 @@ from ..ir import (
     Value,
     functions_of,
     i1,
+    i32,
     i64,
     pass_on,
 )
@@ -41,6 +44,7 @@ from .tile_access import Tile
 __all__ = ["rewrite_tensor_descriptor_to_pointer"]
 
 _HINTS = ("cachePolicy",)
+_ALIGNMENT = 16  # bytes: of the base and the strides of a descriptor (see runtime.TensorDescriptor)
 
 
 @pass_on("function")
@@ -50,15 +54,29 @@ def rewrite_tensor_descriptor_to_pointer(op: Operation) -> bool:
     for func in functions_of(op):
         if func.__class__ is not tt.Func:
             continue
-        paddings = _argument_paddings(func)
+        arguments = _kernel_arguments(func)
         changed |= Expander(_parts_of, _HANDLERS).run(func)
-        if paddings:
-            _fix_paddings(func, paddings)
+        if arguments:
+            _fix_arguments(func, arguments)
     return changed
 
 
-def _argument_paddings(func: Any) -> list[tuple[int, bool]]:
-    """Of a kernel: where the padding of each descriptor argument will stand, and what it is."""
+class _Argument(NamedTuple):
+    """A descriptor that a launch passes: where its padding will stand, its block, and whether it pads with NaN."""
+
+    at: int
+    block: TensorType
+    nan: bool
+
+    def known(self) -> dict[int, int]:
+        """What the parts are multiples of, as far as a descriptor of the host must have it (see TensorDescriptor)."""
+        rank, bytes_each = self.block.rank, max(1, self.block.element.width // 8)
+        strides = range(self.at - rank, self.at - 1)
+        return {self.at - 2 * rank - 1: _ALIGNMENT, **dict.fromkeys(strides, max(1, _ALIGNMENT // bytes_each))}
+
+
+def _kernel_arguments(func: Any) -> list[_Argument]:
+    """The descriptors among a kernel's arguments."""
     if func.sym_visibility == "private" or _is_called(func):
         return []
     found, at = [], 0
@@ -68,7 +86,8 @@ def _argument_paddings(func: Any) -> list[tuple[int, bool]]:
         at += 1 if bundle is None else len(bundle)
         if bundle is not None:
             padding = None if row is None else row.get("tt.padding")
-            found.append((at - 1, padding is not None and padding.value == tt.PaddingOption.pad_nan))
+            nan = padding is not None and padding.value == tt.PaddingOption.pad_nan
+            found.append(_Argument(at - 1, arg.type.tile, nan))
     return found
 
 
@@ -80,20 +99,26 @@ def _is_called(func: Any) -> bool:
     return any(op.__class__ is tt.Call and op.callee == func.sym_name for op in module.walk())
 
 
-def _fix_paddings(func: Any, paddings: list[tuple[int, bool]]) -> None:
-    """Make the paddings constants and take their arguments away; the last stride, the argument before it, is 1."""
+def _fix_arguments(func: Any, arguments: list[_Argument]) -> None:
+    """Make the paddings constants and take their arguments away; the last stride, the argument before it, is 1.
+
+    Of the other parts it is said what they are multiples of.
+    """
     entry = func.entry
-    for at, nan in reversed(paddings):
+    rows = [DictionaryAttr({})] * len(entry.args) if func.arg_attrs is None else list(func.arg_attrs.elements)
+    for argument in reversed(arguments):
+        at = argument.at
         one = constant(1, i64)
         entry.prepend(one.defining_op)
         entry.args[at - 1].replace_all_uses_with(one)
-        known = constant(nan, i1)
+        known = constant(argument.nan, i1)
         entry.prepend(known.defining_op)
         entry.args[at].replace_all_uses_with(known)
+        for i, divisor in argument.known().items():
+            rows[i] = DictionaryAttr({**dict(rows[i].entries), "tt.divisibility": IntegerAttr(divisor, i32)})
         entry.erase_argument(at)
-        if func.arg_attrs is not None:
-            rows = func.arg_attrs.elements
-            func.attributes["arg_attrs"] = ArrayAttr((*rows[:at], *rows[at + 1 :]))
+        del rows[at]
+    func.attributes["arg_attrs"] = ArrayAttr(tuple(rows))
     ty = FunctionType(tuple(a.type for a in entry.args), func.function_type.results)
     func.attributes["function_type"] = TypeAttr(ty)
 
