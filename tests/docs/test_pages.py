@@ -51,7 +51,7 @@ def test_links():
 
 def test_variables_are_those_of_the_settings():
     known = {v for group in GROUPS.values() for setting in group.settings().values() for v in setting.env}
-    known |= {"TRITIUM_BLESS", "TRITIUM_TEST_SEED", "TRITIUM_TEST_TRITON"}
+    known |= {"TRITIUM_BLESS", "TRITIUM_TEST_HARDWARE", "TRITIUM_TEST_SEED", "TRITIUM_TEST_TRITON"}
     for path in [*PAGES, ROOT / "README.md"]:
         named = set(re.findall(r"\b(?:TRITON|TRITIUM|MLIR)_[A-Z_]+\b", path.read_text()))
         assert named <= known, path

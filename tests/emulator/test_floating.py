@@ -148,8 +148,10 @@ def test_packed(name, seed):
     for op in ("min", "max"):
         instructions[op] = (f"{op}.NaN.{name}x2 {{d}}, {{a}}, {{b}}", [32] * 2, 32)
         references[op] = both(lambda a, b, op=op: extreme(name, op, [a, b], True))
-    instructions["neg"], references["neg"] = (f"neg.{name}x2 {{d}}, {{a}}", [32], 32), lambda a: a ^ 0x80008000
-    instructions["abs"], references["abs"] = (f"abs.{name}x2 {{d}}, {{a}}", [32], 32), lambda a: a & 0x7FFF7FFF
+    instructions["neg"] = (f"neg.{name}x2 {{d}}, {{a}}", [32], 32)
+    references["neg"] = both(lambda a: 0x7FFF if is_nan(name, a) else a ^ 0x8000)
+    instructions["abs"] = (f"abs.{name}x2 {{d}}, {{a}}", [32], 32)
+    references["abs"] = both(lambda a: a & 0x7FFF if not is_nan(name, a) else 0x7FFF)
     text = f"setp.lt.{name}x2 %p1|%p2, {{a}}, {{b}};\nselp.u32 {{d}}, 1, 0, %p1;\n@%p2 add.u32 {{d}}, {{d}}, 2"
     instructions["lt"] = (text, [32] * 2, 32)
     references["lt"] = lambda a, b: less(name, a & 0xFFFF, b & 0xFFFF) + 2 * less(name, a >> 16, b >> 16)
@@ -162,6 +164,11 @@ def order(name, bits):
     if value == INF:
         return (-math.inf if negative else math.inf, 0)
     return (value, 0 if value != 0 or not negative else -1)
+
+
+def canonical(name, a):
+    """The NaN that neg and abs make of one, as found on hardware; f64 keeps its bits."""
+    return CANONICAL[name] if is_nan(name, a) and name != "f64" else None
 
 
 def less(name, a, b):
@@ -203,9 +210,9 @@ def test_extremes_and_signs(name, seed):
 
         references[label] = xorsign
     instructions["neg"] = (f"neg.{name} {{d}}, {{a}}", [bits], bits)
-    references["neg"] = lambda a: a ^ sign
+    references["neg"] = lambda a: canonical(name, a) or a ^ sign
     instructions["abs"] = (f"abs.{name} {{d}}, {{a}}", [bits], bits)
-    references["abs"] = lambda a: a & ~sign
+    references["abs"] = lambda a: canonical(name, a) or a & ~sign
     if name in ("f32", "f64"):
         instructions["copysign"] = (f"copysign.{name} {{d}}, {{a}}, {{b}}", [bits] * 2, bits)
         references["copysign"] = lambda a, b: a & sign | b & ~sign
@@ -315,6 +322,12 @@ def test_conversions_of_integers(kind, bits, seed):
 
 def convert(a, source, to, mode="rn", saturate=False, whole=None):
     negative, value = decode(source, a)
+    if value == NAN and source == "f64" and to != "f64":  # its sign and upper digits stay
+        digits = {"f32": 23, "f16": 10}[to]
+        exponent = encode(to, INF)
+        return (
+            int(negative) << (width(to) - 1) | exponent | 1 << (digits - 1) | a >> (52 - digits) & ((1 << digits) - 1)
+        )
     if whole and not isinstance(value, str):
         value = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}[whole](value)
     return encode(to, value, negative, mode, saturate)
@@ -376,7 +389,7 @@ def test_conversions_to_pairs_and_bytes(seed):
     def tf32(a):
         negative, value = decode("f32", a)
         if value == NAN:
-            return 0x7FFFFFFF
+            return (a | 0x400000) & 0xFFFFE000
         rounded = a + 0x1000 & 0xFFFFE000
         return a if value == INF else rounded
 

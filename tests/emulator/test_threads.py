@@ -9,7 +9,15 @@ import pytest
 
 from tests.emulator.kernels import load, run, store
 from tests.emulator.reference import arithmetic, signed
-from tritium.emulator import BarrierError, DataRace, Deadlock, MisalignedAccess, OutOfBounds, UnknownInstruction
+from tritium.emulator import (
+    BarrierError,
+    DataRace,
+    Deadlock,
+    MisalignedAccess,
+    OutOfBounds,
+    UninitializedRead,
+    UnknownInstruction,
+)
 
 
 def shuffle(mode, lane, b, c):
@@ -556,6 +564,12 @@ def test_what_was_not_written_is_not_zero():
     out = np.zeros(32, np.uint32)
     run(".shared .align 4 .b8 w[4];\nmov.u32 %r1, w;\nld.shared.u32 %r2, [%r1];" + store("%r2", 0, 32), out, gpu=False)
     assert np.isnan(out.view(np.float32)).all()
+    body = ".shared .align 4 .b8 w[64];\nmov.u32 %r1, w;\nand.b32 %r3, %r0, 7;\nmad.lo.u32 %r1, %r3, 4, %r1;\nsetp.lt.u32 %p1, %r3, {least};\n"
+    body += "@%p1 st.shared.b32 [%r1], %r3;\nbar.sync 0;\nld.shared.u32 %r2, [%r1];"
+    run(body.format(least=8), out, check_uninitialized=True)
+    with pytest.raises(UninitializedRead, match="thread 7 of block 0: reads 4 bytes of shared memory at 0x1c"):
+        run(body.format(least=7), out, check_uninitialized=True)
+    run(body.format(least=7), out, gpu=False)
 
 
 def test_variants_that_are_not_emulated_are_refused():

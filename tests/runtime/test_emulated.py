@@ -88,6 +88,23 @@ def test_prints_and_assertions(gpu, capsys):
     assert e.value.program == (1, 0, 0)
 
 
+@tritium.jit
+def gathered(table_ptr, out_ptr, BLOCK: tl.constexpr):
+    source = tl.load(table_ptr + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + offsets, tl.load(source + offsets))
+
+
+def test_pointers_in_memory(gpu):
+    arrays = [np.full(32, n, np.float32) for n in range(3)]
+    table, out = np.array([a.ctypes.data for a in arrays], np.int64), np.zeros((3, 32), np.float32)
+    with pytest.raises(OutOfBounds):
+        gathered[(3,)](table, out, BLOCK=32)
+    gpu.reach(*arrays)
+    gathered[(3,)](table, out, BLOCK=32)
+    np.testing.assert_array_equal(out, np.stack(arrays))
+
+
 def test_what_cannot_be_launched(gpu):
     class Address:
         dtype = "float32"

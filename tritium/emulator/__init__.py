@@ -42,6 +42,7 @@ from .errors import (
     OutOfBounds,
     PTXError,
     RunawayKernel,
+    UninitializedRead,
     UnknownInstruction,
 )
 from .launch import Report, launch
@@ -62,6 +63,7 @@ __all__ = [
     "PTXError",
     "Report",
     "RunawayKernel",
+    "UninitializedRead",
     "UnknownInstruction",
     "launch",
 ]

@@ -39,7 +39,7 @@ class Report:
     """What a launch did.
 
     `instructions` counts instructions times threads, `barriers` the barriers of blocks that were passed. `prints` has
-    the text of every device print, in the order of execution; `uninitialized` is not counted.
+    the text of every device print, in the order of execution.
     """
 
     kernel: str
@@ -74,6 +74,7 @@ def launch(
     cluster: int | Sequence[int] | None = None,
     check_races: bool = True,
     warp_lockstep: bool = False,
+    check_uninitialized: bool = False,
     memory: Memory | None = None,
     max_steps: int = 5_000_000,
     batch_threads: int = BATCH_THREADS,
@@ -91,10 +92,9 @@ def launch(
     Raises EmulationError: an access outside all arrays or misaligned, a failed device assertion or trap, a deadlock,
     a kernel that does not end within `max_steps` segments of code, an unknown instruction. With `check_races`, also
     DataRace: two threads meet in shared memory without a barrier between; `warp_lockstep` trusts that threads of one
-    warp run in the order of the program, as they did before compute capability 7.0.
-
-    >>> launch(PTX, 2, [x, 64], block=32).instructions > 0      # doctest: +SKIP
-    True
+    warp run in the order of the program, as they did before compute capability 7.0. With `check_uninitialized`, reads
+    of shared memory that nothing has written are errors; otherwise they give ones. The package's docstring has an
+    example.
     """
     program = program_of(ptx, name)
     shape = block_of(program, block)
@@ -110,7 +110,7 @@ def launch(
     blocks = grid3[0] * grid3[1] * grid3[2]
     report = Report(program.name, blocks, blocks * shape[0] * shape[1] * shape[2])
     numbers = block_numbers(grid3, cluster_shape)
-    options = (shared_bytes, cluster_shape, check_races, warp_lockstep)
+    options = (shared_bytes, cluster_shape, check_races, warp_lockstep, check_uninitialized)
     for batch in batches(program, shape, shared_bytes, numbers, size, batch_threads):
         machine = machine_for(program, shape, len(batch), *options)
         machine.memory = memory
@@ -131,14 +131,13 @@ def machine_for(
     ctas: int,
     shared_bytes: int,
     cluster: tuple[int, int, int],
-    races: bool,
-    lockstep: bool,
+    *checks: bool,
 ) -> Machine:
     """A machine of this shape: a new one, or one that an earlier launch has used."""
-    key = (id(program), block, ctas, shared_bytes, cluster, races, lockstep)
+    key = (id(program), block, ctas, shared_bytes, cluster, checks)
     machine = _machines.pop(key, None)
     if machine is None or machine.program is not program:
-        machine = Machine(program, block, ctas, shared_bytes, cluster, races, lockstep)
+        machine = Machine(program, block, ctas, shared_bytes, cluster, *checks)
     _machines[key] = machine
     while len(_machines) > KEPT_MACHINES:
         _machines.popitem(last=False)

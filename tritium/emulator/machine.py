@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .access import Piece
 from .copies import AsyncCopies
 from .ends import BARRIERS, DONE, ENDS_OF, PARTED, Barriers, Clusters, End, Fall
 from .errors import Deadlock, EmulationError, RunawayKernel
@@ -24,6 +25,7 @@ from .ptx import Instruction, Register
 from .races import Races
 from .registry import find
 from .types import Array
+from .written import Written
 
 __all__ = ["Machine", "Mask", "Step"]
 
@@ -53,6 +55,7 @@ class Machine(Operands):
         cluster: tuple[int, int, int],
         races: bool,
         lockstep: bool = False,
+        uninitialized: bool = False,
     ) -> None:
         self.program = program
         self.block, self.ctas, self.cluster_shape = block, ctas, cluster
@@ -75,6 +78,7 @@ class Machine(Operands):
         super().__init__(program, self.threads)
         self.set_up_memory(shared_bytes)
         self.races: Races | None = Races(self, lockstep) if races else None
+        self.written = Written(self) if uninitialized else None
         self.barriers, self.clusters = Barriers(self), Clusters(self)
         self.cluster_place = ctas * BARRIERS + self.clusters.of
         self.pc = np.zeros(self.threads, np.int32)
@@ -124,6 +128,26 @@ class Machine(Operands):
 
         return run
 
+    def shared_memory_read(self, piece: Piece, size: int, i: Instruction, collective: bool = False) -> None:
+        """Threads read shared memory: the checks that are on look at it."""
+        if self.races is not None:
+            self.races.read(piece, size, i, collective)
+        if self.written is not None:
+            self.written.check(piece, size, i)
+
+    def shared_memory_changes(
+        self, piece: Piece, view: Array, at: Array, size: int, i: Instruction, atomic: bool = True
+    ) -> None:
+        """Threads change shared memory in place, where that is what they change."""
+        if piece.store is not self.shared:
+            return
+        if self.races is not None:
+            self.races.write(piece, view, at, [], size, i, atomic=atomic)
+        if self.written is not None:
+            if atomic:
+                self.written.check(piece, size, i)
+            self.written.mark(piece, size)
+
     def lanes(self, mask: Mask) -> Array:
         """The numbers of the threads in a mask."""
         return self.thread if mask is True else np.nonzero(mask)[0]
@@ -162,6 +186,8 @@ class Machine(Operands):
             again()
         if self.races is not None:
             self.races.reset()
+        if self.written is not None:
+            self.written.reset()
 
     def run(self) -> None:
         """Execute until every thread has exited."""

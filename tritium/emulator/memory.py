@@ -26,6 +26,8 @@ PARAM_WINDOW = 1 << 52
 WINDOW_SIZE = 1 << 40
 #: In a cluster, the shared memory of its block number r stands at (r + 1) << 24; addresses below are one's own.
 CLUSTER_SHIFT = 24
+#: An access so many bytes from every array is likely to go through a pointer to one that was not passed.
+FAR = 4096
 
 
 class Store:
@@ -125,8 +127,13 @@ class Memory:
         at = bisect.bisect_right(self.bases, address) - 1
         store = self.stores[max(at, 0)]
         if at < 0:
-            return f"{store.base - address} bytes before {store.name}"
-        return f"{address - store.end} bytes after the end of {store.name} ({store.end - store.base} bytes)"
+            where, far = f"{store.base - address} bytes before {store.name}", store.base - address
+        else:
+            far = address - store.end
+            where = f"{far} bytes after the end of {store.name} ({store.end - store.base} bytes)"
+        if far > FAR:
+            where += "\nhint: arrays that a kernel finds pointers to in memory must be made known, as arguments are"
+        return where
 
     def split(self, addresses: Array, size: int) -> tuple[list[tuple[Allocation, Array | None]], Array | None]:
         """The allocations that accesses fall into, with the numbers of the accesses in each; and which fall in none.

@@ -93,14 +93,14 @@ class _DeviceInterface:
 class EmulatedCUDADriver:
     """An NVIDIA GPU of compute capability `capability` / 10, emulated on the CPU.
 
-    `check_races` looks for races in shared memory. `memory` holds memory besides the arguments that kernels may reach
-    (`memory.place(array)`). `last_report` says what the last launch did: instructions, barriers, text printed.
+    `check_races` looks for races in shared memory. `last_report` says what the last launch did: instructions, barriers,
+    text printed. Kernels reach their arguments; arrays that they find pointers to in memory are named with `reach`.
     """
 
     def __init__(self, capability: int = 90, check_races: bool = True) -> None:
         self.target = CUDATarget(capability)
         self.check_races = check_races
-        self.memory: Memory | None = None
+        self.reachable: list[Any] = []
         self.last_report: Report | None = None
         self.utils = _Utilities(self.target)
 
@@ -146,6 +146,10 @@ class EmulatedCUDADriver:
 
     def clear_cache(self, cache: Any) -> None:
         """Nothing."""
+
+    def reach(self, *arrays: Any) -> None:
+        """Let kernels reach these arrays from now on, and keep them."""
+        self.reachable += arrays
 
     def launcher(self, kernel: CompiledKernel) -> EmulatedLauncher:
         """What launches a kernel."""
@@ -205,8 +209,8 @@ class EmulatedLauncher:
     def _memory(self, args: Sequence[Any]) -> Memory:
         """What the kernel may reach: its arrays, and what the driver was told."""
         memory = Memory()
-        for store in self.driver.memory.stores if self.driver.memory is not None else ():
-            memory.place_raw(store.base, store.end - store.base, store.name, store.writable, store.owners)
+        for number, array in enumerate(self.driver.reachable):
+            self._place(f"reachable array {number}", array, memory)
         for i in self.packer.runtime:
             self._place(self.names[i], args[i], memory)
         return memory
@@ -225,7 +229,7 @@ class EmulatedLauncher:
             if memory.holding(describe(value).address) is None:  # type: ignore[union-attr]
                 raise ArgumentError(
                     f"argument {name!r} is only an address: the emulator must know how far its memory goes\n"
-                    "hint: pass an array, or make one known with `driver.active.memory`"
+                    "hint: pass an array, or make it known with `driver.active.reach(array)`"
                 )
         elif high > low:
             writable = getattr(getattr(value, "flags", None), "writeable", True)

@@ -62,8 +62,7 @@ def atomic(machine: Machine, i: Instruction) -> Step:
     def run(mask: Mask) -> None:
         for piece in target.pieces(mask):
             view, at = elements(piece, seen.dtype)
-            if machine.races is not None and piece.store is machine.shared:
-                machine.races.write(piece, view, at, [], size, i, atomic=True)
+            machine.shared_memory_changes(piece, view, at, size, i)
             for n, source in enumerate(sources):
                 b = np.broadcast_to(source, machine.threads)[piece.lanes]
                 if ufunc is not None:
@@ -164,8 +163,7 @@ def atomic128(machine: Machine, i: Instruction, name: str, result: Operand, oper
     def run(mask: Mask) -> None:
         for piece in target.pieces(mask):
             view, at = elements(piece, UNSIGNED[64])
-            if machine.races is not None and piece.store is machine.shared:
-                machine.races.write(piece, view, at, [], 16, i, atomic=True)
+            machine.shared_memory_changes(piece, view, at, 16, i)
             for n in range(len(at)):
                 one(piece, view, at, n)
 

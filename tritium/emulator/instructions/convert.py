@@ -149,10 +149,32 @@ def one_number(raw: Array, to: Type, source: Type, i: Instruction) -> Array:
     if "relu" in i.modifiers:
         x = np.where(x <= 0, x.dtype.type(0), x)
     bits = narrow(to.name, x, mode_of(i), "satfinite" in i.modifiers)
+    if to.name == "tf32" or source.name == "f64":
+        bits = keep_nan(bits, raw, to, source)
     if "ftz" in i.modifiers and to.name == "f32" and source.name == "f64":
         tiny = (bits & np.uint32(0x7F800000)) == 0
         bits = np.where(tiny, bits & np.uint32(0x80000000), bits)
     return bits
+
+
+def keep_nan(bits: Array, raw: Array, to: Type, source: Type) -> Array:
+    """These conversions give a NaN the sign and the upper digits of the operand's, as found on an H200."""
+    if to.name == "f64" or to.bits == 8:
+        return bits
+    x = np.ascontiguousarray(raw).view(UNSIGNED[source.bits])
+    nan = np.isnan(widen(source.name, x.view(np.float32) if source.name == "f32" else x.view(F64)))
+    if not nan.any():
+        return bits
+    mantissa = {"f32": 23, "tf32": 23, "f16": 10, "bf16": 7}[to.name]
+    wide = {"f32": 23, "f64": 52}[source.name]
+    digits = (x >> x.dtype.type(wide - mantissa)) & x.dtype.type((1 << mantissa) - 1) | x.dtype.type(
+        1 << (mantissa - 1)
+    )
+    if to.name == "tf32":
+        digits &= ~x.dtype.type(0x1FFF)
+    exponent = ((1 << (to.bits - 1)) - 1) >> mantissa << mantissa
+    sign = (x >> x.dtype.type(source.bits - 1)).astype(bits.dtype) << bits.dtype.type(to.bits - 1)
+    return np.where(nan, sign | bits.dtype.type(exponent) | digits.astype(bits.dtype), bits)
 
 
 def convert_two(machine: Machine, i: Instruction, to: Type, source: Type) -> Step:

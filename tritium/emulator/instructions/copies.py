@@ -67,6 +67,8 @@ def start(machine: Machine, i: Instruction) -> Step:
         lanes = machine.lanes(mask)
         (piece,) = to.pieces(mask)
         view, at = elements(piece, word)
+        if machine.written is not None:
+            machine.written.mark(piece, total)
         if machine.races is not None:
             machine.copies.begin(*machine.races.begin_copy(piece, total, i))
         values = np.zeros((len(lanes), total), np.uint8)

@@ -183,7 +183,7 @@ def division(machine: Machine, i: Instruction) -> Step:
 
 
 def sign(machine: Machine, i: Instruction) -> Step:
-    """abs and neg: of the sign bit alone, NaN too."""
+    """abs and neg: of the sign bit alone; but NaN becomes the canonical one, as on hardware (f64 keeps its bits)."""
     op = Operation(machine, i)
     high = op.unsigned.type(1 << (op.form.bits - 1))
     negate = i.opcode == "neg"
@@ -192,7 +192,10 @@ def sign(machine: Machine, i: Instruction) -> Step:
         raw = np.atleast_1d(op.raw[0]).view(op.unsigned)
         if op.ftz:
             raw = narrow(op.element, np.atleast_1d(op.sources()[0]))
-        return raw ^ high if negate else raw & ~high
+        result = raw ^ high if negate else raw & ~high
+        if op.element == "f64":
+            return result
+        return np.where(np.isnan(numbers(op, raw)), op.unsigned.type(op.form.nan), result)
 
     return assign(op.bits, value)
 

@@ -160,7 +160,7 @@ def multiply24(machine: Machine, i: Instruction) -> Step:
 
 
 def divide(a: Any, b: Any, type_: Type) -> tuple[Any, Any]:
-    """Quotient toward zero and remainder with the dividend's sign; by zero: all ones, and the dividend."""
+    """Quotient toward zero and remainder with the dividend's sign; by zero both are all ones, as on hardware."""
     unsigned = UNSIGNED[type_.bits]
     a, b = np.atleast_1d(a), np.atleast_1d(b)
     x, y = a.view(unsigned), b.view(unsigned)
@@ -174,7 +174,7 @@ def divide(a: Any, b: Any, type_: Type) -> tuple[Any, Any]:
     zero = b == 0
     if zero.any():
         quotient = np.where(zero, ~unsigned.type(0), quotient)
-        remainder = np.where(zero, a.view(unsigned), remainder)
+        remainder = np.where(zero, ~unsigned.type(0), remainder)
     return quotient.view(type_.dtype), remainder.view(type_.dtype)
 
 

@@ -17,7 +17,7 @@ from ..types import TYPES, UNSIGNED, Array, Type, types_of
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
 
-__all__ = ["HINT", "check_hints"]
+__all__ = ["check_hints", "values_of", "write"]
 
 #: Suffixes that say how an access is ordered, cached or seen, and change no value.
 HINT = re.compile(
@@ -72,13 +72,13 @@ def load(machine: Machine, i: Instruction) -> Step:
     target = Target(machine, i.operands[1], space_of(i), dtype.itemsize * len(rows), i, write=False)
     if target.constant and target.space == "param":
         return load_parameter(machine, target, rows, dtype)
-    whole = machine.threads
+    whole, shared = machine.threads, machine.shared
 
     def run(mask: Mask) -> None:
         for piece in target.pieces(mask):
             view, at = elements(piece, dtype)
-            if machine.races is not None and piece.store is machine.shared:
-                machine.races.read(piece, target.size, i)
+            if piece.store is shared:
+                machine.shared_memory_read(piece, target.size, i)
             if len(piece.lanes) == whole:
                 for n, row in enumerate(rows):
                     row[:] = view.take(at + n if n else at)
@@ -133,15 +133,26 @@ def store(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def write(machine: Machine, piece: Piece, dtype: np.dtype[Any], values: list[Any], size: int, i: Instruction) -> None:
+def write(
+    machine: Machine,
+    piece: Piece,
+    dtype: np.dtype[Any],
+    values: list[Any],
+    size: int,
+    i: Instruction,
+    collective: bool = False,
+) -> None:
     """Put the values of each access of a piece in their places."""
     view, at = elements(piece, dtype)
-    if machine.races is not None and piece.store is machine.shared:
-        machine.races.write(piece, view, at, values, size, i)
+    watched = machine.races is not None and piece.store is machine.shared
+    if watched:
+        machine.races.write(piece, view, at, values, size, i, collective=collective)
     for n, value in enumerate(values):
         view[at + n if n else at] = value
-    if machine.races is not None and piece.store is machine.shared:
+    if watched:
         machine.races.check_collision(piece, view, at, values, i)
+    if machine.written is not None and piece.store is machine.shared:
+        machine.written.mark(piece, size)
 
 
 @emulates("prefetch", "prefetchu", "applypriority", "discard")

@@ -16,7 +16,7 @@ from ..ptx import Instruction
 from ..registry import emulates
 from ..steps import only
 from ..types import TYPES, UNSIGNED, Array
-from .loads import values_of
+from .loads import values_of, write
 
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
@@ -51,8 +51,7 @@ def rows(machine: Machine, target: Target, lanes: Array, count: int, i: Instruct
     pieces = list(target.pieces(mask))
     if len(pieces) != 1 or pieces[0].store is not machine.shared:
         raise machine.error(BarrierError, f"{i.opcode} of an address outside shared memory", i, int(lanes[0]))
-    if machine.races is not None and not target.write:
-        machine.races.read(pieces[0], 16, i, collective=True)
+    machine.shared_memory_read(pieces[0], 16, i, collective=True)
     view, at = elements(pieces[0], HALF)
     return givers, view, at
 
@@ -110,14 +109,7 @@ def store_matrix(machine: Machine, i: Instruction) -> Step:
         for piece in target.pieces(givers):
             if piece.store is not machine.shared:
                 raise machine.error(BarrierError, "stmatrix to an address outside shared memory", i, int(lanes[0]))
-            view, at = elements(piece, UNSIGNED[32])
-            values = [data[:, n] for n in range(4)]
-            if machine.races is not None:
-                machine.races.write(piece, view, at, values, 16, i, collective=True)
-            for n, value in enumerate(values):
-                view[at + n] = value
-            if machine.races is not None:
-                machine.races.check_collision(piece, view, at, values, i)
+            write(machine, piece, UNSIGNED[32], [data[:, n] for n in range(4)], 16, i, collective=True)
 
     return run
 

@@ -17,6 +17,7 @@ from ..errors import BarrierError, UnknownInstruction
 from ..ptx import Address, Instruction, Operand, Register
 from ..registry import emulates
 from ..types import TYPES, UNSIGNED, Array
+from .loads import write
 
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
@@ -99,8 +100,7 @@ class Operation:
         ended = False
         for piece in self.target.pieces(mask):
             view, at = elements(piece, UNSIGNED[64])
-            if m.races is not None and piece.store is m.shared:
-                m.races.write(piece, view, at, [], 8, self.i, atomic=self.kind != "init")
+            m.shared_memory_changes(piece, view, at, 8, self.i, atomic=self.kind != "init")
             for n, (k, thread) in enumerate(zip(at.tolist(), piece.lanes.tolist())):
                 old = int(view[k])
                 before[thread] = old
@@ -180,8 +180,7 @@ class Waiter:
         tokens = np.broadcast_to(self.token, m.threads)
         for piece in self.operation.target.pieces(mask):
             view, at = elements(piece, UNSIGNED[64])
-            if m.races is not None and piece.store is m.shared:
-                m.races.write(piece, view, at, [], 8, self.i, atomic=True)
+            m.shared_memory_changes(piece, view, at, 8, self.i)
             phase = view[at] >> np.uint64(63)
             token = tokens[piece.lanes]
             wanted = token & 1 if self.parity else token >> np.uint64(63)
@@ -293,11 +292,8 @@ def move_bytes(machine: Machine, into: Target, out_of: Target, thread: int, size
         return
     for piece in out_of.locate(out_of.addresses(mask, lanes[:1]) + steps, lanes):
         view, at = elements(piece, UNSIGNED[64])
-        if machine.races is not None and piece.store is machine.shared:
-            machine.races.read(piece, 16, i)
+        if piece.store is machine.shared:
+            machine.shared_memory_read(piece, 16, i)
         words[:] = view[at[:, None] + np.arange(2)]
     for piece in into.locate(into.addresses(mask, lanes[:1]) + steps, lanes):
-        view, at = elements(piece, UNSIGNED[64])
-        if machine.races is not None and piece.store is machine.shared:
-            machine.races.write(piece, view, at, [words[:, 0], words[:, 1]], 16, i)
-        view[at[:, None] + np.arange(2)] = words
+        write(machine, piece, UNSIGNED[64], [words[:, 0], words[:, 1]], 16, i)

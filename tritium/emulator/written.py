@@ -1,0 +1,44 @@
+"""Which bytes of shared memory have been written, so that reads of others can be told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import UninitializedRead
+from .types import Array
+
+if TYPE_CHECKING:
+    from .access import Piece
+    from .machine import Machine
+    from .ptx import Instruction
+
+__all__ = ["Written"]
+
+
+class Written:
+    """One flag for each byte of the shared memory of a machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.flags = np.zeros(machine.shared.raw.size, bool)
+
+    def reset(self) -> None:
+        self.flags.fill(False)
+
+    def bytes_of(self, piece: Piece, size: int) -> Array:
+        return piece.at[:, None] + np.arange(size)
+
+    def mark(self, piece: Piece, size: int) -> None:
+        """Accesses of `size` bytes write."""
+        self.flags[self.bytes_of(piece, size)] = True
+
+    def check(self, piece: Piece, size: int, i: Instruction) -> None:
+        """Accesses of `size` bytes read: raise UninitializedRead for the first that nobody has written."""
+        missing = ~self.flags[self.bytes_of(piece, size)].all(axis=1)
+        if missing.any():
+            n = int(np.argmax(missing))
+            at = int(piece.at[n]) % self.machine.shared_stride
+            text = f"reads {size} bytes of shared memory at {at:#x} that nothing has written"
+            raise self.machine.error(UninitializedRead, text, i, int(piece.lanes[n]))
