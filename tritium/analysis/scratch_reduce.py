@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..dialects import tt
@@ -14,6 +15,7 @@ from ..layout.axis import others_numbers
 from ..layout.gathering import Gathering, plan_gathering
 from ..layout.reduction import Reduction, plan_reduction
 from ..layout.scan import Scan, plan_scan
+from ..support import UnsupportedOperation
 from .combine import Order, combine_of
 from .scratch import scratch_of
 
@@ -43,12 +45,22 @@ def _total(types: Sequence[Type], elements: int) -> int:
     return array_offsets(types, elements)[-1] if elements else 0
 
 
+@contextlib.contextmanager
+def _explained(op: Any) -> Iterator[None]:
+    """Layouts that cannot be planned for are named with the operation, at its line."""
+    try:
+        yield
+    except ValueError as error:
+        raise UnsupportedOperation(op, f"is not supported with these layouts: {error}") from None
+
+
 def reduction_of(op: tt.Reduce) -> Reduction:
     """The plan of a reduction of tensors with layouts."""
     result = op.results[0].type
     target = linear_layout_of(result) if isinstance(result, TensorType) else None
     ordered = combine_of(op.combine.block).order is Order.ORDERED
-    return plan_reduction(linear_layout_of(op.srcs[0].type), op.axis, target, ordered)  # type: ignore[arg-type]
+    with _explained(op):
+        return plan_reduction(linear_layout_of(op.srcs[0].type), op.axis, target, ordered)  # type: ignore[arg-type]
 
 
 @scratch_of(tt.Reduce)
@@ -58,7 +70,8 @@ def _reduce(op: Any) -> int:
 
 def scan_of(op: tt.Scan) -> Scan:
     """The plan of a scan of tensors with layouts."""
-    return plan_scan(linear_layout_of(op.srcs[0].type), op.axis)  # type: ignore[arg-type]
+    with _explained(op):
+        return plan_scan(linear_layout_of(op.srcs[0].type), op.axis)  # type: ignore[arg-type]
 
 
 @scratch_of(tt.Scan)
