@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tests.conversion.ttg_to_llvm.harness import Gpu, from_ttgir
+from tests.emulator import hardware
 from tests.layout.pairs import Machine
 from tritium.dialects.ttg_layouts import Linear
 from tritium.dialects.ttg_maps import linear_layout
@@ -79,10 +80,18 @@ def compiled(
 
 
 def check(gpu: Gpu, shape: Sequence[int], machine: Machine, **options: Any) -> None:
-    """Run it: all that is stored is right, nothing races, and every register holds what it should."""
+    """Run it: all that is stored is right, nothing races, and every register holds what it should.
+
+    Where GPUs are tested (see `hardware`), it runs on one, too.
+    """
     rng = np.random.default_rng(prod(shape) + machine.bits)
     dtype = np.dtype(f"uint{machine.bits}")
     x = rng.integers(0, 1 << min(machine.bits, 63), prod(shape), dtype=np.uint64).astype(dtype)
     y = np.zeros_like(x)
     gpu.launch(1, x, y, **options)
     np.testing.assert_array_equal(y, x)
+    if hardware.wanted():
+        unused = [np.zeros(16, np.uint8), np.zeros(16, np.uint8)]  # the two scratch pointers
+        arrays = [x, np.zeros_like(x), *unused]
+        real = hardware.run(gpu.ptx, "move", machine.ctas, 32 * machine.warps, arrays, gpu.metadata.shared)
+        np.testing.assert_array_equal(real[1], x)
