@@ -12,6 +12,7 @@ import pytest
 
 from tests.conversion.test_narrow_floats import value_of
 from tests.conversion.ttg_to_llvm.harness import Gpu, from_ttgir
+from tritium.ir import PassManager, parse_module, print_op
 from tritium.support import UnsupportedOperation
 
 BITS = {"f8E5M2": np.uint8, "f8E4M3FN": np.uint8, "bf16": np.uint16}
@@ -271,3 +272,79 @@ def test_bytes_in_a_blocked_product_are_refused() -> None:
     """accelerate-matmul widens them; text may come without."""
     with pytest.raises(UnsupportedOperation, match="f8E5M2 and f8E5M2"):
         from_ttgir(program(("f8E5M2", "f8E5M2", "f32"), (16, 16, 32), BLOCKED[0], 0))
+
+
+# Buffers of 32 along K that a loop carries: words in capitals stand for types and lines.
+LOOP = """
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#r = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+#dot_a = #ttg.dot_op<{opIdx = 0, parent = #r, kWidth = 2}>
+#dot_b = #ttg.dot_op<{opIdx = 1, parent = #r, kWidth = 2}>
+#shared = #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
+#shared1 = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {HEAD} {
+  tt.func public @k(%a: !tt.ptr<f16> {EVEN}, %b: !tt.ptr<f16> {EVEN}, %c: !tt.ptr<f32> {EVEN}, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    PLACES
+    %zero = arith.constant dense<0.0> : tensor<32x64xf32, #r>
+    %step = arith.constant dense<1024> : tensor<32x32xi32, #blocked>
+    %step2 = arith.constant dense<2048> : tensor<32x64xi32, #blocked>
+    %a0 = tt.load %pa : APTR
+    %a1 = ttg.local_alloc %a0 : (tensor<32x32xf16, #blocked>) -> ABUF
+    %b0 = tt.load %pb : BPTR
+    %b1 = ttg.local_alloc %b0 : (tensor<32x64xf16, #blocked>) -> BBUF
+    %d:5 = scf.for %i = %c0 to %n step %c1
+        iter_args(%abuf = %a1, %bbuf = %b1, %acc = %zero, %qa = %pa, %qb = %pb)
+        -> (ABUF, BBUF, tensor<32x64xf32, #r>, APTR, BPTR) : i32 {
+      %x = ttg.local_load %abuf : ABUF -> tensor<32x32xf16, #dot_a>
+      %minus = arith.negf %x : tensor<32x32xf16, #dot_a>
+      %y = ttg.local_load %bbuf : BBUF -> tensor<32x64xf16, #dot_b>
+      %r = tt.dot LEFT, %y, %acc : TENSORS -> tensor<32x64xf32, #r>
+      %ra = tt.addptr %qa, %step : APTR, tensor<32x32xi32, #blocked>
+      %rb = tt.addptr %qb, %step2 : BPTR, tensor<32x64xi32, #blocked>
+      %a2 = tt.load %ra : APTR
+      %a3 = ttg.local_alloc %a2 : (tensor<32x32xf16, #blocked>) -> ABUF
+      %b2 = tt.load %rb : BPTR
+      %b3 = ttg.local_alloc %b2 : (tensor<32x64xf16, #blocked>) -> BBUF
+      scf.yield %a3, %b3, %r, %ra, %rb : ABUF, BBUF, tensor<32x64xf32, #r>, APTR, BPTR
+    }
+    tt.store %pc, %d#2 : tensor<32x64x!tt.ptr<f32>, #r>
+    tt.return
+  }
+}
+"""
+
+WORDS = {
+    "HEAD": '"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32',
+    "EVEN": "tt.divisibility = 16 : i32",
+    "ABUF": "!ttg.memdesc<32x32xf16, #shared, #smem>",
+    "BBUF": "!ttg.memdesc<32x64xf16, #shared1, #smem>",
+    "APTR": "tensor<32x32x!tt.ptr<f16>, #blocked>",
+    "BPTR": "tensor<32x64x!tt.ptr<f16>, #blocked>",
+    "TENSORS": "tensor<32x32xf16, #dot_a> * tensor<32x64xf16, #dot_b>",
+}
+
+
+@pytest.mark.parametrize("left", ["%x", "%minus"])
+def test_prefetched_loops_compute_the_same(left: str) -> None:
+    """Operands read an iteration ahead, also where they are changed on the way."""
+    lines = [*places("a", (32, 32), "#blocked", "f16"), *places("b", (32, 64), "#blocked", "f16")]
+    lines += places("c", (32, 64), "#r", "f32")
+    text = LOOP
+    for word, meaning in {**WORDS, "PLACES": "\n    ".join(lines), "LEFT": left}.items():
+        text = text.replace(word, meaning)
+    module = parse_module(text)
+    PassManager("canonicalize,prefetch,canonicalize").run(module)
+    gpu = from_ttgir(print_op(module))
+    assert gpu.ttgir.count("ttg.memdesc_subslice") == 6
+    rng = np.random.default_rng(2)
+    steps = 3
+    a = rng.integers(-4, 5, (steps + 1, 32, 32)).astype(np.float16)
+    b = rng.integers(-4, 5, (steps + 1, 32, 64)).astype(np.float16)
+    for n in (0, 1, steps):
+        c = np.full((32, 64), 113, np.float32)
+        gpu.launch(1, a, b, c, n)
+        wanted = sum((a[i].astype(float) @ b[i].astype(float) for i in range(n)), np.zeros((32, 64)))
+        np.testing.assert_array_equal(c, -wanted if left == "%minus" else wanted)

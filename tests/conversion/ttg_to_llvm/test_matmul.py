@@ -159,6 +159,14 @@ def test_f32_before_tensor_cores() -> None:
         assert np.abs(ours - exact).max() <= 1e-4 and gpu.count("mma.sync") == 0
 
 
+@pytest.mark.parametrize(("dtype", "k"), [("fp16", 16), ("i8", 32), ("fp32", 8), ("fp64", 4), ("fp8e5", 32)])
+def test_blocks_smaller_than_an_instruction(dtype: str, k: int) -> None:
+    for block, warps, capability in (((1, 1, k), 4, 80), ((2, 4, 2 * k), 1, 90), ((32, 2, k), 4, 80)):
+        sizes = (block[0] + 1, block[1] + 3, k + 5)
+        ours, exact, _ = multiply(dtype, sizes, block, capability, precision="tf32", num_warps=warps)
+        assert np.abs(ours - exact).max() <= (3e-2 if dtype == "fp32" else 1e-4)
+
+
 def test_sums_of_halves() -> None:
     ours, exact, gpu = multiply("fp16", (20, 20, 40), (16, 16, 16), result="fp16")
     assert np.abs(ours - exact).max() <= 0.1
