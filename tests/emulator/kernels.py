@@ -68,13 +68,14 @@ def run(
     gpu: bool = True,
     nan: str = "",
     names=None,
+    version: str = "8.6",
     **options,
 ):
     """Run a kernel of `body` on the arrays; returns the report.
 
     Where GPUs are tested (see `hardware`) one must give the same, unless `gpu` is False or the kernel is no plain one.
     """
-    ptx = kernel(body, arrays=len(arrays), threads=threads, target=target, head=head)
+    ptx = kernel(body, arrays=len(arrays), threads=threads, target=target, version=version, head=head)
     if check:
         accepted(ptx, target)
     before = [a.copy() for a in arrays]
