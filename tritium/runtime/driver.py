@@ -143,6 +143,8 @@ class DriverConfig:
         self._cuda: Any = None
         self._default: Any = None
         self._active: Any = None
+        self._emulated: bool | None = None  # does the setting have every launch emulated?
+        self._cpu_place: Place | None = None
 
     @property
     def cpu(self) -> Any:
@@ -181,10 +183,16 @@ class DriverConfig:
         """What serves a launch whose arrays are at `where` (see `placement.place`)."""
         chosen = self._active
         if chosen is None:
-            everything = (settings.runtime.target or "").startswith("emulated")
-            chosen = self.default if where is None or everything else self.cpu if where == HOST else self.cuda
+            if self._emulated is None:
+                self._emulated = (settings.runtime.target or "").startswith("emulated")
+            chosen = self.default if where is None or self._emulated else self.cpu if where == HOST else self.cuda
+            if chosen is self._cpu and self._cpu_place is not None:
+                return self._cpu_place
         if where is None or where == HOST or chosen is not self._cuda:
-            return Place(chosen, chosen.get_current_device(), chosen.get_current_target())
+            found = Place(chosen, chosen.get_current_device(), chosen.get_current_target())
+            if chosen is self._cpu:
+                self._cpu_place = found  # a process has one CPU
+            return found
         return Place(chosen, where, chosen.target_of(where))
 
     def set_active(self, driver: Any) -> None:
@@ -199,7 +207,7 @@ class DriverConfig:
     def reset_active(self) -> None:
         """Back to the default, which is looked for anew."""
         settings.generation.value += 1
-        self._active = self._default = None
+        self._active = self._default = self._emulated = None
 
 
 driver = DriverConfig()

@@ -13,12 +13,12 @@ from typing import Any, Generic, TypeVar, overload
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..frontend.callee import SourceFunction
 from ..support import TritiumError, settings
-from .arrays import MockTensor, TensorWrapper, reinterpret
+from .arrays import HOST, MockTensor, TensorWrapper, reinterpret
 from .async_compile import FutureKernel, active_mode
 from .binder import MISS, MISSING, make_binder
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
-from .placement import place
+from .placement import only_host, place
 from .quick import quick_launcher
 from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
 
@@ -228,6 +228,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     def _place(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> int | None:
         """Where the arguments are that are not compile-time values."""
         try:
+            if only_host(args):
+                return HOST
             at_run_time = [(rule.name, a) for rule, a, (t, _) in zip(self._rules, args, pairs) if t != "constexpr"]
             return place(*zip(*at_run_time)) if at_run_time else None
         except ArgumentError as error:

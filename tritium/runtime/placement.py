@@ -15,11 +15,22 @@ from .arrays import HOST, NOWHERE, UNKNOWN, describe, device_of
 from .errors import ArgumentError
 from .tensor_descriptor import TensorDescriptor
 
-__all__ = ["place", "place_name"]
+__all__ = ["only_host", "place", "place_name"]
 
 _pointers = LazyModule(".pointers", __package__)
 
 _NUMBERS = frozenset((int, float, bool, str, type(None)))
+
+
+def only_host(args: Sequence[Any]) -> bool:
+    """True where all arguments are numbers and arrays of the CPU, arrays among them: the quick answer to most calls."""
+    found = False
+    for value in args:
+        if value.__class__ not in _NUMBERS:
+            if device_of(value) != HOST:
+                return False
+            found = True
+    return found
 
 
 def place(names: Sequence[str], args: Sequence[Any]) -> int | None:
