@@ -8,7 +8,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tritium.emulator import OutOfBounds
-from tritium.runtime import ArgumentError, DeviceAssertError, driver
+from tritium.runtime import ArgumentError, DeviceAssertError, TensorDescriptor, driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 
 
@@ -33,6 +33,13 @@ def careful(x_ptr, limit):
     tl.device_print("x =", x)
 
 
+@tritium.jit
+def copy_block(descriptor, out_ptr, row, column):
+    block = descriptor.load([row, column])
+    at = tl.arange(0, 4)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    tl.store(out_ptr + at, block)
+
+
 @pytest.fixture(params=[80, 90])
 def gpu(request):
     emulated = EmulatedCUDADriver(request.param)
@@ -50,6 +57,16 @@ def test_arrays_of_numpy(gpu):
     out[:] = 0
     kernel[(8,)](x, y, out, 1000)
     np.testing.assert_array_equal(out, x + 1)
+
+
+@pytest.mark.parametrize("padding, outside", [("zero", 0.0), ("nan", np.nan)])
+def test_descriptors_of_the_host(gpu, padding, outside):
+    x, out = np.arange(13 * 20, dtype=np.float32).reshape(13, 20), np.full((4, 8), 7, np.float32)
+    whole = np.full((24, 32), outside, np.float32)
+    whole[:13, :20] = x
+    for row, column in [(2, 4), (11, 16), (20, 24)]:
+        copy_block[(1,)](TensorDescriptor(x, [13, 20], [20, 1], [4, 8], padding), out, row, column)
+        np.testing.assert_array_equal(out, whole[row : row + 4, column : column + 8])
 
 
 @pytest.mark.torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialects import builtin
+from ...dialects import builtin, tt
 from ...ir import ArrayAttr, Attribute, Block, DictionaryAttr, IntegerAttr, StringAttr, Type, Value, i1, i32
 from ...support import NameLoc
 from ..aggregate_types import descriptor_argument_type, tensor_descriptor_type
@@ -85,7 +85,10 @@ class _Arguments:
             fields = getattr(kind, "_fields", None)
             return tl_tuple(items, fields=list(fields)) if fields else tl_tuple(items)
         ty = str_to_type(kind)
+        own: dict[str, Attribute] = {}
         if ty.__class__ is descriptor_argument_type and self.native_descriptors:
+            if ty.padding == "nan":
+                own["tt.padding"] = IntegerAttr(int(tt.PaddingOption.pad_nan), i32)
             ty = ty.native
         self._check_supported(ty, name)
         types: list[Type] = []
@@ -95,7 +98,7 @@ class _Arguments:
         for handle, own_name in zip(handles, names):
             handle.hint = own_name
         value, _ = ty._unflatten_ir(handles, 0)
-        own = {n: _attribute(v) for n, v in self.attrs.get(path, ())}
+        own.update({n: _attribute(v) for n, v in self.attrs.get(path, ())})
         self.attributes += [own if i == 0 else {} for i in range(len(handles))]
         return value
 
