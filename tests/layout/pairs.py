@@ -67,6 +67,15 @@ def _mma(rng: random.Random, machine: Machine, rank: int) -> Any:
     return NvidiaMma(versionMajor=2, warpsPerCTA=warps, CGALayout=blocks, instrShape=(16, 8))
 
 
+def _wgmma(rng: random.Random, machine: Machine, rank: int) -> Any:
+    """What Hopper's products are left in: groups of four warps, one below the other."""
+    if rank != 2 or machine.warps < 4:
+        return _mma(rng, machine, rank)
+    shape = (16, power(rng, 3, 6), 16)
+    warps, blocks = (machine.warps, 1), cluster(rng, machine, 2)
+    return NvidiaMma(versionMajor=3, warpsPerCTA=warps, CGALayout=blocks, instrShape=shape)
+
+
 def _operand(rng: random.Random, machine: Machine, rank: int) -> Any:
     parent = _mma(rng, machine, rank)
     if rank != 2:
@@ -97,7 +106,7 @@ def _linear(rng: random.Random, machine: Machine, shape: tuple[int, ...]) -> Lin
     )
 
 
-MAKERS: list[Callable[..., Any]] = [_blocked, _slice, _mma, _operand, _fma_operand]
+MAKERS: list[Callable[..., Any]] = [_blocked, _slice, _mma, _wgmma, _operand, _fma_operand]
 
 
 def random_pair(rng: random.Random, most: int = 1 << 12, ctas: int = 1) -> Pair:

@@ -88,7 +88,7 @@ def check(gpu: Gpu, shape: Sequence[int], machine: Machine, **options: Any) -> N
     dtype = np.dtype(f"uint{machine.bits}")
     x = rng.integers(0, 1 << min(machine.bits, 63), prod(shape), dtype=np.uint64).astype(dtype)
     y = np.zeros_like(x)
-    gpu.launch(1, x, y, **options)
+    gpu.launch(1, x, y, check_uninitialized=True, **options)
     np.testing.assert_array_equal(y, x)
     if hardware.wanted():
         unused = [np.zeros(16, np.uint8), np.zeros(16, np.uint8)]  # the two scratch pointers
