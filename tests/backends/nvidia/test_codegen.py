@@ -119,6 +119,38 @@ def test_a_persons_text_is_compiled_elsewhere() -> None:
     assert emit_ptx(found, HOPPER) == ptx(add())
 
 
+LOOP = """define ptx_kernel void @k(ptr addrspace(1) %x, i64 %stride, i32 %n) {
+entry:
+  %count = lshr i32 %n, 7
+  %some = icmp sgt i32 %count, 0
+  br i1 %some, label %body, label %end
+body:
+  %i = phi i32 [ 0, %entry ], [ %next, %body ]
+  %at = mul i32 %i, 64
+  %wide = sext i32 %at to i64
+  %row = mul i64 %stride, 3
+  %place = add i64 %row, %wide
+  %p = getelementptr float, ptr addrspace(1) %x, i64 %place
+  call void asm sideeffect "st.global.b32 [$0], 0;", "l"(ptr addrspace(1) %p)
+  %next = add nsw i32 %i, 1
+  %more = icmp slt i32 %next, %count
+  br i1 %more, label %body, label %end
+end:
+  ret void
+}"""
+
+
+def test_counters_that_addresses_extend_are_made_wide() -> None:
+    assert codegen._extends_counters(LOOP)
+    llir = str(optimize(LOOP, HOPPER))
+    assert re.search(r"phi i64 \[ (?:%indvars|0)", llir) and not re.search(
+        "[sz]ext(?: nneg)? i32 %(?!count|n|wide.trip)", llir
+    )
+    assert not codegen._extends_counters(llir)
+    alone = LOOP.replace("sext i32 %at", "sext i32 %n")
+    assert not codegen._extends_counters(alone)
+
+
 # ---- inline assembly -----------------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ def run_stage(request: dict[str, Any], text: str) -> bytes:
     chip = Chip(request["capability"], request["ptx"])
     if request["stage"] == "llir":
         libraries = tuple((name, path) for name, path in request["libraries"])
-        return str(optimized_module(text, chip, libraries, request["ftz"])).encode()
+        return optimized_module(text, chip, libraries, request["ftz"])[1].encode()
     if request["fewer_registers"]:
         library().set_option("", "-nvptx-sched4reg")
     return emit_text(read(text, chip.machine()), chip).encode()
