@@ -151,3 +151,9 @@ def test_the_setting(monkeypatch):
     finally:
         monkeypatch.undo()
         driver.reset_active()
+
+
+def test_compile_is_for_the_active_driver(gpu):
+    signature = {"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    kernel = tritium.compile(tritium.ASTSource(add_kernel, signature, {"BLOCK": 64}))
+    assert kernel.metadata.target == gpu.get_current_target() and "ptx" in kernel.asm

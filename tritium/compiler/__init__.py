@@ -10,7 +10,7 @@ from ..backends.compiler import BaseBackend, GPUTarget
 from ..support.lazy import lazy_attributes
 from .backend import TargetError, backends, make_backend, register_backend
 from .cache import CacheWarning, Entry, KernelCache, cache_folder
-from .compile import CompileTimes, compile, default_target, get_cache_key
+from .compile import CompileTimes, compile, compile_for, default_target, get_cache_key
 from .kernel import CompiledKernel, LazyStages
 from .source import ASTSource, IRSource, SourceError
 from .version import package_key
@@ -37,6 +37,7 @@ __all__ = [
     "backends",
     "cache_folder",
     "compile",
+    "compile_for",
     "default_target",
     "get_cache_key",
     "make_backend",

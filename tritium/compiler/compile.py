@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -22,7 +22,7 @@ from .kernel import CompiledKernel, LazyStages
 from .source import IRSource, SourceError
 from .version import package_key
 
-__all__ = ["CompileTimes", "compile", "default_target", "get_cache_key"]
+__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "get_cache_key"]
 
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 
@@ -74,8 +74,16 @@ def _without_collection() -> Iterator[None]:
 
 
 def default_target() -> Any:
-    """The machine we run on."""
+    """The processor we run on."""
     return _cpu_target.host_target()
+
+
+_current_target: list[Callable[[], Any]] = [default_target]
+
+
+def compile_for(current_target: Callable[[], Any]) -> None:
+    """What `compile` compiles for if it is not told: the runtime, which knows the active driver, says so at import."""
+    _current_target[:] = [current_target]
 
 
 def get_cache_key(src: Any, backend: BaseBackend, options: Any, stage_key: str = "") -> str:
@@ -94,11 +102,11 @@ def compile(
 ) -> CompiledKernel:
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
 
-    `target` is a target value (default: this machine), `options` a mapping of option names; `until` names the last
-    stage that is wanted (default: machine code). Raises CompilationError for kernels that are wrong, BackendError for
+    `target` is a target value (default: that of the active driver), `options` a mapping of option names; `until` names
+    the last stage that is wanted (default: machine code). Raises CompilationError for kernels that are wrong, BackendError for
     code the target refuses, KeyError for unknown options, SourceError for a stage that the target does not have.
     """
-    backend = make_backend(default_target() if target is None else target)
+    backend = make_backend(_current_target[0]() if target is None else target)
     if isinstance(src, (str, Path)):
         src = IRSource(src)
     chosen = backend.parse_options({**src.parse_options(), **(options or {})})

@@ -13,7 +13,7 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from ..compiler import default_target
+from ..compiler import compile_for, default_target
 from ..support import OptionError, settings
 from ..support.lazy import LazyModule
 from .arrays import HOST
@@ -211,6 +211,7 @@ class DriverConfig:
 
 
 driver = DriverConfig()
+compile_for(lambda: driver.active.get_current_target())
 
 
 def __getattr__(name: str) -> Any:
