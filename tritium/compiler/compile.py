@@ -103,8 +103,9 @@ def compile(
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
 
     `target` is a target value (default: that of the active driver), `options` a mapping of option names; `until` names
-    the last stage that is wanted (default: machine code). Raises CompilationError for kernels that are wrong, BackendError for
-    code the target refuses, KeyError for unknown options, SourceError for a stage that the target does not have.
+    the last stage that is wanted (default: machine code). Raises CompilationError for kernels that are wrong,
+    BackendError for code the target refuses, KeyError for unknown options, SourceError for a stage that the target does
+    not have.
     """
     backend = make_backend(_current_target[0]() if target is None else target)
     if isinstance(src, (str, Path)):
