@@ -22,6 +22,7 @@ from ..llvm.operations import (
     shift_amount,
 )
 from .context import FunctionContext, elementwise, elementwise_several, lowers
+from .offsets import product, sum_of
 from .types import bit_width, literal, llvm_type, mangled, registers_of, types_of
 
 __all__: list[str] = []
@@ -44,6 +45,11 @@ def _poison(e: FunctionContext, op: ub.Poison) -> None:
 
 @lowers(*INTEGER)
 def _integer(e: FunctionContext, op: Any) -> None:
+    width = bit_width(op.result.type)
+    write = {arith.AddI: sum_of, arith.MulI: product}.get(type(op))
+    if write is not None and not overflow_flags(op) and width > 1:
+        elementwise(e, op, lambda a, b: write(e, width, a, b))
+        return
     head = f"{INTEGER[type(op)]}{overflow_flags(op)} {llvm_type(op.result.type)}"
     elementwise(e, op, lambda a, b: e.op(f"{head} {a}, {b}"))
 

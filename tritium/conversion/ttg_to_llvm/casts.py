@@ -14,6 +14,7 @@ from ...support import UnsupportedOperation
 from ..llvm.operations import CASTS, MIN_MAX
 from .context import FunctionContext, elementwise, lowers
 from .narrow_floats import small_float_cast
+from .offsets import extended
 from .types import bit_width, is_float, literal, llvm_type, mangled
 
 __all__ = ["DIRECTIONS", "resize"]
@@ -23,8 +24,11 @@ _INTEGER_CASTS = (arith.ExtSI, arith.ExtUI, arith.TruncI)
 
 @lowers(*_INTEGER_CASTS)
 def _integer_cast(e: FunctionContext, op: Any) -> None:
-    text = f"{CASTS[type(op)]} {llvm_type(op.in_.type)}", llvm_type(op.out.type)
-    elementwise(e, op, lambda a: e.op(f"{text[0]} {a} to {text[1]}"))
+    name, before, after = CASTS[type(op)], bit_width(op.in_.type), bit_width(op.out.type)
+    if name == "trunc":
+        elementwise(e, op, lambda a: e.op(f"trunc i{before} {a} to i{after}"))
+    else:
+        elementwise(e, op, lambda a: extended(e, name, a, before, after))
 
 
 @lowers(arith.IndexCast, arith.IndexCastUI)

@@ -73,10 +73,12 @@ class FunctionContext(Emitter):
         "func",
         "joins",
         "known_facts",
+        "known_values",
         "known_positions",
         "lane",
         "module",
         "names",
+        "offsets",
         "shared",
         "warp",
     )
@@ -92,6 +94,8 @@ class FunctionContext(Emitter):
         self.entry_positions: dict[Any, Any] = {}
         self.entry_lines: list[str] = []  # what the function begins with
         self.joins: list[tuple[str, list[tuple[list[str], str]]]] = []  # where regions that are inlined return to
+        self.known_values: dict[str, str] = {}  # of this block, by their text
+        self.offsets: dict[str, tuple[str, int, bool]] = {}  # see `offsets`; whether the two have no bit in common
         self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction
 
@@ -116,6 +120,7 @@ class FunctionContext(Emitter):
             self.entry_positions = self.known_positions
         super().label(name)
         self.known_positions = dict(self.entry_positions)
+        self.known_values = {}
 
     # -- values ---------------------------------------------------------------------------------------------------
 

@@ -66,7 +66,11 @@ def with_constant(e: FunctionContext, operand: str, bits: int, constant: int) ->
         return operand
     if operand == "0":
         return str(constant)
-    return e.op(f"{'xor' if bits & constant else 'or disjoint'} i32 {operand}, {constant}")
+    if bits & constant:
+        return e.op(f"xor i32 {operand}, {constant}")
+    out = e.op(f"or disjoint i32 {operand}, {constant}")
+    e.offsets[out] = operand, constant, True
+    return out
 
 
 def linear_image(e: FunctionContext, layout: LinearLayout, inputs: Mapping[str, str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from ...layout import LinearLayout
 from ...layout.views import registers_in, renamed_dims, reshaped
 from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
+from .offsets import sum_of
 from .positions import positions
 from .types import registers_of
 
@@ -25,8 +26,7 @@ __all__: list[str] = []
 def _make_range(e: FunctionContext, op: tt.MakeRange) -> None:
     coordinates = [row[0] for row in positions(e, e.layout(op.result))]
     if op.start:
-        sums = {c: e.op(f"add i32 {c}, {op.start}") for c in dict.fromkeys(coordinates)}
-        coordinates = [sums[c] for c in coordinates]
+        coordinates = [sum_of(e, 32, c, str(op.start)) for c in coordinates]
     e.bind(op.result, coordinates)
 
 
