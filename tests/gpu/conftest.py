@@ -15,9 +15,7 @@ import pytest
 
 from tests.gpu.emulated import emulated_gpu
 from tests.gpu.mirror import CudaMirror, EmulatedMirror, launches_on
-from tritium.emulator import PTXError, UnknownInstruction
 from tritium.runtime.driver import driver
-from tritium.support import UnsupportedOperation
 
 SHARE = 12  # of the tests, one in so many runs on the emulator
 
@@ -50,13 +48,3 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_
         with emulated_gpu(monkeypatch) as gpu, launches_on(monkeypatch, lambda: EmulatedMirror(gpu)):
             yield request.param
     driver.reset_active()
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """What GPUs, or their emulator, cannot do yet is expected to say so."""
-    outcome = yield
-    error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, (UnsupportedOperation, UnknownInstruction, PTXError)):
-        report = outcome.get_result()
-        report.outcome, report.wasxfail = "skipped", str(error).split("\n")[0]
