@@ -15,6 +15,7 @@ import json
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -343,6 +344,22 @@ def measure(case: Case, sides: dict[str, Kernels], cache: torch.Tensor, rounds: 
     return Figure(case.name, times["ours"], times["triton"], times.get("torch"), floor, case.least, registers)
 
 
+def launch_times(sides: dict[str, Kernels], count: int = 400, rounds: int = 9) -> str:
+    """Microseconds of the host for a launch of a small kernel with three tensors and a number, medians by turns."""
+    x = rand(64)
+    calls = {name: (lambda side=side: side.add[(1,)](x, x, x, 64, BLOCK=1024)) for name, side in sides.items()}
+    calls["torch"] = lambda: torch.add(x, x, out=x)
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds + 1):
+        for name, call in calls.items():
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            for _ in range(count):
+                call()
+            times[name].append((time.perf_counter() - start) / count * 1e6)
+    return ", ".join(f"{name} {statistics.median(found[1:]):.2f}" for name, found in times.items())
+
+
 def copy_speed(cache: torch.Tensor, rounds: int) -> float:
     """Bytes a second of a copy of torch, counting those read and those written."""
     source = rand(1 << 28)
@@ -393,6 +410,7 @@ def main() -> int:
                 print(failed[-1], flush=True)
             torch.cuda.empty_cache()
     print(show(figures))
+    print(f"launch, us: {launch_times(sides)}")
     print("\n".join(failed))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps([asdict(f) | {"ratio": f.ratio} for f in figures], indent=1))
