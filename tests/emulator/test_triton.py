@@ -66,6 +66,22 @@ def test_matmul(triton_oracle, seed, ty, dtype, stages):
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
 
 
+@pytest.mark.parametrize("ty, dtype", [("fp16", np.float16), ("fp32", np.float32), ("i8", np.int8)])
+def test_matmul_of_warp_groups(triton_oracle, seed, ty, dtype):
+    rng = np.random.default_rng(seed)
+    m, n, k = 128, 64, 192
+    a, b = rng.integers(-4, 5, (m, k)).astype(dtype), rng.integers(-4, 5, (k, n)).astype(dtype)
+    c = np.zeros((m, n), np.float32)
+    signature = {"a_ptr": f"*{ty}", "b_ptr": f"*{ty}", "c_ptr": "*fp32", "K": "i32"}
+    constants = {"M": m, "N": n, "BLOCK": 64}
+    stages = triton_oracle.compile_kernel(
+        KERNELS, "matmul", signature, constants, "cuda:90", dict.fromkeys(signature, 16)
+    )
+    assert "wgmma.mma_async" in stages["ptx"]
+    launch(stages["ptx"], 1, [a, b, c, k], shared_bytes=triton_oracle.resources["shared"])
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
 @pytest.mark.parametrize("warps", [1, 4])
 def test_scans(compiled, seed, warps):
     rng = np.random.default_rng(seed)

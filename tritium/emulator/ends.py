@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import BarrierError, UnknownInstruction
+from .errors import BarrierError
 from .ptx import Immediate, Instruction, Name
 from .registry import find
 from .types import TYPES, Array
@@ -408,10 +408,6 @@ def barrier_end(machine: Machine, number: int, i: Instruction) -> End:
     return Barrier(machine, number, i)
 
 
-def not_yet(machine: Machine, number: int, i: Instruction) -> End:
-    raise UnknownInstruction(f"the emulator does not know {i.name}", i)
-
-
 ENDS_OF: dict[str, Any] = {
     "bra": Branch,
     "brx": Table,
@@ -419,6 +415,7 @@ ENDS_OF: dict[str, Any] = {
     "exit": Exit,
     "bar": barrier_end,
     "barrier": barrier_end,
-    **dict.fromkeys(("shfl", "vote", "match", "redux", "elect", "mma", "ldmatrix", "stmatrix", "movmatrix"), WarpEnd),
-    "wgmma": not_yet,
+    **dict.fromkeys(
+        ("shfl", "vote", "match", "redux", "elect", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma"), WarpEnd
+    ),
 }

@@ -15,7 +15,8 @@ from . import (
     moves,
     tensor,
     warp,
+    warpgroup,
 )
 
-__all__ = ["atomics", "bits", "compare", "control", "convert", "copies", "floating", "integer", "loads", "moves"]
-__all__ += ["matrix", "mbarrier", "tensor", "warp"]
+__all__ = ["atomics", "bits", "compare", "control", "convert", "copies", "floating", "integer", "loads", "matrix"]
+__all__ += ["mbarrier", "moves", "tensor", "warp", "warpgroup"]

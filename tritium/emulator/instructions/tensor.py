@@ -11,6 +11,7 @@ hardware adds with fewer digits, in an order that it does not tell: results diff
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,10 +29,10 @@ from .matrix import whole_warps
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
 
-__all__: list[str] = []
+__all__ = ["BITS", "Fragment", "Matrix", "fragment_a", "numbers"]
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
-_BITS = {
+BITS = {
     "f16": 16,
     "bf16": 16,
     "tf32": 32,
@@ -56,13 +57,17 @@ _SHAPES = {
 
 
 class Fragment(NamedTuple):
-    """Where the elements of a matrix are: `index[row, column]` counts elements over (lane, register, element)."""
+    """Where the elements of a matrix are: `index[row, column]` counts elements over (lane, register, element).
+
+    `order` is the inverse: the element in row-major order that stands at each of these.
+    """
 
     index: Array
     registers: int
-    per_register: int
+    order: Array
 
 
+@functools.lru_cache
 def fragment_a(m: int, k: int, e: int) -> Fragment:
     lane, registers = np.arange(32), (m // 8) * (k // (4 * e))
     index = np.zeros((m, k), np.int64)
@@ -71,34 +76,36 @@ def fragment_a(m: int, k: int, e: int) -> Fragment:
         for j in range(e):
             rows, columns = lane // 4 + 8 * step[0], lane % 4 * e + j + 4 * e * step[1]
             index[rows, columns] = (lane * registers + r) * e + j
-    return Fragment(index, registers, e)
+    return Fragment(index, registers, np.argsort(index.ravel()))
 
 
+@functools.lru_cache
 def fragment_b(k: int, n: int, e: int) -> Fragment:
     a = fragment_a(n, k, e)
-    return Fragment(a.index.T.copy(), a.registers, e)
+    return Fragment(a.index.T.copy(), a.registers, np.argsort(a.index.T.ravel()))
 
 
+@functools.lru_cache
 def fragment_c(m: int, n: int, e: int) -> Fragment:
     """C and D: pairs of neighbours, `e` of them in a register."""
     lane, elements = np.arange(32), m * n // 32
     index = np.zeros((m, n), np.int64)
     for i in range(elements):
         index[lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2] = lane * elements + i
-    return Fragment(index, elements // e, e)
+    return Fragment(index, elements // e, np.argsort(index.ravel()))
 
 
 @emulates("mma")
 def multiply(machine: Machine, i: Instruction) -> Step:
     shape_name = next((m for m in i.modifiers if _SHAPE.match(m)), None)
     only(i, "sync", "aligned", "row", "col", "satfinite", "xor", "and", "popc", "s4", "u4", "b1", shape_name or "")
-    types = [m for m in i.modifiers if m in TYPES or m in _BITS]
+    types = [m for m in i.modifiers if m in TYPES or m in BITS]
     if shape_name is None or len(types) != 4 or i.modifiers[3:5] != ("row", "col"):
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     m, n, k = (int(v) for v in _SHAPE.match(shape_name).groups())  # type: ignore[union-attr]
     d_type, a_type, b_type, c_type = types
-    bits = _BITS.get(a_type, 0)
-    if (m, n, k) not in _SHAPES.get(bits, ()) or _BITS.get(b_type) != bits:
+    bits = BITS.get(a_type, 0)
+    if (m, n, k) not in _SHAPES.get(bits, ()) or BITS.get(b_type) != bits:
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     e = max(32 // bits, 1)
     a = Matrix(machine, i.operands[1], fragment_a(m, k, e), a_type, i)
@@ -138,7 +145,7 @@ class Matrix:
 
 def numbers(raw: Array, type_: str) -> Array:
     """Registers [thread, register] as the numbers in them [thread, all elements]: float64, or int64."""
-    bits = _BITS.get(type_, 32)
+    bits = BITS.get(type_, 32)
     if bits < 8:
         parts = raw[:, :, None] >> np.arange(0, 32, bits, dtype=np.uint32) & np.uint32((1 << bits) - 1)
         values = parts.reshape(len(raw), -1).astype(np.int64)
@@ -162,7 +169,7 @@ class Result:
         self.fragment, self.type = fragment, type_
         width = 64 if type_ == "f64" else 32
         self.rows: list[Any] = [machine.write(r, TYPES[f"b{width}"], i) for r in registers]
-        self.order = np.argsort(fragment.index.ravel())
+        self.order = fragment.order
 
     def put(self, lanes: Array, total: Array, saturate: bool) -> None:
         flat = total.reshape(len(total), -1)[:, self.order].reshape(len(lanes), -1)
