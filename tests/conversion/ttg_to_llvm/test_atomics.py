@@ -11,7 +11,6 @@ import tritium
 import tritium.language as tl
 from tests.conversion.ttg_to_llvm.collective import NUMPY, Run, random_layout
 from tests.conversion.ttg_to_llvm.harness import both, on_gpu
-from tritium.support import UnsupportedOperation
 
 WRAP = {"add": np.add, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
         "max": np.maximum, "min": np.minimum, "exch": lambda a, b: b, "fadd": np.add,
@@ -205,15 +204,24 @@ def test_neighbours_go_together(kind, capability, instruction, count):
     assert compiled.count(instruction.replace(".", r"\.") + "$") == count
 
 
-def test_sixteen_bit_integers_are_refused():
-    run = Run(1)
-    layout = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>"
-    x = np.zeros(32, np.int16)
-    run.take("x", x, "i16", layout)
-    of = tensors((32,), layout)
-    run.body = f"%y = tt.atomic_rmw add, relaxed, gpu, %xa, %x : ({of('!tt.ptr<i16>')}, {of('i16')}) -> {of('i16')}"
-    with pytest.raises(UnsupportedOperation, match="32 or 64 bits"):
-        run(assemble=True)
+@pytest.mark.parametrize("sem", ["relaxed", "acq_rel"])
+@pytest.mark.parametrize(
+    "op, element", [("add", "i16"), ("umax", "i8"), ("exch", "f16"), ("xor", "i8"), ("min", "i16")]
+)
+def test_narrow_elements(op, element, sem):
+    rng, shape, warps, layout = atomic_case(f"narrow {op}")
+    x, v = (np.random.default_rng(i).integers(-100, 100, shape).astype(NUMPY[element]) for i in range(2))
+    before, of = x.copy(), tensors(shape, layout)
+    run = Run(warps, rng.choice([80, 90]))
+    run.take("x", x, element, layout)
+    run.take("v", v, element, layout)
+    types = f"({of(f'!tt.ptr<{element}>')}, {of(element)}) -> {of(element)}"
+    run.body = f"%y = tt.atomic_rmw {op}, {sem}, gpu, %xa, %v : {types}"
+    run.give("y", shape, element, layout)
+    (y,) = run(assemble=True)
+    np.testing.assert_array_equal(y, before)
+    np.testing.assert_array_equal(x, expected(op, before, v))
+    assert ("fence.acq_rel.gpu" in run.ptx) == (sem == "acq_rel")
 
 
 @pytest.mark.parametrize("capability", [80, 90])

@@ -4,7 +4,8 @@
 
 Each element is touched by one of the threads that hold it; `red` where nobody wants the old value. Neighbours go in one
 instruction where there is one: two f16 or bf16 in a word, and from sm_90 on vectors of up to 16 bytes (PTX ISA 8.8,
-9.7.13.2). What has no instruction (bf16 before sm_90) becomes LLVM's own atomic, a loop that compares and swaps.
+9.7.13.2). What has no instruction (integers of 8 and 16 bits, bf16 before sm_90) becomes LLVM's own atomic, a loop that
+compares and swaps.
 
 Qualifiers stand in Triton's order, which ptxas takes as well as the manual's: kernels are searched for them.
 
@@ -60,9 +61,9 @@ class _Instruction:
 class _Order:
     """The memory order of an operation for one thread, and for all."""
 
-    def __init__(self, e: FunctionContext, op: Any, instructions: int) -> None:
+    def __init__(self, e: FunctionContext, op: Any, instructions: int, by_llvm: bool = False) -> None:
         self.e, self.sem, self.scope = e, op.sem, op.scope.name
-        self.fenced = instructions > 1 and op.sem is not MemSemantic.relaxed
+        self.fenced = (instructions > 1 or by_llvm) and op.sem is not MemSemantic.relaxed
         self.spelled = "relaxed" if self.fenced else op.sem.name
 
     def before(self) -> None:
@@ -154,6 +155,7 @@ _NAMES = {
     AtomicOp.umin: "min.u",
     AtomicOp.exch: "exch.b",
 }
+_LLVM_NAMES = {AtomicOp.exch: "xchg"}
 _FLOATS = {"f32": "add.f32", "f64": "add.f64", "f16": "add.noftz.f16", "bf16": "add.noftz.bf16"}
 
 
@@ -170,8 +172,10 @@ def _rmw_instruction(e: FunctionContext, op: tt.AtomicRMW, ty: Type, count: int)
     """What does `count` neighbours; None where only LLVM can."""
     width = bit_width(ty)
     if op.atomic_rmw_op is not AtomicOp.fadd:
-        if width not in (32, 64):
-            raise UnsupportedOperation(op, f"on {ty} is not supported: NVIDIA GPUs change 32 or 64 bits at once")
+        if width not in (8, 16, 32, 64):
+            raise UnsupportedOperation(op, f"on {ty} is not supported: NVIDIA GPUs change whole bytes")
+        if width < 32:
+            return None
         return _Instruction(f"{_NAMES[op.atomic_rmw_op]}{width}", width, 1)
     if not isinstance(ty, FloatType) or ty.name not in _FLOATS:
         raise UnsupportedOperation(op, f"cannot add to {ty}")
@@ -194,7 +198,7 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
         return
     groups = vector_groups(e, op.ptr, op.mask, _most(e, op, ty))
     kind = _rmw_instruction(e, op, ty, len(groups[0]))
-    order = _Order(e, op, len(groups))
+    order = _Order(e, op, len(groups), kind is None)
     holder, conditions = _conditions(e, op, op.mask)
     addresses, sources = e(op.ptr), e(op.val)
     exchanges = op.atomic_rmw_op is AtomicOp.exch  # for which there is no red
@@ -218,11 +222,10 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
 def _by_llvm(
     e: FunctionContext, op: tt.AtomicRMW, order: _Order, address: str, source: str, condition: str | None
 ) -> str:
-    """An addition that becomes a loop of compare and swap."""
-    ty = llvm_type(op.val.type)
+    """What becomes a loop of compare and swap; fences keep the order, which LLVM forgets for some of these."""
+    ty, name = llvm_type(op.val.type), _LLVM_NAMES.get(op.atomic_rmw_op, op.atomic_rmw_op.name.strip("_"))
     scope = {"gpu": ' syncscope("device")', "cta": ' syncscope("block")', "sys": ""}[order.scope]
-    how = {"relaxed": "monotonic"}.get(order.spelled, order.spelled)
-    line = f"atomicrmw fadd ptr addrspace(1) {address}, {ty} {source}{scope} {how}"
+    line = f"atomicrmw {name} ptr addrspace(1) {address}, {ty} {source}{scope} monotonic"
     if condition is None:
         return e.op(line)
     before, body, done = e.block, e.fresh_label("add"), e.fresh_label("added")
