@@ -292,3 +292,28 @@ def test_copies_run_ahead_in_a_loop() -> None:
     gpu = through(pair, SwizzledShared(4, 1, 8, (1, 0)), body, 80)
     assert gpu.count(r"cp\.async\.wait_group") >= 2
     check(gpu, pair.shape, pair.machine)
+
+
+@pytest.mark.parametrize("how,masked", [("add", False), ("add", True), ("umax", False), ("exch", False)])
+def test_atomics_on_buffers(how: str, masked: bool) -> None:
+    """A buffer of zeros, changed once by every element at its own place: by those below 256 where there is a mask."""
+    layout = Blocked((1, 4), (4, 8), (2, 1), (1, 0))
+    pair = Pair((16, 32), layout, ROWS, Machine(2, 1, 32))
+    mask = ", %mask" if masked else ""
+    kinds = f"(M<#c, #smem, mutable>, T<#a>, T<#a>{', tensor<16x32xi1, #a>' if masked else ''}) -> T<#a>"
+    body = f"""
+    %zeros = arith.constant dense<0> : T<#a>
+    %limit = arith.constant dense<256> : tensor<16x32xi32, #a>
+    %limit_b = arith.constant dense<256> : tensor<16x32xi32, #b>
+    %width = arith.constant dense<32> : tensor<16x32xi32, #a>
+    %mask = arith.cmpi slt, %index_px_a, %limit : tensor<16x32xi32, #a>
+    %mask_b = arith.cmpi slt, %index_px_b, %limit_b : tensor<16x32xi32, #b>
+    %place = arith.remui %index_px_a, %width : tensor<16x32xi32, #a>
+    %m = ttg.local_alloc %zeros : (T<#a>) -> M<#c, #smem, mutable>
+    %old = ttg.local_atomic_scatter_rmw {how}, %m[%place], %x{mask} {{axis = 1 : i32}} : {kinds}
+    %v = ttg.local_load %m : M<#c, #smem, mutable> -> T<#b>
+    %z = {"arith.select %mask_b, %v, %wanted : tensor<16x32xi1, #b>, T<#b>" if masked else "arith.ori %v, %v : T<#b>"}
+    """
+    gpu = through(pair, SwizzledShared(4, 1, 8, (1, 0)), body)
+    assert gpu.count(r"(atom|red)\.\S*shared") >= 4
+    check(gpu, pair.shape, pair.machine)

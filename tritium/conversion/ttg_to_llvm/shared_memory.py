@@ -43,7 +43,7 @@ from .shared_access import (
 )
 from .types import bit_width
 
-__all__ = ["Buffer", "buffer_of"]
+__all__ = ["Buffer", "buffer_of", "element_addresses"]
 
 SHARED = "ptr addrspace(3)"
 
@@ -166,7 +166,7 @@ def _local_load(e: FunctionContext, op: ttg.LocalLoad) -> None:
     e.bind(op.result, load(e, op, op.result.type, op.src))
 
 
-def _elements(e: FunctionContext, op: Any, value: Value, tensor: Any) -> list[str]:
+def element_addresses(e: FunctionContext, op: Any, value: Value, tensor: Any) -> list[str]:
     """For each register the address of the element that an index selects along `axis`."""
     buffer = buffer_of(e, op, value)
     if linear_layout_of(tensor).ins["block"] > 1:
@@ -185,7 +185,7 @@ def _local_gather(e: FunctionContext, op: ttg.LocalGather) -> None:
     ty = op.result.type
     size = element_bits(ty) // 8
     loaded = []
-    for at in _elements(e, op, op.src, ty):
+    for at in element_addresses(e, op, op.src, ty):
         loaded.append(from_memory(e, ty, e.op(f"load {memory_type(ty)}, {SHARED} {at}, align {size}")))
     e.bind(op.result, loaded)
 
@@ -196,7 +196,7 @@ def _local_scatter(e: FunctionContext, op: ttg.LocalScatter) -> None:
     idle = linear_layout_of(ty).redundant()  # type: ignore[arg-type]
     owns = owner(e, idle["lane"], idle["warp"])
     values = e(op.values)
-    for r, at in enumerate(_elements(e, op, op.dst, ty)):
+    for r, at in enumerate(element_addresses(e, op, op.dst, ty)):
         if not r & idle["register"]:
             store_element(e, ty, to_memory(e, ty, values[r]), at, owns)
 
