@@ -78,3 +78,21 @@ def test_chains_of_elements_stay_together() -> None:
     breadth += [f"  store float %t{i + 4}, ptr %p{i}" for i in range(4)]
     depth = [breadth[4 * step + i] for i in range(4) for step in range(3)]
     assert in_order_of_use([*breadth, "  ret void"]) == [*depth, "  ret void"]
+
+
+def test_what_takes_the_place_of_an_operand_does_not_wait() -> None:
+    loads = [f"  %t{i} = load float, ptr %p{i}" for i in range(4)]
+    steps = [f"  %t{i + 4} = fmul float %t{i}, %s" for i in range(4)]
+    steps += [f"  %t{i + 8} = fadd float %t{i + 4}, 1.0" for i in range(4)]
+    stores = [f"  store float %t{i + 8}, ptr %q{i}" for i in range(4)]
+    lines = [*loads, *steps, *stores, "  ret void"]
+    assert in_order_of_use(lines) == lines
+
+
+def test_what_adds_a_value_waits() -> None:
+    loads = [f"  %t{i} = load float, ptr %p{i}" for i in range(3)]
+    squares = [f"  %t{i + 3} = fmul float %t{i}, %t{i}" for i in range(3)]
+    sums = ["  %t6 = fadd float %t3, %t4", "  %t7 = fadd float %t6, %t5", "  store float %t7, ptr %q"]
+    again = [f"  store float %t{i}, ptr %p{i}" for i in range(3)]
+    found = in_order_of_use([*loads, *squares, *sums, *again, "  ret void"])
+    assert found == [*loads, *squares[:2], sums[0], squares[2], *sums[1:], *again, "  ret void"]
