@@ -1,7 +1,8 @@
 """Kernels for operations in which threads talk to each other, run on the emulator; every thread's results are looked at.
 
 A tile is read from memory in row-major order, an operation is applied, and what each register of each thread holds
-afterwards is written out: threads that hold copies of an element must agree on it, to the bit.
+afterwards is written out: threads that hold copies of an element must agree on it, to the bit. Where GPUs are tested
+(see `tests.emulator.hardware`), the kernel runs on one, too, and must give the same.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 import tritium.dialects.all  # noqa: F401
 from tests.backends.nvidia.texts import missing
+from tests.emulator import hardware
 from tritium.analysis import scratch_reduce  # noqa: F401
 from tritium.analysis.scratch import scratch_bytes
 from tritium.backends.nvidia.assembler import Assembler, assembler_options
@@ -197,7 +199,12 @@ class Run:
             Assembler(assembler_options(chip.name)).finish(self.ptx, "k")
         if self.ctas > 1:
             options["cluster"] = self.ctas
+        given = [a.copy() for a in self.arrays]
         launch(self.ptx, (self.ctas,), list(self.arrays), shared_bytes=shared, **options)
+        if hardware.wanted() and self.capability <= 90:
+            given += [np.zeros(16, np.uint8)] * 2  # scratch in global memory, of the compiler and of profilers
+            real = hardware.run(self.ptx, "k", self.ctas, 32 * self.warps, given, shared)
+            hardware.compare(self.arrays, real[: len(self.arrays)], self.params)
         return [agreed(*out, self.warps) for out in self.outs]
 
 
