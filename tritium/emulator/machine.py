@@ -72,7 +72,6 @@ class Machine(Operands):
         self.memory = Memory()
         self.prints: list[str] = []
         self.cta_numbers = np.zeros(ctas, np.int64)
-        self.heap: list[object] = []
         self.counts = {"instructions": 0, "barriers": 0}
         self.max_steps = 0
         super().__init__(program, self.threads)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .errors import LaunchError
-from .types import UNSIGNED, Array
+from .types import Array
 
 __all__ = ["CLUSTER_SHIFT", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_WINDOW", "Allocation", "Memory", "Store"]
 
@@ -150,8 +150,3 @@ class Memory:
         if outside.any():
             return [], outside
         return [(self.stores[n], np.nonzero(which == n)[0]) for n in np.unique(which)], None
-
-
-def element_dtype(size: int) -> np.dtype[Any]:
-    """Unsigned integers of `size` bytes."""
-    return UNSIGNED[size * 8]

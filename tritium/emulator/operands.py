@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .errors import PTXError, UnknownInstruction
-from .memory import SHARED_WINDOW
 from .program import Program
 from .ptx import Immediate, Instruction, Name, Operand, Register, Special
 from .types import TYPES, UNSIGNED, Array, Type
@@ -226,6 +225,3 @@ def bits_to_float(bits: int, width: int) -> float:
     if width == 32:
         return float(struct.unpack("<f", bits.to_bytes(4, "little"))[0])
     return float(struct.unpack("<d", bits.to_bytes(8, "little"))[0])
-
-
-assert SHARED_WINDOW > 1 << 47

@@ -8,18 +8,16 @@ parted meet again where the text says that their ways join.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from .errors import PTXError, UnknownInstruction
 from .ptx import Address, Function, Instruction, Labels, Module, Name, Operand, Pair, Register, Tuple, Variable
-from .types import TYPES
 
 __all__ = ["ENDS", "RUNTIME_FUNCTIONS", "Program", "Segment", "Symbol", "build"]
 
-#: Device functions that the runtime provides, and the machine implements.
-RUNTIME_FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free", "__nv_ptx_builtin_ocg_exit")
+#: Device functions that the runtime provides, and no module defines. (`instructions.control` has what is emulated.)
+RUNTIME_FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")
 #: Opcodes that end a segment.
 ENDS = frozenset(
     (
@@ -127,8 +125,8 @@ class _Inliner:
         if prefix:
             self.mark([after])
 
-    def mark(self, labels: object) -> None:
-        for label in labels:  # type: ignore[attr-defined]
+    def mark(self, labels: Iterable[str]) -> None:
+        for label in labels:
             self.labels[label] = len(self.instructions)
 
     def call(self, i: Instruction, prefix: str, active: tuple[str, ...]) -> None:
@@ -293,16 +291,3 @@ def cut(instructions: list[Instruction], labels: set[int]) -> tuple[list[Segment
     end = Instruction("ret", (), (), None, instructions[-1].line if instructions else 0, None, "ret")
     segments.append(Segment([], end))
     return segments, starts
-
-
-def param_types(program: Program) -> Iterator[tuple[Variable, int]]:
-    """The kernel's parameters with their offsets."""
-    for variable in program.kernel.parameters:
-        yield variable, program.symbols[variable.name].offset
-
-
-_PARAM_NUMBER = re.compile(r"_param_(\d+)$")
-
-
-def element_size(variable: Variable) -> int:
-    return TYPES[variable.type].bytes

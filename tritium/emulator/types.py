@@ -14,7 +14,12 @@ __all__ = ["TYPES", "UNSIGNED", "Array", "Type", "types_of"]
 
 Array = np.ndarray[Any, Any]
 
-UNSIGNED = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32), 64: np.dtype(np.uint64)}
+UNSIGNED: dict[int, np.dtype[Any]] = {
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+}
 
 
 class Type(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import UnknownInstruction
 from ..ptx import Instruction
-from ..registry import EMULATES, emulates
+from ..registry import emulates
 from ..steps import assign, last_type, only, packed, packed_target, ufunc
 from ..types import TYPES, UNSIGNED, Array, Type, types_of
 from . import floating
@@ -244,6 +244,3 @@ def dot_product(machine: Machine, i: Instruction) -> Step:
         return (a * b).sum(axis=1) + np.asarray(c).astype(np.int64)
 
     return assign(target, value)
-
-
-assert EMULATES

@@ -57,12 +57,12 @@ _SHAPES = {
 
 
 class Fragment(NamedTuple):
-    """Where the elements of a matrix are: `index[row, column]` counts elements over (lane, register, element).
+    """Where the elements of a matrix are: `at[row, column]` counts elements over (lane, register, element).
 
     `order` is the inverse: the element in row-major order that stands at each of these.
     """
 
-    index: Array
+    at: Array
     registers: int
     order: Array
 
@@ -82,7 +82,7 @@ def fragment_a(m: int, k: int, e: int) -> Fragment:
 @functools.lru_cache
 def fragment_b(k: int, n: int, e: int) -> Fragment:
     a = fragment_a(n, k, e)
-    return Fragment(a.index.T.copy(), a.registers, np.argsort(a.index.T.ravel()))
+    return Fragment(a.at.T.copy(), a.registers, np.argsort(a.at.T.ravel()))
 
 
 @functools.lru_cache
@@ -140,7 +140,7 @@ class Matrix:
 
     def values(self, lanes: Array) -> Array:
         raw = np.stack([row[lanes] for row in self.rows], axis=1)
-        return numbers(raw, self.type).reshape(len(lanes) // 32, -1)[:, self.fragment.index]
+        return numbers(raw, self.type).reshape(len(lanes) // 32, -1)[:, self.fragment.at]
 
 
 def numbers(raw: Array, type_: str) -> Array:

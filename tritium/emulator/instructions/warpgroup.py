@@ -48,7 +48,7 @@ def warp_group(machine: Machine, i: Instruction) -> Step:
     if BITS[a_type] * k != 256 or n % 8 or n > 256:
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     operands = list(i.operands) + [Immediate(1)] * (4 - len(i.operands))
-    signs = [scale(o, i) for o in operands[4:6]]
+    signs = [scale(o, i) for o in operands[4:6]] or [1, 1]  # integers have none
     transposed = [bool(getattr(o, "value", 0)) for o in operands[6:8]] + [False, False]
     in_registers = isinstance(operands[1], Tuple)
     if in_registers:
@@ -170,7 +170,7 @@ class Accumulator:
 
     def values(self, lanes: Array) -> Array:
         raw = np.stack([row[lanes] for row in self.registers], axis=1)
-        return numbers(raw, self.type).reshape(len(lanes) // 32, -1)[:, self.fragment.index]
+        return numbers(raw, self.type).reshape(len(lanes) // 32, -1)[:, self.fragment.at]
 
     def put(self, lanes: Array, total: Array) -> None:
         flat = total.reshape(len(total), -1)[:, self.fragment.order].reshape(len(lanes), -1)
