@@ -85,7 +85,7 @@ def emulated_gpu(monkeypatch: Any, capability: tuple[int, int] = (9, 0)) -> Iter
     """A GPU of this capability is the machine's only one inside."""
     monkeypatch.setattr(CompiledKernel, "kernel", property(lambda self: self.asm["ptx"].encode()))
     monkeypatch.setattr(LoadedFunction, "fail", _raise_what_the_emulator_said)
-    with driver_in_use(EmulatedGPU(capability=capability)) as gpu:
+    with driver_in_use(EmulatedGPU(missing=(), capability=capability)) as gpu:
         yield gpu
 
 

@@ -10,6 +10,7 @@ accepted; nothing keeps a kernel from storing to it.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -214,11 +215,8 @@ def _named_device(device: Any, address: int) -> int:
 
 
 def _from_cupy(value: Any) -> ArrayInfo:
-    return ArrayInfo(element_name(value.dtype), value.data.ptr, value, value.device.id, _cupy_stream(value))
-
-
-def _cupy_stream(value: Any) -> int:
-    return value.__cuda_array_interface__.get("stream") or 0
+    stream = sys.modules["cupy"].cuda.get_current_stream().ptr
+    return ArrayInfo(element_name(value.dtype), value.data.ptr, value, value.device.id, stream)
 
 
 def _from_cuda_interface(value: Any) -> ArrayInfo:

@@ -70,7 +70,7 @@ class CudaLauncher:
         """The kernel on a GPU, loaded now if it was not; it says how many registers it takes."""
         kernel = self.kernel
         function: LoadedFunction = kernel.loaded.on(index, native_launch())
-        function.expect(self.packer.size)
+        function.expect(self.packer.slots + 2, self.packer.size)
         kernel.n_regs, kernel.n_spills = function.n_regs, function.n_spills
         kernel.n_max_threads = function.n_max_threads
         return function

@@ -51,8 +51,8 @@ class FakeCuda:
     failing: dict[str, int] = field(default_factory=dict)
     registers: int = 32
     max_threads: int = 1024
-    missing: tuple[str, ...] = ()
-    parameters: tuple[tuple[int, int], ...] = ()  # offset and size of each, of every kernel; none: not known
+    missing: tuple[str, ...] = ("cuFuncGetParamInfo",)
+    parameters: tuple[tuple[int, int], ...] = ()  # offset and size of each, of every kernel
     memory: dict[range, int] = field(default_factory=dict)  # addresses -> number of the GPU, -1 for locked host pages
     attributes: dict[int, int] = field(default_factory=lambda: dict(ATTRIBUTES))
 

@@ -108,13 +108,18 @@ def test_arguments_of_a_native_launch_are_integers(fake: FakeCuda) -> None:
 
 
 def test_parameters_are_as_many_as_the_kernel_has() -> None:
-    with driver_in_use(FakeCuda(parameters=((0, 8), (8, 4), (16, 8), (24, 8)))):
-        load().expect(32)
-        with pytest.raises(InternalError, match="kernel: the kernel has 32 bytes of parameters, but a launch packs 24"):
-            load().expect(24)
-    for fake in (FakeCuda(), FakeCuda(missing=("cuFuncGetParamInfo",))):  # nobody knows
-        with driver_in_use(fake):
-            load().expect(24)
+    with driver_in_use(FakeCuda(missing=(), parameters=((0, 8), (8, 4), (16, 8), (24, 8)))):
+        load().expect(4, 32)
+        with pytest.raises(
+            InternalError, match="kernel: .* 4 parameters in 40 bytes, but its parameter 4 ends at byte 32"
+        ):
+            load().expect(4, 40)
+        with pytest.raises(
+            InternalError, match="kernel: .* 6 parameters in 48 bytes, but it has fewer than 6 parameters"
+        ):
+            load().expect(6, 48)
+    with driver_in_use(FakeCuda(missing=("cuFuncGetParamInfo",))):  # nobody knows
+        load().expect(3, 24)
 
 
 # ---- what cannot be --------------------------------------------------------------------------------------------------

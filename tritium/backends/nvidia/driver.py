@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from ...support import InternalError
@@ -71,23 +70,21 @@ class LoadedFunction:
         )
         self.launch = make_launcher(cuda, self.state, self, native)
 
-    def expect(self, size: int) -> None:
-        """Launches pass `size` bytes of parameters; InternalError where the kernel has more or fewer."""
-        has = self._params_bytes
-        if has is not None and has != size:
-            raise InternalError(f"{self.name}: the kernel has {has} bytes of parameters, but a launch packs {size}")
-        self.state.params_bytes = size
+    def expect(self, count: int, size: int) -> None:
+        """Launches pass `count` parameters in `size` bytes; InternalError where the kernel has others.
 
-    @cached_property
-    def _params_bytes(self) -> int | None:
-        """The end of the last parameter; None where the driver (before CUDA 12.4) does not say."""
+        Drivers before CUDA 12.4 do not say what it has. That the last one ends where ours does is enough to ask: it is
+        an address, behind all others.
+        """
+        self.state.params_bytes = size
         if not self.cuda.has("parameter_info"):
-            return None
-        end, number = 0, 0
-        offset, size = Value(ctypes.c_size_t), Value(ctypes.c_size_t)
-        while not self.cuda.status("parameter_info", self.handle, number, offset.at, size.at):
-            end, number = offset.value + size.value, number + 1
-        return end if number else None
+            return
+        offset, bytes_of = Value(ctypes.c_size_t), Value(ctypes.c_size_t)
+        status = self.cuda.status("parameter_info", self.handle, count - 1, offset.at, bytes_of.at)
+        end = offset.value + bytes_of.value
+        if status or end != size:
+            has = f"its parameter {count} ends at byte {end}" if not status else f"it has fewer than {count} parameters"
+            raise InternalError(f"{self.name}: a launch packs {count} parameters in {size} bytes, but {has}")
 
     def _attribute(self, number: int) -> int:
         found = Value(ctypes.c_int)
