@@ -200,7 +200,7 @@ class Run:
         if self.ctas > 1:
             options["cluster"] = self.ctas
         given = [a.copy() for a in self.arrays]
-        launch(self.ptx, (self.ctas,), list(self.arrays), shared_bytes=shared, **options)
+        launch(self.ptx, (self.ctas,), list(self.arrays), shared_bytes=shared, check_uninitialized=True, **options)
         if hardware.wanted() and self.capability <= 90:
             given += [np.zeros(16, np.uint8)] * 2  # scratch in global memory, of the compiler and of profilers
             real = hardware.run(self.ptx, "k", self.ctas, 32 * self.warps, given, shared)
