@@ -18,7 +18,7 @@ from ..layout.tiling import dimension_names
 from ..layout.views import renamed_dims, reshaped, without_pairs
 from . import ttg_defaults
 from .ttg_layouts import Blocked, Distributed, DotOperand, GenericLinear, Linear, Slice
-from .ttg_maps import linear_layout
+from .ttg_maps import linear_layout, map_or_none
 
 __all__ = ["joined", "packed", "reshaped_to", "spelt", "split", "transposed"]
 
@@ -34,13 +34,6 @@ def spelt(layout: LinearLayout) -> Distributed:
     return (Linear if plain else GenericLinear)(*parts)
 
 
-def _map(layout: Distributed, shape: Shape) -> LinearLayout | None:
-    try:
-        return linear_layout(layout, shape)
-    except (ValueError, IndexError, ZeroDivisionError):  # a layout without a map yet, or not for this shape
-        return None
-
-
 @functools.lru_cache(4096)
 def transposed(layout: Distributed, shape: Shape, order: tuple[int, ...]) -> Distributed | None:
     """Of the tensor whose dimension k is dimension order[k] of one of `shape`."""
@@ -48,7 +41,7 @@ def transposed(layout: Distributed, shape: Shape, order: tuple[int, ...]) -> Dis
         return layout
     if isinstance(layout, Blocked):
         return ttg_defaults.transposed(layout, order)
-    whole = _map(layout, shape)
+    whole = map_or_none(layout, shape)
     return None if whole is None else spelt(renamed_dims(whole, order))
 
 
@@ -57,7 +50,7 @@ def reshaped_to(layout: Distributed, shape: Shape, target: Shape) -> Distributed
     """Of the tensor of shape `target` that has the elements of one of `shape`, in row-major order."""
     if shape == target:
         return layout
-    whole = _map(layout, shape)
+    whole = map_or_none(layout, shape)
     if whole is None:
         return None
     wanted = reshaped(whole, target)
@@ -107,11 +100,11 @@ def joined(layout: Distributed, shape: Shape) -> Distributed | None:
     """Of the join of two tensors of `shape`: both parts of an element in one thread, next to each other."""
     if isinstance(layout, Slice) and layout.dim == len(shape):
         half = split(layout.parent, (*shape, 2))
-        if half is not None and _map(half, shape) is _map(layout, shape):
+        if half is not None and map_or_none(half, shape) is map_or_none(layout, shape):
             return layout.parent  # type: ignore[no-any-return]
     if isinstance(layout, Blocked):
         return ttg_defaults.joined(layout)
-    whole = _map(layout, shape)
+    whole = map_or_none(layout, shape)
     if whole is None:
         return None
     flat = whole.reshaped(outs={**whole.outs, dimension_names(len(shape) + 1)[-1]: 1})
@@ -125,7 +118,7 @@ def split(layout: Distributed, shape: Shape) -> Distributed | None:
     """Of each half of a tensor of `shape`, whose last dimension is 2 and lies in one thread."""
     if isinstance(layout, Blocked) and (half := ttg_defaults.split(layout)) is not None:
         return half
-    whole = _map(layout, shape)
+    whole = map_or_none(layout, shape)
     rest = None if whole is None or shape[-1] != 2 else without_pairs(whole, len(shape) - 1)
     return None if rest is None else spelt(reshaped(rest, shape[:-1]))
 
@@ -137,7 +130,7 @@ def packed(layout: Distributed, shape: Shape, axis: int) -> Distributed | None:
         return DotOperand(layout.opIdx, layout.parent, layout.kWidth // 2)
     if isinstance(layout, Blocked) and layout.order[0] == axis and layout.sizePerThread[axis] > 1:
         return layout.with_(sizePerThread=_halved(layout.sizePerThread, axis))
-    whole = _map(layout, shape)
+    whole = map_or_none(layout, shape)
     rest = None if whole is None else without_pairs(whole, axis)
     return None if rest is None else spelt(rest)
 

@@ -17,7 +17,7 @@ from ..layout.tiling import dimension_names, fit
 from .ttg_layouts import Blocked, DotOperand, GenericLinear, Linear, NvidiaMma, Slice
 from .ttg_memory import AmdRotatingShared, NvmmaShared, PaddedShared, SharedLinear, SwizzledShared
 
-__all__ = ["holders", "linear_layout", "linear_layout_of"]
+__all__ = ["holders", "linear_layout", "linear_layout_of", "map_or_none"]
 
 Shape = tuple[int, ...]
 
@@ -37,6 +37,14 @@ def linear_layout(layout: Attribute, shape: Shape) -> LinearLayout:
     if rank != len(shape):
         raise ValueError(f"a layout of {rank} dimensions for a tensor of {len(shape)}: {layout}")
     return make(layout, shape)
+
+
+def map_or_none(layout: Attribute, shape: Shape) -> LinearLayout | None:
+    """The map, or None where it is not known: of layouts of other makers' chips, or of what no instruction has."""
+    try:
+        return linear_layout(layout, shape)
+    except (ValueError, IndexError, ZeroDivisionError):  # the attribute may hold what no instruction has
+        return None
 
 
 def linear_layout_of(ty: ShapedType) -> LinearLayout:

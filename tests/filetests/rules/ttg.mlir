@@ -8,6 +8,7 @@
 #spelt = #ttg.linear<{register = [[0, 1], [0, 2], [8, 0]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [], block = []}>
 #pairs = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>
 #others = #ttg.linear<{register = [[0, 1], [32, 0]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [], block = []}>
+#down = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [0, 1]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>
 #left = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
@@ -70,6 +71,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
     %y = tt.trans %h {order = array<i32: 1, 0>} : tensor<16x16xi32, #spelt> -> tensor<16x16xi32, #columns>
     tt.return %y : tensor<16x16xi32, #columns>
   }
+  // Both layouts have row i of a column of one in lane i of the only warp.
+  tt.func public @broadcast_of_convert(%x: tensor<32x1xi32, #down>) -> tensor<32x4xi32, #pairs> {
+    %h = ttg.convert_layout %x : tensor<32x1xi32, #down> -> tensor<32x1xi32, #pairs>
+    %y = tt.broadcast %h : tensor<32x1xi32, #pairs> -> tensor<32x4xi32, #pairs>
+    tt.return %y : tensor<32x4xi32, #pairs>
+  }
   tt.func public @trans_in_place(%x: tensor<16x16xi32, #rows>) -> tensor<16x16xi32, #spelt> {
     %y = tt.trans %x {order = array<i32: 0, 1>} : tensor<16x16xi32, #rows> -> tensor<16x16xi32, #spelt>
     tt.return %y : tensor<16x16xi32, #spelt>
@@ -128,6 +135,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
 // #blocked2 = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 // #blocked3 = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 // #blocked4 = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], order = [0, 1]}>
+// #blocked5 = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [0, 1]}>
+// #blocked6 = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>
 // #linear = #ttg.linear<{register = [[0, 1], [0, 2], [8, 0]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [], block = []}>
 // #linear1 = #ttg.linear<{register = [[0, 1], [32, 0]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [], block = []}>
 // #linear2 = #ttg.linear<{register = [[32]], lane = [[1], [2], [4], [8], [16]], warp = [], block = []}>
@@ -176,6 +185,10 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
 //   tt.func public @trans_of_convert(%x: tensor<16x16xi32, #blocked1>) -> tensor<16x16xi32, #blocked4> {
 //     %y = tt.trans %x {order = array<i32: 1, 0>} : tensor<16x16xi32, #blocked1> -> tensor<16x16xi32, #blocked4>
 //     tt.return %y : tensor<16x16xi32, #blocked4>
+//   }
+//   tt.func public @broadcast_of_convert(%x: tensor<32x1xi32, #blocked5>) -> tensor<32x4xi32, #blocked6> {
+//     %y = tt.broadcast %x : tensor<32x1xi32, #blocked5> -> tensor<32x4xi32, #blocked6>
+//     tt.return %y : tensor<32x4xi32, #blocked6>
 //   }
 //   tt.func public @trans_in_place(%x: tensor<16x16xi32, #blocked1>) -> tensor<16x16xi32, #linear> {
 //     %y = ttg.convert_layout %x : tensor<16x16xi32, #blocked1> -> tensor<16x16xi32, #linear>

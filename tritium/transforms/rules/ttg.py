@@ -12,7 +12,7 @@ from ...dialects import arith, tt, ttg
 from ...dialects.ttg_layouts import DotOperand, NvidiaMma
 from ...dialects.ttg_rules import equivalent
 from ...ir import CHANGED, DenseElementsAttr, Rule, TensorType, Touched, i1, rule
-from ..ttgir.layout_flow import forward, keeps_rows, layout_of, moves_elements, takes_any_result
+from ..ttgir.layout_flow import forward, keeps_rows, layout_of, moves_elements, repeats, takes_any_result
 
 __all__ = ["CONVERT_RULES", "TTG_RULES"]
 
@@ -127,6 +127,16 @@ def trans_of_convert(op: Any) -> Any:
     return _take(op, inner) if inner is not None and equivalent(inner.src.type, op.src.type) else None
 
 
+@rule(tt.Broadcast)
+def broadcast_of_convert(op: Any) -> Any:
+    """broadcast(convert(x)) = broadcast(x), where threads have already what they repeat and the conversion goes"""
+    inner = _converted(op.src)
+    if inner is None or not inner.result.has_one_use:
+        return None
+    whole, ty = op.result.type, inner.src.type
+    return _take(op, inner) if repeats(whole.shape, whole.encoding, ty.shape, ty.encoding) else None
+
+
 @rule(tt.Trans)
 def trans_in_place(op: Any) -> Any:
     """trans(x, identity) = convert(x)"""
@@ -213,6 +223,7 @@ CONVERT_RULES: list[Rule] = [
     convert_of_free_reshape,
     reshape_of_convert,
     trans_of_convert,
+    broadcast_of_convert,
     trans_in_place,
     histogram_of_convert,
     gather_of_convert,

@@ -19,7 +19,7 @@ import functools
 from math import prod
 from typing import Any
 
-from ...dialects.ttg_maps import linear_layout
+from ...dialects.ttg_maps import map_or_none
 from ...ir import FloatType, TensorType, element_type
 from ...layout.gf2 import Elimination
 from .layout_flow import holds
@@ -101,10 +101,7 @@ def conversion_cost(ty: Any, layout: Any) -> int:
 
 def more_work(ty: Any, layout: Any) -> int:
     """How many times as many elements a thread has in `layout` as in the layout that the tensor has; at least once."""
-    try:
-        return max(1, holds(ty, layout) // max(1, holds(ty, ty.encoding)))
-    except (ValueError, IndexError):  # a layout without a map: nothing is known
-        return 1
+    return max(1, holds(ty, layout) // max(1, holds(ty, ty.encoding)))
 
 
 def reduction_cost(op: Any) -> int | None:
@@ -121,8 +118,10 @@ def reduction_cost(op: Any) -> int | None:
 
 
 def sharing(ty: Any, axis: int, name: str) -> int:
-    """Among how many lanes, or warps, the elements of a row along `axis` are divided."""
-    layout = linear_layout(ty.encoding, ty.shape)
+    """Among how many lanes, or warps, the elements of a row along `axis` are divided; at most so many as there are."""
+    layout = map_or_none(ty.encoding, ty.shape)
+    if layout is None:
+        return ty.shape[axis]  # type: ignore[no-any-return]
     return 1 << sum(vector[axis] != 0 for vector in layout.bases[name])
 
 
@@ -150,9 +149,8 @@ def _stays(shape: tuple[int, ...], before: Any, after: Any, inside: tuple[str, .
     """
     if before is after:
         return True
-    try:
-        old, new = linear_layout(before, shape), linear_layout(after, shape)
-    except (ValueError, IndexError, ZeroDivisionError):  # a layout without a map: nothing is known
+    old, new = map_or_none(before, shape), map_or_none(after, shape)
+    if old is None or new is None:
         return False
     reached = Elimination([c for name in inside for c in old.columns_of(name)])
     wanted = [c for name in inside for c in new.columns_of(name)]

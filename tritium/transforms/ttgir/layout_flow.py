@@ -19,9 +19,10 @@ from typing import Any
 from ...dialects import arith, scf, tt, ttg
 from ...dialects.ttg_inference import joined, packed, reshaped_to, split, transposed
 from ...dialects.ttg_layouts import Blocked, Distributed, Slice
-from ...dialects.ttg_maps import linear_layout
+from ...dialects.ttg_maps import map_or_none
 from ...dialects.ttg_rules import RULES, same_layout, unpacked
 from ...ir import ELEMENTWISE, BlockArgument, Operation, OpResult, TensorType, Value, memory_effects
+from ...layout.tiling import shrink
 from ...layout.views import unique_registers
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "layout_of",
     "moves_elements",
     "same_places",
+    "repeats",
     "sources",
     "takers",
     "takes_any_result",
@@ -80,8 +82,8 @@ def keeps_rows(op: Any, layout: Any) -> bool:
     """Whether no two blocks of a cluster divide a row along the axis of an operation: none puts it together again."""
     if layout.ctas == 1:
         return True
-    ty = op.operands[0].type
-    return not any(v[op.axis] for v in linear_layout(layout, ty.shape).bases["block"])
+    whole = map_or_none(layout, op.operands[0].type.shape)
+    return whole is not None and not any(v[op.axis] for v in whole.bases["block"])
 
 
 def _sliced(op: Any, layout: Any) -> Any:
@@ -120,6 +122,31 @@ def _reshape_backward(op: Any, layout: Any) -> Any:
     return reshaped_to(layout, op.result.type.shape, op.src.type.shape)
 
 
+@functools.lru_cache(4096)
+def repeats(whole_shape: tuple[int, ...], whole: Any, shape: tuple[int, ...], layout: Any) -> bool:
+    """Whether a tensor of `shape` in `layout` becomes one of `whole_shape` in `whole` with no element moved."""
+    if whole is layout:
+        return True
+    large, small = map_or_none(whole, whole_shape), map_or_none(layout, shape)
+    if large is None or small is None:
+        return False
+    cut = shrink(large, dict(zip(large.outs, shape)))
+    return cut.without_zeros("register") is small.without_zeros("register")
+
+
+def _repeated(op: Any, layout: Any) -> Any:
+    """The layout stays, unless the operation changes it already and may go on doing so."""
+    old, new = op.src.type, op.result.type
+    keeps = old.encoding is not new.encoding and repeats(new.shape, new.encoding, old.shape, layout)
+    return new.encoding if keeps else layout
+
+
+def _unrepeated(op: Any, layout: Any) -> Any:
+    old, new = op.src.type, op.result.type
+    keeps = old.encoding is not new.encoding and repeats(new.shape, layout, old.shape, old.encoding)
+    return old.encoding if keeps else layout
+
+
 def _packed(op: Any, layout: Any) -> Any:
     found = packed(layout, op.result.type.shape, op.axis)
     if found is None or unpacked(with_layout(op.src.type, found), with_layout(op.result.type, layout), op.axis):
@@ -135,6 +162,7 @@ _FORWARD: dict[type, Callable[[Any, Any], Any]] = {
     tt.Join: lambda op, layout: joined(layout, op.lhs.type.shape),
     tt.Split: lambda op, layout: split(layout, op.src.type.shape),
     tt.Scan: _scanned,
+    tt.Broadcast: _repeated,
     ttg.ConvertLayout: lambda op, layout: layout,
 }
 
@@ -146,6 +174,7 @@ _BACKWARD: dict[type, Callable[[Any, Any], Any]] = {
     tt.Join: lambda op, layout: split(layout, op.result.type.shape),
     tt.Split: lambda op, layout: joined(layout, op.results[0].type.shape),
     tt.Scan: _scanned,
+    tt.Broadcast: _unrepeated,
     ttg.Fp4ToFp: _packed,
 }
 
@@ -186,12 +215,7 @@ def _as_spelt(value: Value, layout: Any) -> Any:
 @functools.lru_cache(4096)
 def same_places(shape: tuple[int, ...], a: Any, b: Any) -> bool:
     """Whether two layouts of a tensor of `shape` mean the same map."""
-    if a is b:
-        return True
-    try:
-        return linear_layout(a, shape) is linear_layout(b, shape)
-    except (ValueError, IndexError, ZeroDivisionError):  # a layout without a map: nothing is known
-        return False
+    return a is b or (map_or_none(a, shape) is map_or_none(b, shape) is not None)
 
 
 # -- control flow -------------------------------------------------------------------------------------------------
@@ -258,13 +282,14 @@ def is_expensive_access(op: Any) -> bool:
 
 
 def holds(ty: Any, layout: Any) -> int:
-    """How many different elements of the tensor a thread holds in `layout`; ValueError where its map is not known."""
+    """How many different elements of the tensor a thread holds in `layout`; 0 where its map is not known."""
     return _held(ty.shape, layout)
 
 
 @functools.lru_cache(4096)
 def _held(shape: tuple[int, ...], layout: Any) -> int:
-    return unique_registers(linear_layout(layout, shape))
+    whole = map_or_none(layout, shape)
+    return 0 if whole is None else unique_registers(whole)
 
 
 def takes_any_result(op: Any, layout: Any) -> bool:
@@ -279,7 +304,7 @@ def _always(op: Any, layout: Any) -> bool:
 
 def _cat(op: Any, layout: Any) -> bool:
     """What a thread has of both operands, it must have of the result."""
-    return 2 * holds(op.lhs.type, layout_of(op.lhs)) == holds(op.result.type, layout)
+    return 2 * holds(op.lhs.type, layout_of(op.lhs)) == holds(op.result.type, layout) > 0
 
 
 def _reshape(op: Any, layout: Any) -> bool:
@@ -294,7 +319,9 @@ def moves_elements(before: Any, after: Any) -> bool:
 
     They need not where each holds as many as before, and where the copies are in the same threads.
     """
-    a, b = linear_layout(before.encoding, before.shape), linear_layout(after.encoding, after.shape)
+    a, b = map_or_none(before.encoding, before.shape), map_or_none(after.encoding, after.shape)
+    if a is None or b is None:
+        return True
     return a.redundant() != b.redundant() or a.ins["register"] != b.ins["register"]
 
 

@@ -34,7 +34,7 @@ from ...dialects.ttg_context import num_warps, threads_per_warp
 from ...dialects.ttg_defaults import blocked_for
 from ...dialects.ttg_inference import reshaped_to
 from ...dialects.ttg_layouts import Blocked, Slice
-from ...dialects.ttg_maps import linear_layout
+from ...dialects.ttg_maps import linear_layout, map_or_none
 from ...ir import (
     UNIT,
     BlockArgument,
@@ -91,8 +91,8 @@ def _reshape(op: Any) -> bool:
     if not op.allow_reorder or len(axes) != 1 or layout is None:
         return False
     (axis,) = axes
-    here = linear_layout(layout, ty.shape)
-    if not any(v[axis] for name in ("lane", "warp", "block") for v in here.bases[name]):
+    here = map_or_none(layout, ty.shape)
+    if here is None or not any(v[axis] for name in ("lane", "warp", "block") for v in here.bases[name]):
         return False  # each row is in one thread
     order = [d for d in _order(layout, ty.shape) if d != axis]
     new = blocked_for(ty.shape, [1] * len(ty.shape), [*order, axis], layout.warps, layout.lanes, layout.ctas)
@@ -107,7 +107,8 @@ def _order(layout: Any, shape: tuple[int, ...]) -> list[int]:
     """The dimensions, fastest first, as the registers of a thread count."""
     if isinstance(layout, Blocked):
         return list(layout.order)
-    return list(order_of_bases(linear_layout(layout, shape).bases["register"], len(shape)))
+    whole = map_or_none(layout, shape)
+    return list(range(len(shape)))[::-1] if whole is None else list(order_of_bases(whole.bases["register"], len(shape)))
 
 
 def _give_layout(op: Any, layout: Any) -> None:

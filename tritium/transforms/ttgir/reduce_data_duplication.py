@@ -15,6 +15,7 @@ from typing import Any
 
 from ...dialects import ttg
 from ...dialects.ttg_layouts import DotOperand
+from ...dialects.ttg_maps import map_or_none
 from ...dialects.ttg_memory import MemDescType, SharedMemorySpace
 from ...dialects.ttg_operands import cluster_bases, memory_order, swizzled_for
 from ...ir import Builder, Operation, count, functions_of, may_change, pass_on
@@ -40,7 +41,7 @@ def reduce_data_duplication(op: Operation) -> bool:
 def _through_memory(conversion: Any) -> bool:
     """Whether a conversion brings an operand from other warps, but not from other blocks of a cluster."""
     before, after, shape = layout_of(conversion.src), layout_of(conversion.result), conversion.src.type.shape
-    if not isinstance(after, DotOperand) or stays_in_warp(shape, before, after):
+    if not isinstance(after, DotOperand) or map_or_none(before, shape) is None or stays_in_warp(shape, before, after):
         return False
     return before.ctas == 1 or stays_in_block(shape, before, after)
 
