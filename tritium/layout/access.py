@@ -173,15 +173,20 @@ def _matrices(
     rows: Sequence[int],
     most: int,
 ) -> Access:
-    """Matrices at the constant offsets of `registers`, whose `rows` are given by three bits, several at a time."""
+    """Matrices at the constant offsets of `registers`, whose `rows` are given by three bits, several at a time.
+
+    Those that stand next to each other in registers go together: an instruction fills neighbouring registers, and what
+    takes them, a product of matrices, wants them as neighbours; apart, each would have to be moved.
+    """
     steps = gf2.Elimination()
     picked: list[int] = []
-    for o in sorted(registers):
+    in_order = sorted(registers, key=lambda o: registers[o])
+    for o in in_order:
         if o and 1 << len(picked) < most and steps.add(o):
             picked.append(o)
     moves = []
     left = set(registers)
-    for o in sorted(registers):
+    for o in in_order:
         if o not in left:
             continue
         members = [o ^ gf2.times(picked, i) for i in range(1 << len(picked))]

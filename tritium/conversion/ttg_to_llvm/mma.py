@@ -170,7 +170,8 @@ class _Writer:
             groups.append("{" + ", ".join(f"${i}" for i in range(at, at + count)) + "}")
             at += count
         kind = "d" if self.register == "double" else "r"
-        constraints = ",".join([f"={self.constraint}"] * n + [kind] * (len(a) + len(b)) + [self.constraint] * n)
+        # The sums stay in their registers: chosen apart, ptxas moves hundreds of them in a loop of many products.
+        constraints = ",".join([f"={self.constraint}"] * n + [kind] * (len(a) + len(b)) + [str(i) for i in range(n)])
         taken = "double" if kind == "d" else "i32"
         operands = [(taken, v) for v in (*a, *b)] + [(self.register, v) for v in c]
         struct = f"{{ {', '.join([self.register] * n)} }}"
