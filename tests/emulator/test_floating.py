@@ -328,6 +328,8 @@ def convert(a, source, to, mode="rn", saturate=False, whole=None):
         return (
             int(negative) << (width(to) - 1) | exponent | 1 << (digits - 1) | a >> (52 - digits) & ((1 << digits) - 1)
         )
+    if value == NAN and source == "bf16":
+        return a << 16
     if whole and not isinstance(value, str):
         value = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}[whole](value)
     return encode(to, value, negative, mode, saturate)
@@ -389,7 +391,7 @@ def test_conversions_to_pairs_and_bytes(seed):
     def tf32(a):
         negative, value = decode("f32", a)
         if value == NAN:
-            return (a | 0x400000) & 0xFFFFE000
+            return a & 0xFFFFE000
         rounded = a + 0x1000 & 0xFFFFE000
         return a if value == INF else rounded
 

@@ -149,7 +149,7 @@ def one_number(raw: Array, to: Type, source: Type, i: Instruction) -> Array:
     if "relu" in i.modifiers:
         x = np.where(x <= 0, x.dtype.type(0), x)
     bits = narrow(to.name, x, mode_of(i), "satfinite" in i.modifiers)
-    if to.name == "tf32" or source.name == "f64":
+    if to.name == "tf32" or source.name in ("f64", "bf16"):
         bits = keep_nan(bits, raw, to, source)
     if "ftz" in i.modifiers and to.name == "f32" and source.name == "f64":
         tiny = (bits & np.uint32(0x7F800000)) == 0
@@ -158,23 +158,37 @@ def one_number(raw: Array, to: Type, source: Type, i: Instruction) -> Array:
 
 
 def keep_nan(bits: Array, raw: Array, to: Type, source: Type) -> Array:
-    """These conversions give a NaN the sign and the upper digits of the operand's, as found on an H200."""
-    if to.name == "f64" or to.bits == 8:
+    """These conversions give a NaN the sign and the upper digits of the operand's, as found on an H200.
+
+    From f64 it becomes a quiet one; tf32 cuts the digits off, which may leave an infinity.
+    """
+    if (source.name, to.name) not in _DIGITS:
         return bits
     x = np.ascontiguousarray(raw).view(UNSIGNED[source.bits])
-    nan = np.isnan(widen(source.name, x.view(np.float32) if source.name == "f32" else x.view(F64)))
+    digits, kept = _DIGITS[source.name, to.name]
+    exponents = {"f64": 11, "f32": 8, "bf16": 8}[source.name]
+    mantissa = source.bits - 1 - exponents
+    nan = (x << x.dtype.type(1)) > x.dtype.type(((1 << exponents) - 1) << (mantissa + 1))
     if not nan.any():
         return bits
-    mantissa = {"f32": 23, "tf32": 23, "f16": 10, "bf16": 7}[to.name]
-    wide = {"f32": 23, "f64": 52}[source.name]
-    digits = (x >> x.dtype.type(wide - mantissa)) & x.dtype.type((1 << mantissa) - 1) | x.dtype.type(
-        1 << (mantissa - 1)
-    )
-    if to.name == "tf32":
-        digits &= ~x.dtype.type(0x1FFF)
-    exponent = ((1 << (to.bits - 1)) - 1) >> mantissa << mantissa
-    sign = (x >> x.dtype.type(source.bits - 1)).astype(bits.dtype) << bits.dtype.type(to.bits - 1)
-    return np.where(nan, sign | bits.dtype.type(exponent) | digits.astype(bits.dtype), bits)
+    wide = x.astype(np.uint64)
+    payload = wide & np.uint64((1 << mantissa) - 1)
+    shift = digits - mantissa
+    payload = payload << np.uint64(shift) if shift >= 0 else payload >> np.uint64(-shift)
+    payload = payload & np.uint64(kept) | np.uint64(1 << (digits - 1) if source.name == "f64" else 0)
+    exponent = ((1 << (to.bits - 1)) - 1) >> digits << digits
+    sign = wide >> np.uint64(source.bits - 1) << np.uint64(to.bits - 1)
+    return np.where(nan, (sign | np.uint64(exponent) | payload).astype(bits.dtype), bits)
+
+
+#: Digits of the result's mantissa, and which of them a NaN's may be set.
+_DIGITS = {
+    ("f64", "f32"): (23, (1 << 23) - 1),
+    ("f64", "f16"): (10, (1 << 10) - 1),
+    ("f64", "bf16"): (7, (1 << 7) - 1),
+    ("f32", "tf32"): (23, 0x7FE000),
+    ("bf16", "f32"): (23, (1 << 23) - 1),
+}
 
 
 def convert_two(machine: Machine, i: Instruction, to: Type, source: Type) -> Step:
