@@ -216,3 +216,11 @@ def test_functions_with_branches_and_fused_products(warps):
     x = np.random.default_rng(0).standard_normal(512).astype(np.float32)
     cpu, gpu = both(functions, 1, [x, np.zeros(2 + 1024, np.float32)], B=512, num_warps=warps)
     np.testing.assert_allclose(gpu[1], cpu[1], rtol=2e-6, atol=1e-6)
+
+
+def test_few_registers_are_left():
+    """A tensor that fills the registers: lanes read one partial result each, and shuffle."""
+    x = np.random.default_rng(0).integers(-9, 9, 65536).astype(np.float32)
+    (y,), ptx = apply("reduce", single("reduce", "arith.addf", "f32"), [x], ["f32"], line(4, 32), 0, 32)
+    assert y == x.sum()
+    assert counts(ptx) == {"shfl": 10, "bar": 1, "st": 1, "ld": 1, "redux": 0}

@@ -40,6 +40,7 @@ from .combining import (
 from .context import FunctionContext, lowers
 from .convert_layout import wait_for
 from .positions import with_constant
+from .types import bit_width
 
 __all__: list[str] = []
 
@@ -162,7 +163,7 @@ def _through_memory(
         return out
     e.barrier()
     count = len(plan.rest)
-    inside = min(count, 3 if combine.facts.size == 1 else 2)
+    inside = min(count, _most_inside(e, combine, plan))
     free = [] if target is None else _free_lanes(target)
     if target is None:
         free = list(range(5))
@@ -170,6 +171,22 @@ def _through_memory(
     inside = count - len(shared)
     reader = _Reader(e, combine, plan, arrays, inside, shared)
     return _elements(e, target, reader.row)
+
+
+_REGISTERS = 65536
+"""Of 32 bits, for all threads of a block (CUDA programming guide, technical specifications per compute capability)."""
+
+
+def _most_inside(e: FunctionContext, combine: Combining, plan: Reduction) -> int:
+    """The logarithm of how many partial results a thread should hold at once.
+
+    Few where the function is long, as lanes can share the work; one where the elements themselves, which are often
+    wanted afterwards, fill more than half of the registers that a thread can have.
+    """
+    words = sum(max(1, bit_width(ty) // 32) for ty in combine.types) * plan.source.ins["register"]
+    if 2 * words * 32 * e.module.num_warps > _REGISTERS:
+        return 0
+    return 3 if combine.facts.size == 1 else 2
 
 
 def _elements(e: FunctionContext, target: LinearLayout | None, row: Callable[[str], Row]) -> list[Row]:
