@@ -57,22 +57,23 @@ def in_order_of_use(lines: Sequence[str]) -> list[str]:
     """
     out: list[str] = []
     waiting: dict[str, tuple[str, list[str]]] = {}  # value -> its line, and what that uses
-    uses = Counter(value for line in lines for value in set(_VALUE.findall(line.partition(" = ")[2] or line)))
-    for line in lines:
-        name, _, text = line.partition(" = ")
+    parts = [line.partition(" = ") for line in lines]
+    operands = [list(dict.fromkeys(_VALUE.findall(text or name))) for name, _, text in parts]
+    uses = Counter(value for some in operands for value in some)
+    for line, (name, _, text), needed in zip(lines, parts, operands):
         if text and _is_pure(text):
-            operands = _VALUE.findall(text)
-            waiting[name[2:]] = line, operands
-            if any(uses[v] == 1 and v not in waiting for v in operands):
+            in_place = any(uses[v] == 1 and v not in waiting for v in needed)
+            waiting[name[2:]] = line, needed
+            if in_place:
                 _write(name[2:], waiting, uses, out)
             continue
-        operands = _VALUE.findall(text or line)
         if waiting:
             ends = line.startswith(("  br ", "  ret ", "  unreachable", "  switch "))
-            for value in list(waiting) if ends else operands:
+            for value in list(waiting) if ends else needed:
                 if value in waiting:
                     _write(value, waiting, uses, out)
-        uses.subtract(set(operands))
+        for value in needed:
+            uses[value] -= 1
         out.append(line)
     return out
 
@@ -95,5 +96,6 @@ def _write(value: str, waiting: dict[str, tuple[str, list[str]]], uses: Counter[
                 break
         else:
             out.append(line)
-            uses.subtract(set(needed))
+            for operand in needed:
+                uses[operand] -= 1
             del waiting[stack.pop()]
