@@ -122,7 +122,7 @@ def test_an_error_without_lines() -> None:
 
 @needs_ptxas
 def test_an_assembler_that_gets_no_text_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     one = Assembler(assembler_options("sm_90a"))
     process = one._process
     one.close()
@@ -132,6 +132,13 @@ def test_an_assembler_that_gets_no_text_leaves_nothing(tmp_path: Path, monkeypat
     with pytest.raises(PTXASError):
         assemble("nonsense")
     assert not list(tmp_path.iterdir())
+
+
+@needs_ptxas
+def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
+    with pytest.raises(PTXASError, match="no folder for the assembler's output"):
+        Assembler([])
 
 
 def test_an_assembler_that_is_none(tmp_path: Path) -> None:
