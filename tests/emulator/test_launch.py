@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -113,6 +115,14 @@ def test_vector_add():
     report = launch(VECTOR_ADD, 8, [x, y, out, 1000])
     np.testing.assert_array_equal(out, x + y)
     assert (report.kernel, report.blocks, report.threads) == ("add", 8, 1024)
+
+
+def test_arrays_are_not_kept():
+    x, y, out = arrays(128)
+    launch(VECTOR_ADD, 1, [x, y, out, 128])
+    gone = weakref.ref(x)
+    del x
+    assert gone() is None
 
 
 def test_blocks_in_batches_give_the_same():

@@ -26,8 +26,9 @@ __all__ = ["Report", "launch"]
 BATCH_THREADS = 8192
 #: Registers, shared and local memory of a batch stay below this many bytes.
 BATCH_BYTES = 512 << 20
-#: Machines kept for further launches of the same kernel and shape.
+#: Machines kept for further launches of the same kernel and shape: so many, and together so many bytes.
 KEPT_MACHINES = 8
+KEPT_BYTES = 256 << 20
 BLOCK_LIMIT = 1024
 SHARED_LIMIT = 1 << 20
 
@@ -113,16 +114,30 @@ def launch(
     options = (shared_bytes, cluster_shape, check_races, warp_lockstep, check_uninitialized)
     for batch in batches(program, shape, shared_bytes, numbers, size, batch_threads):
         machine = machine_for(program, shape, len(batch), *options)
-        machine.memory = memory
-        machine.prints = report.prints
-        machine.max_steps = max_steps
-        set_parameters(machine, values)
-        machine.counts.update(instructions=0, barriers=0)
-        machine.reset(batch, grid3)
-        machine.run()
+        run(machine, batch, grid3, memory, values, report, max_steps)
         report.instructions += machine.counts["instructions"]
         report.barriers += machine.counts["barriers"]
     return report
+
+
+def run(
+    machine: Machine,
+    blocks: Array,
+    grid: tuple[int, int, int],
+    memory: Memory,
+    values: bytes,
+    report: Report,
+    max_steps: int,
+) -> None:
+    """Execute some blocks of a launch. The machine forgets the arrays, so that it keeps none alive."""
+    machine.memory, machine.prints, machine.max_steps = memory, report.prints, max_steps
+    machine.counts.update(instructions=0, barriers=0)
+    try:
+        set_parameters(machine, values)
+        machine.reset(blocks, grid)
+        machine.run()
+    finally:
+        machine.memory, machine.prints = Memory(), []
 
 
 def machine_for(
@@ -139,9 +154,13 @@ def machine_for(
     if machine is None or machine.program is not program:
         machine = Machine(program, block, ctas, shared_bytes, cluster, *checks)
     _machines[key] = machine
-    while len(_machines) > KEPT_MACHINES:
+    while len(_machines) > KEPT_MACHINES or (len(_machines) > 1 and kept_bytes() > KEPT_BYTES):
         _machines.popitem(last=False)
     return machine
+
+
+def kept_bytes() -> int:
+    return sum(machine.footprint for machine in _machines.values())
 
 
 def triple(value: int | Sequence[int], what: str) -> tuple[int, int, int]:

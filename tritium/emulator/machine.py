@@ -105,6 +105,14 @@ class Machine(Operands):
         self.param = Store(np.zeros(max(program.param_size, 1) + 16, np.uint8), 0, "parameters", writable=False)
         self.module_arrays = {v.name: np.zeros(max(v.size, 1) + 15, np.uint8) for v in program.globals}
 
+    @property
+    def footprint(self) -> int:
+        """About how many bytes it takes."""
+        bytes_ = sum(row.nbytes for row in self.rows.values()) + self.shared.raw.nbytes + self.local.raw.nbytes
+        if self.races is not None:
+            bytes_ += self.races.read_time.nbytes * 2 + self.shared.raw.nbytes
+        return bytes_
+
     # -- from instructions to steps --------------------------------------------------------------------------------
 
     def step(self, i: Instruction) -> Step:

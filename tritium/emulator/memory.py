@@ -104,7 +104,7 @@ class Memory:
         low, high, owners = address, address + size, [owner]
         for store in [s for s in self.stores if s.base < high and low < s.end]:
             low, high = min(low, store.base), max(high, store.end)
-            owners += store.owners
+            owners += [o for o in store.owners if o is not owner]
             writable |= store.writable
             name = store.name
             self.stores.remove(store)
