@@ -119,7 +119,7 @@ class Evaluator:
                 moved = w.mul(moved, step, at.level)
             total = w.add(total, moved, level, wraps=form.pointer is None)
             if isinstance(at, Strided):
-                lane_stride = self._plus(lane_stride, self._scaled(stride, step, at.stride))
+                lane_stride = self._plus(lane_stride, self._scaled(stride, step, at.stride), 0)
         if form.pointer is not None:
             pointer = self.scalars[form.pointer]
             total = w.place(tt.AddPtr(pointer, total), level)
@@ -133,13 +133,16 @@ class Evaluator:
             return stride.value * lane_step
         return self.w.times(step, lane_step, 0)
 
-    def _plus(self, a: int | Value, b: int | Value) -> int | Value:
+    def _plus(self, a: int | Value, b: int | Value, level: int) -> int | Value:
+        """The sum of two strides, neither of which depends on a loop deeper than `level`."""
         if isinstance(a, int) and isinstance(b, int):
             return a + b
         if isinstance(a, int):
             a, b = b, a
         assert isinstance(a, Value)
-        return self.w.add(a, self.w.number(b, a.type) if isinstance(b, int) else b, 0, wraps=True) if b != 0 else a
+        if isinstance(b, int):
+            return self.w.add(a, self.w.number(b, a.type), level, wraps=True) if b else a
+        return self.w.add(a, b, level, wraps=True)
 
     # -- elementwise ------------------------------------------------------------------------------------------
 
@@ -212,7 +215,7 @@ def _strided_add(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     a, b = lanes
     level = max(a.level, b.level)
     base = ev.w.place(arith.AddI(_base(a), _base(b)), level)
-    return Strided(base, ev._plus(_stride(a), _stride(b)), level)
+    return Strided(base, ev._plus(_stride(a), _stride(b), level), level)
 
 
 def _strided_sub(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
@@ -265,7 +268,7 @@ def _strided_addptr(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     step = _stride(o)
     if not isinstance(step, int):
         step = ev.w.cast(step, i64, True, o.level)
-    return Strided(ev.w.place(tt.AddPtr(_base(p), offset), level), ev._plus(_stride(p), step), level)
+    return Strided(ev.w.place(tt.AddPtr(_base(p), offset), level), ev._plus(_stride(p), step, level), level)
 
 
 def _pointer_sum(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
@@ -387,7 +390,7 @@ def _sum(ev: Evaluator, a: Lane, b: Lane) -> Lane:
         return Uniform(w.add(a.value, b.value, level), level)
     if isinstance(a, Vec) or isinstance(b, Vec):
         return Vec(w.add(w.vector(a, ev.lanes), w.vector(b, ev.lanes), level), level)
-    return Strided(w.add(_base(a), _base(b), level), ev._plus(_stride(a), _stride(b)), level)
+    return Strided(w.add(_base(a), _base(b), level), ev._plus(_stride(a), _stride(b), level), level)
 
 
 @evaluates(tt.ExpandDims)
