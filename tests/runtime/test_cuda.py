@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import struct
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -235,6 +239,37 @@ def test_waiting_for_every_launch(fake: FakeCuda, copy: Any) -> None:
             CudaError, match=r"copy: the kernel failed: an access to an address that is not the kernel's"
         ):
             copy[(1,)](Array(), Array(), 64, BLOCK=64)
+
+
+def test_programs_without_a_gpu_import_nothing_of_it(tmp_path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ROOT}
+    )
+    assert done.stdout.split() == ["[]"], done.stdout + done.stderr
+
+
+ROOT = str(Path(__file__).resolve().parents[2])
+PROGRAM = """
+import sys
+import numpy as np
+import tritium
+import tritium.language as tl
+
+
+@tritium.jit
+def fill(x_ptr):
+    tl.store(x_ptr + tl.arange(0, 16), 1.0)
+
+
+x = np.zeros(16, np.float32)
+for _ in range(3):
+    fill[(1,)](x)
+assert x.all()
+of_gpus = ("tritium.backends.nvidia", "tritium.emulator", "tritium.runtime.cuda", "tritium.runtime.pointers")
+print([name for name in sys.modules if name.startswith((*of_gpus, "tritium.conversion.ttg"))])
+"""
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
