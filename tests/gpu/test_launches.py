@@ -154,3 +154,24 @@ def test_what_the_driver_says() -> None:
         kernel.name, kernel.asm["cubin"], kernel.metadata.shared, 0
     )
     assert module and function and (registers, spills) == (kernel.n_regs, 0) and threads >= 128
+
+
+def test_two_gpus() -> None:
+    import torch
+
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one GPU only")
+    arrays = [(torch.rand(1000, device=f"cuda:{i}"), torch.zeros(1000, device=f"cuda:{i}")) for i in (0, 1)]
+    for current in (0, 1):
+        with torch.cuda.device(current):
+            for _ in range(3):  # the later ones are quick
+                for x, out in arrays:
+                    x.add_(1)
+                    launch(x, out)
+            assert torch.cuda.current_device() == current
+    for x, out in arrays:
+        assert torch.equal(out, 2 * x)
+    with pytest.raises(
+        ArgumentError, match="'out_ptr' is in the memory of CUDA device 1, but 'x_ptr' is in .* device 0"
+    ):
+        launch(arrays[0][0], arrays[1][1])
