@@ -7,7 +7,6 @@ import pytest
 
 from tests.conversion.ttg_to_llvm.elementwise import Step, run
 from tests.e2e.buffers import decode, encode
-from tritium.emulator import PTXError, UnknownInstruction
 
 SIZE = 256
 TYPES = ["f16", "bf16", "f32", "f64"]
@@ -155,21 +154,14 @@ APPROXIMATE = {
 
 @pytest.mark.parametrize("ty", TYPES)
 def test_functions(ty: str, seed: int) -> None:
-    unknown: list[str] = []
     for index, (name, (function, low, high, most)) in enumerate(APPROXIMATE.items()):
         if ty == "f64" and name in ("math.sin", "math.cos"):
             low, high = -3, 3
         x = ordinary(ty, seed + index, low, high)
-        try:
-            (found,), _ = run([Step(f"%y = {name} %x0 : T({ty})", ty)], [(ty, x)])
-        except (UnknownInstruction, PTXError) as error:
-            unknown.append(f"{name}: {error}")
-            continue
+        (found,), _ = run([Step(f"%y = {name} %x0 : T({ty})", ty)], [(ty, x)])
         away = ulps(found, function(decode(x, ty)), ty)
         limit = {"f16": 1, "bf16": 1, "f32": most, "f64": 4}[ty]
         assert away.max() <= limit, f"{name} of {ty}: {away.max()} units at {decode(x, ty)[away.argmax()]}"
-    if unknown:
-        pytest.xfail(f"the emulator cannot run all of them: {unknown}")
 
 
 @pytest.mark.parametrize("ty", ["f16", "bf16", "f32"])
@@ -299,3 +291,21 @@ def test_questions_and_rare_functions(ty: str, seed: int) -> None:
     power = np.random.default_rng(seed).integers(0, 5, SIZE).astype(np.uint32)
     (found,), _ = run([Step(f"%y = math.fpowi %x0, %x1 : T({ty}), T(i32)", ty)], [(ty, c), ("i32", power)])
     assert ulps(found, decode(c, ty) ** power, ty).max() <= 4
+
+
+@pytest.mark.parametrize("ty", ["f16", "bf16"])
+def test_the_larger_of_widened_numbers_is_found_without_widening(ty: str) -> None:
+    text = f"""%tzero = arith.constant dense<0.0> : T(f32)
+    %ta = arith.extf %x0 : T({ty}) to T(f32)
+    %tb = arith.extf %x1 : T({ty}) to T(f32)
+    %tm = arith.maxnumf %ta, %tb : T(f32)
+    %tn = arith.maxnumf %tm, %tzero : T(f32)
+    %y = arith.truncf %tn : T(f32) to T({ty})"""
+    a, b = numbers(ty, 0)
+    (found,), gpu = run([Step(text, ty)], [(ty, a), (ty, b)], 90, num_warps=8)
+    x, y = decode(a, ty), decode(b, ty)
+    both_nan = np.isnan(x) & np.isnan(y)
+    with np.errstate(invalid="ignore"):
+        wanted = np.where(both_nan, 0, np.fmax(np.fmax(x, y), 0))
+    assert (decode(found, ty) == wanted).all()
+    assert gpu.count(rf"max\.{ty}") == 2 and gpu.count("cvt") == 0
