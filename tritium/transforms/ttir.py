@@ -63,11 +63,12 @@ def gpu_ttir_pipeline(descriptors: bool, invariants: bool = False) -> list[Pass]
     here.
     """
     named = {p.name: p for p in TTIR_PIPELINE}
-    names = ["inliner", "rewrite-tensor-pointer"]
+    # Functions that were inlined go at once: a chain of them would be optimized once a link (Triton drops them late).
+    names = ["inliner", "symbol-dce", "rewrite-tensor-pointer"]
     names += [] if descriptors else ["rewrite-tensor-descriptor-to-pointer"]
     names += ["canonicalize", "combine", "reorder-broadcast", "cse"]
     names += ["licm"] if invariants else []
-    return [named[name] for name in (*names, "symbol-dce", "loop-unroll")]
+    return [named[name] for name in (*names, "loop-unroll")]
 
 
 for _descriptors in (False, True):
