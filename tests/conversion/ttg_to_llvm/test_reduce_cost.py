@@ -9,7 +9,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tests.conversion.ttg_to_llvm.collective import NUMPY
+from tests.conversion.ttg_to_llvm.collective import NUMPY, Run
 from tests.conversion.ttg_to_llvm.harness import both, on_gpu
 from tests.conversion.ttg_to_llvm.test_reduce_scan import apply, single
 
@@ -224,3 +224,20 @@ def test_few_registers_are_left():
     (y,), ptx = apply("reduce", single("reduce", "arith.addf", "f32"), [x], ["f32"], line(4, 32), 0, 32)
     assert y == x.sum()
     assert counts(ptx) == {"shfl": 10, "bar": 1, "st": 1, "ld": 1, "redux": 0}
+
+
+@pytest.mark.parametrize("warps", [1, 4])
+def test_products_are_not_fused_into_exchanges(warps):
+    """Else each lane would round the other's product, not its own, and lanes would have different sums."""
+    layout, run = line(1, warps), Run(warps)
+    x, z = (np.random.default_rng(i).standard_normal(32 * warps).astype(np.float32) for i in range(2))
+    run.take("x", x, "f32", layout)
+    run.take("z", z, "f32", layout)
+    kind = f"tensor<{32 * warps}xf32, {layout}>"
+    region = single("reduce", "arith.addf", "f32")
+    run.body = f"""%p = arith.mulf %x, %z : {kind}
+    %y = "tt.reduce"(%p) <{{axis = 0 : i32}}> ({{\n{region}\n}}) : ({kind}) -> f32"""
+    run.give("y", (), "f32", layout)
+    (y,) = run()  # which checks that all threads agree
+    assert "fma.rn" not in run.ptx
+    np.testing.assert_allclose(y, (x.astype(np.float64) * z).sum(), rtol=1e-4)

@@ -64,6 +64,18 @@ class Combining:
         e.debug = debug
         return tuple(e.scalar(v) for v in self.block.last.operands)
 
+    def alike(self, left: Row, right: Row) -> Row:
+        """The region applied to rows that another lane has the other way round: with the same bits in both.
+
+        Nothing is fused with what made a row: of a sum of two products each lane would fuse its own.
+        """
+        module = self.e.module
+        fusion, module.fusion = module.fusion, False
+        try:
+            return self(left, right)
+        finally:
+            module.fusion = fusion
+
     def tree(self, rows: Sequence[Row]) -> Row:
         """All rows combined, neighbours first."""
         rows = list(rows)

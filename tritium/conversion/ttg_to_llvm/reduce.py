@@ -86,7 +86,7 @@ def _combine_steps(e: FunctionContext, combine: Combining, plan: Reduction, rows
         lanes |= bit.mask
         others = combine.exchanged(rows, bit.mask)
         for r in rows:
-            rows[r] = combine(rows[r], others[r])
+            rows[r] = combine.alike(rows[r], others[r])
     return lanes
 
 
@@ -255,7 +255,7 @@ class _Reader:
         combine, e = self.combine, self.e
         row = combine.tree(self._read(other))
         for bit in self.shared:
-            row = combine(row, combine.exchanged({0: row}, 1 << bit)[0])
+            row = combine.alike(row, combine.exchanged({0: row}, 1 << bit)[0])
         if self.shared and combine.facts.order is not Order.SYMMETRIC:
             row = combine.taken({0: row}, e.op(f"and i32 {e.lane}, {_ALL_LANES & ~self.mask}"))[0]
         return row
