@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -82,6 +83,24 @@ def test_arithmetic(name, seed):
             references[f"sqrt.{mode}.{name}"] = lambda a, mode=mode: square_root(name, a, mode)
             references[f"rcp.{mode}.{name}"] = lambda a, mode=mode: arithmetic(name, "div", [one, a], mode)
     check(name, instructions, references, inputs(name, rng, 3))
+
+
+def test_products_and_sums_are_rounded_once(seed):
+    """What float64 would round to the middle of two f32, of every sign and scale, down to subnormal results."""
+    rng = random.Random(seed)
+    one, rows = 1 << 23, []
+    for _ in range(THREADS):
+        # (1 + x)(1 - x) * 2**-24 lies just below half a unit of c, and is added to it or taken from it.
+        x = 1 << rng.randrange(0, 11)
+        scale = rng.choice([0, 0, 20, -20, -110, -140])
+        a, b = Fraction(one + x, one), Fraction(one - x, one) * Fraction(2) ** (scale - 24)
+        c = Fraction(one + rng.randrange(4), one) * Fraction(2) ** scale
+        sign = rng.choice([1, -1])
+        rows.append([encode("f32", a), encode("f32", b * sign), encode("f32", c * rng.choice([sign, -sign]))])
+    arrays = [np.array(column, np.uint32) for column in zip(*rows)]
+    instructions = {f"fma.{m}.f32": (f"fma.{m}.f32 {{d}}, {{a}}, {{b}}, {{c}}", [32] * 3, 32) for m in MODES}
+    references = {f"fma.{m}.f32": lambda *v, m=m: arithmetic("f32", "fma", list(v), m) for m in MODES}
+    check("f32", instructions, references, arrays)
 
 
 def flushed(name, bits):

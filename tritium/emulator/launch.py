@@ -285,7 +285,7 @@ def set_parameters(machine: Machine, values: bytes) -> None:
         view = array[start : start + variable.size]
         view[:] = np.frombuffer(initial_bytes(machine, variable), np.uint8)
         if variable.size:
-            machine.memory.place(view, variable.name, writable=variable.space == "global")
+            machine.memory.place_raw(base, variable.size, variable.name, variable.space == "global", array)
 
 
 def initial_bytes(machine: Machine, variable: Variable) -> bytes:
