@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.backends.nvidia.fake_cuda import FUNCTION, MODULE, FakeCuda, driver_in_use
+from tests.backends.nvidia.fake_cuda import FUNCTION, FakeCuda, driver_in_use
 from tritium.backends.nvidia.driver import LoadedFunction
 from tritium.backends.nvidia.launch import Config
 from tritium.compiler import CompiledKernel
@@ -88,5 +87,3 @@ def emulated_gpu(monkeypatch: Any, capability: tuple[int, int] = (9, 0)) -> Iter
     with driver_in_use(EmulatedGPU(missing=(), capability=capability)) as gpu:
         yield gpu
 
-
-assert MODULE and ctypes

@@ -18,7 +18,7 @@ from ..support import OptionError, settings
 from ..support.lazy import LazyModule
 from .arrays import HOST
 
-__all__ = ["CPUDriver", "DriverConfig", "Place", "driver"]
+__all__ = ["CPUDriver", "DeviceInterface", "DriverConfig", "Place", "driver"]
 
 _torch = LazyModule("torch")
 _testing = LazyModule("..testing", __package__)
@@ -53,7 +53,7 @@ class _Utilities:
         }
 
 
-class _DeviceInterface:
+class DeviceInterface:
     """The few functions of `torch.cuda` that benchmarks call, for a device that is always in step."""
 
     def synchronize(self, device: Any = None) -> None:
@@ -101,9 +101,9 @@ class CPUDriver:
         """`torch.device("cpu")`"""
         return _torch.device("cpu")
 
-    def get_device_interface(self) -> _DeviceInterface:
+    def get_device_interface(self) -> DeviceInterface:
         """Stands for `torch.cuda`."""
-        return _DeviceInterface()
+        return DeviceInterface()
 
     def get_benchmarker(self) -> Any:
         """`testing.do_bench`"""

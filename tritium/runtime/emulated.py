@@ -20,6 +20,7 @@ from ..emulator import DeviceAssertion, Memory, Report
 from ..emulator import launch as emulate
 from ..support.lazy import LazyModule
 from .arrays import ArrayInfo, describe, extent
+from .driver import DeviceInterface
 from .errors import ArgumentError, DeviceAssertError, OutOfResources
 from .grid import normalize_grid
 from .packing import Packer, Parameters, all_arguments
@@ -72,24 +73,6 @@ class _Utilities:
         return divmod(self._target.capability, 10)
 
 
-class _DeviceInterface:
-    """The few functions of `torch.cuda` that benchmarks call, for a device that is always in step."""
-
-    def synchronize(self, device: Any = None) -> None:
-        """Nothing is under way: launches return when they are done."""
-
-    def current_device(self) -> int:
-        """0"""
-        return 0
-
-    def set_device(self, device: Any) -> None:
-        """There is one."""
-
-    def is_available(self) -> bool:
-        """True"""
-        return True
-
-
 class EmulatedCUDADriver:
     """An NVIDIA GPU of compute capability `capability` / 10, emulated on the CPU.
 
@@ -132,9 +115,9 @@ class EmulatedCUDADriver:
         """`torch.device("cpu")`: there the tensors are."""
         return _torch.device("cpu")
 
-    def get_device_interface(self) -> _DeviceInterface:
+    def get_device_interface(self) -> DeviceInterface:
         """Stands for `torch.cuda`."""
-        return _DeviceInterface()
+        return DeviceInterface()
 
     def get_benchmarker(self) -> Any:
         """`testing.do_bench`"""
