@@ -86,4 +86,3 @@ def emulated_gpu(monkeypatch: Any, capability: tuple[int, int] = (9, 0)) -> Iter
     monkeypatch.setattr(LoadedFunction, "fail", _raise_what_the_emulator_said)
     with driver_in_use(EmulatedGPU(missing=(), capability=capability)) as gpu:
         yield gpu
-
