@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..backends.compiler import BaseBackend
-from ..support import settings
+from ..support import OptionError, settings
 from ..support.folders import cache_folder
 from ..support.lazy import LazyModule
 from .backend import make_backend
@@ -110,9 +110,12 @@ def compile(
     backend = make_backend(_current_target[0]() if target is None else target)
     if isinstance(src, (str, Path)):
         src = IRSource(src)
-    chosen = backend.parse_options({**src.parse_options(), **(options or {})})
+    chosen = _options(src, backend, options or {})
     stages: dict[str, Any] = {}
     backend.add_stages(stages, chosen, src.language)
+    if isinstance(src, IRSource) and src.ext not in ("source", *stages, *backend.planned_stages):
+        kind = backend.describe().backend
+        raise SourceError(f"{src.path.name}: {kind} has no stage {src.ext!r}; there are: {', '.join(stages)}")
     if until is not None:
         stages = _cut(backend, stages, src.ext, until)
     if src.ext in backend.planned_stages:
@@ -126,6 +129,14 @@ def compile(
             entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
     return _compile(src, backend, stages, chosen, key, cache)
+
+
+def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
+    """The options of a compile; an OptionError names the kernel."""
+    try:
+        return backend.parse_options({**src.parse_options(), **given})
+    except OptionError as error:
+        raise OptionError(f"kernel {src.name}: {error}") from None
 
 
 def _cut(backend: BaseBackend, stages: dict[str, Any], first: str, until: str) -> dict[str, Any]:

@@ -137,7 +137,10 @@ class IRSource:
     def __init__(self, path: str | Path, context: Any = None, backend: Any = None) -> None:
         self.path = Path(path)
         self.ext = self.path.suffix[1:]
-        self.src = self.path.read_text()
+        try:
+            self.src = self.path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise SourceError(f"{self.path.name} holds no text: {error}") from None
         self.language = "triton"
         symbol = kernel_symbol(self.src, self.ext)
         if symbol is None:

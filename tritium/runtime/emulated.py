@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backends.compiler import GPUTarget
+from ..backends.nvidia.launch import MAX_X, MAX_YZ
 from ..backends.nvidia.target import CUDATarget
 from ..compiler import CompiledKernel
 from ..emulator import DeviceAssertion, Memory, Report
@@ -21,7 +22,7 @@ from ..emulator import launch as emulate
 from ..support.lazy import LazyModule
 from .arrays import ArrayInfo, describe, extent
 from .driver import DeviceInterface
-from .errors import ArgumentError, DeviceAssertError, OutOfResources
+from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
 from .grid import normalize_grid
 from .packing import Packer, Parameters, all_arguments
 from .tensor_descriptor import TensorDescriptor
@@ -153,9 +154,9 @@ class EmulatedLauncher:
         kernel = self.kernel
         args = all_arguments(kernel.name, self.packer, args)
         x, y, z = normalize_grid(grid, lambda: dict(zip(self.names, args)), kernel.name)
-        if 0 in (x, y, z):
+        if min(x, y, z) <= 0:
             return
-        self._check()
+        self._check((x, y, z))
         try:
             params, arrays = self.packer(args)
             memory = self._memory(args)
@@ -184,7 +185,14 @@ class EmulatedLauncher:
     def ending(self, device: Any) -> None:
         """Quick launchers have no use here."""
 
-    def _check(self) -> None:
+    def _check(self, grid: tuple[int, int, int]) -> None:
+        """What no GPU runs is refused here too."""
+        x, y, z = grid
+        if x * (self.kernel.values.get("num_ctas") or 1) > MAX_X or max(y, z) > MAX_YZ:
+            raise LaunchError(
+                f"{self.kernel.name}: the grid {grid} is too large: at most {MAX_X} blocks in the first dimension, "
+                f"{MAX_YZ} in the others"
+            )
         used, most = self.kernel.values.get("shared") or 0, self.driver.target.shared_memory
         if used > most:
             raise OutOfResources(used, most, "shared memory", self.kernel.name)

@@ -1,7 +1,8 @@
 """Which inline assembly LLVM is sure to accept.
 
-A constraint that no register of its operand's type fits makes LLVM end the process, and kernels bring assembly of their
-own (`tl.inline_asm_elementwise`). Plain are the constraints of the PTX guide on registers whose width is the operand's:
+A constraint that no register of its operand's type fits makes LLVM end the process, and so does a `$7` where there are
+three operands; and kernels bring assembly of their own (`tl.inline_asm_elementwise`). Plain are operands by number, as
+`$0`, and the constraints of the PTX guide on registers whose width is the operand's:
 
     b: i1    h: 16 bits    r: 32 bits    l: 64 bits, global and generic pointers    q: 128 bits    f: float    d: double
     n: an immediate integer    0, 1, …: the same as that output    ~{…}: what is overwritten
@@ -14,7 +15,7 @@ import re
 __all__ = ["asm_is_plain"]
 
 _CALL = re.compile(
-    r"call\s+(?P<result>[^\n]*?)\s+asm\b[^\n\"]*\"(?:[^\"\\]|\\.)*\",\s*\"(?P<constraints>[^\"]*)\"\s*\((?P<rest>[^\n]*)"
+    r"call\s+(?P<result>[^\n]*?)\s+asm\b[^\n\"]*\"(?P<text>(?:[^\"\\]|\\.)*)\",\s*\"(?P<constraints>[^\"]*)\"\s*\((?P<rest>[^\n]*)"
 )
 
 _FITS = {
@@ -36,21 +37,31 @@ def asm_is_plain(text: str) -> bool:
     True
     >>> asm_is_plain('call i32 asm "add.u32 $0, $1, 1;", "=r,r"(i64 %x)')
     False
+    >>> asm_is_plain('call i32 asm "add.u32 $0, $1, $2;", "=r,r"(i32 %x)')
+    False
     """
     if " asm " not in text:
         return True
-    calls = {(m["result"], m["constraints"], _types(m["rest"])) for m in _CALL.finditer(text)}
+    calls = {(m["result"], m["text"], m["constraints"], _types(m["rest"])) for m in _CALL.finditer(text)}
     return (
         "module asm" not in text and text.count(" asm ") == len(_CALL.findall(text)) and all(_fits(*c) for c in calls)
     )
 
 
-def _fits(result: str, constraints: str, operands: tuple[str, ...]) -> bool:
+_DOLLAR = re.compile(r"\$(\$|\d+)?")
+
+
+def _names_operands(text: str, count: int) -> bool:
+    """Whether every `$` of the assembly is doubled, or stands before the number of one of `count` operands."""
+    return all(m[1] is not None and (m[1] == "$" or int(m[1]) < count) for m in _DOLLAR.finditer(text))
+
+
+def _fits(result: str, text: str, constraints: str, operands: tuple[str, ...]) -> bool:
     letters = [c for c in constraints.split(",") if c and not c.startswith("~")]
     outputs = [c.lstrip("=&") for c in letters if c.startswith("=")]
     inputs = [c for c in letters if not c.startswith("=")]
     results = _results(result)
-    if len(outputs) != len(results) or len(inputs) != len(operands):
+    if len(outputs) != len(results) or len(inputs) != len(operands) or not _names_operands(text, len(letters)):
         return False
     for letter, ty in zip(inputs, operands):
         if letter.isdigit():

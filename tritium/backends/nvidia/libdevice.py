@@ -15,8 +15,8 @@ from typing import Any
 from ...support import settings
 from ...support.folders import read_record, write_record
 from ...support.suggestions import did_you_mean
-from ..errors import BackendError
-from ..llvm import library, run_passes
+from ..errors import BackendError, ToolMissing
+from ..llvm import library, owning, run_passes
 from .toolchain import require_tool
 
 __all__ = ["link_libraries"]
@@ -64,11 +64,14 @@ def _hide(module: Any, visible: set[str]) -> None:
 
 
 def _link(module: Any, bitcode: bytes) -> None:
+    other = None
     try:
         other = library().parse_bitcode(bitcode, module._context)
         other.triple, other.data_layout = module.triple, module.data_layout
         module.link_in(other)
     except RuntimeError as error:
+        if other is not None:
+            other.close()  # before the context, which is `module`'s
         raise BackendError(f"a library cannot be linked: {str(error).strip()}") from None
 
 
@@ -82,14 +85,20 @@ def _read(name: str, path: str) -> bytes:
         return data
     try:
         llvm = library()
-        return bytes(llvm.parse_assembly(data.decode(), llvm.create_context()).as_bitcode())
+        return bytes(owning(llvm.parse_assembly(data.decode(), llvm.create_context())).as_bitcode())
     except (RuntimeError, UnicodeDecodeError) as error:
         raise BackendError(f"the library {name!r} ({path}) is neither bitcode nor LLVM text: {error}") from None
 
 
 def _slice(path: str, name: str) -> bytes:
     """Bitcode of the function `name` of a library, and of what it calls."""
-    status = os.stat(path)
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise ToolMissing(
+            f"the library function {name} is taken from libdevice, which is not at {path!r}: {error.strerror}\n"
+            "hint: TRITON_LIBDEVICE_PATH and the option extern_libs name it; without them it is searched for"
+        ) from None
     release = ".".join(map(str, library().llvm_version_info))
     identity = f"{_FORMAT}|{path}|{status.st_size}|{status.st_mtime_ns}|{release}"
     key = (identity, name)
@@ -107,7 +116,7 @@ def _slice(path: str, name: str) -> bytes:
 def _cut(path: str, name: str) -> bytes:
     llvm = library()
     try:
-        module = llvm.parse_bitcode(Path(path).read_bytes(), llvm.create_context())
+        module = owning(llvm.parse_bitcode(Path(path).read_bytes(), llvm.create_context()))
         defined = _defined(module)
     except (RuntimeError, OSError) as error:
         raise BackendError(f"libdevice ({path}) cannot be read: {str(error).strip()}") from None

@@ -66,7 +66,11 @@ class CUDAOptions:
     def __post_init__(self) -> None:
         check_layout(self)
         if self.num_warps * self.warp_size > MAX_THREADS:
-            raise OptionError(f"num_warps={self.num_warps} is more than the {MAX_THREADS} threads of a program")
+            threads = self.num_warps * self.warp_size
+            raise OptionError(
+                f"num_warps={self.num_warps} is more than the {MAX_THREADS} threads of a program: it asks for "
+                f"{threads}; num_warps={MAX_THREADS // self.warp_size} is the most"
+            )
         if self.num_ctas > MAX_CTAS:
             raise OptionError(f"num_ctas must be at most {MAX_CTAS}, got {self.num_ctas}")
         if self.maxnreg is not None and not 1 <= self.maxnreg <= MAX_REGISTERS:

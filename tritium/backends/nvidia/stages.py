@@ -134,6 +134,12 @@ class Build:
     def _complete(self, metadata: dict[str, Any], ptx: str) -> None:
         """What earlier stages say of a kernel, for one that did not come through them."""
         metadata["name"] = kernel_name(ptx)
+        threads = _THREADS.search(ptx)
+        if threads is not None and int(threads[1]) != 32 * metadata["num_warps"]:
+            raise BackendError(
+                f"the PTX of {metadata['name']} is for blocks of {threads[1]} threads (.reqntid), and would be "
+                f"launched with {32 * metadata['num_warps']} (num_warps={metadata['num_warps']})"
+            )
         metadata.setdefault("cluster_dims", (self.options.num_ctas, 1, 1))
         metadata["shared"] = max(metadata["shared"], self.options.min_shared_mem or 0)
         for name, (_, default) in _ATTRIBUTES.items():
@@ -165,6 +171,9 @@ class Build:
 
 
 _ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", re.M)
+
+
+_THREADS = re.compile(r"^\s*\.reqntid\s+(\d+)\s*(?:,\s*1\s*)*$", re.M)
 
 
 def kernel_name(ptx: str) -> str:

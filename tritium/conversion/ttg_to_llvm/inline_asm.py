@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import tt
 from ...ir import TensorType, Type
+from ...support import UnsupportedOperation
 from ..llvm.control import lower_region
 from .context import FunctionContext, elementwise, lowers
 from .types import bit_width, llvm_type, types_of
@@ -36,6 +38,7 @@ def _inline_asm(e: FunctionContext, op: tt.InlineAsm) -> None:
     """The text once for each group of `packed_element` registers; the last group is filled up with anything."""
     pack = op.packed_element
     count = len(types_of(op.results[0].type))
+    _check_operands(op)
     columns = [[*e(v), *["poison"] * (-count % pack)] for v in op.args]
     results: list[list[str]] = [[] for _ in op.results]
     for first in range(0, count, pack):
@@ -46,6 +49,32 @@ def _inline_asm(e: FunctionContext, op: tt.InlineAsm) -> None:
             parts += more
     for result, parts in zip(op.results, results):
         e.bind(result, parts[:count])
+
+
+_NUMBERED = re.compile(r"\$\$|\$\{?(\d+)")
+
+
+def _check_operands(op: tt.InlineAsm) -> None:
+    """UnsupportedOperation where constraints, operands and the numbers in the text are not the same in number."""
+    letters = [c for c in op.constraints.replace(" ", "").split(",") if c and not c.startswith("~")]
+    outputs = sum(c.startswith("=") for c in letters)
+    for what, stated, values in (
+        ("outputs", outputs, op.results),
+        ("inputs", len(letters) - outputs, op.args),
+    ):
+        needed = sum(op.packed_element // _per_register(v.type, op.packed_element) for v in values)
+        if stated != needed:
+            raise UnsupportedOperation(
+                op,
+                f"has {stated} {what} in its constraints {op.constraints!r}, and its {len(values)} "
+                f"{'results' if what == 'outputs' else 'arguments'} take {needed} registers with "
+                f"pack={op.packed_element}",
+            )
+    highest = max((int(m[1]) for m in _NUMBERED.finditer(op.asm_string) if m[1]), default=-1)
+    if highest >= len(letters):
+        raise UnsupportedOperation(
+            op, f"names an operand ${highest}, and its constraints {op.constraints!r} have $0 to ${len(letters) - 1}"
+        )
 
 
 def _per_register(ty: Type, pack: int) -> int:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import builtin, tt
-from ...dialects.tt_types import PointerType
+from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
-from ...support import InternalError
+from ...support import InternalError, UnsupportedOperation
 from ..llvm.control import CONTROL, lower_region
 from . import (
     arith,
@@ -155,6 +155,8 @@ def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
     """Bind the arguments of a function; what LLVM should write for them."""
     out = []
     for i, arg in enumerate(func.entry.args):
+        if isinstance(arg.type, TensorDescType):
+            raise UnsupportedOperation(func, f"takes a tensor descriptor, {arg.type}, which is not lowered yet")
         types = types_of(arg.type)
         names = [f"%arg{i}" if len(types) == 1 else f"%arg{i}.{k}" for k in range(len(types))]
         e.bind(arg, names)

@@ -1,0 +1,178 @@
+"""What an author of kernels gets wrong for a GPU: one clear error each, and a process that goes on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tests.backends.nvidia.texts import needs_ptxas
+from tritium.backends.errors import BackendError, ToolMissing
+from tritium.backends.nvidia.asm_constraints import asm_is_plain
+from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
+from tritium.compiler.source import SourceError
+from tritium.runtime import driver
+from tritium.runtime.emulated import EmulatedCUDADriver
+from tritium.runtime.errors import LaunchError
+from tritium.support import OptionError, UnsupportedOperation
+
+
+@tritium.jit
+def assembly(x_ptr, y_ptr, TEXT: tl.constexpr, CONSTRAINTS: tl.constexpr, PACK: tl.constexpr):
+    at = tl.arange(0, 128)
+    x = tl.load(x_ptr + at)
+    y = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [x], dtype=tl.float32, is_pure=True, pack=PACK)
+    tl.store(y_ptr + at, y)
+
+
+@tritium.jit
+def sine(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.sin(tl.load(x_ptr + at)))
+
+
+@tritium.jit
+def numbered(y_ptr):
+    tl.store(y_ptr + tl.program_id(0), 1)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def made(fn: Any, constants: dict[str, Any], until: str = "ptx", **options: Any) -> CompiledKernel:
+    types = {name: "*fp32" for name in fn.arg_names if name.endswith("_ptr")}
+    return compile(ASTSource(fn, types, constants), GPUTarget("cuda", 90, 32), options, until)
+
+
+# -- assembly ------------------------------------------------------------------------------------------------------
+
+LINE = (
+    Path(__file__)
+    .read_text()
+    .splitlines()
+    .index("    y = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [x], dtype=tl.float32, is_pure=True, pack=PACK)")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "constraints", "pack", "message"),
+    [
+        ("mov.b32 $0, $5;", "=r,r", 1, "names an operand $5, and its constraints '=r,r' have $0 to $1"),
+        ("mov.b32 $0, ${2:x};", "=r,r", 1, "names an operand $2"),
+        ("mov.b32 $0, $1;", "=r,r,r", 1, "has 2 inputs in its constraints '=r,r,r', and its 1 arguments take 1"),
+        ("mov.b32 $0, $1;", "=r,=r,r", 1, "has 2 outputs in its constraints '=r,=r,r', and its 1 results take 1"),
+        ("mov.b32 $0, $1;", "=r,r", 2, "has 1 outputs in its constraints '=r,r', and its 1 results take 2"),
+    ],
+)
+def test_operands_of_assembly(text: str, constraints: str, pack: int, message: str) -> None:
+    with pytest.raises(UnsupportedOperation, match=re.escape(message)) as info:
+        made(assembly, {"TEXT": text, "CONSTRAINTS": constraints, "PACK": pack})
+    assert f"{__file__}:{LINE + 1}:9: error: tt.elementwise_inline_asm" in str(info.value)
+    assert str(info.value).endswith("^")
+
+
+def test_dollars_and_clobbers_are_no_operands() -> None:
+    text = "{ .reg .b32 $$t; mov.b32 $$t, $1; mov.b32 $0, $$t; }"
+    assert "mov.b32 $t, " in made(assembly, {"TEXT": text, "CONSTRAINTS": "=r, r, ~{memory}", "PACK": 1}).asm["ptx"]
+
+
+@pytest.mark.parametrize("text", ["mov.b32 $0, ${1:q};", "mov.b32 $0, $1; $", "mov.b32 $0, ${1;"])
+def test_assembly_that_llvm_may_die_of_does_so_elsewhere(text: str) -> None:
+    assert not asm_is_plain(f'%y = call i32 asm "{text}", "=r,r"(i32 %x)')
+    with pytest.raises(BackendError, match="LLVM"):
+        made(assembly, {"TEXT": text, "CONSTRAINTS": "=r,r", "PACK": 1})
+
+
+# -- options and files ---------------------------------------------------------------------------------------------
+
+
+def test_options_name_the_kernel_and_the_limit() -> None:
+    with pytest.raises(OptionError, match="kernel sine: num_warps=64 is more than the 1024 threads.*32 is the most"):
+        made(sine, {"BLOCK": 128}, num_warps=64)
+
+
+def test_a_library_that_is_not_there() -> None:
+    with pytest.raises(ToolMissing, match="__nv_sinf is taken from libdevice, which is not at '/nowhere.bc'"):
+        made(sine, {"BLOCK": 128}, extern_libs={"libdevice": "/nowhere.bc"})
+
+
+def test_modules_and_their_contexts_may_be_freed_in_any_order() -> None:
+    """As garbage collection does it with those that an exception keeps, which is in a cycle."""
+    program = f"""if True:
+        import sys
+        sys.path[:0] = {[str(Path(__file__).parents[3])]!r}
+        from tritium.backends.llvm import read
+        from tritium.backends.nvidia.codegen import Chip
+        for _ in range(20):
+            module = read("define void @f() {{ ret void }}", Chip.of(90, 80).machine())
+            module._context.close()
+            del module
+        print("alive")
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+@pytest.mark.parametrize("stage", ["ttir", "ttgir", "llir", "ptx"])
+def test_files_that_hold_no_text(tmp_path: Path, stage: str) -> None:
+    (tmp_path / f"k.{stage}").write_bytes(b"\xda\x00\xff")
+    with pytest.raises(SourceError, match=f"k.{stage} holds no text"):
+        compile(str(tmp_path / f"k.{stage}"), GPUTarget("cuda", 90, 32))
+
+
+def test_parameters_that_are_not_lowered(tmp_path: Path) -> None:
+    path = tmp_path / "k.ttgir"
+    path.write_text("""
+        module attributes {"ttg.num-warps" = 4 : i32} {
+          tt.func public @k(%d: !tt.tensordesc<64x64xf16>) { tt.return loc("mine.py":3:5) } loc("mine.py":2:1)
+        }
+    """)
+    with pytest.raises(UnsupportedOperation, match="mine.py:2:1: error: tt.func takes a tensor descriptor, !tt.tensor"):
+        compile(str(path), GPUTarget("cuda", 90, 32))
+
+
+@pytest.mark.parametrize("stage", ["ttgir", "ptx"])
+def test_stages_that_another_target_has(tmp_path: Path, stage: str) -> None:
+    path = tmp_path / f"k.{stage}"
+    path.write_text(made(sine, {"BLOCK": 128}).asm[stage])
+    with pytest.raises(SourceError, match=f"k.{stage}: cpu has no stage '{stage}'; there are: ttir, "):
+        compile(str(path), GPUTarget("cpu", "", 1))
+
+
+@needs_ptxas
+def test_ptx_for_another_number_of_threads(tmp_path: Path) -> None:
+    text = made(sine, {"BLOCK": 128}).asm["ptx"]
+    path = tmp_path / "k.ptx"
+    path.write_text(text.replace("num_warps=4", "num_warps=8"))
+    with pytest.raises(BackendError, match=r"sine is for blocks of 128 threads \(\.reqntid\), .* 256 \(num_warps=8\)"):
+        compile(str(path), GPUTarget("cuda", 90, 32))
+    path.write_text(re.sub(r"// Launch: .*", "", text))
+    assert compile(str(path), GPUTarget("cuda", 90, 32)).metadata.num_warps == 4
+
+
+# -- the emulated GPU ----------------------------------------------------------------------------------------------
+
+
+def test_grids_that_no_gpu_takes() -> None:
+    driver.set_active(EmulatedCUDADriver(90))
+    try:
+        y = np.zeros(4, np.float32)
+        for grid in [(1, 65536), (1, 1, 65536)]:
+            with pytest.raises(LaunchError, match="numbered: the grid .* is too large: .* 65535 in the others"):
+                numbered[grid](y)
+        numbered[(-1,)](y)
+        numbered[(0, 3)](y)
+        assert not y.any()
+        numbered[(3,)](y)
+        assert y.tolist() == [1, 1, 1, 0]
+    finally:
+        driver.reset_active()
