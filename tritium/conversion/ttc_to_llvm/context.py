@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ...ir import Attribute, Block, Operation, Type, Value
+from ...ir import Attribute, Block, Type, Value
 from ...support import InternalError, UnsupportedOperation
 from ..llvm.emitter import Emitter
 from ..llvm.module import ModuleContext
+from ..lowerings import Lowerings
 from .types import literal, llvm_type
 
 __all__ = ["LOWERINGS", "FunctionContext", "lowers"]
@@ -93,17 +91,6 @@ class FunctionContext(Emitter):
             lower(self, op)
 
 
-Lowering = Callable[[FunctionContext, Any], None]
-LOWERINGS: dict[type[Operation], Lowering] = {}
+LOWERINGS = Lowerings()
 """How each operation is written in LLVM IR."""
-
-
-def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
-    """Register a function as the lowering of op classes."""
-
-    def register(fn: Lowering) -> Lowering:
-        for cls in classes:
-            LOWERINGS[cls] = fn
-        return fn
-
-    return register
+lowers = LOWERINGS.lowers

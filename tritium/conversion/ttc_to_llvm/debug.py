@@ -6,6 +6,7 @@ from typing import Any
 
 from ...dialects import ttc
 from ..llvm.abi import BOUNDS, BOUNDS_BYTES, CONTEXT, ErrorKind
+from ..llvm.branches import guarded
 from .context import FunctionContext, lowers
 from .types import byte_width, lanes_of, llvm_type
 
@@ -97,9 +98,5 @@ def _print(e: FunctionContext, op: ttc.Print) -> None:
     user_at = e.op(f"getelementptr i8, ptr %ctx, i64 {CONTEXT['user'].offset}")
     user = e.op(f"load ptr, ptr {user_at}")
     there = e.op(f"icmp ne ptr {callback}, null")
-    call, done = e.fresh_label("print"), e.fresh_label("printed")
-    e.stmt(f"br i1 {there}, label %{call}, label %{done}")
-    e.label(call)
-    e.stmt(f"call void {callback}(ptr {user}, i32 {site}, {_PROGRAM}, ptr {table}, i64 {8 * len(op.ptrs)})")
-    e.stmt(f"br label %{done}")
-    e.label(done)
+    with guarded(e, there):
+        e.stmt(f"call void {callback}(ptr {user}, i32 {site}, {_PROGRAM}, ptr {table}, i64 {8 * len(op.ptrs)})")

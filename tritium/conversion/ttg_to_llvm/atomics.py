@@ -25,6 +25,7 @@ from ...dialects import arith, tt
 from ...dialects.tt_types import AtomicOp, MemSemantic, PointerType
 from ...ir import FloatType, TensorType, Type, Value, element_type
 from ...support import UnsupportedOperation
+from ..llvm.branches import op_where
 from .context import FunctionContext, lowers
 from .convert_layout import wait_for
 from .memory import first_holder, vector_groups
@@ -226,15 +227,7 @@ def _by_llvm(
     ty, name = llvm_type(op.val.type), _LLVM_NAMES.get(op.atomic_rmw_op, op.atomic_rmw_op.name.strip("_"))
     scope = {"gpu": ' syncscope("device")', "cta": ' syncscope("block")', "sys": ""}[order.scope]
     line = f"atomicrmw {name} ptr addrspace(1) {address}, {ty} {source}{scope} monotonic"
-    if condition is None:
-        return e.op(line)
-    before, body, done = e.block, e.fresh_label("add"), e.fresh_label("added")
-    e.stmt(f"br i1 {condition}, label %{body}, label %{done}")
-    e.label(body)
-    old = e.op(line)
-    e.stmt(f"br label %{done}")
-    e.label(done)
-    return e.op(f"phi {ty} [ {old}, %{body} ], [ zeroinitializer, %{before} ]")
+    return op_where(e, condition, line, ty)
 
 
 @lowers(tt.AtomicCAS)

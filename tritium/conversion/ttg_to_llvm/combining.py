@@ -23,7 +23,6 @@ __all__ = [
     "Combining",
     "Row",
     "Rows",
-    "guarded",
     "neighbour",
     "plus",
     "register_index",
@@ -207,27 +206,6 @@ def within(e: FunctionContext, wanted: Mapping[str, tuple[int, int]]) -> str | N
     for more in tests[1:]:
         test = e.op(f"and i1 {test}, {more}")
     return test
-
-
-class guarded:
-    """A block of code that runs where an i1 operand holds (always for None); nothing in it is used behind it."""
-
-    def __init__(self, e: FunctionContext, condition: str | None) -> None:
-        self.e, self.condition = e, condition
-
-    def __enter__(self) -> None:
-        if self.condition is None:
-            return
-        e = self.e
-        body, self.done = e.fresh_label("only"), e.fresh_label("all")
-        e.stmt(f"br i1 {self.condition}, label %{body}, label %{self.done}")
-        e.label(body)
-
-    def __exit__(self, *_: object) -> None:
-        if self.condition is None:
-            return
-        self.e.stmt(f"br label %{self.done}")
-        self.e.label(self.done)
 
 
 def times(e: FunctionContext, operand: str, bits: int) -> str:

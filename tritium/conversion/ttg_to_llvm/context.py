@@ -23,6 +23,7 @@ from ...layout.views import row_of_registers
 from ...support import InternalError, Location, UnsupportedOperation
 from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
+from ..lowerings import Lowerings
 from .types import types_of
 
 __all__ = [
@@ -232,20 +233,9 @@ class FunctionContext(Emitter):
             lower(self, op)
 
 
-Lowering = Callable[[FunctionContext, Any], None]
-LOWERINGS: dict[type[Operation], Lowering] = {}
+LOWERINGS = Lowerings()
 """How each operation is written in LLVM IR."""
-
-
-def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
-    """Register a function as the lowering of op classes."""
-
-    def register(fn: Lowering) -> Lowering:
-        for cls in classes:
-            LOWERINGS[cls] = fn
-        return fn
-
-    return register
+lowers = LOWERINGS.lowers
 
 
 def elementwise(

@@ -16,6 +16,7 @@ from ...dialects.tt_types import PointerType
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import FloatType, TensorType, Type, element_type
 from ...support import UnsupportedOperation
+from ..llvm.branches import guarded
 from .context import FunctionContext, lowers
 from .memory import first_holder
 from .positions import positions
@@ -83,7 +84,7 @@ def _print(e: FunctionContext, op: tt.Print) -> None:
             operands = [*pid, *(("i32", c) for c in indices)]
             text = f"pid (%u, %u, %u) idx ({_index_format(value.type, len(indices))}){op.prefix}{number}{form}\n"
             shown = _promoted(e, parts[register], value.type, op.hex, signed)
-            _guarded(e, value.type, text, [*operands[: MOST_OPERANDS - 1], shown])
+            _print_once(e, value.type, text, [*operands[: MOST_OPERANDS - 1], shown])
 
 
 def _places(e: FunctionContext, ty: Type) -> list[tuple[str, ...]]:
@@ -130,18 +131,11 @@ def _promoted(e: FunctionContext, value: str, ty: Type, hexadecimal: bool, signe
     return text, value
 
 
-def _guarded(e: FunctionContext, ty: Type, text: str, operands: Sequence[tuple[str, str]]) -> None:
+def _print_once(e: FunctionContext, ty: Type, text: str, operands: Sequence[tuple[str, str]]) -> None:
     """Print in one of the threads that hold the element; a scalar in every thread."""
     holder = first_holder(e, ty) if isinstance(ty, TensorType) else None
-    if holder is None:
+    with guarded(e, holder):
         _vprintf(e, text, operands)
-        return
-    here, done = e.fresh_label("prints"), e.fresh_label("printed")
-    e.stmt(f"br i1 {holder}, label %{here}, label %{done}")
-    e.label(here)
-    _vprintf(e, text, operands)
-    e.stmt(f"br label %{done}")
-    e.label(done)
 
 
 def _vprintf(e: FunctionContext, text: str, operands: Sequence[tuple[str, str]]) -> None:

@@ -12,7 +12,8 @@ from ...layout import LinearLayout
 from ...layout.gathering import Gathering, index_blocks, index_numbers
 from ...layout.reduction import placed
 from ...support import UnsupportedOperation
-from .combining import guarded, neighbour, register_index, thread_index, within
+from ..llvm.branches import guarded
+from .combining import neighbour, register_index, thread_index, within
 from .context import FunctionContext, lowers
 from .convert_layout import wait_for
 from .positions import linear_image, thread_of

@@ -13,6 +13,7 @@ from ...dialects import ttg
 from ...dialects.tt_types import AtomicOp
 from ...dialects.ttg_maps import linear_layout_of
 from ...support import UnsupportedOperation
+from ..llvm.branches import op_where
 from .context import FunctionContext, lowers
 from .shared_access import owner
 from .shared_memory import element_addresses
@@ -53,18 +54,5 @@ def _local_atomic(e: FunctionContext, op: ttg.LocalAtomicScatterRmw) -> None:
         if masks is not None and masks[r] != "true":
             condition = masks[r] if owns is None else e.op(f"and i1 {owns}, {masks[r]}")
         line = f"atomicrmw {_NAMES[op.atomic_rmw_op]} ptr addrspace(3) {at}, {llvm_type(ty)} {value}"
-        out[r] = _where(e, condition, f'{line} syncscope("block") monotonic', llvm_type(ty))
+        out[r] = op_where(e, condition, f'{line} syncscope("block") monotonic', llvm_type(ty))
     e.bind(op.result, [out[r] for r in range(len(out))])
-
-
-def _where(e: FunctionContext, condition: str | None, line: str, ty: str) -> str:
-    """An instruction that only some threads do; undefined for the others."""
-    if condition is None:
-        return e.op(line)
-    before, body, done = e.block, e.fresh_label("change"), e.fresh_label("changed")
-    e.stmt(f"br i1 {condition}, label %{body}, label %{done}")
-    e.label(body)
-    old = e.op(line)
-    e.stmt(f"br label %{done}")
-    e.label(done)
-    return e.op(f"phi {ty} [ {old}, %{body} ], [ zeroinitializer, %{before} ]")

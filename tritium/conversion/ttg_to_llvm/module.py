@@ -18,29 +18,6 @@ from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError, UnsupportedOperation
 from ..llvm.control import CONTROL, lower_region
-from . import (
-    arith,
-    async_copy,
-    atomics,
-    casts,
-    convert_layout,
-    debug,
-    dot,
-    floats,
-    fp4,
-    gather,
-    histogram,
-    inline_asm,
-    local_atomics,
-    math,
-    memory,
-    program,
-    rare,
-    reduce,
-    scan,
-    shape,
-    shared_memory,
-)
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .order import in_order_of_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
@@ -48,30 +25,6 @@ from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
-# imported for the lowerings they register
-_ = (
-    arith,
-    async_copy,
-    atomics,
-    casts,
-    convert_layout,
-    debug,
-    dot,
-    floats,
-    fp4,
-    gather,
-    histogram,
-    inline_asm,
-    local_atomics,
-    math,
-    memory,
-    program,
-    rare,
-    reduce,
-    scan,
-    shape,
-    shared_memory,
-)
 LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"

@@ -25,12 +25,12 @@ from ...ir import FloatType, IntegerType, TensorType
 from ...layout import LinearLayout
 from ...layout.reduction import Reduction, placed
 from ...layout.views import registers_in
+from ..llvm.branches import guarded
 from .combining import (
     Arrays,
     Combining,
     Row,
     Rows,
-    guarded,
     plus,
     register_index,
     thread_index,

@@ -25,12 +25,12 @@ from ...layout import LinearLayout
 from ...layout.axis import Bit
 from ...layout.reduction import placed
 from ...layout.scan import Scan
+from ..llvm.branches import guarded
 from .combining import (
     Arrays,
     Combining,
     Row,
     Rows,
-    guarded,
     plus,
     register_index,
     thread_index,

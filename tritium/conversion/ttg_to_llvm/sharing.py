@@ -13,7 +13,8 @@ from ...dialects.ttg_maps import linear_layout_of
 from ...ir import TensorType, Type, element_type
 from ...layout.reduction import placed
 from ...layout.views import registers_in
-from .combining import guarded, neighbour, register_index, thread_index
+from ..llvm.branches import guarded
+from .combining import neighbour, register_index, thread_index
 from .context import FunctionContext
 from .convert_layout import wait_for
 from .types import registers_of
