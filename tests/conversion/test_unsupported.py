@@ -27,7 +27,6 @@ LINES = {
     "tt.atomic_rmw": "%r = tt.atomic_rmw add, relaxed, gpu, %x, %f : (!tt.ptr<f32>, f32) -> f32",
     "tt.grid_dependency_wait": "tt.grid_dependency_wait",
     "tt.grid_dependency_launch_dependents": "tt.grid_dependency_launch_dependents",
-    "tt.approx_divf": "%r = tt.approx_divf %t, %t : tensor<8xf32>\n" + KEEP_T,
     "tt.map_elementwise": (
         '%r = "tt.map_elementwise"(%t) <{pack = 1 : i32}> ({\n^bb0(%e: f32):\n'
         "tt.map_elementwise.return %e : f32\n}) : (tensor<8xf32>) -> tensor<8xf32>\n" + KEEP_T
