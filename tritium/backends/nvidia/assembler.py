@@ -3,7 +3,7 @@
 The assembler is `ptxas`, a program of its own, found by `toolchain`. It is given the text through a pipe and started
 as early as its options are known (`start`): reading its 50 MB takes 5 of the 15 ms of a small kernel, which pass while
 LLVM works. (nvJitLink, the same assembler as a library, would save about as much, but compiles as for a later link:
-measured 2026-11 with 13.5 it gave other code for 15 of 18 kernels, with up to 15 registers more.)
+measured 2026-11 with 13.5 it gave other code for 15 of 18 kernels, with up to 26 registers more.)
 
 Errors of the assembler name the line of PTX, and by its `.loc` the user's own. Spilled registers, and matrix products
 that have to wait for each other, are told as a `PerformanceWarning` with the kernel's name.
