@@ -69,7 +69,6 @@ class Program(NamedTuple):
     tables: dict[str, Labels]
     param_size: int
     shared_size: int
-    dynamic_shared: bool
     local_size: int
     globals: tuple[Variable, ...]
 
@@ -207,7 +206,7 @@ def build(module: Module, name: str | None) -> Program:
     kernel = kernel_of(module, name)
     inliner = _Inliner(module)
     inliner.add(kernel, "", {}, (kernel.name,))
-    symbols, sizes, dynamic = place(kernel, module, inliner.variables)
+    symbols, sizes = place(kernel, module, inliner.variables)
     segments, starts = cut(inliner.instructions, set(inliner.labels.values()))
     return Program(
         kernel.name,
@@ -220,19 +219,16 @@ def build(module: Module, name: str | None) -> Program:
         inliner.tables,
         sizes["param"],
         sizes["shared"],
-        dynamic,
         sizes["local"],
         tuple(v for v in module.variables.values() if v.space in ("global", "const")),
     )
 
 
-def place(
-    kernel: Function, module: Module, locals_: dict[str, Variable]
-) -> tuple[dict[str, Symbol], dict[str, int], bool]:
-    """Addresses for every variable: symbols, sizes of the spaces, and whether some shared array has no size of its own.
+def place(kernel: Function, module: Module, locals_: dict[str, Variable]) -> tuple[dict[str, Symbol], dict[str, int]]:
+    """Addresses for every variable: symbols, and the sizes of the spaces.
 
-    Such arrays (`.extern .shared`) begin where the others end, all at the same place, as on hardware. `.param`
-    variables of a body carry the arguments of calls: they are memory of each thread.
+    Shared arrays without a size of their own (`.extern .shared`) begin where the others end, all at the same
+    place, as on hardware. `.param` variables of a body carry the arguments of calls: they are memory of each thread.
     """
     symbols: dict[str, Symbol] = {}
     sizes = {"param": 0, "shared": 0, "local": 0}
@@ -260,7 +256,7 @@ def place(
         elif variable.space in ("local", "param"):
             put(variable, "local")
     sizes["local"] = _align(sizes["local"], 16)
-    return symbols, sizes, bool(dynamic)
+    return symbols, sizes
 
 
 def cut(instructions: list[Instruction], labels: set[int]) -> tuple[list[Segment], dict[int, int]]:

@@ -11,9 +11,7 @@ their own offset and that of the part's first element.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
-from . import gf2
 from .access import VECTOR_BITS, Access, matrix_access, vector_access
 from .linear import LinearLayout
 
@@ -77,14 +75,3 @@ def plan_buffer_access(
 
 def _cost(access: Access) -> int:
     return access.instructions + access.passes
-
-
-def part_offset(buffer: LinearLayout, start: Sequence[int]) -> int:
-    """The offset of the element at `start`."""
-    inverse = buffer.pseudoinvert()
-    packed = 0
-    shift = 0
-    for n, size in zip(start, buffer.outs.values(), strict=True):
-        packed |= n << shift
-        shift += size.bit_length() - 1
-    return gf2.times(inverse.columns, packed) & (next(iter(buffer.ins.values())) - 1)

@@ -7,6 +7,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tests.e2e import wrapping
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1, None])
@@ -291,27 +292,10 @@ def test_blocks_may_be_passed_to_parameters_annotated_constexpr():
     np.testing.assert_array_equal(y, np.tril(x))
 
 
-@tritium.jit
-def sums_of_strides(x_ptr, out_ptr, a, b, c, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i)
-    wide = (i + 3).to(tl.int64) * c + (i.to(tl.int64) + c) * 5
-    near = ((i + a) * b + (i - 7) * 3).to(tl.int64)
-    small = (i.to(tl.int8) + x.to(tl.int8)).to(tl.int32) + (i.to(tl.uint16) * 40000).to(tl.int32)
-    tl.store(out_ptr + i, wide + near * 2 + small + (i + 2147483647).to(tl.int64))
-
-
 @pytest.mark.parametrize("a, b, c", [(5, 2, 7), (2**31 - 1, -5, 2**40 + 1), (-(2**31), 2**31 - 1, -(2**62))])
 def test_strides_of_loops_and_of_symbols_add_up(a, b, c) -> None:
     """What wraps around in one type is extended to another, and added to what does not."""
     x = np.arange(1024, dtype=np.int32) * 7919
     out = np.zeros(1024, np.int64)
-    sums_of_strides[(1,)](x, out, a, b, c, BLOCK=1024)
-    with np.errstate(over="ignore"):
-        i = np.arange(1024, dtype=np.int32)
-        wide = (i + 3).astype(np.int64) * np.int64(c) + (i + np.int64(c)) * np.int64(5)
-        near = ((i + np.int32(a)) * np.int32(b) + (i - 7) * np.int32(3)).astype(np.int64)
-        small = (i.astype(np.int8) + x.astype(np.int8)).astype(np.int32)
-        small += (i.astype(np.uint16) * np.uint16(40000)).astype(np.int32)
-        wanted = wide + near * 2 + small + (i + np.int32(2147483647)).astype(np.int64)
-    np.testing.assert_array_equal(out, wanted)
+    wrapping.sums_of_strides[(1,)](x, out, a, b, c, BLOCK=1024)
+    np.testing.assert_array_equal(out, wrapping.expected(x, a, b, c))

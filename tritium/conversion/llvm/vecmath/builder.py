@@ -101,10 +101,6 @@ class FloatFormat:
         return 1.5 * 2.0**self.mantissa
 
     @property
-    def exponent_mask(self) -> int:
-        return 2 * self.bias + 1
-
-    @property
     def smallest_normal(self) -> float:
         return 2.0 ** (1 - self.bias)
 
