@@ -135,6 +135,15 @@ class Place(NamedTuple):
     target: Any
 
 
+def _wanted() -> tuple[str, int]:
+    """What TRITIUM_TARGET says, "" where nothing, and the capability of a GPU to emulate; OptionError for a mistake."""
+    text = settings.runtime.target or ""
+    found = re.fullmatch(r"cpu|cuda|emulated(?::(\d+))?|", text)
+    if found is None:
+        raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90, not {text!r}")
+    return text.partition(":")[0], int(found[1] or 90)
+
+
 class DriverConfig:
     """`driver.active` and how to change it."""
 
@@ -164,13 +173,11 @@ class DriverConfig:
     def default(self) -> Any:
         """What the setting `runtime.target` says, else the driver of the GPUs if there is one, else the CPU's."""
         if self._default is None:
-            wanted = settings.runtime.target or ("cuda" if _devices.is_available() else "cpu")
-            emulated = re.fullmatch(r"emulated(?::(\d+))?", wanted)
-            if emulated:
-                self._default = _emulated.EmulatedCUDADriver(int(emulated[1] or 90))
-            elif wanted not in ("cpu", "cuda"):
-                raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90, not {wanted!r}")
+            wanted, capability = _wanted()
+            if wanted == "emulated":
+                self._default = _emulated.EmulatedCUDADriver(capability)
             else:
+                wanted = wanted or ("cuda" if _devices.is_available() else "cpu")
                 self._default = self.cpu if wanted == "cpu" else self.cuda
         return self._default
 
@@ -184,7 +191,7 @@ class DriverConfig:
         chosen = self._active
         if chosen is None:
             if self._emulated is None:
-                self._emulated = (settings.runtime.target or "").startswith("emulated")
+                self._emulated = _wanted()[0] == "emulated"
             chosen = self.default if where is None or self._emulated else self.cpu if where == HOST else self.cuda
             if chosen is self._cpu and self._cpu_place is not None:
                 return self._cpu_place

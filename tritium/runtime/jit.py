@@ -241,7 +241,9 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         try:
             return driver.serving(where)
         except TritiumError as error:
-            device = "on the active device" if where is None else f"on CUDA device {where}, where its arguments are"
+            device = f"on CUDA device {where}, where its arguments are"
+            if where is None or where == HOST:
+                device = "on the active device"
             raise LaunchError(f"{self.__name__} cannot run {device}: {error}") from error  # type: ignore[attr-defined]
 
     def _find(

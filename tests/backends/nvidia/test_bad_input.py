@@ -176,3 +176,17 @@ def test_grids_that_no_gpu_takes() -> None:
         assert y.tolist() == [1, 1, 1, 0]
     finally:
         driver.reset_active()
+
+
+@pytest.mark.parametrize("target", ["nonsense", "cuda:90", "emulated:x", "emulated:70"])
+def test_a_target_that_there_is_not(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    """Also where the arrays alone would say where to run."""
+    monkeypatch.setenv("TRITIUM_TARGET", target)
+    driver.reset_active()
+    message = "capability 70 is not" if target == "emulated:70" else f"TRITIUM_TARGET is cpu or .* not '{target}'"
+    try:
+        with pytest.raises(LaunchError, match=f"numbered cannot run on the active device: .*{message}"):
+            numbered[(1,)](np.zeros(4, np.float32))
+    finally:
+        monkeypatch.undo()
+        driver.reset_active()
