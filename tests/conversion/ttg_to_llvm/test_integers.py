@@ -7,7 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import tritium
+import tritium.language as tl
 from tests.conversion.ttg_to_llvm.elementwise import STORAGE, Step, run
+from tests.conversion.ttg_to_llvm.harness import on_gpu
 
 SIZE = 256
 
@@ -175,3 +178,28 @@ def test_a_shift_by_a_register_is_one_instruction(seed: int) -> None:
     steps = [Step(f"%y = arith.{name} %x0, %x1 : T(i32)", "i32") for name in ("shli", "shrui")]
     _, gpu = run(steps, [("i32", a), ("i32", b)], num_warps=8)
     assert gpu.count("shl.b32|shr.u32") <= 4 and gpu.count("selp") == 0
+
+
+@tritium.jit
+def both_halves(x_ptr, y_ptr, o_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    tl.store(o_ptr + i, tl.umulhi(x, y))
+    tl.store(o_ptr + BLOCK + i, y * x)
+    tl.store(o_ptr + 2 * BLOCK + i, tl.umulhi(0xD2511F53, x))
+    tl.store(o_ptr + 3 * BLOCK + i, x * 0xD2511F53)
+    tl.store(o_ptr + 4 * BLOCK + i, tl.umulhi(y, y))
+
+
+def test_both_halves_of_a_product_are_one_multiplication(seed: int) -> None:
+    x, y = np.random.default_rng(seed).integers(0, 1 << 32, (2, 256), dtype=np.uint32)
+    x[:4], y[:4] = [0, 1, 0xFFFFFFFF, 0x80000000], [7, 0xFFFFFFFF, 0xFFFFFFFF, 2]
+    o = np.zeros((5, 256), np.uint32)
+    gpu = on_gpu(both_halves, x, y, o, BLOCK=256)
+    gpu.launch(1, x, y, o)
+    a, b = x.astype(np.uint64), y.astype(np.uint64)
+    for row, (product, half) in zip(
+        o, [(a * b, 32), (a * b, 0), (a * 0xD2511F53, 32), (a * 0xD2511F53, 0), (b * b, 32)]
+    ):
+        np.testing.assert_array_equal(row, (product >> np.uint64(half)).astype(np.uint32))
+    assert gpu.ptx.count("mul.wide.u32 whole") == 4 and gpu.count(r"mul\.hi\.u32") == 2  # of two elements a thread

@@ -40,7 +40,7 @@ _PURE_CALL = re.compile(
     r"|llvm\.nvvm\.(?:cos|d2|div|ex2|f2|fma|fmax|fmin|i2|lg2|ll2|lohi|mul|prmt|rcp|rsqrt|sin|sqrt|tanh|ui2|ull2)"
     r"|llvm\.nvvm\.read\.ptx\.sreg\.(?:c?tid|nc?taid|ctaid|nctaid|clusterid|nclusterid|laneid)\b)"
 )
-_PURE_ASM = re.compile(r"call \S+ asm \".*\) #2")
+_PURE_ASM = re.compile(r"call (?:\S+|\{[^}]*\}) asm \".*\) #2")
 """Inline PTX that touches no memory: see the attributes of the module."""
 
 
