@@ -95,6 +95,7 @@ DEFAULTS = {
     "instrumentation_mode": "",
     "fpsan_homomorphic_casts": False,
     "min_shared_mem": None,
+    "without": "",
 }
 
 
@@ -222,3 +223,9 @@ def test_every_example_has_a_ttir(case: Any, capability: int) -> None:
     src = ASTSource(getattr(load(case.example), case.kernel), case.signature, case.constants, case.attrs)
     kernel = compile(src, target=GPUTarget("cuda", capability, 32), options=case.options, until="ttir")
     assert f"tt.func public @{case.kernel}(" in kernel.asm["ttir"]
+
+
+def test_what_to_do_without_is_checked() -> None:
+    assert CUDAOptions.parse({"without": "tma,multicast"}, CUDATarget(90)).without == "tma,multicast"
+    with pytest.raises(OptionError, match="there is no 'speed'; known are wgmma, "):
+        CUDAOptions.parse({"without": "tma,speed"}, CUDATarget(90))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...dialects.ttg_switches import SWITCHES
 from ...support import OptionError, settings
 from ..options import check_layout, parse_fields, text_key
 from .target import CUDATarget
@@ -30,6 +31,7 @@ class CUDAOptions:
     it has finished.
     Arithmetic: `enable_fp_fusion` makes a multiplication and an addition one FMA, `enable_reflect_ftz` flushes
     subnormals in library functions; the fields with `dot` and `fp8` in their names are the target's, unless set.
+    Measuring: `without` names, with commas, means of speed not to use (`dialects.ttg_switches.SWITCHES`).
     Checking: `debug` keeps `device_assert`, with `sanitize_overflow` integers are checked too.
     Assembler: `ptx_version`, `ptx_options`, `sched4reg` (schedule for few registers). `extern_libs` are
     (name, path) of bitcode libraries.
@@ -62,6 +64,7 @@ class CUDAOptions:
     instrumentation_mode: str = ""
     fpsan_homomorphic_casts: bool = False
     min_shared_mem: int | None = None
+    without: str = ""
 
     def __post_init__(self) -> None:
         check_layout(self)
@@ -75,6 +78,10 @@ class CUDAOptions:
             raise OptionError(f"num_ctas must be at most {MAX_CTAS}, got {self.num_ctas}")
         if self.maxnreg is not None and not 1 <= self.maxnreg <= MAX_REGISTERS:
             raise OptionError(f"maxnreg must be 1..{MAX_REGISTERS}, got {self.maxnreg}")
+
+        unknown = [name for name in filter(None, self.without.split(",")) if name not in SWITCHES]
+        if unknown:
+            raise OptionError(f"without={self.without!r}: there is no {unknown[0]!r}; known are {', '.join(SWITCHES)}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any], target: CUDATarget) -> CUDAOptions:

@@ -20,7 +20,8 @@ from typing import Any
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
-from ...ir import IntegerAttr, Operation, Pass, i32
+from ...dialects.ttg_switches import WITHOUT
+from ...ir import IntegerAttr, Operation, Pass, StringAttr, i32
 from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
 from ...support import Diagnostic
@@ -73,6 +74,8 @@ def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> A
     """Tensors with layouts."""
     if options.maxnreg is not None:
         module.attributes["ttg.maxnreg"] = IntegerAttr(options.maxnreg, i32)
+    if options.without:
+        module.attributes[WITHOUT] = StringAttr(options.without)
     run_pipeline(module, ttgir_pipeline(options), stage="ttgir", verifier=verify)
     metadata["cluster_dims"] = (options.num_ctas, 1, 1)
     return module

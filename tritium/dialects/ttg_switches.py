@@ -1,0 +1,40 @@
+"""What a kernel may be compiled without: each means of speed can be switched off, to see what it brings.
+
+    kernel[grid](..., without="tma,multicast")        a launch
+    tritium.without = "tma,multicast"                 the attribute of the module that passes then read
+
+Results do not depend on them, but for the order in which a product's terms are added. Passes and lowerings ask
+`is_on(op, name)`; the option `without` of the NVIDIA backend is checked against `SWITCHES`.
+"""
+
+from __future__ import annotations
+
+from ..ir import Operation, StringAttr
+
+__all__ = ["SWITCHES", "WITHOUT", "is_on"]
+
+WITHOUT = "tritium.without"
+
+#: name -> what the kernel then does in its place
+SWITCHES = {
+    "wgmma": "products by one warp (mma.sync), not by four (wgmma)",
+    "async-copies": "loops load where they use, not iterations ahead (no pipelining of loads)",
+    "wgmma-in-flight": "each product is waited for where it is issued",
+    "zero-first": "sums start with zeros in registers, not with a product that adds nothing",
+    "tma": "descriptors become pointers, and are loaded thread by thread",
+    "tma-store-in-flight": "a store of the copy engine is waited for where it is issued",
+    "multicast": "each block of a cluster loads its own copy",
+    "warp-specialization": "all warps run the whole program",
+    "register-reallocation": "warps that load keep as many registers as warps that multiply",
+    "stmatrix": "results go to shared memory by plain stores",
+    "flatten": "nested loops stay nested",
+}
+
+
+def is_on(op: Operation, name: str) -> bool:
+    """Whether the module around `op` may use what `SWITCHES` calls `name`."""
+    assert name in SWITCHES, name
+    while (parent := op.parent_op) is not None:
+        op = parent
+    said = op.attributes.get(WITHOUT)
+    return not (isinstance(said, StringAttr) and name in said.value.split(","))
