@@ -1,0 +1,1 @@
+"""Names that scripts take from Triton's compiled library: what of them means something here."""
