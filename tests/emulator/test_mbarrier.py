@@ -145,8 +145,8 @@ def test_bulk_copies():
     np.testing.assert_array_equal(out, wanted)
     with pytest.raises(Deadlock, match="has not ended"):
         run(BULK.replace("BYTES", "496"), source, out)
-    with pytest.raises(UnknownInstruction, match="tensor"):
-        run("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d0, {%r0}], [%r1];", out, check=False)
+    with pytest.raises(UnknownInstruction, match="im2col"):
+        run("cp.async.bulk.tensor.3d.global.shared::cta.im2col.bulk_group [%d0, {0, 0, 0}], [%r1];", out, check=False)
 
 
 def test_asynchronous_copies_arrive():

@@ -42,11 +42,13 @@ from .errors import (
     OutOfBounds,
     PTXError,
     RunawayKernel,
+    TensorMapError,
     UninitializedRead,
     UnknownInstruction,
 )
 from .launch import Report, launch
 from .memory import Memory
+from .tensor_map import TensorMap, encode_tiled
 
 __all__ = [
     "BarrierError",
@@ -63,7 +65,10 @@ __all__ = [
     "PTXError",
     "Report",
     "RunawayKernel",
+    "TensorMap",
+    "TensorMapError",
     "UninitializedRead",
     "UnknownInstruction",
+    "encode_tiled",
     "launch",
 ]

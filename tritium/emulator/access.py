@@ -87,6 +87,10 @@ class Target:
             row = row.astype(np.int64)
         return row + self.fixed if self.fixed else row
 
+    def of(self, thread: int) -> int:
+        """The address of one thread."""
+        return self.fixed if self.row is None else int(self.row[thread]) + self.fixed
+
     def pieces(self, mask: Mask) -> Iterator[Piece]:
         """The accesses of the threads in a mask, by store; all checked."""
         lanes = self.machine.lanes(mask)

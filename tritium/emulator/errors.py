@@ -23,6 +23,7 @@ __all__ = [
     "OutOfBounds",
     "PTXError",
     "RunawayKernel",
+    "TensorMapError",
     "UninitializedRead",
     "UnknownInstruction",
 ]
@@ -64,6 +65,10 @@ class MisalignedAccess(MemoryAccessError):
 
 class UninitializedRead(MemoryAccessError):
     """A read of shared memory that nothing has written."""
+
+
+class TensorMapError(EmulationError):
+    """A tensor map that the copy engine does not take, or a copy that does not fit it."""
 
 
 class DataRace(EmulationError):

@@ -22,9 +22,10 @@ from .memory import Memory, Store
 from .operands import Operands
 from .program import Program
 from .ptx import Instruction, Register
+from .published import PublishedMaps
 from .races import Races
 from .registry import find
-from .types import Array
+from .types import UNSIGNED, Array
 from .written import Written
 
 __all__ = ["Machine", "Mask", "Step"]
@@ -84,7 +85,9 @@ class Machine(Operands):
         self.ready = np.zeros(self.threads, np.int32)
         self.state = np.zeros(self.threads, np.int8)
         self.copies = AsyncCopies(self)
+        self.maps = PublishedMaps(self)
         self.resettable: list[Callable[[], None]] = [self.barriers.reset, self.clusters.reset, self.copies.reset]
+        self.resettable.append(self.maps.reset)
         self.steps: list[list[Step]] = []
         self.ends: list[End] = []
         for number, segment in enumerate(program.segments):
@@ -154,6 +157,22 @@ class Machine(Operands):
             if atomic:
                 self.written.check(piece, size, i)
             self.written.mark(piece, size)
+
+    def bulk_write(self, at: Array, words: Array, thread: int, report: int, i: Instruction) -> None:
+        """A bulk copy that a thread started puts pairs of words at some offsets of shared memory."""
+        _, view = self.shared.view(UNSIGNED[64])
+        piece = Piece(self.shared, at, np.full(len(at), thread))
+        if self.races is not None:
+            self.races.write(piece, view, at >> 3, [words[:, 0], words[:, 1]], 16, i)
+        if self.written is not None:
+            self.written.mark(piece, 16)
+        view.reshape(-1, 2)[at >> 4] = words
+
+    def bulk_read(self, at: Array, thread: int, i: Instruction) -> Array:
+        """The pairs of words that a bulk copy of a thread takes from some offsets of shared memory."""
+        self.shared_memory_read(Piece(self.shared, at, np.full(len(at), thread)), 16, i)
+        _, view = self.shared.view(UNSIGNED[64])
+        return view.reshape(-1, 2)[at >> 4]
 
     def lanes(self, mask: Mask) -> Array:
         """The numbers of the threads in a mask."""

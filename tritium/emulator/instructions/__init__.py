@@ -14,9 +14,11 @@ from . import (
     mbarrier,
     moves,
     tensor,
+    tensor_copies,
+    tensormap,
     warp,
     warpgroup,
 )
 
 __all__ = ["atomics", "bits", "compare", "control", "convert", "copies", "floating", "integer", "loads", "matrix"]
-__all__ += ["mbarrier", "moves", "tensor", "warp", "warpgroup"]
+__all__ += ["mbarrier", "moves", "tensor", "tensor_copies", "tensormap", "warp", "warpgroup"]

@@ -13,6 +13,7 @@ from ..errors import DeviceAssertion, DeviceTrap, UnknownInstruction
 from ..ptx import Address, Instruction, Name, Operand, Tuple
 from ..registry import emulates
 from ..types import UNSIGNED
+from .tensormap import acquire
 
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
@@ -30,7 +31,15 @@ def trap(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-@emulates("membar", "fence", "nanosleep", "griddepcontrol", "pmevent", "setmaxnreg")
+@emulates("fence")
+def fence(machine: Machine, i: Instruction) -> Step:
+    """The emulator's memory is sequentially consistent: what is left are the caches of other ways to it."""
+    if {"tensormap::generic", "acquire"} <= set(i.modifiers):
+        return acquire(machine, i)
+    return lambda mask: None
+
+
+@emulates("membar", "nanosleep", "griddepcontrol", "pmevent", "setmaxnreg")
 def nothing(machine: Machine, i: Instruction) -> Step:
     """Orders accesses, waits, or waits for other kernels: in the emulator all of it has happened."""
     return lambda mask: None

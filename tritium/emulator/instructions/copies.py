@@ -17,6 +17,7 @@ from ..ptx import Immediate, Instruction, Register
 from ..registry import emulates
 from ..types import TYPES, UNSIGNED, Array
 from .mbarrier import bulk_copy, copies_arrive
+from .tensor_copies import tensor_copy
 
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
@@ -28,7 +29,9 @@ _ALLOWED = re.compile(r"(async|ca|cg|shared|shared::cta|global|L2::\w+|L2::cache
 
 @emulates("cp")
 def copy(machine: Machine, i: Instruction) -> Step:
-    if i.modifiers[:1] != ("async",) or "tensor" in i.modifiers:
+    if "tensor" in i.modifiers:
+        return tensor_copy(machine, i)
+    if i.modifiers[:1] != ("async",):
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     if "bulk" in i.modifiers:
         if {"commit_group", "wait_group"} & set(i.modifiers):

@@ -14,6 +14,7 @@ import numpy as np
 from ..access import Piece, Target, elements, space_of
 from ..ends import BLOCKED, ENDS_OF, End
 from ..errors import BarrierError, UnknownInstruction
+from ..memory import CLUSTER_SHIFT
 from ..ptx import Address, Instruction, Operand, Register
 from ..registry import emulates
 from ..types import TYPES, UNSIGNED, Array
@@ -22,7 +23,7 @@ from .loads import write
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
 
-__all__ = ["Object", "Waiter", "place_of"]
+__all__ = ["Object", "Reports", "Waiter", "place_of"]
 
 _COUNT = (1 << 20) - 1
 _BYTES = (1 << 21) - 1
@@ -237,6 +238,36 @@ ENDS_OF["mbarrier"] = ObjectWait
 
 
 # -- copies that report to an object -----------------------------------------------------------------------------------
+
+
+class Reports:
+    """`[mbarrier]`, to which copies of threads report the bytes that have come."""
+
+    def __init__(self, machine: Machine, operand: Operand, i: Instruction) -> None:
+        self.machine, self.i = machine, i
+        self.target = Target(machine, operand, "shared", 8, i, write=True)
+        self.operation = Operation(machine, i._replace(opcode="mbarrier", modifiers=("complete_tx", "b64")), operand)
+
+    def place(self, thread: int, cta: int | None) -> int:
+        """Where the object is in shared memory; `cta`: the one at the same place of another block."""
+        m = self.machine
+        address = self.target.of(thread)
+        if cta is not None:
+            address &= (1 << CLUSTER_SHIFT) - 1
+        (piece,) = self.target.locate(np.array([address], np.int64), np.array([thread]))
+        return int(piece.at[0]) + (0 if cta is None else (cta - int(m.cta[thread])) * m.shared_stride)
+
+    def complete(self, place: int, size: int, thread: int) -> None:
+        """`size` bytes have come."""
+        m = self.machine
+        _, view = m.shared.view(UNSIGNED[64])
+        old = int(view[place >> 3])
+        new = self.operation.one(Object.of(old), size, thread)
+        view[place >> 3] = new.word
+        if m.races is not None:
+            self.operation.leave(thread, _FIRST_PLACE + place)
+        if new.phase != old >> 63:
+            m.wake()
 
 
 def copies_arrive(machine: Machine, i: Instruction) -> Step:

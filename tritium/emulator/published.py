@@ -1,0 +1,46 @@
+"""Tensor maps that a kernel writes: who may use them when.
+
+A map in global memory is read through a cache of its own. A block that copies by a map which the kernel has written
+must have executed `fence.proxy.tensormap::generic.acquire` on its address after it was published.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .errors import TensorMapError
+
+if TYPE_CHECKING:
+    from .machine import Machine
+    from .ptx import Instruction
+
+__all__ = ["PublishedMaps"]
+
+
+class PublishedMaps:
+    """How often each map was written, by its address, and which of these each block has asked to see."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.version: dict[int, int] = {}
+        self.seen: dict[tuple[int, int], int] = {}
+
+    def reset(self) -> None:
+        self.version.clear()
+        self.seen.clear()
+
+    def publish(self, address: int) -> None:
+        self.version[address] = self.version.get(address, 0) + 1
+
+    def acquire(self, cta: int, address: int) -> None:
+        self.seen[cta, address] = self.version.get(address, 0)
+
+    def check(self, thread: int, address: int, i: Instruction) -> None:
+        """TensorMapError if a thread uses a map that its block need not see yet."""
+        version = self.version.get(address)
+        if version is None or self.seen.get((int(self.machine.cta[thread]), address)) == version:
+            return
+        text = (
+            f"the tensor map at {address:#x} was written by the kernel, and fence.proxy.tensormap has not acquired it"
+        )
+        raise self.machine.error(TensorMapError, text, i, thread)
