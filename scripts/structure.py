@@ -22,6 +22,9 @@ FUNCTION_P90 = 30
 FOLDERS = ("tritium", "tests", "benchmarks", "examples", "scripts")
 
 
+_PUT_OFF = ("LazyModule", "rows_from")
+
+
 class Function(NamedTuple):
     """A function of the package: its length in lines and where it stands."""
 
@@ -32,11 +35,12 @@ class Function(NamedTuple):
 def imported_rooms(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
     """The rooms (second part of a `tritium.<room>` name) an import statement names; "" for the package itself.
 
-    An import put off with `LazyModule("..room.module", __package__)` counts like any other.
+    An import put off with `LazyModule("..room.module", __package__)` counts like any other, and so do rows of passes
+    from `rows_from("tritium.room")`.
     """
     if isinstance(node, ast.Import):
         names = [alias.name.split(".") for alias in node.names]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "LazyModule":
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _PUT_OFF:
         where = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else ""
         level = len(where) - len(where.lstrip("."))
         base = list(package[: len(package) - level + 1]) if level else []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ..ir import Operation
@@ -13,7 +15,17 @@ Lowering = TypeVar("Lowering", bound=Callable[[Any, Any], None])
 
 
 class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
-    """By op class: a function of what the conversion carries along, and the operation."""
+    """By op class: a function of what the conversion carries along, and the operation.
+
+    The modules of `package` register theirs when they are imported, and `find` imports one when an operation of its
+    turns up: `files` says of a module which these are (names, with spaces between). An operation without a row there is
+    looked for in all modules of the package.
+    """
+
+    def __init__(self, package: str = "", files: Mapping[str, str] | None = None) -> None:
+        super().__init__()
+        self.package = package
+        self.files = {name: module for module, names in (files or {}).items() for name in names.split()}
 
     def lowers(self, *classes: type[Operation]) -> Callable[[Lowering], Lowering]:
         """Register the function below as the lowering of op classes."""
@@ -23,3 +35,20 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
             return fn
 
         return register
+
+    def find(self, cls: type[Operation]) -> Callable[[Any, Any], None] | None:
+        """The lowering of an op class; None if there is none."""
+        found = self.get(cls)
+        if found is None and self.package and cls not in self:
+            module = self.files.get(cls.name)
+            if module is None:
+                self.import_all()
+            else:
+                importlib.import_module(f"{self.package}.{module}")
+            found = self.get(cls)
+        return found
+
+    def import_all(self) -> None:
+        """Import every module of the package."""
+        for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
+            importlib.import_module(f"{self.package}.{module.name}")

@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 from ..ir import Pass, check_order
-from .canonicalize import canonicalize
-from .combine import combine
-from .cse import cse
-from .dce import dce
-from .decompose_scaled_dot import decompose_scaled_dot
-from .inliner import inline
-from .licm import licm
-from .loop_aware_cse import loop_aware_cse
-from .loop_unroll import loop_unroll
-from .reorder_broadcast import reorder_broadcast
-from .rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
-from .rewrite_tensor_pointer import rewrite_tensor_pointer
-from .symbol_dce import symbol_dce
+from ..ir.passes import has_any, has_loops, rows_from
 
 __all__ = ["ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
 
+_row = rows_from(__package__)
+
 TTIR_PIPELINE = [  # order matters: see ORDER
-    Pass("inliner", inline, "one function a kernel: the passes below look no further than a function"),
-    Pass("symbol-dce", symbol_dce, "functions that were inlined everywhere are not worth optimizing"),
-    Pass("rewrite-tensor-pointer", rewrite_tensor_pointer, "block pointers are pointers and masks on these targets"),
-    Pass(
-        "rewrite-tensor-descriptor-to-pointer",
-        rewrite_tensor_descriptor_to_pointer,
-        "descriptors too, where no hardware reads them",
+    _row("inliner", "one function a kernel: the passes below look no further than a function", when=has_any("tt.call")),
+    _row("symbol-dce", "functions that were inlined everywhere are not worth optimizing"),
+    _row(
+        "rewrite-tensor-pointer",
+        "block pointers are pointers and masks on these targets",
+        when=has_any("tt.make_tensor_ptr", argument="!tt.ptr<tensor<"),
     ),
-    Pass("decompose-scaled-dot", decompose_scaled_dot, "and scaled products, where no hardware has them"),
-    Pass("canonicalize", canonicalize, "constants, shapes and control flow in normal form"),
-    Pass("combine", combine, "accumulate in the matrix product, offsets and masks in one operation"),
-    Pass("reorder-broadcast", reorder_broadcast, "arithmetic before it is repeated over a tile, not after"),
-    Pass("loop-aware-cse", loop_aware_cse, "each value computed once, and carried once by a loop"),
-    Pass("licm", licm, "and once for all iterations of a loop"),
-    Pass("loop-unroll", loop_unroll, "as kernels ask for it"),
-    Pass("cse", cse, "what left its loop may stand there already"),
-    Pass("canonicalize", canonicalize, "what the passes above made, in normal form"),
-    Pass("dce", dce, "what nothing uses"),
+    _row(
+        "rewrite-tensor-descriptor-to-pointer",
+        "descriptors too, where no hardware reads them",
+        when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
+    ),
+    _row("decompose-scaled-dot", "and scaled products, where no hardware has them", when=has_any("tt.dot_scaled")),
+    _row("canonicalize", "constants, shapes and control flow in normal form"),
+    _row("combine", "accumulate in the matrix product, offsets and masks in one operation"),
+    _row("reorder-broadcast", "arithmetic before it is repeated over a tile, not after"),
+    _row("loop-aware-cse", "each value computed once, and carried once by a loop"),
+    _row("licm", "and once for all iterations of a loop", when=has_loops),
+    _row("loop-unroll", "as kernels ask for it", when=has_any("scf.for")),
+    _row("cse", "what left its loop may stand there already"),
+    _row("canonicalize", "what the passes above made, in normal form"),
+    _row("dce", "what nothing uses"),
 ]
 
 ORDER = [

@@ -71,7 +71,7 @@ def stores_of_everyone():
             address = e.op(f"getelementptr i{8 * size}, ptr addrspace(1) {e(op.ptr)[0]}, i32 {at}")
             e.stmt(f"store {'i8' if kind == 'i1' else kind} {part}, ptr addrspace(1) {address}, align {size}")
 
-    usual = LOWERINGS[tt.Store]
+    usual = LOWERINGS.find(tt.Store)
     LOWERINGS[tt.Store] = store
     try:
         yield

@@ -22,12 +22,10 @@ from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
 from ...dialects.ttg_switches import WITHOUT
 from ...ir import IntegerAttr, Operation, Pass, StringAttr, i32
-from ...ir.passes import run_pipeline
+from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.verifier import verify
 from ...support import Diagnostic
 from ...support.settings import compilation, nvidia
-from ...transforms.decompose_scaled_dot import ScaledDotOptions, decompose_scaled_dot
-from ...transforms.rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
 from ..errors import BackendError, OutOfResources
@@ -38,6 +36,8 @@ from .target import CUDATarget
 from .toolchain import find_tool, highest_ptx, tool_version
 
 __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
+
+_general = rows_from("tritium.transforms")
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
 """The passes to `ttir` by the first target that has them so."""
@@ -54,16 +54,16 @@ def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
     capability = options.target.capability
     machine = ConvertOptions(f"cuda:{capability}", options.num_warps, options.warp_size, options.num_ctas)
     return [
-        Pass(
+        _general(
             "rewrite-tensor-descriptor-to-pointer",
-            rewrite_tensor_descriptor_to_pointer,
             "no pass behind makes use of the copy engine yet",
+            when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
-        Pass(
+        _general(
             "decompose-scaled-dot",
-            decompose_scaled_dot,
             "nor of products with scales",
-            ScaledDotOptions(tensor_cores=capability >= 80),
+            {"tensor_cores": capability >= 80},
+            when=has_any("tt.dot_scaled"),
         ),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
         *nvidia_ttgir_pipeline(capability),

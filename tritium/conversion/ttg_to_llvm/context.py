@@ -24,6 +24,7 @@ from ...support import InternalError, Location, UnsupportedOperation
 from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
 from ..lowerings import Lowerings
+from .files import FILES
 from .types import types_of
 
 __all__ = [
@@ -226,14 +227,14 @@ class FunctionContext(Emitter):
     def block_body(self, block: Block) -> None:
         """Lower all operations of a block."""
         for op in block:
-            lower = LOWERINGS.get(type(op))
+            lower = LOWERINGS.find(type(op))
             if lower is None:
                 raise UnsupportedOperation(op, "is not supported on NVIDIA GPUs")
             self.debug = self.module.debug_location(op.loc)
             lower(self, op)
 
 
-LOWERINGS = Lowerings()
+LOWERINGS = Lowerings(__package__, FILES)
 """How each operation is written in LLVM IR."""
 lowers = LOWERINGS.lowers
 

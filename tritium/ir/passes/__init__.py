@@ -28,7 +28,19 @@ is imported.
 from typing import TYPE_CHECKING
 
 from ...support.lazy import lazy_attributes
-from .definition import Nest, Pass, Row, check_order, count, functions_of, pass_on, symbol_name
+from .definition import (
+    Nest,
+    Pass,
+    Row,
+    check_order,
+    count,
+    functions_of,
+    has_any,
+    has_loops,
+    pass_on,
+    rows_from,
+    symbol_name,
+)
 from .registry import PASSES, PassInfo, PassRegistry, Spelling
 from .report import PassRun, PipelineReport
 from .run import run_pipeline
@@ -71,9 +83,12 @@ __all__ = [
     "check_order",
     "count",
     "functions_of",
+    "has_any",
+    "has_loops",
     "parse_pipeline",
     "pass_on",
     "print_pipeline",
+    "rows_from",
     "run_pipeline",
     "symbol_name",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 from ...support import InternalError
 from ...support.lazy import LazyModule
 from ..operation import Operation
-from ..traits import ISOLATED, SYMBOL
+from ..traits import ISOLATED, LOOP, SYMBOL
 
 __all__ = [
     "ANY",
@@ -24,8 +25,11 @@ __all__ = [
     "count",
     "counting",
     "functions_of",
+    "has_any",
+    "has_loops",
     "level_of",
     "pass_on",
+    "rows_from",
     "rows_of",
     "symbol_name",
     "targets_of",
@@ -76,24 +80,95 @@ def level_of(fn: PassFunction) -> str:
 
 @dataclass(frozen=True)
 class Pass:
-    """A row of a pipeline: the pass, why it stands there, and its options (a frozen dataclass, or None).
+    """A row of a pipeline: the pass, why it stands there, and its options (an object of its dataclass, a dict of the
+    fields that differ from the defaults, or None).
 
-    `written` is the text it was read from, if it was, so that it prints as it was written.
+    `fn` is the function, or the module where it stands under the name of the file: that is imported when the pass runs.
+    `when` says of a module whether there is anything for the pass in it; where there is not, it does not run. `written`
+    is the text it was read from, if it was, so that it prints as it was written.
     """
 
     name: str
-    fn: PassFunction
+    fn: PassFunction | str
     reason: str = ""
     options: Any = None
     written: str = field(default="", compare=False)
+    when: Callable[[Operation], bool] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        return self.written or self.name + ("" if self.options is None else _options.options_text(self.options))
+        options = self.chosen
+        return self.written or self.name + ("" if options is None else _options.options_text(options))
+
+    @property
+    def function(self) -> PassFunction:
+        """The pass itself, imported if need be."""
+        fn = self.fn
+        return _imported(self.name, fn) if isinstance(fn, str) else fn
+
+    @property
+    def chosen(self) -> Any:
+        """The options as an object of their dataclass; None where the pass has none, or only defaults."""
+        options = self.options
+        return self.function.options_type(**options) if isinstance(options, dict) else options  # type: ignore[attr-defined]
 
     def run(self, op: Operation) -> bool:
         """Run on one module or function."""
-        changed = self.fn(op) if self.options is None else self.fn(op, self.options)
+        options = self.chosen
+        changed = self.function(op) if options is None else self.function(op, options)
         return changed is not False
+
+
+def _imported(name: str, module: str) -> PassFunction:
+    """The pass `name` of a module."""
+    found = vars(importlib.import_module(module))
+    fn = found.get(module.rpartition(".")[2])
+    if getattr(fn, "pass_name", None) != name:
+        fn = next((f for f in found.values() if getattr(f, "pass_name", None) == name), None)
+    if fn is None:
+        raise InternalError(f"there is no pass '{name}' in {module}")
+    return fn  # type: ignore[no-any-return]
+
+
+def rows_from(package: str) -> Callable[..., Pass]:
+    """What makes rows of the passes in the files of a package, each imported when it runs:
+
+    `row("symbol-dce", reason, options={...}, when=has_any("tt.call"))` is `symbol_dce` of `symbol_dce.py`; a pass whose
+    file has another name says so (`file="x"`).
+    """
+
+    def row(
+        name: str,
+        reason: str,
+        options: Any = None,
+        when: Callable[[Operation], bool] | None = None,
+        file: str = "",
+    ) -> Pass:
+        return Pass(name, f"{package}.{file or name.replace('-', '_')}", reason, options, when=when)
+
+    return row
+
+
+def has_any(*names: str, argument: str = "") -> Callable[[Operation], bool]:
+    """For `when` of a row: there is an operation of one of these names ("ttng.": of that dialect), or a function with
+    an argument whose type begins with the text `argument`."""
+    exact = frozenset(name for name in names if name[-1] != ".")
+    dialects = tuple(name for name in names if name[-1] == ".")
+
+    def found(module: Operation) -> bool:
+        if argument and any(
+            str(arg.type).startswith(argument) for f in functions_of(module) for arg in f.regions[0].blocks[0].args
+        ):
+            return True
+        if dialects:
+            return any(op.name in exact or op.name.startswith(dialects) for op in module.walk())
+        return any(op.name in exact for op in module.walk())
+
+    return found
+
+
+def has_loops(module: Operation) -> bool:
+    """For `when` of a row: there is a loop."""
+    return any(op.traits & LOOP for op in module.walk())
 
 
 @dataclass(frozen=True)
@@ -145,7 +220,7 @@ def functions_of(op: Operation) -> list[Operation]:
 
 def targets_of(p: Pass, op: Operation) -> list[Operation]:
     """What a pass in a pipeline on `op` is called with: a pass on functions with each of them."""
-    return functions_of(op) if level_of(p.fn) == "function" else [op]
+    return functions_of(op) if level_of(p.function) == "function" else [op]
 
 
 def symbol_name(op: Operation) -> str:

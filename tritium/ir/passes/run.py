@@ -116,7 +116,9 @@ def schedule(
 
 
 def call_pass(p: Pass, op: Operation, run: PassRun) -> None:
-    """Run a pass on what it wants of `op`, and note in `run` what it did."""
+    """Run a pass on what it wants of `op`, where there is anything for it, and note in `run` what it did."""
+    if p.when is not None and not p.when(op):
+        return
     with counting(run.counts):
         for target in targets_of(p, op):
             name = symbol_name(target)

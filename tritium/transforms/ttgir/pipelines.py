@@ -7,90 +7,94 @@ the list for a GPU; `LATER` says which passes of Triton's order have no row yet,
 
 from __future__ import annotations
 
-from ...ir import Pass, check_order
-from ..canonicalize import canonicalize
-from ..cse import cse
-from ..licm import licm
-from ..loop_aware_cse import loop_aware_cse
-from ..sccp import sccp
-from ..symbol_dce import symbol_dce
-from .accelerate_matmul import accelerate_matmul
-from .allocate_global_scratch import allocate_global_scratch
-from .allocate_shared_memory import allocate_shared_memory
-from .assign_cga_layouts import assign_cga_layouts
-from .coalesce import coalesce
-from .combine_tensor_select_and_if import combine_tensor_select_and_if
-from .f32_dot_tc import DotOptions, f32_dot_tc
-from .insert_barriers import insert_barriers
-from .optimize_cta_locality import optimize_cta_locality
-from .optimize_dot_operands import optimize_dot_operands
-from .optimize_thread_locality import optimize_thread_locality
-from .prefetch import prefetch
-from .reduce_data_duplication import reduce_data_duplication
-from .remove_layout_conversions import remove_layout_conversions
-from .reorder_instructions import reorder_instructions
+from ...dialects.ttg_context import num_ctas
+from ...ir import Operation, Pass, check_order
+from ...ir.passes import has_any, has_loops, rows_from
 
 __all__ = ["LATER", "LOWERING", "ORDER", "nvidia_ttgir_pipeline"]
 
+_row, _general = rows_from(__package__), rows_from(__package__.rpartition(".")[0])
+"""Rows of the passes here, and of those for all dialects: a pass is imported when it runs (see `rows_from`)."""
+
+
+def _clusters(module: Operation) -> bool:
+    """Whether several blocks of threads work on a program."""
+    return num_ctas(module) > 1
+
+
 _ACCESSES = [  # order matters: see ORDER
-    Pass("coalesce", coalesce, "every access to global memory takes its widest vector"),
+    _row("coalesce", "every access to global memory takes its widest vector"),
 ]
 """Accesses to global memory, for all generations."""
 
 _LAYOUTS = [
-    Pass("assign-cga-layouts", assign_cga_layouts, "blocks of a cluster work on parts of their own"),
-    Pass("remove-layout-conversions", remove_layout_conversions, "what leads to accesses has their layouts"),
-    Pass("optimize-cta-locality", optimize_cta_locality, "blocks compute what they need, rather than ask others"),
-    Pass("remove-layout-conversions", remove_layout_conversions, "and what is in front of that"),
+    _row("assign-cga-layouts", "blocks of a cluster work on parts of their own", when=_clusters),
+    _row("remove-layout-conversions", "what leads to accesses has their layouts"),
+    _row("optimize-cta-locality", "blocks compute what they need, rather than ask others", when=_clusters),
+    _row("remove-layout-conversions", "and what is in front of that"),
 ]
 """Which thread holds what, for all generations."""
 
 _PRODUCTS = [
-    Pass("optimize-thread-locality", optimize_thread_locality, "threads combine what they have before they talk"),
-    Pass("accelerate-matmul", accelerate_matmul, "products by the instructions that the GPU has for them"),
-    Pass("remove-layout-conversions", remove_layout_conversions, "results of products stay where products leave them"),
-    Pass("optimize-dot-operands", optimize_dot_operands, "operands are turned where they are read from shared memory"),
-    Pass("loop-aware-cse", loop_aware_cse, "operands of several products are made once"),
+    _row(
+        "optimize-thread-locality",
+        "threads combine what they have before they talk",
+        when=has_any("tt.reshape", "tt.gather", "tt.reduce"),
+    ),
+    _row(
+        "accelerate-matmul",
+        "products by the instructions that the GPU has for them",
+        when=has_any("tt.dot", "tt.dot_scaled"),
+    ),
+    _row("remove-layout-conversions", "results of products stay where products leave them"),
+    _row("optimize-dot-operands", "operands are turned where they are read from shared memory"),
+    _general("loop-aware-cse", "operands of several products are made once"),
 ]
 """Matrix products, for all generations."""
 
 _LOOPS = [
-    Pass("canonicalize", canonicalize, "loops in normal form, for what moves out of them"),
-    Pass("licm", licm, "conversions that do not change in a loop are made once"),
-    Pass("canonicalize", canonicalize, "what moved may be known there"),
-    Pass("combine-tensor-select-and-if", combine_tensor_select_and_if, "branches choose tensors, not selects"),
+    _general("canonicalize", "loops in normal form, for what moves out of them"),
+    _general("licm", "conversions that do not change in a loop are made once", when=has_loops),
+    _general("canonicalize", "what moved may be known there"),
+    _row("combine-tensor-select-and-if", "branches choose tensors, not selects", when=has_any("scf.if")),
 ]
 """Loops, before they are pipelined; since Ampere."""
 
-_OLD_LOOPS = [Pass("licm", licm, "conversions that do not change in a loop are made once")]
+_OLD_LOOPS = [_general("licm", "conversions that do not change in a loop are made once", when=has_loops)]
 """Loops of GPUs without asynchronous copies."""
 
 _CLEAN = [
-    Pass("canonicalize", canonicalize, "what the loops' passes left"),
-    Pass("loop-aware-cse", loop_aware_cse, "equal conversions are one, before copies are made of them"),
+    _general("canonicalize", "what the loops' passes left"),
+    _general("loop-aware-cse", "equal conversions are one, before copies are made of them"),
 ]
 """What the passes above leave, in normal form."""
 
-_PREFETCH = [Pass("prefetch", prefetch, "operands of the next step are read while this one multiplies")]
+_PREFETCH = [_row("prefetch", "operands of the next step are read while this one multiplies", when=has_any("tt.dot"))]
 """Products of Ampere and Ada, whose operands come from registers."""
 
 _TAIL = [
-    Pass("optimize-dot-operands", optimize_dot_operands, "again, for what left its loop"),
-    Pass("remove-layout-conversions", remove_layout_conversions, "between what all passes above have chosen"),
-    Pass("reduce-data-duplication", reduce_data_duplication, "operands that warps share are in shared memory"),
-    Pass("reorder-instructions", reorder_instructions, "few registers in use at a time"),
-    Pass("loop-aware-cse", loop_aware_cse, "each value once, in the layouts it now has"),
-    Pass("symbol-dce", symbol_dce, "functions that nothing calls are not lowered"),
-    Pass("sccp", sccp, "what the passes above made constant"),
-    Pass("cse", cse, "and equal"),
-    Pass("canonicalize", canonicalize, "lowering meets the normal form only"),
+    _row("optimize-dot-operands", "again, for what left its loop"),
+    _row("remove-layout-conversions", "between what all passes above have chosen"),
+    _row(
+        "reduce-data-duplication", "operands that warps share are in shared memory", when=has_any("ttg.convert_layout")
+    ),
+    _row("reorder-instructions", "few registers in use at a time"),
+    _general("loop-aware-cse", "each value once, in the layouts it now has"),
+    _general("symbol-dce", "functions that nothing calls are not lowered"),
+    _general("sccp", "what the passes above made constant"),
+    _general("cse", "and equal"),
+    _general("canonicalize", "lowering meets the normal form only"),
 ]
 """What is done at the end, for all generations."""
 
 LOWERING = [
-    Pass("allocate-shared-memory", allocate_shared_memory, "places for buffers and for what operations need inside"),
-    Pass("insert-barriers", insert_barriers, "whoever shares a place waits for the others"),
-    Pass("allocate-global-scratch", allocate_global_scratch, "places for what a program keeps in global memory"),
+    _row("allocate-shared-memory", "places for buffers and for what operations need inside"),
+    _row("insert-barriers", "whoever shares a place waits for the others"),
+    _row(
+        "allocate-global-scratch",
+        "places for what a program keeps in global memory",
+        when=has_any("ttg.global_scratch_alloc"),
+    ),
 ]
 """What is done behind `ttgir`, before tensors become what one thread does; for all generations."""
 
@@ -130,8 +134,11 @@ LATER = {
 
 def nvidia_ttgir_pipeline(capability: int) -> list[Pass]:
     """The passes from first layouts to `ttgir` for a GPU of compute capability `capability` / 10."""
-    precision = Pass(
-        "f32-dot-tc", f32_dot_tc, "products of floats in the precision asked for", DotOptions(emu_tf32=capability >= 80)
+    precision = _row(
+        "f32-dot-tc",
+        "products of floats in the precision asked for",
+        {"emu_tf32": capability >= 80},
+        when=has_any("tt.dot"),
     )
     loops = _LOOPS if capability >= 80 else _OLD_LOOPS
     ahead = _PREFETCH if 80 <= capability < 90 else []
