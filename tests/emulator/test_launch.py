@@ -246,8 +246,8 @@ def test_misaligned_and_trap():
 
 
 def test_unknown_instructions_are_named():
-    with pytest.raises(UnknownInstruction, match="tensormap.replace"):
-        run("tensormap.replace.tile.rank.global.b1024.b32 [%d0], 1;", np.zeros(128, np.uint8), check=False)
+    with pytest.raises(UnknownInstruction, match="swizzle_atomicity"):
+        run("tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%d0], 1;", np.zeros(128, np.uint8), check=False)
     with pytest.raises(UnknownInstruction, match=r"know \.sideways"):
         run("add.sideways.u32 %r1, %r0, 1;", np.zeros(1), check=False)
 

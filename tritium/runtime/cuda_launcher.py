@@ -13,8 +13,9 @@ from typing import Any
 
 from ..backends.nvidia import device as devices
 from ..backends.nvidia.driver import LoadedFunction
-from ..backends.nvidia.libcuda import Value
+from ..backends.nvidia.libcuda import Value, library
 from ..backends.nvidia.target import CUDATarget
+from ..backends.nvidia.tensor_map import encode_tiled
 from ..compiler import CompiledKernel, GPUTarget
 from ..support import settings
 from .allocation import current_allocator
@@ -22,10 +23,11 @@ from .arrays import HOST, ArrayInfo
 from .errors import ArgumentError
 from .grid import normalize_grid
 from .native import native_launch
-from .packing import PARAMETERS, SCRATCH_BYTES, Packer, all_arguments, bytes_address
+from .packing import PARAMETERS, SCRATCH_BYTES, WITH_MAPS, Packer, all_arguments, bytes_address
 from .placement import place
 from .pointers import place_of
 from .quick import Ending
+from .tensor_maps import encoders_of
 
 __all__ = ["CudaLauncher"]
 
@@ -41,7 +43,10 @@ class CudaLauncher:
         self.names = list(signature)
         values = kernel.values
         chip = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
-        self.packer = Packer(self.names, list(signature.values()), PARAMETERS[chip.has_descriptors])
+        types = list(signature.values())
+        encoders = encoders_of(types, values, _encode)
+        layout = WITH_MAPS if encoders else PARAMETERS[chip.has_descriptors]
+        self.packer = Packer(self.names, types, layout, encoders)
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")
@@ -105,7 +110,14 @@ class CudaLauncher:
         }
         names = {"_tt_place_of": place_of, "_tt_stream": devices.stream_function()}
         report = partial(_fail, function)
-        return Ending(self.packer.layout, places, function.launch, f"_tt_stream({device})", report, names)
+        return Ending(
+            self.packer.layout, places, function.launch, f"_tt_stream({device})", report, names, self.packer.encoders
+        )
+
+
+def _encode(*arguments: Any) -> bytes:
+    """A tensor map of the driver's."""
+    return encode_tiled(library(), *arguments)
 
 
 def _fail(function: LoadedFunction, status: int, grid: Any) -> None:

@@ -17,7 +17,7 @@ from ..backends.compiler import GPUTarget
 from ..backends.nvidia.launch import MAX_X, MAX_YZ
 from ..backends.nvidia.target import CUDATarget
 from ..compiler import CompiledKernel
-from ..emulator import DeviceAssertion, Memory, Report
+from ..emulator import DeviceAssertion, Memory, Report, encode_tiled
 from ..emulator import launch as emulate
 from ..support.lazy import LazyModule
 from .arrays import ArrayInfo, describe, extent
@@ -26,6 +26,7 @@ from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResource
 from .grid import normalize_grid
 from .packing import Packer, Parameters, all_arguments
 from .tensor_descriptor import TensorDescriptor
+from .tensor_maps import encoders_of
 
 __all__ = ["EmulatedCUDADriver", "EmulatedLauncher"]
 
@@ -148,7 +149,10 @@ class EmulatedLauncher:
         self.kernel = kernel
         signature = kernel.src.signature
         self.names = list(signature)
-        self.packer = Packer(self.names, list(signature.values()), _HostParameters(driver.target.has_descriptors))
+        types = list(signature.values())
+        encoders = encoders_of(types, kernel.values, encode_tiled)
+        layout = _HostParameters(driver.target.has_descriptors, maps=bool(encoders))
+        self.packer = Packer(self.names, types, layout, encoders)
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         kernel = self.kernel

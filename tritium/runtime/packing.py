@@ -3,7 +3,8 @@
 On the CPU each has a slot of 8 bytes (`SLOTS`; see `tritium.conversion.llvm.abi` for what is in one). On NVIDIA GPUs
 each has its own size and alignment, and two addresses of scratch memory follow (`PARAMETERS`). Compile-time arguments
 have no place; a tuple has those of its members; a tensor descriptor has its base, then its shape, then its strides (all
-64 bits wide), and on GPUs from Hopper on shape and strides once more.
+64 bits wide), and on GPUs from Hopper on shape and strides once more. Kernels that use the copy engine (TMA) take 128
+bytes for it in the place of the first three (`tensor_maps`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,20 @@ from typing import Any, NamedTuple
 from ..support.lazy import LazyModule
 from .arrays import HOST, ArrayInfo, describe, extent
 from .errors import ArgumentError
+from .tensor_descriptor import TensorDescriptor
+from .tensor_maps import MapEncoder
 
-__all__ = ["PARAMETERS", "SLOTS", "Layout", "Packer", "Parameters", "all_arguments", "bits_of_bf16", "bytes_address"]
+__all__ = [
+    "PARAMETERS",
+    "SLOTS",
+    "WITH_MAPS",
+    "Layout",
+    "Packer",
+    "Parameters",
+    "all_arguments",
+    "bits_of_bf16",
+    "bytes_address",
+]
 
 _pointers = LazyModule(".pointers", __package__)
 
@@ -35,6 +48,9 @@ def _slow_bytes_address(data: bytes) -> int:
 _probe = b"a probe of bytes"
 QUICK_BYTES = _quick_bytes_address(_probe) == _slow_bytes_address(_probe)
 bytes_address: Callable[[bytes], int] = _quick_bytes_address if QUICK_BYTES else _slow_bytes_address
+
+
+_MAP, _MAP_ALIGNMENT = "128s", 64  # a tensor map
 
 
 def bits_of_bf16(value: float) -> int:
@@ -65,12 +81,19 @@ class Layout:
     """Where the CPU finds arguments: a slot of 8 bytes each."""
 
     attributes = False
+    maps = False
 
     def code(self, ty: str) -> str:
         """The `struct` code of a scalar or pointer type."""
         if ty in _FLOATS:
             return {"fp64": "d", "fp32": "f4x", "fp16": "e6x", "bf16": "Q"}[ty]
         return "Q" if ty[0] == "*" or ty == "u64" else "q"
+
+    def descriptor(self, rank: int) -> list[str]:
+        """The codes of a tensor descriptor."""
+        if self.maps:
+            return [_MAP, *"i" * rank, *"q" * rank]
+        return [*"Q" + "qq" * rank, *("i" * rank + "q" * rank if self.attributes else "")]
 
     def format(self, codes: Sequence[str]) -> str:
         """The `struct` format of all arguments, from their codes."""
@@ -90,14 +113,14 @@ class Parameters(Layout):
     """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory.
 
     With `attributes`, a descriptor's shape (32 bits each) and strides (64) follow it once more: what the kernel itself
-    reads of a descriptor, on chips whose hardware reads the rest.
+    reads of a descriptor, on chips whose hardware reads the rest. With `maps`, the rest is a tensor map.
     """
 
     _codes = {"fp64": "d", "fp32": "f", "fp16": "e", "bf16": "H", "i1": "B", "u1": "B"}
     _integers = {"8": "b", "16": "h", "32": "i", "64": "q"}
 
-    def __init__(self, attributes: bool = False) -> None:
-        self.attributes = attributes
+    def __init__(self, attributes: bool = False, maps: bool = False) -> None:
+        self.attributes, self.maps = attributes, maps
 
     def code(self, ty: str) -> str:
         if ty[0] == "*":
@@ -112,10 +135,11 @@ class Parameters(Layout):
         parts, at = ["<"], 0
         for code in codes:
             size = struct.calcsize(f"<{code}")
-            if at % size:
-                parts.append(f"{-at % size}x")
+            align = _MAP_ALIGNMENT if code == _MAP else size
+            if at % align:
+                parts.append(f"{-at % align}x")
             parts.append(code)
-            at += -at % size + size
+            at += -at % align + size
         return "".join(parts) + f"{-at % 8 + SCRATCH_BYTES}x"
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
@@ -135,19 +159,28 @@ SCRATCH_BYTES = 16
 
 SLOTS = Layout()
 PARAMETERS = {attributes: Parameters(attributes) for attributes in (False, True)}
+WITH_MAPS = Parameters(attributes=True, maps=True)
 
 
 class Packer:
     """Packs the arguments of one specialization.
 
     `types` has the type of each parameter, as in a signature: `packer(args)` takes a value for every one of them and
-    gives the block, and the descriptions of its arrays, which keep their addresses valid.
+    gives the block, and the descriptions of its arrays, which keep their addresses valid. `encoders` has one for each
+    tensor descriptor, where the layout has maps of them.
     """
 
-    def __init__(self, names: Sequence[str], types: Sequence[Any], layout: Layout = SLOTS) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        types: Sequence[Any],
+        layout: Layout = SLOTS,
+        encoders: Sequence[MapEncoder] = (),
+    ) -> None:
         self.names = list(names)
         self.types = list(types)
         self.layout = layout
+        self.encoders = list(encoders)
         codes: list[str] = []
         for ty in self.types:
             codes += _codes(ty, layout)
@@ -160,7 +193,7 @@ class Packer:
 
     def __call__(self, args: Sequence[Any], device: int = HOST) -> tuple[bytes, list[ArrayInfo]]:
         """The block for a launch on `device`, and what keeps it valid."""
-        found = _Found(self.layout, device, [], [])
+        found = _Found(self.layout, device, [], [], iter(self.encoders))
         for i in self.runtime:
             _flatten(self.types[i], args[i], self.names[i], found)
         try:
@@ -185,6 +218,7 @@ class _Found(NamedTuple):
     device: int
     values: list[Any]
     arrays: list[ArrayInfo]
+    encoders: Iterator[MapEncoder]
 
     def add_array(self, value: Any, name: str) -> None:
         """Add the address of an array."""
@@ -205,7 +239,13 @@ def _flatten(ty: Any, value: Any, name: str, found: _Found) -> None:
     elif ty[0] == "*":
         found.add_array(value, name)
     elif ty.startswith("tensordesc"):
+        if not isinstance(value, TensorDescriptor):
+            cls = type(value).__name__
+            raise ArgumentError(f"argument {name!r}: the kernel was compiled for a TensorDescriptor, not a {cls}")
         found.add_array(value.base, name)
+        if found.layout.maps:
+            found.values[-1:] = next(found.encoders)(value, found.values[-1], name)
+            return
         found.values.extend((*value.shape, *value.strides) * (2 if found.layout.attributes else 1))
     elif ty in _FLOATS:
         found.values.append(_FLOATS[ty](float(value)))
@@ -219,7 +259,7 @@ def _codes(ty: Any, layout: Layout) -> Iterator[str]:
             yield from _codes(inner, layout)
     elif ty.startswith("tensordesc"):
         rank = ty.count(",", ty.index("["), ty.index("]")) + 1
-        yield from "Q" + "qq" * rank + ("i" * rank + "q" * rank if layout.attributes else "")
+        yield from layout.descriptor(rank)
     elif ty != "constexpr":
         yield layout.code(ty)
 

@@ -19,6 +19,8 @@ from .binder import MISS
 from .grid import LIMIT, normalize_grid
 from .packing import QUICK_BYTES, Layout
 from .specialize import ALIGNED, ParameterRule, integer_range
+from .tensor_descriptor import TensorDescriptor
+from .tensor_maps import MapEncoder
 
 __all__ = ["Ending", "quick_launcher"]
 
@@ -29,7 +31,8 @@ class Ending(NamedTuple):
     `layout` is that of the arguments. `places` says, for each way to read an array (`arrays.adapter_of`), the condition
     that the array `{x}` is where the kernel runs ("" for none); arrays read in other ways take no quick launcher.
     `launch(arguments, x, y, z, <rest>)` is the call of machine code: its result is None, or what
-    `report(result, grid)` makes an error of. `names` are those that the conditions and `rest` use.
+    `report(result, grid)` makes an error of. `names` are those that the conditions and `rest` use. `encoders` make the
+    maps of tensor descriptors, in order; without any, kernels that take some have no quick launcher.
     """
 
     layout: Layout
@@ -38,6 +41,7 @@ class Ending(NamedTuple):
     rest: str
     report: Callable[[Any, Any], None]
     names: dict[str, Any]
+    encoders: Sequence[MapEncoder] = ()
 
 
 # under names that no parameter of a kernel has
@@ -54,6 +58,9 @@ class _Writer:
         self.addresses: list[str] = []  # statements
         self.aligned: list[str] = []
         self.unaligned: list[str] = []
+        self.maps: list[str] = []  # statements, and the names they assign
+        self.mapped: list[str] = []
+        self.encoders = iter(ending.encoders)
         self.codes: list[str] = []
         self.values: list[str] = []
 
@@ -93,8 +100,10 @@ def quick_launcher(
 def _write_argument(w: _Writer, rule: ParameterRule, value: Any, ty: Any, key: Any) -> bool:
     if ty == "constexpr":
         return _write_constant(w, rule.name, value)
-    if not isinstance(ty, str) or ty.startswith("tensordesc"):
+    if not isinstance(ty, str):
         return False
+    if ty.startswith("tensordesc"):
+        return _write_descriptor(w, rule, value)
     if ty[0] == "*":
         return _write_pointer(w, rule, value, key)
     w.codes.append(w.ending.layout.code(ty))
@@ -171,10 +180,30 @@ def _write_pointer(w: _Writer, rule: ParameterRule, value: Any, key: Any) -> boo
     return True
 
 
+def _write_descriptor(w: _Writer, rule: ParameterRule, value: TensorDescriptor) -> bool:
+    encoder = next(w.encoders, None)
+    adapter = arrays.adapter_of(value.base)
+    place = w.ending.places.get(adapter)
+    if encoder is None or place is None or adapter == "wrapper":
+        return False
+    name, base, number = rule.name, f"{rule.name}.base", len(w.values)
+    w.conditions.append(
+        f"{name}.__class__ is {w.constant(type(value))} and {base}.__class__ is {w.constant(type(value.base))}"
+        f"{' and ' + place.format(x=base) if place else ''} and {base}.dtype is {w.constant(value.base.dtype)}"
+        f" and {name}.block_shape == {list(value.block_shape)!r} and {name}.padding == {value.padding!r}"
+    )
+    w.maps.append(f"_tt_m{number} = {w.constant(encoder.known)}({name}, {base}.data_ptr())")
+    w.mapped.append(f"_tt_m{number}")
+    rank = len(value.shape)
+    w.codes += w.ending.layout.descriptor(rank)
+    w.values.append(f"*_tt_m{number}")
+    return True
+
+
 def _assemble(w: _Writer, kernel: CompiledKernel, names: list[str], options: dict[str, Any]) -> Callable[..., Any]:
     parameters = ", ".join(names)
     conditions = ["_tt_generation.value == _tt_now", "not _tt_options" if not options else "_tt_options == _tt_same"]
-    alignment = [f"{a} & 15" for a in w.unaligned]
+    alignment = [f"{m} is not None" for m in w.mapped] + [f"{a} & 15" for a in w.unaligned]
     if w.aligned:
         alignment.append(f"not ({' | '.join(w.aligned)}) & 15")
     ending, rest = w.ending, f", {w.ending.rest}" if w.ending.rest else ""
@@ -184,7 +213,7 @@ def _assemble(w: _Writer, kernel: CompiledKernel, names: list[str], options: dic
     lines = [
         f"def launch(_tt_grid, {parameters}{', ' if names else ''}_tt_options):",
         f"    if {' and '.join(conditions + w.conditions)}:",
-        *(f"        {line}" for line in w.addresses),
+        *(f"        {line}" for line in (*w.addresses, *w.maps)),
         f"        if {' and '.join(alignment) or 'True'}:",
         f"            _tt_slots = _tt_pack({', '.join(w.values)})",
         f"            if {is_tuple} and _tt_grid[0].__class__ is _tt_int and _tt_grid[0] <= {LIMIT}:",

@@ -13,6 +13,7 @@ from typing import Any
 
 from tritium.backends.nvidia import libcuda
 from tritium.backends.nvidia.launch import Config, _Attribute
+from tritium.emulator import LaunchError, encode_tiled
 
 ATTRIBUTES = {1: 1024, 5: 2**31 - 1, 6: 65535, 7: 65535, 10: 32, 12: 65536, 13: 1980000, 16: 132, 36: 3201000, 37: 5120}
 ATTRIBUTES |= {38: 50 << 20, 81: 228 << 10, 95: 1, 97: 227 << 10}
@@ -118,6 +119,17 @@ class FakeCuda:
     def do_context_device(self, to: int) -> None:
         _put(to, ctypes.c_int, 100 + self.stack[-1] - CONTEXT)
 
+    def do_encode_tiled(self, to: int, kind: int, rank: int, address: int, *rest: int) -> int:
+        sizes, strides = _numbers(rest[0], ctypes.c_uint64, rank), _numbers(rest[1], ctypes.c_uint64, rank - 1)
+        box, steps = (_numbers(at, ctypes.c_uint32, rank) for at in rest[2:4])
+        try:
+            data = encode_tiled(kind, address, sizes, strides, box, steps, *rest[4:])
+        except LaunchError:
+            return 1
+        assert to % 64 == 0
+        ctypes.memmove(to, data, len(data))
+        return 0
+
     def do_load_module(self, to: int, code: bytes) -> None:
         self.loaded.append(code)
         _put(to, ctypes.c_void_p, MODULE + len(self.loaded))
@@ -176,6 +188,10 @@ class FakeCuda:
         self._texts.append(ctypes.c_char_p(text.encode()))
         _put(to, ctypes.c_void_p, ctypes.cast(self._texts[-1], ctypes.c_void_p).value)
         return 0
+
+
+def _numbers(at: int, kind: Any, count: int) -> list[int]:
+    return list((kind * count).from_address(at))
 
 
 def _put(to: int, kind: Any, value: Any) -> None:

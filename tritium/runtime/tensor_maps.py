@@ -1,0 +1,147 @@
+"""Tensor descriptors as kernels for the copy engine (TMA) take them: 128 bytes that the driver encodes.
+
+What a kernel was compiled for (its metadata's `tensordesc_meta`, a row for each descriptor among its parameters) says
+how a box stands in shared memory; the descriptor says where the tensor is. Maps are remembered by both, so that
+encoding costs a launch nothing the second time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..support.errors import TritiumError
+from .arrays import describe
+from .errors import ArgumentError
+from .tensor_descriptor import TensorDescriptor
+
+__all__ = ["Encode", "MapEncoder", "encoders_of"]
+
+#: What `cuTensorMapEncodeTiled` takes behind the place of its result, dimensions innermost first; the map's bytes.
+Encode = Callable[..., bytes]
+
+#: Element types of the hardware's fields -> CUtensorMapDataType, where the two count otherwise.
+_HOST_TYPES = {8: 10, 9: 8, 10: 9}
+_TF32 = 11
+_NO_INTERLEAVE, _L2_128B = 0, 2
+_NONE, _NAN = 0, 1
+_ALIGNMENT = 16
+_MAX_STRIDE = 1 << 40
+_MAX_SIZE = 1 << 32
+_KEPT = 1024
+_TYPE = re.compile(r"tensordesc<(\w+)\[([\d, ]*)\]")
+
+
+class MapEncoder:
+    """`encoder(descriptor, address, name)`: the map, shape and strides, as the kernel's parameters have them.
+
+    `type` is the parameter's in the signature, `meta` its row of `tensordesc_meta`; `encode` makes 128 bytes.
+    """
+
+    def __init__(self, type_: str, meta: Mapping[str, Any], encode: Encode) -> None:
+        found = _TYPE.match(type_)
+        assert found is not None, type_
+        self.element = found[1]
+        self.block = [int(n) for n in found[2].split(",")]
+        self.swizzle: int = meta["swizzle"]
+        self.size: int = meta["elem_size"]
+        self.kind: int = meta["elem_type"]
+        self.box: list[int] = list(meta["block_size"])
+        self.packed = 2 if meta.get("fp4_padded") else 1
+        self.encode = encode
+        self._maps: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def __call__(self, descriptor: TensorDescriptor, address: int, name: str) -> tuple[Any, ...]:
+        d = descriptor
+        found = self.known(d, address)
+        if found is None:
+            self.check(d, address, name)
+            if len(self._maps) >= _KEPT:
+                self._maps.clear()
+            found = self._maps[_key(d, address)] = (self.map(d, address, name), *d.shape, *d.strides)
+        return found
+
+    def known(self, descriptor: TensorDescriptor, address: int) -> tuple[Any, ...] | None:
+        """The same where it was encoded before, None where it was not."""
+        return self._maps.get(_key(descriptor, address))
+
+    def map(self, d: TensorDescriptor, address: int, name: str) -> bytes:
+        """The 128 bytes."""
+        sizes = [*d.shape[:-1], d.shape[-1] * self.packed]
+        kind = _TF32 if d.round_f32_to_tf32 else _HOST_TYPES.get(self.kind, self.kind)
+        try:
+            return self.encode(
+                kind,
+                address,
+                sizes[::-1],
+                [s * self.size for s in d.strides[-2::-1]],
+                self.box[::-1],
+                [1] * len(sizes),
+                _NO_INTERLEAVE,
+                self.swizzle,
+                _L2_128B,
+                _NAN if d.padding == "nan" else _NONE,
+            )
+        except TritiumError as error:
+            raise ArgumentError(
+                f"argument {name!r}: no tensor map describes it: {error}\nit has the shape {d.shape} and the strides "
+                f"{d.strides} at {address:#x}, in boxes of {self.box} elements of {self.size} bytes"
+            ) from None
+
+    def check(self, d: TensorDescriptor, address: int, name: str) -> None:
+        """ArgumentError for what the hardware does not take."""
+        if list(d.block_shape) != self.block:
+            raise ArgumentError(
+                f"argument {name!r}: the kernel was compiled for blocks of {self.block}, the descriptor has "
+                f"{list(d.block_shape)}"
+            )
+        info = describe(d.base)
+        if info is not None and info.element != self.element:
+            raise ArgumentError(
+                f"argument {name!r}: the kernel was compiled for elements of {self.element}, the descriptor's array "
+                f"has {info.element}"
+            )
+        if address % _ALIGNMENT:
+            raise ArgumentError(
+                f"argument {name!r}: a descriptor must begin at a multiple of {_ALIGNMENT} bytes, not {address:#x}"
+            )
+        for axis, size in enumerate(d.shape):
+            if not 0 < size < _MAX_SIZE:
+                raise ArgumentError(
+                    f"argument {name!r}: dimension {axis} of a descriptor has {size} elements, not between 1 and 2**32"
+                )
+        for axis, stride in enumerate(d.strides[:-1]):
+            bytes_ = stride * self.size
+            if bytes_ % _ALIGNMENT or not 0 < bytes_ < _MAX_STRIDE:
+                raise ArgumentError(
+                    f"argument {name!r}: the stride of dimension {axis} of a descriptor is {bytes_} bytes: it must be "
+                    f"a positive multiple of {_ALIGNMENT} below 2**40"
+                )
+        if d.strides[-1] != 1:
+            raise ArgumentError(f"argument {name!r}: the last stride of a descriptor must be 1, not {d.strides[-1]}")
+
+
+def _key(d: TensorDescriptor, address: int) -> tuple[Any, ...]:
+    return (address, *d.shape, *d.strides, d.padding, d.round_f32_to_tf32, *d.block_shape)
+
+
+def encoders_of(types: Sequence[Any], values: Mapping[str, Any], encode: Encode) -> list[MapEncoder]:
+    """An encoder for each descriptor among the types of a signature, in order; none where the kernel takes no maps."""
+    rows = values.get("tensordesc_meta") or []
+    if not rows:
+        return []
+    found = list(_descriptors(types))
+    assert len(found) == len(rows), (found, rows)
+    return [MapEncoder(ty, row, encode) for ty, row in zip(found, rows)]
+
+
+def _descriptors(types: Sequence[Any]) -> list[str]:
+    """The types of descriptors, through tuples."""
+    out: list[str] = []
+    for ty in types:
+        if not isinstance(ty, str):
+            out += _descriptors(ty)
+        elif ty.startswith("tensordesc"):
+            out.append(ty)
+    return out
