@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ..dialects import tt, ttg
+from ..dialects import tt
 from ..dialects.ttg_memory import MemDescType, PaddedShared, element_bits, padded_layout
 from ..ir import IntegerAttr, Operation, Value
 from ..layout.bases import per_block
 from ..support import UnsupportedOperation
-from . import exchange, scratch_reduce
+from . import captures, exchange, scratch_reduce
 from .buffers import buffers_of, is_shared_alloc
 from .liveness import Interval, Order
 from .scratch import SCRATCH_ALIGNMENT, scratch_bytes
@@ -29,7 +29,7 @@ __all__ = ["OFFSET", "Allocation", "Buffer", "allocate", "allocated", "buffer_by
 
 OFFSET = "allocation.offset"
 
-_ = (exchange, scratch_reduce)  # imported for the sizes they register
+_ = (captures, exchange, scratch_reduce)  # imported for the sizes they register
 
 
 @dataclass
@@ -127,7 +127,7 @@ def allocate(func: Operation, sizes: dict[str, int]) -> Allocation:
             lives[op] = lives[op].join(life) if op in lives else life
     for op, life in lives.items():
         buffers[op].life = order.extended(life, order.begin[op])
-    return Allocation(buffers, values, _place(list(buffers.values())))
+    return Allocation(buffers, values, _place(list(buffers.values()), order.meet))
 
 
 def allocated(func: Operation, sizes: dict[str, int]) -> Allocation:
@@ -148,8 +148,6 @@ def _needed(func: Operation, order: Order, sizes: dict[str, int]) -> dict[Operat
             size, alignment = buffer_bytes(op.results[0].type), _alignment(op)  # type: ignore[arg-type]
         elif isinstance(op, tt.Call):
             size, alignment = sizes[op.callee], SCRATCH_ALIGNMENT
-        elif isinstance(op, ttg.WarpSpecialize):
-            raise UnsupportedOperation(op, "is not lowered yet")
         else:
             size, alignment = scratch_bytes(op), SCRATCH_ALIGNMENT
         if size or is_shared_alloc(op):
@@ -166,13 +164,16 @@ _ORDERS: Sequence[Key] = (
 )
 
 
-def _place(buffers: list[Buffer]) -> int:
+Meet = Callable[[Interval, Interval], bool]
+
+
+def _place(buffers: list[Buffer], meet: Meet = Interval.meets) -> int:
     """Give every buffer its offset; the bytes needed in all."""
     best: tuple[int, list[int]] | None = None
     for key in _ORDERS:
         placed: list[Buffer] = []
         for buffer in sorted(buffers, key=key):
-            buffer.offset = _lowest(buffer, placed)
+            buffer.offset = _lowest(buffer, placed, meet)
             placed.append(buffer)
         size = max((b.end for b in buffers), default=0)
         if best is None or size < best[0]:
@@ -183,10 +184,10 @@ def _place(buffers: list[Buffer]) -> int:
     return best[0]
 
 
-def _lowest(buffer: Buffer, placed: Iterable[Buffer]) -> int:
+def _lowest(buffer: Buffer, placed: Iterable[Buffer], meet: Meet) -> int:
     """The lowest aligned offset at which no other buffer stands that is needed at the same time."""
     at = 0
-    for other in sorted((b for b in placed if b.life.meets(buffer.life)), key=lambda b: b.offset):
+    for other in sorted((b for b in placed if meet(b.life, buffer.life)), key=lambda b: b.offset):
         if other.offset >= at + buffer.size:
             break
         at = max(at, -(-other.end // buffer.alignment) * buffer.alignment)

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable
 from math import gcd
 from typing import Any
 
-from ..dialects import cf, scf, tt, ub
+from ..dialects import cf, scf, tt, ttg, ub
 from ..ir import ArrayAttr, DenseArrayAttr, DenseElementsAttr, IntegerAttr, Operation, Value
 from .axis_facts import ANY_DIVISOR, AxisInfo, power_of, unknown
 from .axis_rules import RULES
@@ -142,6 +142,18 @@ class AxisInfoAnalysis:
         self._region(op.regions[1])
         self._join_all(before.args, after.last.operands)
 
+    def _partitions(self, op: Any) -> None:
+        for region in op.regions:
+            self._join_all(region.blocks[0].args, op.operands)
+            self._region(region)
+
+    def _specialize(self, op: Any) -> None:
+        for region in op.regions:
+            self._region(region)
+        for block in op.regions[0].blocks:
+            if isinstance(block.last, ttg.WarpYield):
+                self._join_all(op.results, block.last.operands)
+
     def _poison(self, op: Any) -> None:
         """Nothing is said: whatever holds of what it is joined with holds of both."""
 
@@ -157,6 +169,8 @@ _FLOW: dict[type, Callable[[AxisInfoAnalysis, Any], None]] = {
     scf.For: AxisInfoAnalysis._for,
     scf.If: AxisInfoAnalysis._if,
     scf.While: AxisInfoAnalysis._while,
+    ttg.WarpSpecialize: AxisInfoAnalysis._specialize,
+    ttg.WarpSpecializePartitions: AxisInfoAnalysis._partitions,
     ub.Poison: AxisInfoAnalysis._poison,
     cf.Br: AxisInfoAnalysis._branch,
     cf.CondBr: AxisInfoAnalysis._conditional_branch,

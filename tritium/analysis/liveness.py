@@ -3,8 +3,10 @@
 Operations are numbered in the order of the text, an operation before what its regions hold; one with regions ends
 behind all of that. A value lives from where it is made to its last use; used in a loop that it comes from outside of,
 to the end of the loop, for every iteration needs it. What a loop carries lives as long as the loop. Blocks that branch
-back make a loop of all blocks in between. Warps that are specialized run at the same time: what is used in any of their
-regions lives as long as the whole operation.
+back make a loop of all blocks in between.
+
+Warps that are specialized run at the same time. What they share lives as long as the whole operation; what is made and
+used in one of their regions alone lives by the order there, and at one time with all that is in the other regions.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..dialects import ttg
-from ..ir import LOOP, BlockArgument, Operation, Value
+from ..ir import LOOP, BlockArgument, Operation, Region, Value
 
 __all__ = ["Interval", "Order"]
 
@@ -27,6 +29,10 @@ class Interval(NamedTuple):
         """Whether both are needed at one time."""
         return self.first <= other.last and other.first <= self.last
 
+    def within(self, other: Interval) -> bool:
+        """Whether the other is needed at all times that this is."""
+        return other.first <= self.first and self.last <= other.last
+
     def join(self, other: Interval) -> Interval:
         """From the first of both to the last."""
         return Interval(min(self.first, other.first), max(self.last, other.last))
@@ -39,7 +45,7 @@ class Order:
         self.begin: dict[Operation, int] = {}
         self.end: dict[Operation, int] = {}
         self._loops: list[Interval] = []
-        self._whole: list[Interval] = []  # operations whose regions run at the same time
+        self._whole: list[tuple[Interval, list[Interval]]] = []  # operations whose regions run at the same time
         self._number(func)
 
     def _number(self, op: Operation) -> None:
@@ -57,7 +63,21 @@ class Order:
         if op.traits & LOOP:
             self._loops.append(self.of(op))
         if isinstance(op, ttg.WarpSpecialize):
-            self._whole.append(self.of(op))
+            self._whole.append((self.of(op), [self._region(r) for r in (op.regions[0], *op.partitions.regions)]))
+
+    def _region(self, region: Region) -> Interval:
+        """From the first operation of a region to the last."""
+        return Interval(self.begin[region.blocks[0].first], self.end[region.blocks[-1].last])  # type: ignore[index]
+
+    def meet(self, a: Interval, b: Interval) -> bool:
+        """Whether two are needed at one time."""
+        return a.meets(b) or any(
+            i != j
+            for _, regions in self._whole
+            for i, r in enumerate(regions)
+            for j, s in enumerate(regions)
+            if a.within(r) and b.within(s)
+        )
 
     def of(self, op: Operation) -> Interval:
         """All of an operation, its regions too."""
@@ -93,8 +113,8 @@ class Order:
             for loop in self._loops:
                 if made < loop.first <= life.last < loop.last or (life.first < loop.first and life.meets(loop)):
                     life = life.join(loop)
-            for whole in self._whole:
-                if life.meets(whole):
+            for whole, regions in self._whole:
+                if life.meets(whole) and not any(life.within(region) for region in regions):
                     life = life.join(whole)
             changed = life != before
         return life

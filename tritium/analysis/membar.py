@@ -13,6 +13,8 @@ threads of a warp wait and settles nothing. A call reads and writes all the shar
 asynchronous copies have brought is seen by the thread that waited for them; so that others see it, a barrier follows
 every wait.
 
+Warps that are specialized meet before and after; each group of them waits at barriers of its own in between.
+
 Branches join what their ends left; a loop is followed until another round adds nothing, so that the end of an iteration
 is seen by the beginning of the next. Barriers that were found necessary stay, and what follows knows of them.
 """
@@ -114,6 +116,8 @@ class _Walker:
             return self.loop(op.regions, state, skips=False)
         if isinstance(op, scf.If):
             return self.region(op.regions[0], state) | self.region(op.regions[1], state)
+        if isinstance(op, ttg.WarpSpecialize):
+            return self.specialize(op, state)
         if is_barrier(op):
             return NOTHING
         if isinstance(op, ttg.AsyncWait):
@@ -122,6 +126,18 @@ class _Walker:
             self.found.after.add(op)
             return NOTHING
         return self.access(op, state)
+
+    def specialize(self, op: ttg.WarpSpecialize, state: State) -> State:
+        """All meet where the regions begin and where they have ended; between these, each keeps to its own memory.
+
+        What they share is ordered by the barriers that the program has for it (`ttng.wait_barrier`).
+        """
+        own = self.allocation.buffers.get(op)
+        if own is not None:  # what is captured
+            self.settled(op, state, [Use(own.offset, own.end, True)])
+        for region in (op.regions[0], *op.partitions.regions):
+            self.region(region, NOTHING)
+        return NOTHING
 
     def loop(self, regions: list[Region], state: State, skips: bool) -> State:
         """A loop whose regions run one after the other; where it `skips`, it may not run at all.

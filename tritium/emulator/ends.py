@@ -213,7 +213,8 @@ class Barrier(End):
             return PARTED
         m.counts["barriers"] += m.ctas
         if self.value is not None:
-            self.reduce(np.ones(m.threads, bool))
+            everybody = np.ones(m.threads, bool)
+            self.reduce(everybody, self.value(), everybody)
         if m.races is not None:
             m.races.everybody_met()
         return self.following
@@ -240,18 +241,18 @@ class Barrier(End):
                 raise m.error(BarrierError, f"counts {wanted.tolist()}: one multiple of 32", self.i, int(mine.argmax()))
             m.barriers.perhaps_release(cta, id_, int(wanted[0]), self)
 
-    def reduce(self, released: Array) -> None:
-        """The result of `bar.red` for each block of the released threads."""
+    def reduce(self, released: Array, said: Array, here: Array) -> None:
+        """The result of `bar.red` for those `here`, from what all threads have said that the barrier releases."""
         m = self.machine
-        assert self.value is not None and self.result is not None
-        per_cta = (self.value() & released & m.exists).reshape(m.ctas, -1)
+        assert self.result is not None
+        per_cta = (said & released & m.exists).reshape(m.ctas, -1)
         if self.operation == "popc":
             out: Array = per_cta.sum(axis=1)
         elif self.operation == "or":
             out = per_cta.any(axis=1)
         else:
             out = (per_cta | ~(released & m.exists).reshape(m.ctas, -1)).all(axis=1)
-        self.result[released] = out[m.cta[released]]
+        self.result[here] = out[m.cta[here]]
 
     def lacking(self, thread: int) -> str:
         m = self.machine
@@ -310,13 +311,22 @@ class Barriers:
         m.counts["barriers"] += 1
         self.arrived[cta, id_] = 0
         self.id[waiting] = -1
-        for at in np.unique(places):
-            other = m.ends[at]
-            if isinstance(other, Barrier) and other.value is not None:
-                other.reduce(waiting & (m.pc == at))
+        self.reduce(waiting, np.unique(places))
         if m.races is not None:
             m.races.met(waiting, cta * BARRIERS + id_)
         m.move(waiting, m.pc[waiting] + 1)
+
+    def reduce(self, waiting: Array, places: Array) -> None:
+        """Give threads that came by `bar.red` their results, wherever each of them stands."""
+        m = self.machine
+        ends = [(end, waiting & (m.pc == at)) for at in places if isinstance(end := m.ends[at], Barrier)]
+        said = np.zeros(m.threads, bool)
+        for end, here in ends:
+            if end.value is not None:
+                said[here] = end.value()[here]
+        for end, here in ends:
+            if end.value is not None:
+                end.reduce(waiting, said, here)
 
 
 class ClusterArrive(End):

@@ -44,6 +44,10 @@ class Emitter:
         self._next_label += 1
         return f"{hint}{self._next_label}"
 
+    def continue_from(self, other: Emitter) -> None:
+        """Use no name that `other` has used, which writes into the same function."""
+        self._next_value, self._next_label = other._next_value, other._next_label
+
     def label(self, name: str) -> None:
         """Start the basic block `name`; `self.block` is the current block, for phi operands."""
         self.lines.append(f"{name}:")

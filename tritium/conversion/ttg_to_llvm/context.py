@@ -31,6 +31,7 @@ __all__ = [
     "LOWERINGS",
     "FunctionContext",
     "ModuleContext",
+    "Warps",
     "copied_bits",
     "elementwise",
     "elementwise_several",
@@ -40,20 +41,41 @@ __all__ = [
 OFFSET = "allocation.offset"
 
 
+@dataclass(frozen=True)
+class Warps:
+    """The warps that run what is lowered: `count` of them, which meet at the `barrier` of this number of their block.
+
+    `alone`: no other warps are in the block.
+    """
+
+    count: int
+    barrier: int = 0
+    alone: bool = True
+
+
 @dataclass
 class ModuleContext(llvm_module.ModuleContext):
-    """The machine a module is for: `capability` (90 for sm_90), `num_warps` of a block, `num_ctas` of a cluster.
+    """The machine a module is for: `capability` (90 for sm_90), `num_warps` of a function, `num_ctas` of a cluster.
 
-    `debug` makes source locations, None where none are wanted; `texts` are the constants that are texts, by symbol;
-    `global_scratch` counts the bytes of global memory that a launch provides for each program.
+    `total_warps` are those of a block, where there are more for the partitions of `ttg.warp_specialize`; `registers`
+    is what a thread may have when a kernel begins, where something limits it. `debug` makes source locations, None
+    where none are wanted; `texts` are the constants that are texts, by symbol; `global_scratch` counts the bytes of
+    global memory that a launch provides for each program.
     """
 
     capability: int = 80
     num_warps: int = 4
+    total_warps: int = 0
+    registers: int | None = None
     num_ctas: int = 1
     debug: Any = None
     texts: dict[str, str] = field(default_factory=dict)
     global_scratch: int = 0
+
+    @property
+    def warps(self) -> Warps:
+        """Those that run a function, but for its partitions."""
+        return Warps(self.num_warps, alone=self.total_warps <= self.num_warps)
 
     def debug_location(self, loc: Location) -> str:
         """What is written behind the instructions of an operation at `loc`: `, !dbg !7` or nothing."""
@@ -63,13 +85,15 @@ class ModuleContext(llvm_module.ModuleContext):
 class FunctionContext(Emitter):
     """The emitter of one function, with the parts of each SSA value.
 
-    `shared` is the operand of the function's shared memory; `lane` (of a warp), `warp` (of a block of threads) and
-    `block` (of a cluster) say which thread this is.
+    `shared` is the operand of the function's shared memory; `lane` (of a warp), `warp` (of those that run this), both
+    together as `thread`, and `block` (of a cluster) say which thread this is. `warps` are those that run this: all of
+    the block, or the ones of a partition of `ttg.warp_specialize`.
     """
 
     __slots__ = (
         "block_id",
         "debug",
+        "entry",
         "entry_lines",
         "entry_positions",
         "func",
@@ -82,15 +106,21 @@ class FunctionContext(Emitter):
         "names",
         "offsets",
         "shared",
+        "specialization",
+        "thread",
         "warp",
+        "warps",
     )
 
     def __init__(self, module: ModuleContext, shared: str, block_id: str = "0", func: Any = None) -> None:
         super().__init__()
         self.module = module
         self.shared = shared
-        self.lane, self.warp, self.block_id = "%lane", "%warp", block_id
+        self.lane, self.warp, self.thread, self.block_id = "%lane", "%warp", "%thread", block_id
+        self.warps = module.warps
+        self.specialization: Any = None  # see `warp_specialize`
         self.func = func
+        self.entry = self.block  # the block in which what is lowered begins
         self.names: dict[Value, list[str]] = {}
         self.known_positions: dict[Any, Any] = {}
         self.entry_positions: dict[Any, Any] = {}
@@ -106,6 +136,32 @@ class FunctionContext(Emitter):
         """Whether this is what a launch runs, and not a function that it calls."""
         return self.shared.startswith("@")
 
+    @property
+    def num_warps(self) -> int:
+        """How many warps run what is lowered."""
+        return self.warps.count
+
+    def of_other_warps(self, label: str, warps: Warps, first: int) -> FunctionContext:
+        """A context for what `warps`, the first of which has the number `first`, run from the block `label` on.
+
+        Of values it knows the arguments of the function; what it emits is added by `append`.
+        """
+        out = FunctionContext(self.module, self.shared, self.block_id, self.func)
+        out.warps, out.specialization, out.entry_lines = warps, self.specialization, self.entry_lines
+        out.known_facts = self.facts
+        out.names = {v: self.names[v] for v in self.func.regions[0].entry.args}
+        out.continue_from(self)
+        out.lines.append(f"{label}:")
+        out.block = out.entry = label
+        out.thread = out.op(f"sub nuw nsw i32 %thread, {32 * first}")
+        out.warp = out.op(f"lshr i32 {out.thread}, 5")
+        return out
+
+    def append(self, other: FunctionContext) -> None:
+        """What `of_other_warps` gave, and what it has emitted since, follows."""
+        self.lines += other.lines
+        self.continue_from(other)
+
     # -- emitting -------------------------------------------------------------------------------------------------
 
     def op(self, text: str) -> str:
@@ -118,7 +174,7 @@ class FunctionContext(Emitter):
 
     def label(self, name: str) -> None:
         """Start a basic block: of positions it knows what the function's entry has computed."""
-        if self.block == "entry":
+        if self.block == self.entry:
             self.entry_positions = self.known_positions
         super().label(name)
         self.known_positions = dict(self.entry_positions)
@@ -202,8 +258,15 @@ class FunctionContext(Emitter):
         return [self.op(f"extractvalue {struct} {value}, {i}") for i in range(count)]
 
     def barrier(self) -> None:
-        """Wait for all threads of the block; what they wrote to shared memory is seen after it."""
-        self.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", ("i32", "0"), attributes=" #1")
+        """Wait for all threads that run what is lowered; what they wrote to shared memory is seen after it."""
+        warps = self.warps
+        if warps.alone:
+            self.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", ("i32", "0"), attributes=" #1")
+        elif warps.count == 1:
+            self.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
+        else:
+            operands = ("i32", str(warps.barrier)), ("i32", str(32 * warps.count))
+            self.call_void("llvm.nvvm.barrier.cta.sync.aligned.count", *operands, attributes=" #1")
 
     # -- memory ---------------------------------------------------------------------------------------------------
 

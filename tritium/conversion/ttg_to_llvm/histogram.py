@@ -38,10 +38,9 @@ def _histogram(e: FunctionContext, op: tt.Histogram) -> None:
 
 def _clear(e: FunctionContext, base: str, bins: int) -> None:
     """All bins zero: each thread clears every n-th."""
-    threads = 32 * e.module.num_warps
-    thread = e.op(f"or disjoint i32 {e.op(f'shl nuw nsw i32 {e.warp}, 5')}, {e.lane}")
-    test = e.op(f"icmp ult i32 {thread}, {bins}") if bins < threads else None
-    at = element_at(e, base, i32, thread)
+    threads = 32 * e.num_warps
+    test = e.op(f"icmp ult i32 {e.thread}, {bins}") if bins < threads else None
+    at = element_at(e, base, i32, e.thread)
     with guarded(e, test):
         for start in range(0, bins, threads):
             where = element_at(e, at, i32, str(start))

@@ -69,7 +69,7 @@ def vector_groups(e: FunctionContext, ptr: Value, mask: Value | None, most: int 
 
 def first_holder(e: FunctionContext, ty: Type, every_block: bool = False) -> str | None:
     """An i1 that is true in one of the threads that hold the same elements; None if no two do."""
-    masks = {"lane": 31, "warp": e.module.num_warps - 1, "block": e.module.num_ctas - 1}
+    masks = {"lane": 31, "warp": e.num_warps - 1, "block": e.module.num_ctas - 1}
     if isinstance(ty, TensorType):
         masks = linear_layout_of(ty).redundant()
     bits = []

@@ -22,6 +22,7 @@ from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .order import in_order_of_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
 from .types import types_of
+from .warp_specialize import dismiss_workers, lower_workers, parting, specialization_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
@@ -29,6 +30,7 @@ LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"
 SHARED = "@global_smem"
+MOST_NAMED = 255  # registers of a thread that instructions have names for; 256 are kept for it
 _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
 
 
@@ -52,11 +54,14 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
     if len(kernels) != 1:
         raise InternalError(f"a module has one kernel, this has {len(kernels)}")
     (kernel,) = kernels
+    warps = num_warps(kernel) or options.num_warps
     context = ModuleContext(
         None,
         options.enable_fp_fusion,
         capability=capability,
-        num_warps=num_warps(kernel) or options.num_warps,
+        num_warps=warps,
+        total_warps=max(warps, _number(module, "ttg.total-num-warps")),
+        registers=_number(module, "ttg.maxnreg") or options.maxnreg,
         num_ctas=num_ctas(module),
         debug=debug,
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
@@ -86,19 +91,22 @@ def _shared_bytes(module: Operation) -> int:
 def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bool) -> str:
     block_id = "%block" if context.num_ctas > 1 else "0"
     e = FunctionContext(context, SHARED if is_kernel else "%shared", block_id, func)
-    e.block = "entry"
+    e.specialization = specialization_of(context, func)
     parameters = _parameters(e, func)
     if not is_kernel:
         parameters.append("ptr addrspace(3) %shared")
     subprogram = "" if context.debug is None else context.debug.function(func)
     lower_region(e, func.regions[0])
+    if e.specialization is not None:
+        lower_workers(e)
     head = "ptx_kernel void" if is_kernel else f"internal {_returned(func)}"
-    attributes = _kernel_attributes(context, func, options) if is_kernel else "#1"
+    attributes = _kernel_attributes(context) if is_kernel else "#1"
     return "\n".join([
         f'define {head} @"{func.sym_name}"({", ".join([*parameters, *_SCRATCH])}) {attributes}{subprogram} {{',
-        "entry:",
+        "entry:" if e.specialization is None else "head:",
         *_thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
+        *([] if e.specialization is None else parting(context)),
         *in_order_of_use(e.lines),
         "}",
     ])  # fmt: skip
@@ -126,10 +134,10 @@ def _alignment(func: tt.Func, i: int, arg: Value) -> str:
     return f" align {n}" if n > 1 and not n & (n - 1) else ""
 
 
-def _kernel_attributes(context: ModuleContext, func: tt.Func, options: Any) -> str:
-    found = {"nvvm.reqntid": str(32 * context.num_warps)}
-    if options.maxnreg:
-        found["nvvm.maxnreg"] = str(options.maxnreg)
+def _kernel_attributes(context: ModuleContext) -> str:
+    found = {"nvvm.reqntid": str(32 * context.total_warps)}
+    if context.registers:
+        found["nvvm.maxnreg"] = str(min(context.registers, MOST_NAMED))
     if context.num_ctas > 1:
         found["nvvm.cluster_dim"] = f"{context.num_ctas},1,1"
     return "nounwind convergent " + " ".join(f'"{k}"="{v}"' for k, v in found.items())
@@ -145,7 +153,7 @@ def _thread_ids(context: ModuleContext) -> list[str]:
     read = "@llvm.nvvm.read.ptx.sreg"
     context.declare(f"declare noundef i32 {read}.tid.x()")
     lines = [
-        f"  %thread = call noundef range(i32 0, {32 * context.num_warps}) i32 {read}.tid.x()",
+        f"  %thread = call noundef range(i32 0, {32 * context.total_warps}) i32 {read}.tid.x()",
         "  %lane = and i32 %thread, 31",
         "  %warp = lshr i32 %thread, 5",
     ]
@@ -159,6 +167,8 @@ def _thread_ids(context: ModuleContext) -> list[str]:
 def _return(e: FunctionContext, op: tt.Return) -> None:
     parts = [(ty, v) for value in op.srcs for ty, v in zip(types_of(value.type), e(value))]
     if not parts:
+        if e.specialization is not None:
+            dismiss_workers(e)
         e.stmt("ret void")
         return
     struct = f"{{ {', '.join(ty for ty, _ in parts)} }}"

@@ -184,7 +184,7 @@ def _most_inside(e: FunctionContext, combine: Combining, plan: Reduction) -> int
     wanted afterwards, fill more than half of the registers that a thread can have.
     """
     words = sum(max(1, bit_width(ty) // 32) for ty in combine.types) * plan.source.ins["register"]
-    if 2 * words * 32 * e.module.num_warps > _REGISTERS:
+    if 2 * words * 32 * e.num_warps > _REGISTERS:
         return 0
     return 3 if combine.facts.size == 1 else 2
 

@@ -18,6 +18,7 @@ SPELLINGS = [
         ("tritongpu-global-scratch-memory-allocation",),
     ),
     Spelling("allocate-shared-memory", "AllocateSharedMemoryNv", ("allocate-shared-memory-nv",)),
+    Spelling("allocate-warp-groups", "TritonGPUAllocateWarpGroups", ("tritongpu-allocate-warp-groups",)),
     Spelling("insert-barriers", "TritonNvidiaGPUMembar", ("triton-nvidia-gpu-membar", "test-print-membar")),
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),
     Spelling("f32-dot-tc", "TritonGPUF32DotTC", ("tritongpu-F32DotTC",)),

@@ -88,6 +88,7 @@ _TAIL = [
 """What is done at the end, for all generations."""
 
 LOWERING = [
+    _row("allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")),
     _row("allocate-shared-memory", "places for buffers and for what operations need inside"),
     _row("insert-barriers", "whoever shares a place waits for the others"),
     _row(
@@ -111,6 +112,7 @@ ORDER = [
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
+    ("allocate-warp-groups", "allocate-shared-memory", "the partitions it adds capture what the others do"),
     ("allocate-shared-memory", "insert-barriers", "who must wait follows from the places"),
 ]
 
