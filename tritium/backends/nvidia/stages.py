@@ -66,7 +66,7 @@ def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
             when=has_any("tt.dot_scaled"),
         ),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
-        *nvidia_ttgir_pipeline(capability),
+        *nvidia_ttgir_pipeline(capability, options.num_stages),
     ]
 
 

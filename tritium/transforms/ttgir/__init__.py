@@ -10,6 +10,7 @@ SPELLINGS = [
         "TritonNvidiaGPUAssignCGALayoutsPass",
         ("triton-nvidia-gpu-assign-cga-layouts", "triton-nvidia-gpu-plan-cta", "plan-cta"),
     ),
+    Spelling("nvgpu-warp-specialization", "NVGPUWarpSpecialization"),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(

@@ -22,6 +22,11 @@ def _clusters(module: Operation) -> bool:
     return num_ctas(module) > 1
 
 
+def _asks_for_warps(module: Operation) -> bool:
+    """Whether a loop asks for warps of its own for loads."""
+    return any("tt.warp_specialize" in op.attributes for op in module.walk())
+
+
 _ACCESSES = [  # order matters: see ORDER
     _row("coalesce", "every access to global memory takes its widest vector"),
 ]
@@ -110,6 +115,8 @@ ORDER = [
     ("remove-layout-conversions", "reduce-data-duplication", "what it writes out no pass takes back"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
+    ("combine-tensor-select-and-if", "nvgpu-warp-specialization", "a tensor that branches choose is in flight"),
+    ("nvgpu-warp-specialization", "sccp", "counters of rings begin with constants"),
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
     ("allocate-warp-groups", "allocate-shared-memory", "the partitions it adds capture what the others do"),
@@ -120,7 +127,6 @@ LATER = {
     "fuse-nested-loops": "before the loops' first canonicalize: one loop of two, where `flatten` asks for it",
     "to-clc": "first, where a kernel takes work of others; lower-clc at the end",
     "optimize-descriptor-encoding": "behind optimize-dot-operands: how tiles of descriptors lie in shared memory",
-    "nvgpu-warp-specialization": "behind combine-tensor-select-and-if: warps that load, warps that compute",
     "assign-latencies": "behind it: how long loads take",
     "schedule-loops": "behind it: which iteration does what",
     "pipeline": "behind it: loads of later iterations while this one computes",
@@ -134,7 +140,7 @@ LATER = {
 """Passes of Triton 3.9's order that are not there yet: name -> its place and what it is for."""
 
 
-def nvidia_ttgir_pipeline(capability: int) -> list[Pass]:
+def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
     """The passes from first layouts to `ttgir` for a GPU of compute capability `capability` / 10."""
     precision = _row(
         "f32-dot-tc",
@@ -143,6 +149,13 @@ def nvidia_ttgir_pipeline(capability: int) -> list[Pass]:
         when=has_any("tt.dot"),
     )
     loops = _LOOPS if capability >= 80 else _OLD_LOOPS
+    warps = _row(
+        "nvgpu-warp-specialization",
+        "warps that load, warps that compute",
+        {"num_stages": num_stages},
+        when=_asks_for_warps,
+    )
+    loops = [*loops, warps] if 90 <= capability < 100 else loops
     ahead = _PREFETCH if 80 <= capability < 90 else []
     return [*_ACCESSES, precision, *_LAYOUTS, *_PRODUCTS, *loops, *_CLEAN, *ahead, *_TAIL]
 

@@ -1,0 +1,155 @@
+"""nvgpu-warp-specialization: one warp starts the loads of a loop, the others compute with what has arrived.
+
+    scf.for … { loads, products } {tt.warp_specialize}
+    =>
+    rings of buffers and barriers
+    %r = ttg.warp_specialize(…)
+    default { scf.for … { wait, products, release }; ttg.warp_yield %r }
+    partition0(…) num_warps(1) { scf.for … { wait, copies }; ttg.warp_return }
+
+`tl.range(…, warp_specialize=True)` asks for it. Why and how is told in `warp_specialization`, whose modules answer one
+question each. Where it cannot be done, a remark says why, and the loop is compiled as if nothing had been asked.
+
+**Registers.** The producer needs few, and the block's are given out to warp groups: with eight warps that compute and
+four that load (one of them awake) each thread has 168, which is too few for a tile of 128 x 256. So the producer asks
+for 40, and 232 are left for each of the others. Four warps that compute have as many as a thread can address anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import ttg
+from ...dialects.ttg_context import capability_of, num_ctas, num_warps
+from ...dialects.ttg_switches import is_on
+from ...ir import (
+    CONSTANT,
+    Block,
+    Builder,
+    DenseArrayAttr,
+    IntegerAttr,
+    Operation,
+    Region,
+    Value,
+    count,
+    functions_of,
+    i32,
+    may_change,
+    pass_on,
+    remark,
+)
+from .warp_specialization.consumer import Consumer
+from .warp_specialization.partition import Refused, Span, marked_loops, span_of
+from .warp_specialization.producer import Producer
+from .warp_specialization.rings import Rings
+
+__all__ = ["WarpSpecializationOptions", "nvgpu_warp_specialization"]
+
+PRODUCER_REGISTERS = 40
+"""As CUTLASS's kernels with one producer and two consumers; a multiple of 8, 24 at least (PTX ISA, `setmaxnreg`)."""
+
+
+@dataclass(frozen=True)
+class WarpSpecializationOptions:
+    """`num_stages`: buffers of a ring, unless the loop says otherwise; with fewer than 2 nothing is done."""
+
+    num_stages: int = 3
+
+
+@pass_on("module", statistics={"loops specialized": "loops whose loads have a warp of their own"})
+def nvgpu_warp_specialization(
+    module: Operation, options: WarpSpecializationOptions = WarpSpecializationOptions()
+) -> bool:
+    """Give loads of loops that ask for it to a warp of their own, in all functions of a module."""
+    if not is_on(module, "warp-specialization"):
+        return False
+    done = 0
+    for func in list(functions_of(module)):
+        for loops in marked_loops(func).values():
+            try:
+                done += _specialize(func, loops, options)
+            except Refused as refused:
+                remark(refused.op, f"the loop is not specialized by warps: {refused}")
+    count("loops specialized", done)
+    return done > 0
+
+
+def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOptions) -> bool:
+    """Specialize the span of some loops of one block; raises Refused before anything has been changed."""
+    first = loops[0]
+    stages = [loop.attributes.get("tt.num_stages") for loop in loops]
+    wanted = max([s.value for s in stages if isinstance(s, IntegerAttr)], default=options.num_stages)
+    _check_module(func, first)
+    if wanted < 2:
+        raise Refused(first, f"it takes two stages to load ahead, num_stages is {wanted}")
+    span = span_of(loops)
+    rings = Rings(span)
+    rings.choose_depth(wanted, func, span)
+    if rings.depth < 1:
+        raise Refused(first, "what is loaded in one iteration does not fit into shared memory beside the rest")
+    if not may_change("specialize", first):
+        return False
+    _emit(span, rings)
+    return True
+
+
+def _check_module(func: Operation, loop: Operation) -> None:
+    warps = num_warps(loop) or 4
+    if (capability_of(loop) or 90) < 90:
+        raise Refused(loop, "there is no copy engine on this GPU")
+    if warps % 4 or warps > 8:
+        raise Refused(loop, f"it takes one or two groups of four warps, and num_warps is {warps}")
+    if num_ctas(loop) > 1:
+        raise Refused(loop, "blocks of a cluster share what they load")
+
+
+def _emit(span: Span, rings: Rings) -> None:
+    """Put both programs in the place of the span."""
+    first = span.ops[0]
+    warps = num_warps(first) or 4
+    b = Builder(first.parent, first, first.loc)
+    rings.allocate(b, warps)
+    used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
+    default, producer = Block(), Block()
+    mapping: dict[Any, Any] = {}
+    consumer = Consumer(rings, Builder(default, None, first.loc), mapping, is_on(first, "wgmma-in-flight"))
+    consumer.run(span.ops)
+    consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
+    captures = _fill(producer, span, rings)
+    holder = Block()
+    holder.append(ttg.WarpSpecializePartitions.create(captures, [], {}, [Region(producer)]))
+    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)}
+    if warps > 4 and is_on(first, "register-reallocation"):
+        attributes["requestedRegisters"] = DenseArrayAttr((PRODUCER_REGISTERS,), i32)
+    op = ttg.WarpSpecialize.create([], [r.type for r in used], attributes, [Region(default), Region(holder)])
+    b.insert(op)
+    rings.free(b)
+    for old, new in zip(used, op.results):
+        new.hint = old.hint
+        old.replace_uses_where(new, lambda user: _is_outside(user, span))
+    for old_op in reversed(span.ops):
+        old_op.erase()
+
+
+def _fill(block: Block, span: Span, rings: Rings) -> list[Value]:
+    """The producer's program; what it takes from outside, as arguments of `block` in this order."""
+    b = Builder(block, None, span.ops[0].loc)
+    mapping: dict[Any, Any] = {}
+    captures: list[Value] = []
+    outside = [*rings.captured(), *span.slice.outside]
+    for value in outside:
+        op = value.defining_op
+        if op is not None and op.traits & CONSTANT:
+            b.insert(op.clone(mapping))
+            continue
+        captures.append(value)
+        mapping[value] = block.add_argument(value.type)
+        mapping[value].hint = value.hint
+    Producer(span, rings, b, mapping).run(span.ops)
+    b.insert(ttg.WarpReturn())
+    return captures
+
+
+def _is_outside(op: Any, span: Span) -> bool:
+    return not any(root.is_ancestor_of(op) for root in span.ops)

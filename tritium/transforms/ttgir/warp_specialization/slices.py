@@ -1,0 +1,132 @@
+"""What the producer must compute by itself: a backward slice from the loads, through loops and branches.
+
+    %r:2 = scf.for %i = %lb to %ub step %s iter_args(%x = %x0, %y = %y0) {
+      %v = tt.descriptor_load %d[%x, %c0]
+      %x1 = arith.addi %x, %c64
+      %y1 = …
+      scf.yield %x1, %y1
+    }
+
+Wanted is `%d[%x, %c0]`. `%x` is the loop's first carried value: its start and what is yielded for it belong to the
+slice, so `%x1` does; `%y` does not. The loop itself runs in the producer, so its bounds belong to the slice, too.
+
+What belongs to it is computed twice, by the producer and (unless it is dead there) by the consumer. This is right if
+it depends on nothing but values: no memory is read and no tensor is computed, which one warp has no layout for. Where
+something else is needed, `problem` says what.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import scf
+from ....ir import BlockArgument, Operation, TensorType, Value, is_pure
+from ...regions import defined_in
+
+__all__ = ["Slice"]
+
+
+class Slice:
+    """The operations under `roots` that are needed to compute the values asked for.
+
+    `ops` holds them, `carried[loop]` the numbers of a loop's carried values that are needed, `handed[branch]` those of
+    a branch's results, `outside` the values from elsewhere. `problem` is the operation that keeps this from being done
+    by others, and why; or None.
+    """
+
+    def __init__(self, roots: list[Operation]) -> None:
+        self.roots = roots
+        self.ops: set[Operation] = set()
+        self.carried: dict[Operation, set[int]] = {}
+        self.handed: dict[Operation, set[int]] = {}
+        self.outside: dict[Value, None] = {}
+        self.problem: tuple[Operation, str] | None = None
+        self._seen: set[Value] = set()
+
+    def need_at(self, op: Any, values: list[Value]) -> bool:
+        """Add `values`, and the control flow around `op` that decides when it runs; False if that cannot be."""
+        self._around(op)
+        for value in values:
+            self._need(value)
+        return self.problem is None
+
+    def _refuse(self, op: Operation, why: str) -> None:
+        if self.problem is None:
+            self.problem = (op, why)
+
+    def _is_inside(self, value: Value) -> bool:
+        return any(defined_in(value, root) or value.defining_op is root for root in self.roots)
+
+    def _around(self, op: Operation) -> None:
+        """The loops and branches that `op` stands in."""
+        while op not in self.roots:
+            parent = op.parent_op
+            assert parent is not None
+            op = parent
+            if op in self.ops:
+                return
+            self._control(op)
+
+    def _control(self, op: Any) -> None:
+        if op.__class__ is scf.For:
+            values = list(op.operands[:3])
+        elif op.__class__ is scf.If:
+            values = [op.operands[0]]
+        else:
+            self._refuse(op, f"it stands in {op.name}, which only loops and branches may be")
+            return
+        if op not in self.ops:
+            self.ops.add(op)
+            self._around(op)
+            for value in values:
+                self._need(value)
+
+    def _need(self, value: Value) -> None:
+        if value in self._seen:
+            return
+        self._seen.add(value)
+        if not self._is_inside(value):
+            self.outside[value] = None
+            return
+        if isinstance(value, BlockArgument):
+            self._argument(value)
+        else:
+            op = value.defining_op
+            assert op is not None
+            self._result(op, value)
+
+    def _argument(self, value: Any) -> None:
+        loop = value.owner.parent_op
+        if loop.__class__ is not scf.For:
+            self._refuse(loop, f"its address comes from {loop.name}")
+            return
+        self._control(loop)
+        if value.index:
+            self._carried(loop, value.index - 1)
+
+    def _carried(self, loop: Any, i: int) -> None:
+        self.carried.setdefault(loop, set()).add(i)
+        for value in (loop.operands[3 + i], loop.body.last.operands[i], loop.body.args[1 + i], loop.results[i]):
+            self._need(value)
+
+    def _result(self, op: Any, value: Any) -> None:
+        if op.__class__ in (scf.For, scf.If):
+            self._control(op)
+            if op.__class__ is scf.For:
+                self._carried(op, value.index)
+            else:
+                self._handed(op, value.index)
+        elif isinstance(value.type, TensorType):
+            self._refuse(op, "its address comes from a tensor")
+        elif op.regions or not is_pure(op):
+            self._refuse(op, f"its address comes from {op.name}, which is more than arithmetic")
+        else:
+            self.ops.add(op)
+            self._around(op)
+            for operand in op.operands:
+                self._need(operand)
+
+    def _handed(self, branch: Any, i: int) -> None:
+        self.handed.setdefault(branch, set()).add(i)
+        for region in branch.regions:
+            self._need(region.blocks[0].last.operands[i])
