@@ -60,5 +60,6 @@ FILES = {
         ttg.local_alloc ttg.local_dealloc ttg.local_store ttg.local_load ttg.local_gather ttg.local_scatter
         ttg.memdesc_index ttg.memdesc_subslice ttg.memdesc_trans ttg.memdesc_reshape ttg.memdesc_reinterpret
     """,
+    "warp_specialize": "ttg.warp_specialize ttg.warp_yield ttg.warp_return",
 }
 """The operations (by name, with spaces between) that a file registers lowerings of."""

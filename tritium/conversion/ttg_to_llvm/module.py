@@ -17,12 +17,12 @@ from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError, UnsupportedOperation
+from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_region
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .order import in_order_of_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
 from .types import types_of
-from .warp_specialize import dismiss_workers, lower_workers, parting, specialization_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
@@ -30,6 +30,8 @@ LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"
 SHARED = "@global_smem"
+_warps = LazyModule(".warp_specialize", __package__)
+
 MOST_NAMED = 255  # registers of a thread that instructions have names for; 256 are kept for it
 _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
 
@@ -91,14 +93,15 @@ def _shared_bytes(module: Operation) -> int:
 def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bool) -> str:
     block_id = "%block" if context.num_ctas > 1 else "0"
     e = FunctionContext(context, SHARED if is_kernel else "%shared", block_id, func)
-    e.specialization = specialization_of(context, func)
+    if context.total_warps > context.num_warps:
+        e.specialization = _warps.specialization_of(context, func)
     parameters = _parameters(e, func)
     if not is_kernel:
         parameters.append("ptr addrspace(3) %shared")
     subprogram = "" if context.debug is None else context.debug.function(func)
     lower_region(e, func.regions[0])
     if e.specialization is not None:
-        lower_workers(e)
+        _warps.lower_workers(e)
     head = "ptx_kernel void" if is_kernel else f"internal {_returned(func)}"
     attributes = _kernel_attributes(context) if is_kernel else "#1"
     return "\n".join([
@@ -106,7 +109,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         "entry:" if e.specialization is None else "head:",
         *_thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
-        *([] if e.specialization is None else parting(context)),
+        *([] if e.specialization is None else _warps.parting(context)),
         *in_order_of_use(e.lines),
         "}",
     ])  # fmt: skip
@@ -168,7 +171,7 @@ def _return(e: FunctionContext, op: tt.Return) -> None:
     parts = [(ty, v) for value in op.srcs for ty, v in zip(types_of(value.type), e(value))]
     if not parts:
         if e.specialization is not None:
-            dismiss_workers(e)
+            _warps.dismiss_workers(e)
         e.stmt("ret void")
         return
     struct = f"{{ {', '.join(ty for ty, _ in parts)} }}"

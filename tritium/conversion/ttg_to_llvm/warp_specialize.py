@@ -77,8 +77,6 @@ def specialization_of(context: ModuleContext, func: Any) -> Specialization | Non
     if not ops:
         return None
     for op in ops:
-        if op.warpGroupStartIds is None:
-            raise UnsupportedOperation(op, "names no warps for its partitions: allocate-warp-groups comes before")
         if len(op.partitionNumWarps) > BARRIERS - FIRST_PARTITION:
             raise UnsupportedOperation(op, f"has more than {BARRIERS - FIRST_PARTITION} partitions")
     direct = len(ops) == 1 and ops[0].parent is func.regions[0].blocks[0]
@@ -140,7 +138,9 @@ def _registers(op: Any, partition: int) -> int | None:
 
 @lowers(WarpSpecialize)
 def _specialize(e: FunctionContext, op: WarpSpecialize) -> None:
-    how: Specialization = e.specialization
+    how: Specialization | None = e.specialization
+    if how is None or op.warpGroupStartIds is None:
+        raise UnsupportedOperation(op, "names no warps for its partitions: allocate-warp-groups comes before")
     _publish(e, op)
     before = e.module.registers if how.direct else how.high
     own = _registers(op, -1) or before
@@ -307,4 +307,6 @@ def _compute(e: FunctionContext, value: Value) -> None:
         return
     for operand in op.operands:
         _compute(e, operand)
-    LOWERINGS[type(op)](e, op)
+    lower = LOWERINGS.find(type(op))
+    assert lower is not None, "operations that workers do again are lowered where they stand, too"
+    lower(e, op)
