@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
+import pytest
 
 from tests.emulator.kernels import accepted, elementwise, kernel, load, run, store
 from tests.emulator.reference import arithmetic, integers, patterns, signed
 from tests.emulator.test_floating import extreme
-from tritium.emulator import launch
+from tritium.emulator import BarrierError, Deadlock, launch
 
 
 def test_a_table_of_branches():
@@ -177,6 +179,39 @@ def test_registers_of_a_warp_group_and_dependent_kernels():
     ptx = kernel(body + "\nadd.u32 %r1, %r1, 3;" + store("%r1", 0, 32), arrays=1, threads=128, target="sm_90a")
     launch(ptx, 1, [out])
     assert (out == 3).all()
+
+
+MOVED = """
+  shr.u32 %r1, %r0, 7;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra gives;
+  setmaxnreg.inc.sync.aligned.u32 TAKEN;
+  bra done;
+gives:
+  GIVE
+done:
+"""
+
+
+def test_registers_move_between_warp_groups():
+    def run(taken, give="setmaxnreg.dec.sync.aligned.u32 40;"):
+        out = np.zeros(256, np.uint32)
+        body = MOVED.replace("TAKEN", str(taken)).replace("GIVE", give) + "mov.u32 %r1, 3;" + store("%r1", 0, 32)
+        ptx = kernel(body, arrays=1, threads=256, target="sm_90a")
+        launch(re.sub(r"(\.reqntid[^\n]*)", r"\1\n.maxnreg 96", ptx), 1, [out])
+        assert (out == 3).all()
+
+    run(152)
+    with pytest.raises(Deadlock, match="threads have 96 registers, the block has 32 a thread to give"):
+        run(160, "setmaxnreg.dec.sync.aligned.u32 40;")
+    with pytest.raises(BarrierError, match="dec to 104 registers of a thread that has 96"):
+        run(104, "setmaxnreg.dec.sync.aligned.u32 104;")
+    with pytest.raises(BarrierError, match="multiple of 8"):
+        run(100)
+    apart = "setp.lt.u32 %p1, %r0, 160;\n@%p1 setmaxnreg.dec.sync.aligned.u32 32;\n"
+    apart += "@!%p1 setmaxnreg.dec.sync.aligned.u32 40;"
+    with pytest.raises(BarrierError, match="asks for 40 registers, where another warp of its group asks for 32"):
+        run(104, apart)
 
 
 def test_extended_booleans():

@@ -88,6 +88,7 @@ class Machine(Operands):
         self.maps = PublishedMaps(self)
         self.resettable: list[Callable[[], None]] = [self.barriers.reset, self.clusters.reset, self.copies.reset]
         self.resettable.append(self.maps.reset)
+        self.registers: Any = None  # see `instructions.registers`
         self.steps: list[list[Step]] = []
         self.ends: list[End] = []
         for number, segment in enumerate(program.segments):

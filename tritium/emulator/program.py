@@ -37,6 +37,7 @@ ENDS = frozenset(
         "stmatrix",
         "wgmma",
         "movmatrix",
+        "setmaxnreg",
     )
 )
 

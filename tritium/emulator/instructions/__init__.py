@@ -13,6 +13,7 @@ from . import (
     matrix,
     mbarrier,
     moves,
+    registers,
     tensor,
     tensor_copies,
     tensormap,
@@ -21,4 +22,4 @@ from . import (
 )
 
 __all__ = ["atomics", "bits", "compare", "control", "convert", "copies", "floating", "integer", "loads", "matrix"]
-__all__ += ["mbarrier", "moves", "tensor", "tensor_copies", "tensormap", "warp", "warpgroup"]
+__all__ += ["mbarrier", "moves", "registers", "tensor", "tensor_copies", "tensormap", "warp", "warpgroup"]

@@ -39,7 +39,7 @@ def fence(machine: Machine, i: Instruction) -> Step:
     return lambda mask: None
 
 
-@emulates("membar", "nanosleep", "griddepcontrol", "pmevent", "setmaxnreg")
+@emulates("membar", "nanosleep", "griddepcontrol", "pmevent")
 def nothing(machine: Machine, i: Instruction) -> Step:
     """Orders accesses, waits, or waits for other kernels: in the emulator all of it has happened."""
     return lambda mask: None
