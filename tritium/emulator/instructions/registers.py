@@ -97,7 +97,7 @@ class SetMaxRegisters(End):
         if not registers.first:
             m.move(mask, self.following)
             return
-        mask = mask | ((m.state == BLOCKED) & (m.pc == self.number))
+        mask = self.pass_by(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
         here = mask.reshape(-1, 32)
         alive = m.alive.reshape(-1, 32)
         go = np.zeros_like(here)
