@@ -20,7 +20,7 @@ from ..dialects.ttg_memory import MemDescType, PaddedShared, element_bits, padde
 from ..ir import IntegerAttr, Operation, Value
 from ..layout.bases import per_block
 from ..support import UnsupportedOperation
-from . import captures, exchange, scratch_reduce
+from . import captures, exchange, scratch_reduce, tma
 from .buffers import buffers_of, is_shared_alloc
 from .liveness import Interval, Order
 from .scratch import SCRATCH_ALIGNMENT, scratch_bytes
@@ -29,7 +29,7 @@ __all__ = ["OFFSET", "Allocation", "Buffer", "allocate", "allocated", "buffer_by
 
 OFFSET = "allocation.offset"
 
-_ = (captures, exchange, scratch_reduce)  # imported for the sizes they register
+_ = (captures, exchange, scratch_reduce, tma)  # imported for the sizes they register
 
 
 @dataclass

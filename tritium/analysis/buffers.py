@@ -21,7 +21,7 @@ from ..dialects import cf, scf, ttg
 from ..dialects.ttg_memory import AsyncTokenType, MemDescType, SharedMemorySpace
 from ..ir import Operation, Value
 
-__all__ = ["buffers_of", "is_buffer", "is_shared_alloc"]
+__all__ = ["buffers_of", "is_buffer", "is_shared_alloc", "passed_on"]
 
 _SHARED = SharedMemorySpace()
 
@@ -70,6 +70,12 @@ def _flows(op: Operation) -> Pairs:
     if special is not None:
         return special(op)
     return ((a, r) for r in op.results if is_buffer(r) for a in op.operands)
+
+
+def passed_on(op: Operation) -> Pairs:
+    """The pairs of values, of any type, of which the second may be the first because `op` has regions or branches."""
+    special = _FLOWS.get(op.__class__)
+    return special(op) if special is not None else ()
 
 
 def _for(op: Any) -> Iterator[tuple[Value, Value]]:

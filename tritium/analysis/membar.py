@@ -13,6 +13,11 @@ threads of a warp wait and settles nothing. A call reads and writes all the shar
 asynchronous copies have brought is seen by the thread that waited for them; so that others see it, a barrier follows
 every wait.
 
+The copy engine and the tensor cores access shared memory, too. What is copied into a buffer must come behind what
+threads did with these bytes; whoever reads it has waited for the copy at an mbarrier himself, and needs nothing more.
+What an instruction reads while the thread goes on counts as read where it is waited for. An arrival at an mbarrier says
+that the threads are done with what stands in front of it: where one arrives for all, the others come first.
+
 Warps that are specialized meet before and after; each group of them waits at barriers of its own in between.
 
 Branches join what their ends left; a loop is followed until another round adds nothing, so that the end of an iteration
@@ -21,10 +26,11 @@ is seen by the beginning of the next. Barriers that were found necessary stay, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..dialects import gpu, scf, tt, ttg
+from ..dialects.ttg_context import num_warps
 from ..ir import PURE, READ, WRITE, Block, IntegerAttr, Operation, Region, Value, constant_of, memory_effects
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
@@ -70,7 +76,16 @@ def is_barrier(op: Operation | None) -> bool:
     """Whether all threads of the block wait here, and see each other's shared memory after it."""
     if isinstance(op, ttg.Barrier):
         return bool(op.addrSpace & ttg.AddrSpace.local)
-    return isinstance(op, gpu.Barrier)
+    if op is not None and op.name == "ttng.cluster_barrier":
+        return not op.relaxed  # type: ignore[attr-defined]
+    return isinstance(op, gpu.Barrier) or (op is not None and op.name in _MEET)
+
+
+def speaks_for_all(op: Any) -> bool:
+    """Whether one thread of the block arrives at an mbarrier in the name of all; else one of each warp does."""
+    if op.name == "ttng.arrive_barrier":
+        return op.count % (num_warps(op) or 1) != 0  # type: ignore[no-any-return]
+    return op.name == "ttng.barrier_expect"  # type: ignore[no-any-return]
 
 
 class _Walker:
@@ -120,9 +135,9 @@ class _Walker:
             return self.specialize(op, state)
         if is_barrier(op):
             return NOTHING
-        if isinstance(op, ttg.AsyncWait):
-            if is_barrier(op.next) or isinstance(op.next, ttg.AsyncWait):
-                return state  # the barrier there is for this one, too
+        if op.name in _WAITS:
+            if is_barrier(op.next) or (op.next is not None and op.next.name in (*_WAITS, "tt.return")):
+                return state  # the barrier there is for this one, too; what ends needs none
             self.found.after.add(op)
             return NOTHING
         return self.access(op, state)
@@ -158,12 +173,18 @@ class _Walker:
         """What is unsettled behind an operation without control flow; a barrier is asked for where it is needed."""
         own = self.allocation.buffers.get(op)
         explicit = self.explicit(op)
+        if speaks_for_all(op) and state:
+            self.found.before.add(op)
+            state = NOTHING
         if isinstance(op, tt.Call):
             uses = explicit | _both(own)
             return self.settled(op, state, uses) | uses
         if own is not None and not isinstance(op, ttg.LocalAlloc):
             return self.scratch(op, own, state, explicit)
-        return self.settled(op, state, explicit) | explicit if explicit else state
+        if not explicit:
+            return state
+        left = NOTHING if op.name in _STARTS else explicit
+        return self.settled(op, state, explicit) | left
 
     def scratch(self, op: Operation, own: Buffer, state: State, explicit: State) -> State:
         writes = frozenset([Use(own.offset, own.end, True)])
@@ -183,10 +204,9 @@ class _Walker:
     def explicit(self, op: Operation) -> State:
         """The buffers that an operation reads and writes."""
         touched: Any
-        if isinstance(op, ttg.LocalAlloc):
-            touched = [(op.results[0], WRITE)] if op.operands else []
-        elif isinstance(op, ttg.AsyncCopyGlobalToLocal):
-            touched = [(op.result, WRITE)]
+        said = _TOUCHES.get(op.name)
+        if said is not None:
+            touched = [(v, effect) for v, effect in said(op) if is_buffer(v)]
         elif op.traits & PURE or isinstance(op, (ttg.LocalDealloc, ttg.AsyncCommitGroup)):
             touched = []
         else:
@@ -213,6 +233,51 @@ class _Walker:
                 return [(first, first + stride)]
             return self.bytes_of(maker.src)
         return [(buffer.offset, buffer.end) for buffer in self.allocation.of(value)]
+
+
+# By name: few programs have operations of the ttng dialect, and the others need not import it.
+
+_WAITS = ("ttg.async_wait", "ttng.async_tma_store_wait")
+"""Waits for what the thread itself has begun, which other threads learn of by a barrier."""
+
+_MEET = ("ttng.cluster_wait", "ttng.tensormap_fenceproxy_acquire")
+"""What lets all threads of a block wait for each other, besides barriers."""
+
+_STARTS = ("ttng.barrier_expect", "ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather")
+"""What begins a copy into a buffer, whose end is waited for at an mbarrier."""
+
+
+def _filled(op: Any) -> list[tuple[Value, int]]:
+    return [(op.result, WRITE), (op.barrier, READ)]
+
+
+def _all_read(op: Any) -> list[tuple[Value, int]]:
+    return [(v, READ) for v in op.operands]
+
+
+def _read_in(name: str) -> Callable[[Any], list[tuple[Value, int]]]:
+    return lambda op: [(getattr(op, name), READ)]
+
+
+_TOUCHES: dict[str, Callable[[Any], list[tuple[Value, int]]]] = {
+    "ttg.local_alloc": lambda op: [(op.results[0], WRITE)] if op.operands else [],
+    "ttg.async_copy_global_to_local": lambda op: [(op.result, WRITE)],
+    "ttng.init_barrier": lambda op: [(op.alloc, WRITE)],
+    "ttng.inval_barrier": lambda op: [(op.alloc, WRITE)],
+    # Threads change an mbarrier in one step each: in any order.
+    "ttng.barrier_expect": _read_in("alloc"),
+    "ttng.arrive_barrier": _read_in("alloc"),
+    "ttng.wait_barrier": _read_in("alloc"),
+    "ttng.async_copy_mbarrier_arrive": _read_in("barrier"),
+    "ttng.async_tma_copy_global_to_local": _filled,
+    "ttng.async_tma_gather": _filled,
+    "ttng.async_tma_copy_local_to_global": _read_in("src"),
+    "ttng.async_tma_reduce": _read_in("src"),
+    "ttng.async_tma_scatter": _read_in("src"),
+    "ttng.warp_group_dot": _all_read,
+    "ttng.warp_group_dot_wait": _all_read,
+}
+"""The buffers that an operation reads and writes, where its traits say too much or too little."""
 
 
 def _both(buffer: Buffer | None) -> State:

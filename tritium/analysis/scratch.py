@@ -23,17 +23,22 @@ __all__ = ["SCRATCH_ALIGNMENT", "scratch_bytes", "scratch_of"]
 SCRATCH_ALIGNMENT = 128
 
 Size = Callable[[Any], int]
-_SIZES: dict[type, Size] = {}
+_SIZES: dict[str, Size] = {}
+"""By name of the operation."""
 
 
-def scratch_of(*classes: type) -> Callable[[Size], Size]:
-    """Register a function from an operation of one of these classes to the bytes of scratch that its lowering needs."""
+def scratch_of(*classes: type[Operation] | str) -> Callable[[Size], Size]:
+    """Register a function from an operation of one of these classes to the bytes of scratch that its lowering needs.
+
+    Of a dialect that few programs use a class is said by the operation's name, so that it need not be imported.
+    """
 
     def register(size: Size) -> Size:
         for cls in classes:
-            if cls in _SIZES:
-                raise ValueError(f"two functions say how much scratch {cls.__name__} needs")
-            _SIZES[cls] = size
+            name = cls if isinstance(cls, str) else cls.name
+            if name in _SIZES:
+                raise ValueError(f"two functions say how much scratch {name} needs")
+            _SIZES[name] = size
         return size
 
     return register
@@ -41,5 +46,5 @@ def scratch_of(*classes: type) -> Callable[[Size], Size]:
 
 def scratch_bytes(op: Operation) -> int:
     """Bytes of scratch that the lowering of `op` needs; 0 where nothing is registered for its class."""
-    size = _SIZES.get(op.__class__)
+    size = _SIZES.get(op.name)
     return 0 if size is None else size(op)

@@ -8,14 +8,15 @@ one, lie in different banks: shared memory has 32 banks of 4 bytes, so 1024 bits
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ..layout.bases import order_of_bases, per_block
 from .ttg_layouts import Distributed, DotOperand, NvidiaMma
 from .ttg_maps import linear_layout
-from .ttg_memory import MemDescType, SwizzledShared
+from .ttg_memory import MemDescType, NvmmaShared, SwizzledShared
 
-__all__ = ["cluster_bases", "memory_order", "operand_layout", "swizzled_for", "transposed_buffer"]
+__all__ = ["cluster_bases", "memory_order", "nvmma_for", "operand_layout", "swizzled_for", "transposed_buffer"]
 
 #: Bits that all banks together deliver at once (CUDA C++ programming guide, "shared memory": 32 banks of 32 bits).
 ALL_BANKS = 1024
@@ -54,6 +55,33 @@ def swizzled_for(
         vec, rows = rows, vec
     phases = max(min(rows, ALL_BANKS // (vec * bits)), 1)
     return SwizzledShared(vec, per_phase, max(phases // per_phase, 1), tuple(order), blocks)
+
+
+def nvmma_for(
+    shape: Sequence[int],
+    order: Sequence[int],
+    bits: int,
+    blocks: tuple[tuple[int, ...], ...] = (),
+    fp4_padded: bool = False,
+) -> NvmmaShared:
+    """The buffer of `shape`, dimension `order[0]` contiguous, that wgmma reads and the copy engine fills.
+
+    The widest swizzle that a row of it fills; none where there are fewer than the 8 rows that a swizzle permutes.
+    `bits` and `blocks` as above; `fp4_padded`: bytes of two 4-bit elements, which take twice as much room there.
+    """
+    mine = per_block(shape, blocks)
+    row = mine[order[0]] * bits // 8 * (2 if fp4_padded else 1)
+    swizzle = next((n for n in (128, 64, 32) if row % n == 0), 0)
+    if prod(mine[d] for d in order[1:]) < 8:
+        swizzle = 0
+    return NvmmaShared(
+        swizzlingByteWidth=swizzle,
+        transposed=len(order) > 1 and order[0] == 0,
+        elementBitWidth=bits,
+        fp4Padded=fp4_padded,
+        rank=len(shape),
+        CGALayout=blocks,
+    )
 
 
 def memory_order(layout: Distributed, shape: Sequence[int]) -> tuple[int, ...]:

@@ -41,6 +41,11 @@ FILES = {
         math.ceil math.floor math.trunc math.round math.roundeven math.copysign math.fma math.ctpop math.absi
         math.ctlz math.cttz
     """,
+    "mbarrier": """
+        ttng.init_barrier ttng.inval_barrier ttng.barrier_expect ttng.arrive_barrier ttng.wait_barrier
+        ttng.async_copy_mbarrier_arrive ttng.fence_async_shared ttng.fence_mbarrier_init_release_cluster
+        ttng.cluster_arrive ttng.cluster_wait ttng.cluster_barrier
+    """,
     "memory": "tt.addptr tt.load tt.store",
     "program": """
         tt.get_program_id tt.get_num_programs ttg.global_scratch_alloc ttg.warp_id nvvm.barrier
@@ -59,6 +64,13 @@ FILES = {
     "shared_memory": """
         ttg.local_alloc ttg.local_dealloc ttg.local_store ttg.local_load ttg.local_gather ttg.local_scatter
         ttg.memdesc_index ttg.memdesc_subslice ttg.memdesc_trans ttg.memdesc_reshape ttg.memdesc_reinterpret
+    """,
+    "tensormap": """
+        ttng.tensormap_create ttng.tensormap_fenceproxy_acquire ttng.reinterpret_tensor_descriptor
+    """,
+    "tma": """
+        ttng.async_tma_copy_global_to_local ttng.async_tma_copy_local_to_global ttng.async_tma_reduce
+        ttng.async_tma_store_wait
     """,
     "warp_specialize": "ttg.warp_specialize ttg.warp_yield ttg.warp_return",
 }

@@ -12,11 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...analysis.tma import DESCRIPTOR_BYTES
 from ...dialects import builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
-from ...support import InternalError, UnsupportedOperation
+from ...support import InternalError
 from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_region
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
@@ -119,17 +120,23 @@ def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
     """Bind the arguments of a function; what LLVM should write for them."""
     out = []
     for i, arg in enumerate(func.entry.args):
-        if isinstance(arg.type, TensorDescType):
-            raise UnsupportedOperation(func, f"takes a tensor descriptor, {arg.type}, which is not lowered yet")
         types = types_of(arg.type)
         names = [f"%arg{i}" if len(types) == 1 else f"%arg{i}.{k}" for k in range(len(types))]
         e.bind(arg, names)
-        out += [f"{ty}{_alignment(func, i, arg)} {name}" for ty, name in zip(types, names)]
+        out += [f"{ty}{_attributes(e, func, i, arg)} {name}" for ty, name in zip(types, names)]
     return out
 
 
-def _alignment(func: tt.Func, i: int, arg: Value) -> str:
-    """What the specialization knows of a pointer, so that LLVM and the reader of the PTX know it too."""
+_BY_VALUE = f' byval([{DESCRIPTOR_BYTES} x i8]) align 64 "nvvm.grid_constant"'
+
+
+def _attributes(e: FunctionContext, func: tt.Func, i: int, arg: Value) -> str:
+    """What the specialization knows of a pointer, so that LLVM and the reader of the PTX know it too.
+
+    A descriptor is a parameter itself: the copy engine reads it where the launch has put it.
+    """
+    if isinstance(arg.type, TensorDescType) and e.is_kernel:
+        return _BY_VALUE
     if not isinstance(arg.type, PointerType) or func.arg_attrs is None:
         return ""
     found = func.arg_attrs.elements[i].get("tt.divisibility")

@@ -5,6 +5,7 @@
 | a scalar | one |
 | a tensor | one a register of its layout, in the order of the register's number |
 | a buffer (`!ttg.memdesc`) | the address in shared memory, then one i32 a dimension: the offset of what is seen |
+| a tensor descriptor | its generic address: in global memory, or among the parameters of the kernel |
 | a token | none |
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ...dialects.tt_types import PointerType
+from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_maps import linear_layout_of
 from ...dialects.ttg_memory import AsyncTokenType, MemDescType
 from ...ir import (
@@ -49,6 +50,8 @@ def llvm_type(ty: Type) -> str:
         return "i32"
     if isinstance(ty, PointerType):
         return f"ptr addrspace({ty.address_space})" if ty.address_space else "ptr"
+    if isinstance(ty, TensorDescType):
+        return "ptr"
     raise InternalError(f"no LLVM type for {ty}")
 
 

@@ -29,6 +29,12 @@ SPELLINGS = [
         "combine-tensor-select-and-if", "TritonGPUCombineTensorSelectAndIf", ("tritongpu-combine-tensor-select-and-if",)
     ),
     Spelling("reduce-data-duplication", "TritonGPUReduceDataDuplication", ("tritongpu-reduce-data-duplication",)),
+    Spelling(
+        "optimize-descriptor-encoding",
+        "TritonNvidiaGPUOptimizeDescriptorEncodingPass",
+        ("triton-nvidia-optimize-descriptor-encoding",),
+    ),
+    Spelling("tma-lowering", "TritonNvidiaGPUTMALoweringPass", ("triton-nvidia-tma-lowering",)),
     Spelling("reorder-instructions", "TritonGPUReorderInstructions", ("tritongpu-reorder-instructions",)),
     Spelling("optimize-thread-locality", "TritonGPUOptimizeThreadLocality", ("tritongpu-optimize-thread-locality",)),
     Spelling(

@@ -27,6 +27,11 @@ def _asks_for_warps(module: Operation) -> bool:
     return any("tt.warp_specialize" in op.attributes for op in module.walk())
 
 
+_ACCESSED = ("load", "store", "gather", "scatter", "reduce")
+_has_descriptors = has_any("tt.make_tensor_descriptor", *(f"tt.descriptor_{name}" for name in _ACCESSED))
+"""Whether the copy engine has work: descriptors that became pointers are none."""
+
+
 _ACCESSES = [  # order matters: see ORDER
     _row("coalesce", "every access to global memory takes its widest vector"),
 ]
@@ -53,9 +58,20 @@ _PRODUCTS = [
     ),
     _row("remove-layout-conversions", "results of products stay where products leave them"),
     _row("optimize-dot-operands", "operands are turned where they are read from shared memory"),
-    _general("loop-aware-cse", "operands of several products are made once"),
 ]
 """Matrix products, for all generations."""
+
+_DESCRIPTORS = [
+    _row(
+        "optimize-descriptor-encoding",
+        "tiles of descriptors lie in shared memory as their users read them",
+        when=_has_descriptors,
+    ),
+]
+"""What the copy engine must know of a tile; since Hopper."""
+
+_OPERANDS = [_general("loop-aware-cse", "operands of several products are made once")]
+"""Behind that, for all generations."""
 
 _LOOPS = [
     _general("canonicalize", "loops in normal form, for what moves out of them"),
@@ -77,8 +93,15 @@ _CLEAN = [
 _PREFETCH = [_row("prefetch", "operands of the next step are read while this one multiplies", when=has_any("tt.dot"))]
 """Products of Ampere and Ada, whose operands come from registers."""
 
+_AGAIN = [_row("optimize-dot-operands", "again, for what left its loop")]
+"""Products behind the pipeliner, for all generations."""
+
+_COPIES = [
+    _row("tma-lowering", "descriptors as instructions of the copy engine", when=_has_descriptors),
+]
+"""Accesses by descriptor that wait for their data; since Hopper."""
+
 _TAIL = [
-    _row("optimize-dot-operands", "again, for what left its loop"),
     _row("remove-layout-conversions", "between what all passes above have chosen"),
     _row(
         "reduce-data-duplication", "operands that warps share are in shared memory", when=has_any("ttg.convert_layout")
@@ -111,6 +134,9 @@ ORDER = [
     ("f32-dot-tc", "accelerate-matmul", "it makes the products that there are instructions for"),
     ("remove-layout-conversions", "accelerate-matmul", "it looks at what operands are made of"),
     ("accelerate-matmul", "optimize-dot-operands", "it chooses the layouts of operands"),
+    ("accelerate-matmul", "optimize-descriptor-encoding", "products say how they want their operands in memory"),
+    ("optimize-descriptor-encoding", "tma-lowering", "a descriptor in memory says which layout it has"),
+    ("tma-lowering", "reorder-instructions", "buffers and barriers that it makes are among what there is to order"),
     ("optimize-thread-locality", "accelerate-matmul", "it looks for reductions that are not of products"),
     ("remove-layout-conversions", "reduce-data-duplication", "what it writes out no pass takes back"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
@@ -126,13 +152,11 @@ ORDER = [
 LATER = {
     "fuse-nested-loops": "before the loops' first canonicalize: one loop of two, where `flatten` asks for it",
     "to-clc": "first, where a kernel takes work of others; lower-clc at the end",
-    "optimize-descriptor-encoding": "behind optimize-dot-operands: how tiles of descriptors lie in shared memory",
     "assign-latencies": "behind it: how long loads take",
     "schedule-loops": "behind it: which iteration does what",
     "pipeline": "behind it: loads of later iterations while this one computes",
     "coalesce-async-copy": "behind the second optimize-dot-operands: asynchronous copies of whole vectors",
     "optimize-tmem-layouts": "behind it; with the other passes of tensor memory, for Blackwell",
-    "tma-lowering": "before the last remove-layout-conversions: descriptors as instructions of the copy engine",
     "fence-insertion": "behind symbol-dce: writes that the copy engine and wgmma must see",
     "mma-lowering": "behind it: products of Hopper and Blackwell as instructions",
     "hoist-mbarrier-lifecycle": "behind it: barriers made once",
@@ -157,7 +181,9 @@ def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
     )
     loops = [*loops, warps] if 90 <= capability < 100 else loops
     ahead = _PREFETCH if 80 <= capability < 90 else []
-    return [*_ACCESSES, precision, *_LAYOUTS, *_PRODUCTS, *loops, *_CLEAN, *ahead, *_TAIL]
+    described, copies = (_DESCRIPTORS, _COPIES) if capability >= 90 else ([], [])
+    products = [*_PRODUCTS, *described, *_OPERANDS]
+    return [*_ACCESSES, precision, *_LAYOUTS, *products, *loops, *_CLEAN, *ahead, *_AGAIN, *copies, *_TAIL]
 
 
 for _capability in (75, 80, 90, 100):

@@ -1,0 +1,143 @@
+"""What the copy engine (TMA) must know of a descriptor, and which descriptors it can serve.
+
+A descriptor in memory (PTX: tensor map, 128 bytes) says where a tensor lies and how large a box is. One instruction
+moves a box; a block that is wider than a swizzled row, or longer than 256, takes several, whose boxes lie behind each
+other in shared memory (`layout.shared.tma_block_shape`).
+
+The numbers of `element_number` and `swizzle_number` are those of `tensormap.replace` (PTX ISA 8.7, section 9.7.9.27).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ..dialects.tt_types import TensorDescType
+from ..dialects.ttg_memory import NvmmaShared, SwizzledShared
+from ..ir import FloatType, IntegerType, TensorType, Type, bf16, f16, f32, f64
+from ..layout.bases import per_block
+from ..layout.shared import tma_block_shape
+from .scratch import scratch_of
+
+__all__ = [
+    "DESCRIPTOR_BYTES",
+    "block_bytes",
+    "box_of",
+    "element_number",
+    "fits_engine",
+    "layout_for_shape",
+    "swizzle_number",
+    "tensordesc_row",
+]
+
+#: Size and alignment of a descriptor in memory: of a CUtensorMap, and of the objects of `tensormap.replace`.
+DESCRIPTOR_BYTES = 128
+
+#: What the engine moves of a row is a multiple of this, in bytes (CUDA driver API, cuTensorMapEncodeTiled).
+LEAST_ROW = 16
+
+_FLOATS: dict[Type, int] = {f16: 6, f32: 7, f64: 9, bf16: 10}
+_INTEGERS = {(8, False): 0, (8, True): 0, (16, False): 1, (16, True): 1}
+_INTEGERS |= {(32, False): 2, (32, True): 3, (64, False): 4, (64, True): 5}
+_FP4_PADDED = 14
+_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+
+
+def element_number(ty: TensorDescType) -> int | None:
+    """The number of the element type, None where the engine has none; 8-bit floats are bytes to it."""
+    element, layout = ty.block.element, ty.block.encoding
+    if isinstance(layout, NvmmaShared) and layout.fp4Padded:
+        return _FP4_PADDED
+    if element in _FLOATS:
+        return _FLOATS[element]
+    if isinstance(element, (IntegerType, FloatType)):
+        return _INTEGERS.get((element.width, getattr(element, "signedness", "") == "s"))
+    return None
+
+
+def swizzle_number(layout: Any) -> int:
+    """The number of the swizzle of a layout; `ValueError` for one that the engine does not write."""
+    if isinstance(layout, SwizzledShared) and layout.vec == layout.perPhase == layout.maxPhase == 1:
+        return 0
+    if not isinstance(layout, NvmmaShared) or layout.transposed:
+        raise ValueError(f"the copy engine does not write buffers of layout {layout}")
+    if layout.fp4Padded and layout.swizzlingByteWidth != 128:
+        raise ValueError("padded 4-bit elements need a swizzle of 128 bytes")
+    return _SWIZZLES[layout.swizzlingByteWidth]
+
+
+def box_of(layout: Any, shape: Sequence[int], packed: bool = False) -> list[int]:
+    """What one instruction moves of a block of `shape`, in elements; of padded 4-bit ones, unless `packed`, halves."""
+    mine = per_block(shape, getattr(layout, "CGALayout", ()))
+    if not isinstance(layout, NvmmaShared):
+        return tma_block_shape(mine, 0, 8, False, False)
+    padded = layout.fp4Padded
+    box = tma_block_shape(mine, layout.swizzlingByteWidth, layout.elementBitWidth, layout.transposed, padded)
+    if padded and not packed:
+        box[-1] *= 2
+    return box
+
+
+def block_bytes(layout: Any, shape: Sequence[int], bits: int) -> int:
+    """The bytes that one thread block gets of a block of `shape`: what its barrier must expect."""
+    return prod(per_block(shape, getattr(layout, "CGALayout", ()))) * bits // 8
+
+
+def _fitted(bases: Sequence[Sequence[int]], rank: int) -> tuple[tuple[int, ...], ...]:
+    """Bases with `rank` dimensions: those in front are dropped, or added as zeros."""
+    return tuple((*[0] * (rank - len(basis)), *basis[max(0, len(basis) - rank) :]) for basis in bases)
+
+
+def layout_for_shape(layout: NvmmaShared, shape: Sequence[int]) -> NvmmaShared:
+    """The same swizzle for a block of another number of dimensions: those of size 1 in front come or go."""
+    rank = len(shape)
+    return NvmmaShared(
+        swizzlingByteWidth=layout.swizzlingByteWidth,
+        transposed=layout.transposed,
+        elementBitWidth=layout.elementBitWidth,
+        fp4Padded=layout.fp4Padded,
+        rank=rank,
+        CGALayout=_fitted(layout.CGALayout, rank),
+    )
+
+
+def fits_engine(block: TensorType, nan: bool = False) -> str | None:
+    """What keeps the engine from moving such blocks, None if nothing does; `nan`: it must fill with NaN.
+
+    >>> fits_engine(TensorType((64, 64), f16)), fits_engine(TensorType((64, 4), f16))
+    (None, 'rows of 8 bytes are shorter than 16')
+    """
+    element = block.element
+    if element_number(TensorDescType(TensorType(block.shape, element))) is None:
+        return f"there are no elements {element}"
+    if not 1 <= block.rank <= 5:
+        return f"tensors have 1 to 5 dimensions, not {block.rank}"
+    row = block.shape[-1] * element.width // 8  # type: ignore[attr-defined]
+    if row < LEAST_ROW:
+        return f"rows of {row} bytes are shorter than {LEAST_ROW}"
+    if nan and element not in _FLOATS:
+        return f"only f16, bf16, f32 and f64 are filled with NaN, not {element}"
+    return None
+
+
+def tensordesc_row(ty: TensorDescType) -> dict[str, Any]:
+    """What a launch needs to encode a descriptor of this type: a row of the metadata `tensordesc_meta`."""
+    layout = ty.block.encoding
+    number = element_number(ty)
+    assert number is not None
+    padded = isinstance(layout, NvmmaShared) and layout.fp4Padded
+    return {
+        "swizzle": swizzle_number(layout),
+        "elem_size": ty.block.element.width // 8,  # type: ignore[attr-defined]
+        "elem_type": number,
+        "block_size": box_of(layout, ty.block.shape),
+        "fp4_padded": padded,
+        "is_im2col": False,
+    }
+
+
+@scratch_of("ttng.tensormap_create")
+def _tensormap(op: Any) -> int:
+    """Where the descriptor is built; the first warp alone uses it."""
+    return DESCRIPTOR_BYTES

@@ -1,0 +1,126 @@
+"""tma-lowering: accesses by descriptor become copies of the copy engine (TMA), which are waited for at once.
+
+    %x = tt.descriptor_load %d[%i, %j]      =>   %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, …>
+                                                 %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared1, …>
+                                                 ttng.init_barrier %b, 1
+                                                 ttng.barrier_expect %b, 8192, %true
+                                                 ttng.async_tma_copy_global_to_local %d[%i, %j] %m, %b, %true
+                                                 ttng.wait_barrier %b, %c0
+                                                 ttng.inval_barrier %b
+                                                 %x = ttg.local_load %m
+    tt.descriptor_store %d[%i, %j], %x      =>   %m = ttg.local_alloc %x : … -> !ttg.memdesc<64x64xf16, #shared, …>
+                                                 ttng.fence_async_shared {bCluster = false}
+                                                 ttng.async_tma_copy_local_to_global %d[%i, %j] %m
+                                                 ttng.async_tma_store_wait {pendings = 0 : i32}
+    %d = tt.make_tensor_descriptor %p, …    =>   %s = ttg.global_scratch_alloc {alignment = 128, nbytes = 128}
+                                                 ttng.tensormap_create %s, %p, …
+                                                 ttng.tensormap_fenceproxy_acquire %s
+                                                 %d = ttng.reinterpret_tensor_descriptor %s
+
+Gathers are loads, reductions in memory and scatters are stores that begin another copy. Where what is loaded goes to a
+buffer of the descriptor's own layout, that buffer is the one it was copied to. Loads that iterations ahead of their use
+could begin are the pipeliner's, which has been here before; what it left comes here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...analysis.tma import DESCRIPTOR_BYTES
+from ...dialects import arith, tt, ttg, ttng
+from ...dialects.ttg_memory import MemDescType
+from ...ir import Builder, Operation, Value, count, functions_of, i8, i32, may_change, pass_on
+from .tma_copies import barrier_type, buffer_type, create_descriptor, expected_bytes, start_load, start_store, true
+
+__all__ = ["tma_lowering"]
+
+_VIEWS = (
+    ttg.MemDescIndex,
+    ttg.MemDescSubslice,
+    ttg.MemDescTrans,
+    ttg.MemDescReshape,
+    ttg.MemDescReinterpret,
+    ttng.WarpGroupDotWait,
+)
+
+
+@pass_on("function", statistics={"copies": "loads and stores by descriptor", "descriptors": "descriptors made"})
+def tma_lowering(op: Operation) -> bool:
+    """Lower accesses by descriptor in a function, or in all functions of a module."""
+    changed = False
+    for func in functions_of(op):
+        for access in [op for op in func.walk() if op.__class__ in _LOWER]:
+            if may_change("tma-lowering", access):
+                _LOWER[access.__class__](access)
+                changed = True
+    return changed
+
+
+def _load(op: Any) -> None:
+    b = Builder(op.parent, op, op.loc)
+    kind = buffer_type(op.desc, op.result.type)
+    buffer = b.add(ttg.LocalAlloc(None, result=kind))
+    barrier = b.add(ttg.LocalAlloc(None, result=barrier_type(op)))
+    b.insert(ttng.InitBarrier(barrier, 1))
+    pred = true(b)
+    b.insert(ttng.BarrierExpect(barrier, pred, expected_bytes(kind)))
+    start_load(b, op, buffer, barrier, pred)
+    b.insert(ttng.WaitBarrier(barrier, b.add(arith.Constant.of(0, i32)), None, []))
+    b.insert(ttng.InvalBarrier(barrier))
+    _read(b, op, buffer)
+    op.erase()
+    count("copies")
+
+
+def _read(b: Builder, op: Any, buffer: Value) -> None:
+    """Let the users of what was loaded have it from the buffer: the buffer itself where they put it into one."""
+    for user in list(op.result.users):
+        if user.__class__ is ttg.LocalAlloc and user.result.type.encoding is buffer.type.encoding:  # type: ignore[attr-defined]
+            user.result.replace_all_uses_with(buffer)
+            user.erase()
+    _make_mutable(buffer)
+    if op.result.users:
+        loaded = b.add(ttg.LocalLoad(buffer, None, result=op.result.type))
+        loaded.hint = op.result.hint
+        op.result.replace_all_uses_with(loaded)
+
+
+def _make_mutable(buffer: Value) -> None:
+    """Views of a mutable buffer are mutable."""
+    for view in [op for op in buffer.users if isinstance(op, _VIEWS)]:
+        for result in view.results:
+            ty: Any = result.type
+            if isinstance(ty, MemDescType) and not ty.mutable:
+                result.type = MemDescType(ty.shape, ty.element, ty.encoding, ty.memorySpace, True, ty.allocShape)
+                _make_mutable(result)
+
+
+def _store(op: Any) -> None:
+    b = Builder(op.parent, op, op.loc)
+    buffer = b.add(ttg.LocalAlloc(op.src, result=buffer_type(op.desc, op.src.type, mutable=False)))
+    b.insert(ttng.FenceAsyncShared(False))
+    start_store(b, op, buffer)
+    b.insert(ttng.TMAStoreWait(0))
+    op.erase()
+    count("copies")
+
+
+def _make(op: Any) -> None:
+    b = Builder(op.parent, op, op.loc)
+    place = b.add(ttg.GlobalScratchAlloc(DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, result=tt.PointerType(i8)))
+    create_descriptor(b, op, place)
+    b.insert(ttng.TensormapFenceproxyAcquire(place))
+    made = b.add(ttng.ReinterpretTensorDesc(place, result=op.result.type))
+    made.hint = op.result.hint
+    op.replace_with([made])
+    count("descriptors")
+
+
+_LOWER: dict[type[Operation], Any] = {
+    tt.DescriptorLoad: _load,
+    tt.DescriptorGather: _load,
+    tt.DescriptorStore: _store,
+    tt.DescriptorReduce: _store,
+    tt.DescriptorScatter: _store,
+    tt.MakeTensorDescriptor: _make,
+}
