@@ -18,7 +18,7 @@ def _alloc(ev: Any, op: Any, src: Any = None) -> Buffer:
     return Buffer(np.array(undefined(ty)))
 
 
-@meaning("ttg.local_dealloc", "ttg.barrier")
+@meaning("ttg.local_dealloc", "ttg.barrier", "ttng.fence_async_shared")
 def _nothing(ev: Any, op: Any, *values: Any) -> None:
     return None
 
@@ -47,3 +47,17 @@ def _subslice(ev: Any, op: Any, buffer: Buffer) -> Buffer:
 @meaning("ttg.memdesc_trans")
 def _trans(ev: Any, op: Any, buffer: Buffer) -> Buffer:
     return Buffer(buffer.array.transpose(op.order))
+
+
+@meaning("ttng.warp_group_dot")
+def _warp_group_dot(ev: Any, op: Any, a: Any, b: Any, c: Any, use: Any = True) -> Any:
+    """At once, also where it is asynchronous."""
+    x, y = (v.array if isinstance(v, Buffer) else v for v in (a, b))
+    kind = np.float64 if np.asarray(c).dtype.kind == "f" else np.int64
+    product = np.matmul(x.astype(kind), y.astype(kind))
+    return product + c.astype(kind) if bool(use) else product
+
+
+@meaning("ttng.warp_group_dot_wait")
+def _warp_group_dot_wait(ev: Any, op: Any, *values: Any) -> Any:
+    return values if len(values) > 1 else values[0]

@@ -57,7 +57,7 @@ def dots() -> list[ExampleKernel]:
 
 
 @pytest.mark.parametrize("case", dots(), ids=lambda case: case.name)
-@pytest.mark.parametrize(("capability", "warps"), [(80, 4), (89, 8), (120, 4)])
+@pytest.mark.parametrize(("capability", "warps"), [(80, 4), (89, 8), (90, 4), (90, 8), (120, 4)])
 def test_examples(case: ExampleKernel, capability: int, warps: int, triton_oracle: TritonOracle) -> None:
     text = ttir_of(case, max(case.capability, capability))
     before = ["coalesce", "remove_layout_conversions", "optimize_thread_locality"]
@@ -76,8 +76,8 @@ TYPES = ["f16", "bf16", "f32", *FP8, "i8", "f64"]
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(("warps", "ctas"), [(1, 1), (4, 1), (8, 2)])
 def test_instructions(dtype: str, warps: int, ctas: int, triton_oracle: TritonOracle) -> None:
-    for capability in (75, 80, 89, 120):
-        for shape in ((16, 16, 32), (32, 128, 32), (128, 32, 64)):
+    for capability in (75, 80, 89, 90, 120):
+        for shape in ((16, 16, 32), (32, 128, 32), (128, 32, 64), (64, 256, 64)):
             for batch in ("", "2x"):
                 precision = "tf32" if dtype == "f32" and shape[0] != 16 else ""
                 text = product(dtype, *shape, precision=precision, batch=batch)

@@ -72,6 +72,7 @@ FILES = {
         ttng.async_tma_copy_global_to_local ttng.async_tma_copy_local_to_global ttng.async_tma_reduce
         ttng.async_tma_store_wait
     """,
+    "warp_group": "ttng.warp_group_dot ttng.warp_group_dot_wait",
     "warp_specialize": "ttg.warp_specialize ttg.warp_yield ttg.warp_return",
 }
 """The operations (by name, with spaces between) that a file registers lowerings of."""

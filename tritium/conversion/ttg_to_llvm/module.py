@@ -70,7 +70,10 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
-    head = [f'target triple = "{TRIPLE}"', f"{SHARED} = external addrspace(3) global [0 x i8], align 16"]
+    head = [
+        f'target triple = "{TRIPLE}"',
+        f"{SHARED} = external addrspace(3) global [0 x i8], align {_alignment_of(context)}",
+    ]
     tail = [] if debug is None else [debug.text()]
     attributes = [
         "attributes #0 = { nounwind }",
@@ -79,6 +82,11 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
     ]
     parts = [*head, *sorted(context.declares), *context.functions.values(), *bodies, *attributes, *tail]
     return LoweredModule("\n\n".join(parts) + "\n", kernel.sym_name, _shared_bytes(module))
+
+
+def _alignment_of(context: ModuleContext) -> int:
+    """Of all shared memory: from sm_90 on that of what wgmma and the copy engine read in rows of 128 bytes."""
+    return 1024 if context.capability >= 90 else 16
 
 
 def _number(module: Operation, name: str) -> int:

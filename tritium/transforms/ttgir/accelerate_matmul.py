@@ -8,10 +8,10 @@
     %e = tt.dot %x, %y, %z : … -> tensor<64x64xf32, #mma>
     %d = ttg.convert_layout %e : … -> tensor<64x64xf32, #blocked>
 
-**Which instruction.** `VERSIONS` says what each capability has, the best first. So far all of them use version 2,
-`mma.sync`: the places of version 3 (`wgmma`) and 5 (`tcgen05.mma`) are marked there. Operands are f16, bf16, fp8,
-8-bit integers, f64 where the chip has fast instructions for it, and f32 where tf32 is allowed; everything else, and
-everything on chips before sm_80, stays with a blocked layout: multiply and add, thread by thread.
+**Which instruction.** `VERSIONS` says what each capability has, the best first: version 2 is `mma.sync`, version 3
+`wgmma` (`warp_group_dots` writes those); the place of version 5 (`tcgen05.mma`) is marked there. Operands are f16,
+bf16, fp8, 8-bit integers, f64 where the chip has fast instructions for it, and f32 where tf32 is allowed; everything
+else, and everything on chips before sm_80, stays with a blocked layout: multiply and add, thread by thread.
 
 **Which warps.** Each warp should have about as many instruction tiles down as along, so that what it loads of both
 operands is least. But where one product's result is another's operand, as in attention, all warps stand along one
@@ -58,14 +58,15 @@ from ...ir import (
     pass_on,
 )
 from ...layout.bases import per_block
+from .warp_group_dots import takes_warp_group, warp_group_dot
 
 __all__ = ["accelerate_matmul"]
 
 #: (capabilities from, up to but not including) -> versions of tensor cores' instructions, the best first.
-#: sm_90 to sm_99 will have 3 before 2, sm_100 to sm_119 will have 5 before 2.
+#: sm_100 to sm_119 will have 5 before 2.
 VERSIONS: dict[tuple[int, int], tuple[int, ...]] = {
     (80, 90): (2,),
-    (90, 100): (2,),
+    (90, 100): (3, 2),
     (100, 120): (2,),
     (120, 130): (2,),
 }
@@ -88,7 +89,7 @@ def accelerate_matmul(module: Operation) -> bool:
     for dot in [op for op in module.walk() if op.__class__ is tt.Dot][::-1]:
         version = version_for(capability, dot)
         if version and may_change("accelerate-matmul", dot):
-            _accelerate(dot, version, capability)
+            _accelerate(dot, version)
             changed += 1
     count("products accelerated", changed)
     mixed = [_widen(op, capability) for op in module.walk() if op.__class__ is tt.Dot]
@@ -106,6 +107,8 @@ def version_for(capability: int, dot: Any) -> int:
 
 def _takes(version: int, capability: int, dot: Any) -> bool:
     """Whether instructions of `version` multiply and add these types."""
+    if version == 3 and not takes_warp_group(dot):
+        return False
     a, b, d = (element_type(v.type) for v in (dot.a, dot.b, dot.d))
     if f64 in (a, b, d):
         return a is b is d and capability in FAST_F64
@@ -118,8 +121,17 @@ def _takes(version: int, capability: int, dot: Any) -> bool:
     return a is b and a in _HALF_FLOATS and d in ((f16, f32) if a is f16 else (f32,))
 
 
-def _accelerate(dot: Any, version: int, capability: int) -> None:
+def _accelerate(dot: Any, version: int) -> None:
     """Put the layouts of an instruction around a product."""
+    new = warp_group_dot(dot) if version == 3 else _warp_dot(dot, version)
+    back = ttg.ConvertLayout(new.results[0], result=dot.d.type, loc=dot.loc)
+    dot.parent.insert_before(back, dot)
+    back.result.hint = dot.d.hint
+    dot.replace_with([back.result])
+
+
+def _warp_dot(dot: Any, version: int) -> Operation:
+    """A product by single warps, with its operands and sums, in front of `dot`."""
     result = dot.d.type
     shape = per_block(result.shape, result.encoding.CGALayout)
     tile = [1] * (len(shape) - 2) + [8 if element_type(dot.a.type) is f64 else 16, 8]
@@ -137,10 +149,7 @@ def _accelerate(dot: Any, version: int, capability: int) -> None:
     a, b = (converted(v, operand_layout(i, layout, bits)) for i, v in enumerate((dot.a, dot.b)))
     new = tt.Dot(a, b, c, dot.inputPrecision, dot.maxNumImpreciseAcc, loc=dot.loc)
     dot.parent.insert_before(new, dot)
-    back = ttg.ConvertLayout(new.d, result=result, loc=dot.loc)
-    dot.parent.insert_before(back, dot)
-    back.result.hint = dot.d.hint
-    dot.replace_with([back.result])
+    return new
 
 
 # -- warps --------------------------------------------------------------------------------------------------------

@@ -109,6 +109,9 @@ _TAIL = [
     _row("reorder-instructions", "few registers in use at a time"),
     _general("loop-aware-cse", "each value once, in the layouts it now has"),
     _general("symbol-dce", "functions that nothing calls are not lowered"),
+    _row(
+        "fence-insertion", "products by warp groups see what threads have written", when=has_any("ttng.warp_group_dot")
+    ),
     _general("sccp", "what the passes above made constant"),
     _general("cse", "and equal"),
     _general("canonicalize", "lowering meets the normal form only"),
@@ -140,6 +143,7 @@ ORDER = [
     ("optimize-thread-locality", "accelerate-matmul", "it looks for reductions that are not of products"),
     ("remove-layout-conversions", "reduce-data-duplication", "what it writes out no pass takes back"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
+    ("reduce-data-duplication", "fence-insertion", "it looks at who writes the buffers that there are"),
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
     ("combine-tensor-select-and-if", "nvgpu-warp-specialization", "a tensor that branches choose is in flight"),
     ("nvgpu-warp-specialization", "sccp", "counters of rings begin with constants"),
@@ -157,8 +161,7 @@ LATER = {
     "pipeline": "behind it: loads of later iterations while this one computes",
     "coalesce-async-copy": "behind the second optimize-dot-operands: asynchronous copies of whole vectors",
     "optimize-tmem-layouts": "behind it; with the other passes of tensor memory, for Blackwell",
-    "fence-insertion": "behind symbol-dce: writes that the copy engine and wgmma must see",
-    "mma-lowering": "behind it: products of Hopper and Blackwell as instructions",
+    "mma-lowering": "behind fence-insertion: products of Hopper and Blackwell as instructions",
     "hoist-mbarrier-lifecycle": "behind it: barriers made once",
 }
 """Passes of Triton 3.9's order that are not there yet: name -> its place and what it is for."""

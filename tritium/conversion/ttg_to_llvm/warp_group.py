@@ -1,0 +1,354 @@
+"""Products by four warps together: `wgmma`, PTX ISA 8.7, section 9.7.15.
+
+    ttng.warp_group_dot %a, %b, %c               wgmma.fence.sync.aligned;
+                                                 wgmma.mma_async….m64n64k16.f32.f16.f16 {d0, …}, a, b, p, 1, 1, 0, 1;
+                                                 …
+                                                 wgmma.commit_group.sync.aligned;
+                                                 wgmma.wait_group.sync.aligned 0;     unless it is asynchronous
+    ttng.warp_group_dot_wait %d {pendings = 1}   wgmma.wait_group.sync.aligned 1;
+
+One product is one statement of inline assembly, with everything between its fence and its commit: sums go in and come
+out in one set of registers, and neither LLVM nor the assembler finds anything to put between the instructions, which
+would make it wait for each of them. A wait is one, too, that all values pass through which it makes valid: so nothing
+uses them too early. Operands in registers are copied inside of the statement, behind the waits in front of it: who
+computes the operands of the next product does so in other registers than those that are still being read.
+
+Matrices in shared memory are named by descriptors, planned from the linear map of their buffers (`layout.warp_group`);
+those of the next 16 or 32 bytes along K, or of further rows, differ by a constant.
+
+The first instruction of a sum that begins with zero does not add (`scale-d` is false), so that zeros need no registers.
+
+Sums of 8-bit floats have fewer bits than f32 has. `maxNumImpreciseAcc` says how many products may be added like that:
+if K is longer, sums of so many are made one after the other, each from zero, and added as f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...dialects import ttng
+from ...dialects.tt_types import InputPrecision
+from ...dialects.ttg_layouts import DotOperand
+from ...dialects.ttg_switches import is_on
+from ...ir import FloatType, TensorType, Value, f16, f32
+from ...layout import LinearLayout
+from ...layout.warp_group import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
+from ...support import UnsupportedOperation
+from .context import FunctionContext, lowers
+from .positions import linear_image
+from .shared_memory import buffer_of
+from .types import bit_width, llvm_type
+from .words import constant_bits, pack, unpack
+
+__all__: list[str] = []
+
+_PTX = {"f16": "f16", "bf16": "bf16", "f32": "tf32", "i8": "s8", "f8E5M2": "e5m2", "f8E4M3FN": "e4m3"}
+_HALVES, _BYTES = ("f16", "bf16"), ("f8E5M2", "f8E4M3FN")
+
+#: (a, b, result) -> there is an instruction. PTX ISA 8.7, section 9.7.15.5.2.
+_TYPES = {("f16", "f16", "f32"), ("f16", "f16", "f16"), ("bf16", "bf16", "f32"), ("f32", "f32", "f32")}
+_TYPES |= {("i8", "i8", "i32")} | {(a, b, d) for a in _BYTES for b in _BYTES for d in ("f16", "f32")}
+
+#: Bytes that an instruction takes along K.
+_DEPTH = 32
+
+
+@lowers(ttng.WarpGroupDot)
+def _warp_group_dot(e: FunctionContext, op: ttng.WarpGroupDot) -> None:
+    dot = _planned(e, op)
+    sums = _words(e, op.c)
+    group = _precise_group(op, dot.depth)
+    begins = constant_bits(op.c) == 0 and is_on(op, "zero-first")
+    if not group:
+        sums = ["poison"] * len(sums) if begins else sums
+        add = "0" if begins else "1" if op.useC is None else e.scalar(op.useC)
+        out = _issue(e, dot, range(0, dot.k, dot.depth), sums, add, wait=not op.isAsync)
+        e.bind(op.d, _elements(e, op.d, out))
+        return
+    if op.useC is not None:
+        sums = [e.op(f"select i1 {e.scalar(op.useC)}, float {v}, float 0.000000e+00") for v in sums]
+    for first in range(0, dot.k, group):
+        steps = range(first, min(first + group, dot.k), dot.depth)
+        found = _issue(e, dot, steps, ["poison"] * len(sums), "0", wait=True)
+        sums = found if begins and not first else [e.op(f"fadd float {x}, {y}") for x, y in zip(sums, found)]
+    e.bind(op.d, _elements(e, op.d, sums))
+
+
+@lowers(ttng.WarpGroupDotWait)
+def _warp_group_dot_wait(e: FunctionContext, op: ttng.WarpGroupDotWait) -> None:
+    held = [_words(e, v) if isinstance(v.type, TensorType) else [] for v in op.inputs]
+    statement = Statement(e)
+    statement.results([v for words in held for v in words], [_word(v) for v, w in zip(op.inputs, held) for _ in w])
+    statement.line(f"wgmma.wait_group.sync.aligned {op.pendings};")
+    out = iter(statement.emit())
+    for value, result, words in zip(op.inputs, op.outputs, held, strict=True):
+        if isinstance(value.type, TensorType):
+            e.bind(result, _elements(e, result, [next(out) for _ in words]))
+        else:
+            e.bind(result, e(value))
+
+
+# -- registers ------------------------------------------------------------------------------------------------------
+
+
+def _word(value: Value) -> str:
+    """The LLVM type of the registers that hold a tensor."""
+    ty: Any = value.type
+    return llvm_type(ty) if bit_width(ty) in (32, 64) and not llvm_type(ty).startswith("ptr") else "i32"
+
+
+def _words(e: FunctionContext, value: Value) -> list[str]:
+    """The parts of a tensor as registers: narrow elements share 32 bits."""
+    parts = e(value)
+    return parts if _word(value) == llvm_type(value.type) else pack(e, parts, value.type, 32)
+
+
+def _elements(e: FunctionContext, value: Value, words: Sequence[str]) -> list[str]:
+    """The other way round."""
+    return list(words) if _word(value) == llvm_type(value.type) else unpack(e, words, value.type, 32)
+
+
+_CONSTRAINTS = {"float": "f", "i32": "r", "i64": "l", "double": "d", "i1": "b"}
+
+
+@dataclass
+class Statement:
+    """A statement of inline assembly of several lines, all results of which are its first operands, too."""
+
+    e: FunctionContext
+    kinds: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    operands: list[tuple[str, str]] = field(default_factory=list)
+    constraints: list[str] = field(default_factory=list)
+
+    def results(self, values: Sequence[str], kinds: Sequence[str]) -> None:
+        """The values that the statement changes: `$0`, `$1`, …"""
+        self.kinds = list(kinds)
+        self.operands = list(zip(kinds, values, strict=True))
+        self.constraints = [f"={_CONSTRAINTS[kind]}" for kind in kinds] + [str(i) for i in range(len(kinds))]
+
+    def operand(self, kind: str, value: str) -> str:
+        """How the text names one more operand."""
+        self.operands.append((kind, value))
+        self.constraints.append(_CONSTRAINTS[kind])
+        return f"${len(self.constraints) - 1}"
+
+    def line(self, text: str) -> None:
+        """One more line."""
+        self.lines.append(text)
+
+    def emit(self) -> list[str]:
+        """The changed values."""
+        struct = f"{{ {', '.join(self.kinds)} }}" if len(self.kinds) > 1 else "".join(self.kinds) or "void"
+        text = "\n\t".join(self.lines)
+        found = self.e.asm(text, ",".join([*self.constraints, "~{memory}"]), self.operands, struct)
+        return self.e.fields(struct, found, len(self.kinds)) if len(self.kinds) > 1 else [found] * len(self.kinds)
+
+
+# -- the instructions of a product ----------------------------------------------------------------------------------
+
+
+@dataclass
+class InMemory:
+    """An operand in shared memory: its first descriptor (i64), and by how much those of other tiles differ."""
+
+    descriptor: str
+    mn_major: bool
+    inverse: LinearLayout
+    size: int
+
+    def distance(self, row: int, column: int) -> int:
+        """In 16 bytes, as descriptors count."""
+        return self.inverse.apply(dim0=row, dim1=column)["offset"] * self.size // 16
+
+
+@dataclass
+class InRegisters:
+    """An operand in registers: four words for each tile."""
+
+    words: dict[Tile, list[str]]
+    kind: str
+
+
+@dataclass
+class Dot:
+    """A product as instructions: `tiles` of the result with their registers; the sizes of an instruction."""
+
+    op: Any
+    tiles: dict[Tile, tuple[int, ...]]
+    columns: int
+    depth: int
+    a: InMemory | InRegisters
+    b: InMemory
+
+    @property
+    def k(self) -> int:
+        """The length of the sums."""
+        return int(self.op.a.type.shape[-1])
+
+    @property
+    def per_word(self) -> int:
+        """Elements of the result in one register."""
+        return 2 if self.op.d.type.element is f16 else 1
+
+    def name(self) -> str:
+        """`wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16`"""
+        a, b, d = (str(v.type.element) for v in (self.op.a, self.op.b, self.op.d))
+        shape = f"m64n{self.columns}k{self.depth}"
+        return f"wgmma.mma_async.sync.aligned.{shape}.{'s32' if d == 'i32' else d}.{_PTX[a]}.{_PTX[b]}"
+
+    def flags(self) -> str:
+        """What follows `scale-d`: signs of floats, and for 16 bits which matrices are not K-major."""
+        element = str(self.op.a.type.element)
+        out = [] if element == "i8" else ["1", "1"]
+        if element in _HALVES:
+            out += [str(int(m.mn_major)) for m in (self.a, self.b) if isinstance(m, InMemory)]
+        return "".join(f",{flag}" for flag in out)
+
+
+def _planned(e: FunctionContext, op: Any) -> Dot:
+    types = tuple(str(v.type.element) for v in (op.a, op.b, op.d))
+    a, b, d = types
+    if e.module.capability // 10 != 9:
+        raise UnsupportedOperation(op, f"needs sm_90, this is compiled for sm_{e.module.capability}")
+    if types not in _TYPES or (a == "f32" and op.inputPrecision is not InputPrecision.tf32):
+        precision = f" in the precision {op.inputPrecision.name}" if a == "f32" else ""
+        raise UnsupportedOperation(op, f"of {a} and {b} with a sum of {d}{precision} has no wgmma instruction")
+    layout = op.d.type.encoding
+    if len(op.d.type.shape) != 2:
+        raise UnsupportedOperation(op, "of several products at a time has no wgmma instruction")
+    columns, depth = layout.instrShape[1], 8 * _DEPTH // op.a.type.element.width
+    try:
+        tiles = fragments_of_result(e.layout(op.d), layout.warpsPerCTA, columns)
+        on_a = _in_registers(e, op, depth) if isinstance(op.a.type, TensorType) else _in_memory(e, op, 0, 64, depth)
+        dot = Dot(op, tiles, columns, depth, on_a, _in_memory(e, op, 1, columns, depth))
+    except ValueError as error:
+        raise UnsupportedOperation(op, f"has operands that wgmma cannot take: {error}") from None
+    for name, m in (("a", dot.a), ("b", dot.b)):
+        if isinstance(m, InMemory) and m.mn_major and a not in _HALVES:
+            raise UnsupportedOperation(op, f"needs operand {name} with neighbours along K, as it is of {a}")
+    return dot
+
+
+def _in_registers(e: FunctionContext, op: Any, depth: int) -> InRegisters:
+    ty = op.a.type
+    per_word = 32 // ty.element.width
+    if ty.encoding is not DotOperand(0, op.d.type.encoding, per_word):
+        raise ValueError(f"registers of a with the layout {ty.encoding}")
+    words = _words(e, op.a)
+    found = fragments_of_operand(e.layout(op.a), op.d.type.encoding.warpsPerCTA, depth, per_word)
+    # The elements of a word are neighbours in the order of registers, as `fragments_of_operand` has found out.
+    return InRegisters({t: [words[r // per_word] for r in rs[::per_word]] for t, rs in found.items()}, _word(op.a))
+
+
+def _in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) -> InMemory:
+    """Operand 0 or 1 in shared memory; `rows` of an instruction along M or N."""
+    value = (op.a, op.b)[index]
+    buffer = buffer_of(e, op, value)
+    matrix: Matrix = plan_matrix(buffer.layout, index, rows, depth, buffer.bits)
+    inverse, size = buffer.layout.pseudoinvert(), buffer.bits // 8
+    base = e.op(f"ptrtoint ptr addrspace(3) {buffer.base} to i32")
+    start = _start(buffer.start, inverse, value.type.shape) * size
+    if start:
+        base = e.op(f"add i32 {base}, {start}")
+    base = e.op(f"and i32 {e.op(f'lshr i32 {base}, 4')}, 16383")
+    apart = _between_groups(e, op, index, inverse, size)
+    if apart != "0":
+        base = e.op(f"add i32 {base}, {apart}")
+    # The address takes the lowest bits, which no other field has.
+    descriptor = e.op(f"or disjoint i64 {e.op(f'zext i32 {base} to i64')}, {matrix.descriptor}")
+    return InMemory(descriptor, matrix.mn_major, inverse, size)
+
+
+def _start(start: Sequence[str], inverse: LinearLayout, shape: Sequence[int]) -> int:
+    """Where a part of a buffer begins, in elements."""
+    if not all(v.isdigit() for v in start):
+        raise ValueError("a part of a buffer that is chosen at run time")
+    first: int = inverse.apply(dim0=int(start[0]), dim1=int(start[1]))["offset"]
+    reached = 0
+    for dim, size in enumerate(shape):
+        for vector in inverse.bases[f"dim{dim}"][: size.bit_length() - 1]:
+            reached |= vector[0]
+    if first & reached:
+        raise ValueError("a part of a buffer that begins inside of a swizzled piece")
+    return first
+
+
+def _between_groups(e: FunctionContext, op: Any, index: int, inverse: LinearLayout, size: int) -> str:
+    """How far the matrix of this warp group is from that of the first, in 16 bytes; i32."""
+    moved = []
+    for number, vector in enumerate(e.layout(op.d).bases["warp"]):
+        at = {f"dim{index}": vector[index] if number >= 2 else 0, f"dim{1 - index}": 0}
+        moved.append((inverse.apply(**at)["offset"] * size // 16,))
+    if not any(n for (n,) in moved):
+        return "0"
+    layout = LinearLayout({"warp": moved}, {"distance": 1 << 14})
+    return linear_image(e, layout, {"warp": _warp_of_group(e)})["distance"]
+
+
+def _warp_of_group(e: FunctionContext) -> str:
+    """The number of this warp, read from its first lane, so that the assembler knows it to be the same in all."""
+    operands = f"i32 -1, i32 {e.warp}, i32 0, i32 31"
+    call = f"call i32 @llvm.nvvm.shfl.sync.idx.i32({operands}) #1"
+    e.module.declare("declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32) #1")
+    if e.warp != "%warp":
+        return e.op(call)
+    line = f"%warp.uniform = {call}"
+    if line not in e.entry_lines:
+        e.entry_lines.append(line)
+    return "%warp.uniform"
+
+
+def _issue(e: FunctionContext, dot: Dot, steps: Sequence[int], sums: Sequence[str], add: str, wait: bool) -> list[str]:
+    """The sums and the products of some steps along K; `add`: whether sums count, or products alone."""
+    s = Statement(e)
+    s.results(sums, [_word(dot.op.d)] * len(sums))
+    s.line("{")
+    if len(steps) > 1 or add.isdigit():
+        s.line(".reg .pred on, off;\n\tmov.pred on, -1;\n\tmov.pred off, 0;")
+    first = {"0": "off", "1": "on"}.get(add) or s.operand("i1", add)
+    descriptors = s.operand("i64", dot.b.descriptor)
+    of_a = _copies(s, dot.a, steps) if isinstance(dot.a, InRegisters) else s.operand("i64", dot.a.descriptor)
+    s.line(".reg .b64 da, db;\n\twgmma.fence.sync.aligned;")
+    for tile, registers in dot.tiles.items():
+        places = ",".join(f"${r // dot.per_word}" for r in registers[:: dot.per_word])
+        for k in steps:
+            if isinstance(dot.a, InMemory):
+                s.line(f"add.s64 da, {of_a}, {dot.a.distance(tile[0], k)};")
+                a = "da"
+            else:
+                a = f"{{{','.join(of_a[tile[0], k])}}}"
+            s.line(f"add.s64 db, {descriptors}, {dot.b.distance(k, tile[1])};")
+            s.line(f"{dot.name()} {{{places}}}, {a}, db, {first if k == steps[0] else 'on'}{dot.flags()};")
+    s.line("wgmma.commit_group.sync.aligned;")
+    if wait:
+        s.line("wgmma.wait_group.sync.aligned 0;")
+    s.line("}")
+    return s.emit()
+
+
+def _copies(s: Statement, a: InRegisters, steps: Sequence[int]) -> dict[Tile, list[str]]:
+    """Registers inside of the statement with the words of an operand."""
+    needed = {tile: words for tile, words in a.words.items() if tile[1] in steps}
+    names = (f"w{i}" for i in range(4 * len(needed)))
+    s.line(f".reg .b32 w<{4 * len(needed)}>;")
+    out: dict[Tile, list[str]] = {}
+    for tile, words in needed.items():
+        out[tile] = []
+        for word in words:
+            name = next(names)
+            s.line(f"mov.b32 {name}, {s.operand(a.kind, word)};")
+            out[tile].append(name)
+    return out
+
+
+def _precise_group(op: Any, depth: int) -> int:
+    """How many products may be added by instructions alone; 0 where all of them."""
+    element = op.a.type.element
+    if not isinstance(element, FloatType) or element.width != 8 or op.d.type.element is not f32:
+        return 0
+    if op.maxNumImpreciseAcc > op.a.type.shape[-1]:
+        return 0
+    return max(depth, op.maxNumImpreciseAcc // depth * depth)
