@@ -11,11 +11,11 @@ their integer type within a tile (Triton's own axis analysis takes the same for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import arith, tt
 from ..ir import IndexType, IntegerType, TensorType, Type, Value, element_type, i64
+from ..support.dataclasses import dataclass
 
 __all__ = ["AffineForm", "Affinity", "Cast", "Leaf", "Num", "Product", "Remainder", "Sum", "Sym", "add", "mul"]
 

@@ -11,7 +11,6 @@ long-lived ones first, as they come), to put each at the lowest place that is fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -20,7 +19,7 @@ from ..dialects.ttg_memory import MemDescType, PaddedShared, element_bits, padde
 from ..ir import IntegerAttr, Operation, Value
 from ..layout.bases import per_block
 from ..support import UnsupportedOperation
-from . import captures, exchange, scratch_reduce, tma
+from ..support.dataclasses import dataclass
 from .buffers import buffers_of, is_shared_alloc
 from .liveness import Interval, Order
 from .scratch import SCRATCH_ALIGNMENT, scratch_bytes
@@ -28,8 +27,6 @@ from .scratch import SCRATCH_ALIGNMENT, scratch_bytes
 __all__ = ["OFFSET", "Allocation", "Buffer", "allocate", "allocated", "buffer_bytes", "padded_size", "stride_bytes"]
 
 OFFSET = "allocation.offset"
-
-_ = (captures, exchange, scratch_reduce, tma)  # imported for the sizes they register
 
 
 @dataclass

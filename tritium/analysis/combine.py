@@ -24,12 +24,12 @@ import math
 import operator
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..ir import Block, FloatAttr, FloatType, IntegerAttr, IntegerType, Operation, Value
 from ..ir.traits import COMMUTATIVE as COMMUTES
 from ..ir.traits import CONSTANT
+from ..support.dataclasses import dataclass
 
 __all__ = ["Combine", "Order", "combine_of"]
 

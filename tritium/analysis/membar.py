@@ -32,11 +32,13 @@ from typing import Any, NamedTuple
 from ..dialects import gpu, scf, tt, ttg
 from ..dialects.ttg_context import num_warps
 from ..ir import PURE, READ, WRITE, Block, IntegerAttr, Operation, Region, Value, constant_of, memory_effects
+from ..support.lazy import LazyModule
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
-from .exchange import waits_inside
 
 __all__ = ["Barriers", "find_barriers"]
+
+_exchange = LazyModule(".exchange", __package__)
 
 
 class Use(NamedTuple):
@@ -190,7 +192,7 @@ class _Walker:
         writes = frozenset([Use(own.offset, own.end, True)])
         state = self.settled(op, state, writes | explicit)
         left = frozenset([Use(own.offset, own.end, False)]) | explicit
-        return left if waits_inside(op) else state | left | writes
+        return left if _exchange.waits_inside(op) else state | left | writes
 
     def settled(self, op: Operation, state: State, uses: Iterable[Use]) -> State:
         """What is unsettled in front of `op`, with a barrier there if one of its uses clashes."""

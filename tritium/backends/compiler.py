@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..support import UnsupportedStage
+from ..support.dataclasses import dataclass
 
 __all__ = ["BaseBackend", "GPUTarget", "Language", "Stage", "UserText"]
 

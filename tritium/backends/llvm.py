@@ -13,10 +13,10 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..support.dataclasses import dataclass
 from ..support.settings import compilation
 from .errors import BackendError
 

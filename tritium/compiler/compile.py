@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..support import OptionError, settings
+from ..support.dataclasses import dataclass
 from ..support.folders import cache_folder
 from ..support.lazy import LazyModule
 from .backend import make_backend

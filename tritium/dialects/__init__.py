@@ -6,9 +6,9 @@ Those that every compile needs are imported with this package; the others when t
 
 from ..ir import register_dialects
 from ..support.lazy import LazyModule
-from . import arith, builtin, cf, llvm, math, scf, tt, ttc, ub
+from . import arith, builtin, cf, llvm, math, scf, tt, ub
 
-__all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ttc", "ub"]
+__all__ = ["arith", "builtin", "cf", "llvm", "math", "scf", "tt", "ub"]
 
 register_dialects(
     {
@@ -22,6 +22,7 @@ register_dialects(
         "proton": LazyModule(".proton", __package__),
         "proton_gpu": LazyModule(".proton_gpu", __package__),
         "rocdl": LazyModule(".rocdl", __package__),
+        "ttc": LazyModule(".ttc", __package__),
         "ttg": LazyModule(".ttg", __package__),
         "tti": LazyModule(".tti", __package__),
         "ttng": LazyModule(".ttng", __package__),

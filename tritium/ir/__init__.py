@@ -14,7 +14,6 @@ from .floats import *
 from .folding import *
 from .operation import *
 from .operation import clone_region_into
-from .parser import ParseError, parse_attribute, parse_module, parse_modules, parse_type
 from .passes import (
     LAZY,
     PASSES,
@@ -44,6 +43,7 @@ from .types import *
 from .verifier import SURROUNDINGS, VerificationError, verify
 
 if TYPE_CHECKING:
+    from .parser import ParseError, parse_attribute, parse_module, parse_modules, parse_type
     from .passes import (
         Bisection,
         PassError,
@@ -55,4 +55,8 @@ if TYPE_CHECKING:
         print_pipeline,
     )
 
-__getattr__ = lazy_attributes(__name__, dict.fromkeys(LAZY, ".passes"), globals())
+_PARSER = ("ParseError", "parse_attribute", "parse_module", "parse_modules", "parse_type")  # kernels are no text
+
+__getattr__ = lazy_attributes(
+    __name__, {**dict.fromkeys(LAZY, ".passes"), **dict.fromkeys(_PARSER, ".parser")}, globals()
+)

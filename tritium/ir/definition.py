@@ -214,10 +214,10 @@ def _collect_fields(cls: Any, namespace: dict[str, Any]) -> None:
     scope = sys.modules[cls.__module__].__dict__
     fields: list[Field] = []
     for name, annotation in namespace.get("__annotations__", {}).items():
-        kind = eval(annotation, scope) if isinstance(annotation, str) else annotation
-        meta = [a for a in get_args(kind) if isinstance(a, Field)]
-        if isinstance(kind, Field):
-            meta = [kind]
+        kind = scope.get(annotation)  # most are a name
+        if kind is None:
+            kind = eval(annotation, scope) if isinstance(annotation, str) else annotation
+        meta = [kind] if isinstance(kind, Field) else [a for a in get_args(kind) if isinstance(a, Field)]
         if meta:
             fields.append(meta[0].named(name, name in cls._defaults))
     cls.fields = fields

@@ -13,9 +13,9 @@ holds it, and from there outwards. A table inside another hides what it defines 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ..support import InternalError
+from ..support.dataclasses import dataclass
 from .attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr, SymbolRefAttr
 from .operation import Operation
 from .traits import SYMBOL, SYMBOL_TABLE, TERMINATOR

@@ -4,6 +4,8 @@ Every name of `triton.language` is here; what is not supported yet says so when 
 """
 
 # ruff: noqa: F405
+from typing import TYPE_CHECKING
+
 from ..frontend.aggregate_types import *
 from ..frontend.aggregates import aggregate_replace
 from ..frontend.callee import constexpr_function
@@ -11,11 +13,29 @@ from ..frontend.dtypes import *
 from ..frontend.language.core import *
 from ..frontend.language.device import unsupported
 from ..frontend.language.mathematics import *
-from ..frontend.language.random import *
 from ..frontend.language.standard import *
 from ..frontend.language.standard import bitonic_merge
-from . import core, extra, math, random, standard, target_info
-from .extra import libdevice
+from ..support.lazy import lazy_attributes
+from . import core
+
+if TYPE_CHECKING:
+    from ..frontend.language.random import *
+    from . import extra, math, random, standard, target_info
+    from .extra import libdevice
+
+_RANDOM = (
+    *("N_ROUNDS_DEFAULT", "pair_uniform_to_normal", "philox", "philox_impl", "rand", "rand4x", "randint", "randint4x"),
+    *("randn", "randn4x", "uint_to_uniform_float"),
+)
+__getattr__ = lazy_attributes(  # what few kernels use
+    __name__,
+    {
+        **{name: f".{name}:" for name in ("extra", "math", "random", "standard", "target_info")},
+        "libdevice": ".extra.libdevice:",
+        **dict.fromkeys(_RANDOM, ".random"),
+    },
+    globals(),
+)
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
 constexpr = core.constexpr

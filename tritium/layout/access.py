@@ -16,8 +16,8 @@ dimensions that the words have more than their banks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ..support.dataclasses import dataclass
 from . import gf2
 
 __all__ = ["BANK_BYTES", "ROW_BYTES", "Access", "Columns", "matrix_access", "vector_access"]

@@ -16,8 +16,8 @@ blocks. Of a layout it wants to know each bit's part in that:
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
+from ..support.dataclasses import dataclass
 from .linear import LinearLayout
 
 __all__ = ["Axis", "Bit", "others_numbers", "others_width"]

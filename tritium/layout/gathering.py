@@ -11,8 +11,8 @@ follow; of registers each that might have it is asked, and one answer chosen:
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
+from ..support.dataclasses import dataclass
 from . import gf2
 from .axis import others_numbers
 from .linear import LinearLayout

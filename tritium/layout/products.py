@@ -26,8 +26,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ..support.dataclasses import dataclass
 from .linear import LinearLayout
 
 __all__ = ["FmaStep", "MmaPlan", "MmaStep", "copies_of", "fragment", "plan_fma", "plan_mma"]

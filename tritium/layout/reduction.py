@@ -17,8 +17,8 @@ counts, and the others take its result. What is read from memory is the same for
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
+from ..support.dataclasses import dataclass
 from .axis import Axis, Bit, others_numbers, others_width
 from .linear import LinearLayout
 

@@ -11,8 +11,8 @@ what the others need; else totals go through shared memory, in an array [other][
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
+from ..support.dataclasses import dataclass
 from .axis import Axis, Bit, others_width
 from .linear import LinearLayout
 

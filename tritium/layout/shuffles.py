@@ -23,9 +23,9 @@ The idea is that of Zhou et al., "Linear Layouts", arXiv 2505.23819 (2025), sect
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ..support.dataclasses import dataclass
 from . import gf2
 from .linear import LinearLayout
 

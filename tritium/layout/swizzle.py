@@ -22,8 +22,8 @@ Across the blocks of a cluster, an element waits in the memory of the block that
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from ..support.dataclasses import dataclass
 from . import gf2
 from .access import BANK_BYTES, ROW_BYTES, VECTOR_BITS, Access, matrix_access, vector_access
 from .linear import LinearLayout

@@ -5,6 +5,10 @@ The only room that knows NumPy arrays and torch tensors, and it imports neither 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ..compiler.kernel import launch_with
+from ..support.lazy import LazyModule, lazy_attributes
 from .driver import driver
 from .errors import (
     ArgumentError,
@@ -17,8 +21,14 @@ from .errors import (
     UnknownOptionError,
 )
 from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinterpret
-from .launcher import Launcher
 from .tensor_descriptor import TensorDescriptor
+
+if TYPE_CHECKING:
+    from .launcher import Launcher
+
+__getattr__ = lazy_attributes(__name__, {"Launcher": ".launcher"}, globals())
+_launcher = LazyModule(".launcher", __package__)
+launch_with(lambda kernel: _launcher.make_launcher(kernel))  # a process that only compiles does not import it
 
 __all__ = [
     "ArgumentError",

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from ..compiler import CompiledKernel
-from ..compiler.kernel import launch_with
 from ..support import settings
 from ..support.lazy import LazyModule
 from .driver import driver
@@ -20,7 +19,7 @@ from .grid import normalize_grid
 from .packing import SLOTS, Packer, all_arguments, bytes_address
 from .quick import Ending
 
-__all__ = ["Launcher"]
+__all__ = ["Launcher", "make_launcher"]
 
 _cuda_launcher = LazyModule(".cuda_launcher", __package__)
 _pointers = LazyModule(".pointers", __package__)
@@ -72,7 +71,7 @@ def _place_of(value: Any) -> int:
     return _pointers.place_of(value)  # type: ignore[no-any-return]
 
 
-def _make(kernel: CompiledKernel) -> Any:
+def make_launcher(kernel: CompiledKernel) -> Any:
     """The launcher of a kernel of any target."""
     if kernel.values["target"]["backend"] == "cuda":
         make = getattr(driver.active, "launcher", None)  # the emulated GPU has its own
@@ -80,6 +79,3 @@ def _make(kernel: CompiledKernel) -> Any:
             return make(kernel)
         return _cuda_launcher.CudaLauncher(kernel)
     return Launcher(kernel)
-
-
-launch_with(_make)

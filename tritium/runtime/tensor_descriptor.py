@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from ..support.dataclasses import dataclass
 from .arrays import describe
 from .errors import ArgumentError
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ...support import OptionError, settings
+from ...support.dataclasses import dataclass
 from ..options import check_layout, parse_fields, text_key
 from .target import HIPTarget
 

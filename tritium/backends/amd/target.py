@@ -6,10 +6,10 @@ Sources: the instruction set references of CDNA 3, CDNA 4 and RDNA, and LLVM's u
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from ...support import OptionError
+from ...support.dataclasses import dataclass
 
 __all__ = ["HIPTarget"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
+from ...support.dataclasses import dataclass
 from .launch import Launcher, make_launcher
 from .llvm import CompiledModule
 from .loader import LoadedObject, load_object

@@ -6,8 +6,8 @@ Only sections that live in memory (SHF_ALLOC) are read, except unwind tables: ke
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
+from ...support.dataclasses import dataclass
 from .errors import BackendError
 
 __all__ = ["MACHINE_AARCH64", "MACHINE_X86_64", "ElfObject", "Relocation", "Section", "Symbol", "parse_elf"]

@@ -26,10 +26,10 @@ for text that nobody vouches for.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...support.dataclasses import dataclass
 from ...support.settings import compilation
 from ..errors import BackendError
 from ..llvm import Machine, dump, library, read, run_isolated, run_passes, target_machine

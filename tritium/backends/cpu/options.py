@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from operator import index
 from typing import Any
 
 from ...support import OptionError
+from ...support.dataclasses import dataclass
 
 __all__ = ["CPUOptions"]
 

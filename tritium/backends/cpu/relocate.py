@@ -8,8 +8,8 @@ addresses. Targets out of a branch's reach go through a stub that jumps through 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ...support.dataclasses import dataclass
 from .elf import MACHINE_AARCH64, MACHINE_X86_64
 from .errors import BackendError
 

@@ -16,10 +16,10 @@ import linecache
 import os
 import re
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 from ...support import Diagnostic
+from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ...support.settings import compilation, nvidia
 from ..errors import PTXASError

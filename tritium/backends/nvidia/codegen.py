@@ -28,9 +28,10 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from ...support.dataclasses import dataclass
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import BackendError

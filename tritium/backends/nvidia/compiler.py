@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...support.lazy import LazyModule
 from ..compiler import Stage
 from ..gpu import GPUBackend
-from .driver import LoadedCubin
 from .options import CUDAOptions
 from .target import CUDATarget
 from .toolchain import find_tool, tool_version
 
+if TYPE_CHECKING:
+    from .driver import LoadedCubin
+
 __all__ = ["CUDABackend"]
 
+_driver = LazyModule(".driver", __package__)
 _codegen = LazyModule(".codegen", __package__)
 _disassembler = LazyModule(".disassembler", __package__)
 
@@ -54,7 +57,7 @@ class CUDABackend(GPUBackend):
 
     def load(self, code: bytes, metadata: Mapping[str, Any]) -> LoadedCubin:
         """The kernel for any GPU of this machine that can run it: it is loaded where it is launched."""
-        return LoadedCubin(code, metadata)
+        return _driver.LoadedCubin(code, metadata)  # type: ignore[no-any-return]
 
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""

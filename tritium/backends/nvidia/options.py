@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects.ttg_switches import SWITCHES
 from ...support import OptionError, settings
+from ...support.dataclasses import dataclass
 from ..options import check_layout, parse_fields, text_key
 from .target import CUDATarget
 

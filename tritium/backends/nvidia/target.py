@@ -7,10 +7,10 @@ Sources: the tables of compute capabilities in the CUDA C++ programming guide, a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from ...support import OptionError
+from ...support.dataclasses import dataclass
 
 __all__ = ["CUDATarget"]
 

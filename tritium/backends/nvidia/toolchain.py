@@ -18,12 +18,12 @@ import importlib.util
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 from ...support import settings
+from ...support.dataclasses import dataclass
 from ...support.folders import read_record, write_record
 from ..errors import PTXASError, ToolMissing
 

@@ -27,8 +27,9 @@ Everything is little-endian and naturally aligned; pointers are 64 bits wide.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
+
+from ...support.dataclasses import dataclass
 
 __all__ = [
     "ARGUMENT_SLOT_BYTES",

@@ -21,10 +21,10 @@ products, f32 sums), 8-bit integers as 16-bit pairs, summed exactly in 32 bits, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from ...support.dataclasses import dataclass
 from .dot_amx import TILE_K_BYTES, TILE_ROWS, amx_declares, amx_function_text, amx_instruction
 from .dot_kernel import Panel, Step, function_text
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...support.dataclasses import dataclass
 from .emitter import Emitter
 
 __all__ = ["Loop", "Panel", "Step", "function_text", "offset"]

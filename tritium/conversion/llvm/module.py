@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...support import CallSiteLoc, FileLineColLoc, Location, NameLoc
+from ...support.dataclasses import dataclass
 
 __all__ = ["ModuleContext", "Site"]
 

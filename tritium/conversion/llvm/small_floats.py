@@ -9,7 +9,8 @@ become the largest finite number (as NVIDIA's `cvt.satfinite` has it), NaN stays
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from ...support.dataclasses import dataclass
 
 __all__ = ["FORMATS", "Format", "Words", "narrow", "stepped_back", "widen"]
 

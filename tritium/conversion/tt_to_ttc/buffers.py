@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...dialects import arith, tt, ttc
 from ...ir import FloatType, IntegerType, TensorType, Type, Value, VectorType, element_type, i1, i8, with_element
+from ...support.dataclasses import dataclass
 from .lanes import Index, Lane, Strided, Uniform, Vec
 from .writer import Writer
 

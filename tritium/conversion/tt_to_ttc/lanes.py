@@ -9,9 +9,9 @@ Keeping the stronger ones is what turns pointer arithmetic into scalars and acce
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ...ir import Value
+from ...support.dataclasses import dataclass
 
 __all__ = ["Guarded", "Index", "Lane", "Strided", "Uniform", "Vec"]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...analysis.affine import AffineForm, Num
 from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Value, element_type, i64
+from ...support.dataclasses import dataclass
 from .buffers import TileBuffer, stored_type
 from .lanes import Index, Lane, Strided, Uniform
 from .nests import Space, run_nest

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dialects import arith
 from ...ir import Operation, Value, i32, i64
+from ...support.dataclasses import dataclass
 from .nests import Space
 
 if TYPE_CHECKING:

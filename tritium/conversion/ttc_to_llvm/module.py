@@ -8,12 +8,12 @@ loads its arguments and the grid once, then runs the body for each program id in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import builtin, tt
 from ...ir import Type
 from ...support import InternalError, TritiumError
+from ...support.dataclasses import dataclass
 from ..llvm.abi import ARGUMENT_SLOT_BYTES, CONTEXT, ERROR_RECORD, RECORD_ERROR
 from ..llvm.control import lower_region
 from ..llvm.module import ModuleContext, Site

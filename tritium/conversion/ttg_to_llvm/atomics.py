@@ -18,13 +18,13 @@ a relaxed operation and a fence behind it an acquire pattern (PTX ISA 8.8, 8.8).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import arith, tt
 from ...dialects.tt_types import AtomicOp, MemSemantic, PointerType
 from ...ir import FloatType, TensorType, Type, Value, element_type
 from ...support import UnsupportedOperation
+from ...support.dataclasses import dataclass
 from ..llvm.branches import op_where
 from .context import FunctionContext, lowers
 from .convert_layout import wait_for

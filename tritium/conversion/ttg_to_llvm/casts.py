@@ -11,14 +11,15 @@ from typing import Any
 from ...dialects import arith, arith_rare, tt
 from ...ir import FloatAttr, Type, Value, bf16, element_type, f32, f64
 from ...support import UnsupportedOperation
+from ...support.lazy import LazyModule
 from ..llvm.operations import CASTS, MIN_MAX
 from .context import FunctionContext, elementwise, lowers
-from .narrow_floats import small_float_cast
 from .offsets import extended
 from .types import bit_width, is_float, literal, llvm_type, mangled
 
 __all__ = ["DIRECTIONS", "resize"]
 
+_narrow_floats = LazyModule(".narrow_floats", __package__)
 _INTEGER_CASTS = (arith.ExtSI, arith.ExtUI, arith.TruncI)
 
 
@@ -113,7 +114,7 @@ DIRECTIONS = {
 def _float_cast(e: FunctionContext, op: Any) -> None:
     source, target = (element_type(v.type) for v in (op.operands[0], op.results[0]))
     if not (is_float(source) and is_float(target)):
-        small_float_cast(e, op)
+        _narrow_floats.small_float_cast(e, op)
         return
     mode = _direction(op)
     chosen = _chosen(e, op.operands[0], target) if mode is None and e.module.capability >= 80 else None

@@ -12,7 +12,7 @@ threads comes from `lane`, `warp` and `block`, which are operands too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
@@ -21,6 +21,7 @@ from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, 
 from ...layout import LinearLayout
 from ...layout.views import row_of_registers
 from ...support import InternalError, Location, UnsupportedOperation
+from ...support.dataclasses import dataclass
 from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
 from ..lowerings import Lowerings

@@ -13,7 +13,6 @@ Where several threads hold the same element, all load it, but only one stores it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import tt
@@ -22,6 +21,7 @@ from ...dialects.ttg_maps import linear_layout_of
 from ...ir import TensorType, Type, Value, element_type
 from ...layout.views import registers_in, row_of_registers
 from ...support import UnsupportedOperation
+from ...support.dataclasses import dataclass
 from .context import FunctionContext, elementwise, lowers
 from .types import byte_width, llvm_type
 from .words import constant_bits, pack, unpack, word_bits

@@ -9,7 +9,6 @@ arguments, the address of its shared memory, and the two; it returns a struct of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.tma import DESCRIPTOR_BYTES
@@ -18,6 +17,7 @@ from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError
+from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_region
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ...analysis.scratch_reduce import scan_of
 from ...dialects import tt
@@ -25,6 +24,7 @@ from ...layout import LinearLayout
 from ...layout.axis import Bit
 from ...layout.reduction import placed
 from ...layout.scan import Scan
+from ...support.dataclasses import dataclass
 from ..llvm.branches import guarded
 from .combining import (
     Arrays,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ...support import InternalError
+from ...support.dataclasses import dataclass
 from ..operation import Operation
 from ..rewriter import Fuel, spending
 from .definition import Row, symbol_name

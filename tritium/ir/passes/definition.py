@@ -6,10 +6,11 @@ import importlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from ...support import InternalError
+from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..operation import Operation
 from ..traits import ISOLATED, LOOP, SYMBOL

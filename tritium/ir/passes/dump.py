@@ -11,9 +11,9 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Any, TextIO
 
+from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..operation import Operation
 from ..printer import print_op

@@ -11,10 +11,10 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...support import InternalError, TritiumError
+from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ...support.suggestions import did_you_mean
 from .definition import Pass, PassFunction, Row, level_of

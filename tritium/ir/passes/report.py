@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ...support.dataclasses import dataclass
 
 __all__ = ["PassRun", "PipelineReport"]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ...support import Diagnostic, TritiumError
+from ...support.dataclasses import dataclass
 from ...support.suggestions import did_you_mean
 from ..definition import OPS
 from .definition import ANY, Nest, Pass, Row

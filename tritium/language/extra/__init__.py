@@ -1,3 +1,10 @@
 """Functions beyond the language proper: the device library, and what only some GPUs have."""
 
-from . import cuda, hip, libdevice
+from typing import TYPE_CHECKING
+
+from ...support.lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from . import cuda, hip, libdevice
+
+__getattr__ = lazy_attributes(__name__, {name: f".{name}:" for name in ("cuda", "hip", "libdevice")}, globals())

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ....support.dataclasses import dataclass
 from ..emitter import Emitter
 
 __all__ = [

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
+from ....support.dataclasses import dataclass
 from . import (
     errorfunction,
     exponential,
