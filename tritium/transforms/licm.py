@@ -51,7 +51,7 @@ from .regions import defined_in
 from .rules.constants import ones, splat_of
 from .rules.scf import trip_count
 
-__all__ = ["LicmOptions", "licm"]
+__all__ = ["LicmOptions", "hoist_invariants", "licm"]
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,14 @@ def licm(op: Operation, options: LicmOptions = LicmOptions()) -> bool:
     moved = 0
     for func in functions_of(op):
         for loop in [inner for inner in func.walk_post() if inner.traits & LOOP]:
-            if not _keeps_all(loop):
-                moved += _Hoister(loop, options).run()
+            moved += hoist_invariants(loop, options)
     count("operations moved", moved)
     return moved > 0
+
+
+def hoist_invariants(loop: Operation, options: LicmOptions) -> int:
+    """Move invariant operations out of one loop; how many moved."""
+    return 0 if _keeps_all(loop) else _Hoister(loop, options).run()
 
 
 def _keeps_all(loop: Operation) -> bool:

@@ -18,7 +18,7 @@ CORPUS = Path(__file__).parents[2] / "corpus" / "triton-3.9"
 HEAD = """coalesce f32-dot-tc assign-cga-layouts remove-layout-conversions optimize-cta-locality
     remove-layout-conversions optimize-thread-locality accelerate-matmul remove-layout-conversions
     optimize-dot-operands""".split()
-LOOPS = "canonicalize licm canonicalize combine-tensor-select-and-if".split()
+LOOPS = "fuse-nested-loops canonicalize licm canonicalize combine-tensor-select-and-if".split()
 HOPPER = [*LOOPS, "nvgpu-warp-specialization"]
 TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
     symbol-dce sccp cse canonicalize""".split()

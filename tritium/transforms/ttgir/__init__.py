@@ -11,6 +11,7 @@ SPELLINGS = [
         ("triton-nvidia-gpu-assign-cga-layouts", "triton-nvidia-gpu-plan-cta", "plan-cta"),
     ),
     Spelling("nvgpu-warp-specialization", "NVGPUWarpSpecialization"),
+    Spelling("fuse-nested-loops", "TritonGPUFuseNestedLoops", ("tritongpu-fuse-nested-loops",)),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(

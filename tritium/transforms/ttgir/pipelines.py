@@ -32,6 +32,11 @@ _has_descriptors = has_any("tt.make_tensor_descriptor", *(f"tt.descriptor_{name}
 """Whether the copy engine has work: descriptors that became pointers are none."""
 
 
+def _flattens(module: Operation) -> bool:
+    """Whether a loop asks to be one with the loop in it."""
+    return any("tt.flatten" in op.attributes or "ttg.always-fuse" in op.attributes for op in module.walk())
+
+
 _ACCESSES = [  # order matters: see ORDER
     _row("coalesce", "every access to global memory takes its widest vector"),
 ]
@@ -74,6 +79,7 @@ _OPERANDS = [_general("loop-aware-cse", "operands of several products are made o
 """Behind that, for all generations."""
 
 _LOOPS = [
+    _row("fuse-nested-loops", "one loop of two, where one says so: its iterations overlap throughout", when=_flattens),
     _general("canonicalize", "loops in normal form, for what moves out of them"),
     _general("licm", "conversions that do not change in a loop are made once", when=has_loops),
     _general("canonicalize", "what moved may be known there"),
@@ -144,6 +150,7 @@ ORDER = [
     ("remove-layout-conversions", "reduce-data-duplication", "what it writes out no pass takes back"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
     ("reduce-data-duplication", "fence-insertion", "it looks at who writes the buffers that there are"),
+    ("fuse-nested-loops", "licm", "what a tile's loop computes anew is known in front of the new loop"),
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
     ("combine-tensor-select-and-if", "nvgpu-warp-specialization", "a tensor that branches choose is in flight"),
     ("nvgpu-warp-specialization", "sccp", "counters of rings begin with constants"),
@@ -154,7 +161,6 @@ ORDER = [
 ]
 
 LATER = {
-    "fuse-nested-loops": "before the loops' first canonicalize: one loop of two, where `flatten` asks for it",
     "to-clc": "first, where a kernel takes work of others; lower-clc at the end",
     "assign-latencies": "behind it: how long loads take",
     "schedule-loops": "behind it: which iteration does what",
