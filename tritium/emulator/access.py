@@ -85,11 +85,15 @@ class Target:
         row = self.row if mask is True else self.row[mask]
         if row.dtype != np.int64:
             row = row.astype(np.int64)
+            return (row + self.fixed) & 0xFFFFFFFF if self.fixed else row
         return row + self.fixed if self.fixed else row
 
     def of(self, thread: int) -> int:
         """The address of one thread."""
-        return self.fixed if self.row is None else int(self.row[thread]) + self.fixed
+        if self.row is None:
+            return self.fixed
+        at = int(self.row[thread]) + self.fixed
+        return at if self.row.dtype == np.int64 else at & 0xFFFFFFFF
 
     def pieces(self, mask: Mask) -> Iterator[Piece]:
         """The accesses of the threads in a mask, by store; all checked."""

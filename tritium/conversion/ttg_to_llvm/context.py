@@ -154,7 +154,10 @@ class FunctionContext(Emitter):
         out.continue_from(self)
         out.lines.append(f"{label}:")
         out.block = out.entry = label
-        out.thread = out.op(f"sub nuw nsw i32 %thread, {32 * first}")
+        if first % warps.count:
+            out.thread = out.op(f"sub nuw nsw i32 %thread, {32 * first}")
+        else:  # its bits are known then, and so are those of addresses
+            out.thread = out.op(f"and i32 %thread, {32 * warps.count - 1}")
         out.warp = out.op(f"lshr i32 {out.thread}, 5")
         return out
 

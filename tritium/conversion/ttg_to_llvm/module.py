@@ -118,7 +118,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         "entry:" if e.specialization is None else "head:",
         *_thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
-        *([] if e.specialization is None else _warps.parting(context)),
+        *([] if e.specialization is None else _warps.parting(context, e.specialization)),
         *in_order_of_use(e.lines),
         "}",
     ])  # fmt: skip

@@ -15,6 +15,7 @@ registers while the others still prepare, and end with it. Where there are sever
 workers wait in a loop to be told what to run. They are told by the barrier itself: it counts (`barrier.red.popc`) the
 threads among the first warps that say yes, and as many do as the operation's number; at the end of the kernel none.
 
+    entry:    setmaxnreg.inc
     workers:  setmaxnreg.dec
     next:     %n = barrier.red.popc 1, false
               switch %n: 0 -> ret, 1 -> the partitions of the first operation, …
@@ -89,8 +90,9 @@ def specialization_of(context: ModuleContext, func: Any) -> Specialization | Non
     return out
 
 
-def parting(context: ModuleContext) -> list[str]:
+def parting(context: ModuleContext, how: Specialization) -> list[str]:
     """The end of the kernel's head: the first warps go on, the others work."""
+    more = _reallocation(context.registers, how.high)
     shuffle = "llvm.nvvm.shfl.sync.idx.i32"
     context.declare(f"declare i32 @{shuffle}(i32, i32, i32, i32) #1")
     return [
@@ -98,6 +100,7 @@ def parting(context: ModuleContext) -> list[str]:
         f"  %first = icmp ult i32 {UNIFORM}, {context.num_warps}",
         "  br i1 %first, label %entry, label %workers",
         "entry:",
+        *([f'  call void asm sideeffect "{more}", "~{{memory}}"() #1'] if more else []),
     ]
 
 
@@ -122,10 +125,15 @@ def _count(e: FunctionContext, says: str) -> str:
 
 def _reallocate(e: FunctionContext, before: int | None, after: int | None) -> None:
     """Give registers away, or wait for more."""
+    line = _reallocation(before, after)
+    if line:
+        e.asm(line, "~{memory}", [])
+
+
+def _reallocation(before: int | None, after: int | None) -> str:
     if before is None or after is None or min(MOST, before) == min(MOST, after):
-        return
-    action = "dec" if after < before else "inc"
-    e.asm(f"setmaxnreg.{action}.sync.aligned.u32 {min(MOST, after)};", "~{memory}", [])
+        return ""
+    return f"setmaxnreg.{'dec' if after < before else 'inc'}.sync.aligned.u32 {min(MOST, after)};"
 
 
 def _registers(op: Any, partition: int) -> int | None:
@@ -151,10 +159,11 @@ def _specialize(e: FunctionContext, op: WarpSpecialize) -> None:
         said = e.op(f"icmp ult i32 {e.thread}, {how.number(op)}")
         _count(e, e.op(f"zext i1 {said} to i32"))
     _default_region(e, op)
-    if not _ends_quietly(op):
-        _all_meet(e)
     if not how.direct:
+        _all_meet(e)
         _reallocate(e, own, before)
+    elif not _ends_quietly(op):
+        _all_meet(e)
 
 
 def _publish(e: FunctionContext, op: WarpSpecialize) -> None:
