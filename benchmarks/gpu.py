@@ -30,6 +30,7 @@ sys.path.insert(0, str(HERE.parent))
 NAMES = {
     "import tritium as triton\n": "import triton\n",
     "import tritium.language as tl": "import triton.language as tl",
+    "from tritium.tools.": "from triton.tools.",
 }
 
 

@@ -74,7 +74,7 @@ class CublasLt:
         space = _P(self.workspace.data_ptr())
         self._call(
             "cublasLtMatmul", self._handle, product, ctypes.byref(one), at_b, left, at_a, right, ctypes.byref(zero),
-            at_c, old, at_c, new, algorithm, space, _Z(self._bytes), stream,
+            at_c if c.element_size() > 1 else None, old, at_c, new, algorithm, space, _Z(self._bytes), stream,
         )  # fmt: skip
 
     @property
