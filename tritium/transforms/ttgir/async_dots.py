@@ -28,7 +28,7 @@ Waits take results along, so that what reads them stands behind, and shared oper
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -52,6 +52,7 @@ from ...ir import (
     pass_on,
 )
 from ...ir.dominance import ancestor_in
+from ...support.dataclasses import dataclass
 from ..regions import is_inside
 from .conversion_cost import stays_in_thread
 from .layout_flow import layout_of

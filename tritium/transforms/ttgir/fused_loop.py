@@ -22,12 +22,12 @@ loop too; the end of a round sets them again, so that the start of the next one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import arith, scf, ub
 from ...ir import Builder, FloatType, IntegerType, Operation, TensorType, Type, Value, i64, index
 from ...ir.dominance import ancestor_in
+from ...support.dataclasses import dataclass
 from ..regions import defined_in, is_inside
 
 __all__ = ["Inner", "ceil_div", "fuse", "trips"]
