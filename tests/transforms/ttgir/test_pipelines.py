@@ -31,7 +31,15 @@ TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions
 def test_the_order_is_tritons(capability, loops, ahead):
     names = [p.name for p in nvidia_ttgir_pipeline(capability)]
     described, copies = (["optimize-descriptor-encoding"], ["tma-lowering"]) if capability >= 90 else ([], [])
-    middle = ["loop-aware-cse", *loops, "canonicalize", "loop-aware-cse", *ahead, "optimize-dot-operands"]
+    middle = [
+        "loop-aware-cse",
+        *loops,
+        "canonicalize",
+        "loop-aware-cse",
+        *ahead,
+        "optimize-dot-operands",
+        "coalesce-async-copy",
+    ]
     assert names == [*HEAD, *described, *middle, *copies, *TAIL]
 
 

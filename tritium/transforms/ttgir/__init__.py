@@ -12,6 +12,7 @@ SPELLINGS = [
     ),
     Spelling("nvgpu-warp-specialization", "NVGPUWarpSpecialization"),
     Spelling("fuse-nested-loops", "TritonGPUFuseNestedLoops", ("tritongpu-fuse-nested-loops",)),
+    Spelling("coalesce-async-copy", "TritonGPUCoalesceAsyncCopy", ("tritongpu-coalesce-async-copy",)),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(

@@ -30,7 +30,7 @@ from ...dialects.ttg_layouts import Blocked
 from ...ir import FloatType, Operation, TensorType, Value, count, element_type, f16, f64, functions_of, pass_on
 from ...layout.bases import per_block
 
-__all__ = ["coalesce", "convert_operation"]
+__all__ = ["coalesce", "coalesced_layouts", "convert_operation"]
 
 #: Bits that one thread loads or stores in one instruction (PTX ISA 8.7, section 9.7.9.8: .v4.b32).
 VECTOR_BITS = 128
@@ -41,12 +41,17 @@ def coalesce(module: Operation) -> bool:
     """Give every access to global memory the layout that its addresses suggest."""
     changed = 0
     for func in functions_of(module):
-        chosen = _Chooser(func).layouts()
+        chosen = coalesced_layouts(func)
         for op, layout in chosen.items():
             convert_operation(op, layout)
         changed += len(chosen)
     count("accesses coalesced", changed)
     return changed > 0
+
+
+def coalesced_layouts(func: Operation) -> dict[Operation, Blocked]:
+    """The layout that each access of a function would get."""
+    return _Chooser(func).layouts()
 
 
 def address_of(op: Operation) -> Value | None:

@@ -99,7 +99,14 @@ _CLEAN = [
 _PREFETCH = [_row("prefetch", "operands of the next step are read while this one multiplies", when=has_any("tt.dot"))]
 """Products of Ampere and Ada, whose operands come from registers."""
 
-_AGAIN = [_row("optimize-dot-operands", "again, for what left its loop")]
+_AGAIN = [
+    _row("optimize-dot-operands", "again, for what left its loop"),
+    _row(
+        "coalesce-async-copy",
+        "copies of whole vectors, whatever registers would want",
+        when=has_any("ttg.async_copy_global_to_local"),
+    ),
+]
 """Products behind the pipeliner, for all generations."""
 
 _COPIES = [
@@ -165,7 +172,6 @@ LATER = {
     "assign-latencies": "behind it: how long loads take",
     "schedule-loops": "behind it: which iteration does what",
     "pipeline": "behind it: loads of later iterations while this one computes",
-    "coalesce-async-copy": "behind the second optimize-dot-operands: asynchronous copies of whole vectors",
     "optimize-tmem-layouts": "behind it; with the other passes of tensor memory, for Blackwell",
     "mma-lowering": "behind fence-insertion: products of Hopper and Blackwell as instructions",
     "hoist-mbarrier-lifecycle": "behind it: barriers made once",
