@@ -25,6 +25,7 @@ SWITCHES = {
     "tma-store-in-flight": "a store of the copy engine is waited for where it is issued",
     "multicast": "each block of a cluster loads its own copy",
     "warp-specialization": "all warps run the whole program",
+    "overlap": "products of an iteration end before the next begins (attention: products and softmax in turn)",
     "register-reallocation": "warps that load keep as many registers as warps that multiply",
     "stmatrix": "results go to shared memory by plain stores",
     "flatten": "nested loops stay nested",

@@ -48,24 +48,24 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     %sum = ttg.warp_specialize(%0, %1, %2, %5, %k, %a, %m, %b, %n)
 //     default {
 //       %sum_0:3 = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero, %arg7 = %c0, %arg8 = %c0) -> (tensor<64x64xf32, #mma>, i32, i32)  : i32 {
-//         %18 = ttg.memdesc_index %0[%arg7] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-//         %19 = ttg.memdesc_index %1[%arg7] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-//         %20 = ttg.memdesc_index %2[%arg7] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         ttng.wait_barrier %20, %arg8 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         %next = ttng.warp_group_dot %18, %19, %acc {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> * !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf32, #mma>
-//         %21 = ttng.warp_group_dot_wait %next {pendings = 1 : i32} : tensor<64x64xf32, #mma>
-//         %22 = arith.cmpi ne, %i, %c0 : i32
-//         %23 = arith.cmpi eq, %arg7, %c0 : i32
-//         %24 = arith.subi %arg7, %c1_i32 : i32
-//         %25 = arith.select %23, %c1_i32, %24 : i32
-//         %26 = ttg.memdesc_index %5[%25] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         ttng.arrive_barrier %26, 4, %22 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         %27 = arith.addi %arg7, %c1_i32 : i32
-//         %28 = arith.cmpi eq, %arg7, %c1_i32 : i32
-//         %29 = arith.select %28, %c0, %27 : i32
-//         %30 = arith.extui %28 : i1 to i32
-//         %31 = arith.xori %arg8, %30 : i32
-//         scf.yield %21, %29, %31 : tensor<64x64xf32, #mma>, i32, i32
+//         %18 = arith.addi %arg7, %c1_i32 : i32
+//         %19 = arith.cmpi eq, %arg7, %c1_i32 : i32
+//         %20 = arith.select %19, %c0, %18 : i32
+//         %21 = arith.extui %19 : i1 to i32
+//         %22 = arith.xori %arg8, %21 : i32
+//         %23 = ttg.memdesc_index %0[%arg7] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+//         %24 = ttg.memdesc_index %1[%arg7] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+//         %25 = ttg.memdesc_index %2[%arg7] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         ttng.wait_barrier %25, %arg8 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         %next = ttng.warp_group_dot %23, %24, %acc {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> * !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf32, #mma>
+//         %26 = ttng.warp_group_dot_wait %next {pendings = 1 : i32} : tensor<64x64xf32, #mma>
+//         %27 = arith.cmpi ne, %i, %c0 : i32
+//         %28 = arith.cmpi eq, %arg7, %c0 : i32
+//         %29 = arith.subi %arg7, %c1_i32 : i32
+//         %30 = arith.select %28, %c1_i32, %29 : i32
+//         %31 = ttg.memdesc_index %5[%30] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         ttng.arrive_barrier %31, 4, %27 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         scf.yield %26, %20, %22 : tensor<64x64xf32, #mma>, i32, i32
 //       }
 //       %12 = ttng.warp_group_dot_wait %sum_0#0 {pendings = 0 : i32} : tensor<64x64xf32, #mma>
 //       %13 = arith.cmpi sgt, %k, %c0 : i32
@@ -77,27 +77,27 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //       ttg.warp_yield %12 : tensor<64x64xf32, #mma>
 //     }
 //     partition0(%arg5: !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable>, %arg6: !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable>, %arg7: !ttg.memdesc<2x1xi64, #shared1, #smem, mutable>, %arg8: !ttg.memdesc<2x1xi64, #shared1, #smem, mutable>, %k_0: i32, %a_1: !tt.tensordesc<64x64xf16, #shared>, %m_2: i32, %b_3: !tt.tensordesc<64x64xf16, #shared>, %n_4: i32) num_warps(1) {
+//       %true = arith.constant true
 //       %c0_5 = arith.constant 0 : i32
 //       %c64_6 = arith.constant 64 : i32
 //       %c1_i32_7 = arith.constant 1 : i32
-//       %true = arith.constant true
 //       %12:2 = scf.for %i = %c0_5 to %k_0 step %c64_6 iter_args(%arg15 = %c0_5, %arg16 = %c0_5) -> (i32, i32)  : i32 {
-//         %13 = ttg.memdesc_index %arg7[%arg15] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         %14 = ttg.memdesc_index %arg8[%arg15] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         %15 = arith.xori %arg16, %c1_i32_7 : i32
-//         ttng.wait_barrier %14, %15 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         ttng.barrier_expect %13, 16384, %true : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         %16 = ttg.memdesc_index %arg5[%arg15] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-//         ttng.async_tma_copy_global_to_local %a_1[%m_2, %i] %16, %13, %true : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-//         %17 = ttg.memdesc_index %arg7[%arg15] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//         %18 = ttg.memdesc_index %arg6[%arg15] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-//         ttng.async_tma_copy_global_to_local %b_3[%i, %n_4] %18, %17, %true : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-//         %19 = arith.addi %arg15, %c1_i32_7 : i32
-//         %20 = arith.cmpi eq, %arg15, %c1_i32_7 : i32
-//         %21 = arith.select %20, %c0_5, %19 : i32
-//         %22 = arith.extui %20 : i1 to i32
-//         %23 = arith.xori %arg16, %22 : i32
-//         scf.yield %21, %23 : i32, i32
+//         %13 = arith.addi %arg15, %c1_i32_7 : i32
+//         %14 = arith.cmpi eq, %arg15, %c1_i32_7 : i32
+//         %15 = arith.select %14, %c0_5, %13 : i32
+//         %16 = arith.extui %14 : i1 to i32
+//         %17 = arith.xori %arg16, %16 : i32
+//         %18 = ttg.memdesc_index %arg7[%arg15] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         %19 = ttg.memdesc_index %arg8[%arg15] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         %20 = arith.xori %arg16, %c1_i32_7 : i32
+//         ttng.wait_barrier %19, %20 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         ttng.barrier_expect %18, 16384, %true : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         %21 = ttg.memdesc_index %arg5[%arg15] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+//         ttng.async_tma_copy_global_to_local %a_1[%m_2, %i] %21, %18, %true : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+//         %22 = ttg.memdesc_index %arg7[%arg15] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//         %23 = ttg.memdesc_index %arg6[%arg15] : !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+//         ttng.async_tma_copy_global_to_local %b_3[%i, %n_4] %23, %22, %true : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+//         scf.yield %15, %17 : i32, i32
 //       }
 //       ttg.warp_return
 //     } : (!ttg.memdesc<2x64x64xf16, #shared, #smem, mutable>, !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable>, !ttg.memdesc<2x1xi64, #shared1, #smem, mutable>, !ttg.memdesc<2x1xi64, #shared1, #smem, mutable>, i32, !tt.tensordesc<64x64xf16, #shared>, i32, !tt.tensordesc<64x64xf16, #shared>, i32) -> tensor<64x64xf32, #mma>

@@ -17,10 +17,9 @@ for 40, and 232 are left for each of the others. Four warps that compute have as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from ...dialects import ttg
+from ...dialects import scf, ttg
 from ...dialects.ttg_context import capability_of, num_ctas, num_warps
 from ...dialects.ttg_switches import is_on
 from ...ir import (
@@ -39,8 +38,10 @@ from ...ir import (
     pass_on,
     remark,
 )
-from .warp_specialization.consumer import Consumer
-from .warp_specialization.partition import Refused, Span, marked_loops, span_of
+from ...support.dataclasses import dataclass
+from .warp_specialization.consumer import Consumer, Sites
+from .warp_specialization.overlap import overlap_of
+from .warp_specialization.partition import Load, Refused, Span, marked_loops, span_of
 from .warp_specialization.producer import Producer
 from .warp_specialization.rings import Rings
 
@@ -57,10 +58,11 @@ class WarpSpecializationOptions:
     num_stages: int = 3
 
 
+_DEFAULT = WarpSpecializationOptions()
+
+
 @pass_on("module", statistics={"loops specialized": "loops whose loads have a warp of their own"})
-def nvgpu_warp_specialization(
-    module: Operation, options: WarpSpecializationOptions = WarpSpecializationOptions()
-) -> bool:
+def nvgpu_warp_specialization(module: Operation, options: WarpSpecializationOptions = _DEFAULT) -> bool:
     """Give loads of loops that ask for it to a warp of their own, in all functions of a module."""
     if not is_on(module, "warp-specialization"):
         return False
@@ -109,19 +111,21 @@ def _emit(span: Span, rings: Rings) -> None:
     first = span.ops[0]
     warps = num_warps(first) or 4
     b = Builder(first.parent, first, first.loc)
-    rings.allocate(b, warps)
-    used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
+    rings.allocate(b, first, warps)
     default, producer = Block(), Block()
-    mapping: dict[Any, Any] = {}
-    consumer = Consumer(rings, Builder(default, None, first.loc), mapping, is_on(first, "wgmma-in-flight"))
-    consumer.run(span.ops)
-    consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
     captures = _fill(producer, span, rings)
+    sites = _overlapped(span, rings)
+    b.at(span.ops[0])
+    used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
     holder = Block()
     holder.append(ttg.WarpSpecializePartitions.create(captures, [], {}, [Region(producer)]))
     attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)}
     if warps > 4 and is_on(first, "register-reallocation"):
         attributes["requestedRegisters"] = DenseArrayAttr((PRODUCER_REGISTERS,), i32)
+    mapping: dict[Any, Any] = {}
+    consumer = Consumer(rings, sites, Builder(default, None, first.loc), mapping, is_on(first, "wgmma-in-flight"))
+    consumer.run(span.ops)
+    consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
     op = ttg.WarpSpecialize.create([], [r.type for r in used], attributes, [Region(default), Region(holder)])
     b.insert(op)
     rings.free(b)
@@ -130,6 +134,37 @@ def _emit(span: Span, rings: Rings) -> None:
         old.replace_uses_where(new, lambda user: _is_outside(user, span))
     for old_op in reversed(span.ops):
         old_op.erase()
+
+
+def _overlapped(span: Span, rings: Rings) -> Sites:
+    """Rewrite the loops of the span that can be overlapped; where the consumer then visits the rings."""
+    loads = {load.op: load for load in span.loads}
+    origins: dict[Operation, list[Operation]] = {op: [op] for op in loads}
+    if rings.depth > 1 and is_on(span.ops[0], "wgmma-in-flight") and is_on(span.ops[0], "overlap"):
+        inner = [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]
+        for loop in inner:
+            overlap = overlap_of(loop, set(loads))
+            if overlap is not None:
+                _replace(span, loop, overlap.rewrite())
+                for op in set(overlap.origin.values()):
+                    origins[op] = [new for new, old in overlap.origin.items() if old is op]
+    sites: Sites = {}
+    for ring in rings:
+        copies = [ops for loads in ring.sites for ops in zip(*(origins[load.op] for load in loads))]
+        sites[ring] = [[Load(op) for op in ops] for ops in copies]
+    return sites
+
+
+def _replace(span: Span, old: Operation, new: Operation) -> None:
+    """What used the old loop's results uses the new one's; the old one goes."""
+    for a, b in zip(old.results, new.results):
+        b.hint = a.hint
+    if old in span.ops:
+        at = span.ops.index(old)
+        condition = new.operands[0].defining_op
+        assert condition is not None
+        span.ops[at : at + 1] = [condition, new]
+    old.replace_with(list(new.results))
 
 
 def _fill(block: Block, span: Span, rings: Rings) -> list[Value]:

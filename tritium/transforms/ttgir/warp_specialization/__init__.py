@@ -37,6 +37,7 @@ The parts, in the order of work:
 | `partition` | which operations take part, which loads the producer does, and why not where it cannot |
 | `slices` | what the producer needs to compute by itself: addresses, and the control flow around loads |
 | `rings` | which loads share a ring, how deep it is, and its operations |
+| `overlap` | which loops run half of an iteration beside the next one |
 | `flights` | which products stay in flight, when they are waited for, and so when a buffer is free |
-| `emit` | the two programs |
+| `copies`, `producer`, `consumer` | the two programs |
 """

@@ -19,37 +19,53 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, ttg, ttng
+from ....dialects import arith, ttg, ttng
 from ....ir import Block, Builder, Operation, Value, bool_attr
 from .copies import Copy
 from .flights import GROUNDED, Flight, Flights, Wait, flights_of, is_used_from, values_of
 from .partition import Load
-from .rings import VIEWS, Ring, Rings, view
+from .rings import VIEWS, Ring, Rings, Visit, view, visit_of
 
-__all__ = ["Consumer"]
+__all__ = ["Consumer", "Sites"]
+
+Sites = dict[Ring, list[list[Load]]]
+"""For each ring the visits of the program to be copied: the loads of each, in the order of the ring's buffers."""
 
 
 class Consumer(Copy):
-    """Copies a span without its loads. With `in_flight`, products are waited for as late as possible."""
+    """Copies a span without its loads. With `in_flight`, products are waited for as late as possible.
 
-    def __init__(self, rings: Rings, b: Builder, mapping: dict[Any, Any], in_flight: bool) -> None:
-        super().__init__(rings, b, mapping)
+    Rings whose visits are all in the same blocks have a clock together.
+    """
+
+    def __init__(self, rings: Rings, sites: Sites, b: Builder, mapping: dict[Any, Any], in_flight: bool) -> None:
+        visits = {
+            ring: [visit_of(loads[0].op.parent, loads) for loads in all_loads] for ring, all_loads in sites.items()
+        }
+        clocks: dict[Block, dict[Ring, Any]] = {}
+        for ring, found in visits.items():
+            for visit in found:
+                clocks.setdefault(visit.block, {})[ring] = tuple(v.block for v in found)
+        super().__init__(rings, b, mapping, clocks)
         self.in_flight = in_flight
-        self.loads: dict[Operation, tuple[Ring, Load]] = {load.op: (r, load) for r in rings for load in r.loads}
-        self.buffers = {buffer: load for _, load in self.loads.values() for buffer in load.buffers}
-        self.first: dict[Operation, list[Ring]] = {ring.first: [] for ring in rings}
-        self.last: dict[Operation, list[Ring]] = {ring.last: [] for ring in rings}
-        for ring in rings:
-            self.first[ring.first].append(ring)
-            self.last[ring.last].append(ring)
+        self.loads: dict[Operation, tuple[Ring, Value, Load]] = {}
+        self.first: dict[Operation, list[tuple[Ring, Visit]]] = {}
+        self.last: dict[Operation, list[tuple[Ring, Visit]]] = {}
+        for ring, all_loads in sites.items():
+            for loads, visit in zip(all_loads, visits[ring]):
+                self.first.setdefault(visit.first, []).append((ring, visit))
+                self.last.setdefault(visit.last, []).append((ring, visit))
+                for load, buffer in zip(loads, ring.buffers):
+                    self.loads.update(dict.fromkeys([load.op, *load.buffers], (ring, buffer, load)))
+        self.views: dict[Load, Value] = {}
         self.flights: Flights = GROUNDED
-        self.held: dict[Any, list[Ring]] = {}
+        self.held: dict[Any, list[tuple[Ring, Visit]]] = {}
 
     def loop(self, op: Any) -> Any:
         """Copy a loop; what is in flight at its end is waited for behind it."""
         outer = self.flights, self.held
         self.flights = flights_of(op.body, self.rings.depth > 1) if self.in_flight else GROUNDED
-        self.held = _held(self.rings.of_block.get(op.body, ()), self.flights)
+        self.held = self._held(op.body)
         copy = super().loop(op)
         carried, held = self.flights.carried, self.held
         self.flights, self.held = outer
@@ -59,57 +75,59 @@ class Consumer(Copy):
 
     def one(self, op: Any) -> None:
         """Copy an operation, between the waits and releases that belong to it."""
-        for ring in self.first.get(op, ()):
-            self._await(ring)
+        for ring, visit in self.first.get(op, ()):
+            self._await(ring, visit)
         if op in self.flights.ahead:
             self._land(op, self.flights.ahead[op], itself=True)
         super().one(op)
         if op in self.flights.behind:
             self._land(op, self.flights.behind[op], itself=False)
-        for ring in self.last.get(op, ()):
-            if not any(ring in rings for rings in self.held.values()):
-                self._release(ring, self.counters[ring.block].slot)
+        for ring, visit in self.last.get(op, ()):
+            if not any((ring, visit) in held for held in self.held.values()):
+                self._release(ring, self.visit(visit.block, ring).slot)
 
-    def finish(self, block: Block, yielded: list[Value], blocks: list[Block]) -> None:
-        end = block.last
-        assert end is not None
+    def at_end(self, end: Operation) -> None:
         if end in self.flights.ahead:
             self._land(end, self.flights.ahead[end], itself=True)
-            loop = block.parent_op
-            kept = self.carried(loop) if loop.__class__ is scf.For else self.handed(loop)
-            yielded = [self.new(end.operands[i]) for i in kept]
-        super().finish(block, yielded, blocks)
 
     def plain(self, op: Any) -> None:
-        if op in self.loads:
-            self._load(op, *self.loads[op])
-        elif op in self.buffers:
-            ring, load = self.loads[self.buffers[op].op]
-            self.mapping[op.results[0]] = view(self.b, ring.buffers[load.op], self.counters[ring.block].slot)
-        else:
-            self._copy(op)
+        if op not in self.loads:
+            return self._copy(op)
+        ring, buffers, load = self.loads[op]
+        if op is not load.op:
+            self.mapping[op.results[0]] = self.views[load]
+            return None
+        buffer = self.views[load] = view(self.b, buffers, self.visit(op.parent, ring).slot)
+        if load.in_registers:
+            self.mapping[op.result] = self.b.add(ttg.LocalLoad(buffer, None, result=op.result.type))
+        return None
 
     def _copy(self, op: Any) -> None:
         super().plain(op)
         copy: Any = self.new(op.results[0]).defining_op if op.results else None
         if op.__class__ in VIEWS:
-            copy.results[0].type = view_type(copy)
+            copy.results[0].type = _mutable(copy.results[0].type)
         elif op.__class__ is ttng.WarpGroupDot and any(op in (f.dot for f in fs) for fs in self.flights.air.values()):
             copy.attributes["isAsync"] = bool_attr(True)
 
-    def _load(self, op: Any, ring: Ring, load: Load) -> None:
-        """What is used in registers is read where it was loaded."""
-        if load.in_registers:
-            buffer = view(self.b, ring.buffers[op], self.counters[ring.block].slot)
-            self.mapping[op.result] = self.b.add(ttg.LocalLoad(buffer, None, result=op.result.type))
-
-    def _await(self, ring: Ring) -> None:
-        b, counter = self.b, self.counters[ring.block]
-        b.loc = ring.loads[0].op.loc
+    def _await(self, ring: Ring, visit: Visit) -> None:
+        b, counter = self.b, self.visit(visit.block, ring)
+        b.loc = visit.first.loc
         b.add(ttng.WaitBarrier(view(b, ring.full, counter.slot), counter.phase))
 
     def _release(self, ring: Ring, slot: Value, where: Value | None = None) -> None:
         self.b.add(ttng.ArriveBarrier(view(self.b, ring.empty, slot), where, self.rings.readers))
+
+    def _held(self, body: Block) -> dict[Any, list[tuple[Ring, Visit]]]:
+        """The visits that end once a product has been waited for, by the product."""
+        held: dict[Any, list[tuple[Ring, Visit]]] = {}
+        for op in body:
+            for ring, visit in self.last.get(op, ()):
+                air = self.flights.air.get(op, ())
+                reading = [f.dot for f in air if not f.before and f.dot in visit.readers]
+                if reading:
+                    held.setdefault(reading[-1], []).append((ring, visit))
+        return held
 
     def _land(self, op: Any, wait: Wait, itself: bool) -> None:
         """Wait for products, and release what they were the last to read."""
@@ -117,10 +135,10 @@ class Consumer(Copy):
         if not values:
             newest = wait.flying[-1] if wait.flying else wait.done[-1]
             values = values_of(newest)[:1]
-        self._wait(values, wait.pendings)
+        self._wait([*values, *wait.kept], wait.pendings)
         for flight in wait.done:
-            for ring in self.held.get(flight.dot, ()):
-                self._release_of(flight, ring)
+            for ring, visit in self.held.get(flight.dot, ()):
+                self._release_of(flight, ring, visit)
 
     def _wait(self, values: list[Value], pendings: int) -> None:
         values = list(dict.fromkeys(values))
@@ -128,39 +146,28 @@ class Consumer(Copy):
         self.b.insert(landed)
         self.mapping.update(zip(values, landed.results))
 
-    def _release_of(self, flight: Flight, ring: Ring) -> None:
-        b, counter = self.b, self.counters[ring.block]
+    def _release_of(self, flight: Flight, ring: Ring, visit: Visit) -> None:
+        b, counter = self.b, self.visit(visit.block, ring)
         if not flight.before:
             return self._release(ring, counter.slot)
         loop: Any = flight.dot.parent_op
         is_later = b.add(arith.CmpI(arith.CmpIPredicate.ne, self.new(loop.body.args[0]), self.new(loop.lb)))
         return self._release(ring, counter.previous(b, self.rings.depth), is_later)
 
-    def _land_all(self, loop: Any, carried: tuple[Any, ...], held: dict[Any, list[Ring]]) -> None:
+    def _land_all(self, loop: Any, carried: tuple[Any, ...], held: dict[Any, list[tuple[Ring, Visit]]]) -> None:
         """Behind a loop: wait for what its last iteration left in flight."""
         end = loop.body.last
-        left = [r for r, v in zip(loop.results, end.operands) if v.defining_op in carried]
-        self._wait(left, 0)
-        rings = [ring for dot in carried for ring in held.get(dot, ())]
-        if rings:
+        self._wait([r for r, v in zip(loop.results, end.operands) if v.defining_op in carried], 0)
+        visits = [pair for dot in carried for pair in held.get(dot, ())]
+        if visits:
             b = self.b
             less = arith.CmpIPredicate.ult if loop.unsignedCmp else arith.CmpIPredicate.slt
             ran = b.add(arith.CmpI(less, self.new(loop.lb), self.new(loop.ub)))
-            for ring in rings:
-                self._release(ring, self.counters[ring.block].previous(b, self.rings.depth), ran)
+            for ring, visit in visits:
+                counter = self.counters[self.clocks[visit.block][ring]]
+                self._release(ring, counter.previous(b, self.rings.depth), ran)
 
 
-def view_type(op: Any) -> Any:
+def _mutable(ty: Any) -> Any:
     """The type of a view of a buffer that is written again and again."""
-    ty = op.results[0].type
     return type(ty)(ty.shape, ty.element, ty.encoding, ty.memorySpace, True, ty.allocShape)
-
-
-def _held(rings: Any, flights: Flights) -> dict[Any, list[Ring]]:
-    """The rings that are free once a product has been waited for, by the product."""
-    held: dict[Any, list[Ring]] = {}
-    for ring in rings:
-        reading = [f.dot for f in flights.air.get(ring.last, ()) if not f.before and f.dot in ring.readers]
-        if reading:
-            held.setdefault(reading[-1], []).append(ring)
-    return held

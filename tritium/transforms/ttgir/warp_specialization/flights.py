@@ -18,6 +18,10 @@ left in flight is decided for the body of a loop, from front to back, with a lis
 3. *turn*: behind a product, the same one of the iteration before is waited for.
 4. *end*: nothing flies across the end of an inner loop, or of the loop itself: its results are waited for.
 
+5. *registers*: a product may read its first operand from registers. Where the loop carries that operand, the one of
+   the next iteration must not be written before the product has read this one: it is waited for in front of the
+   operation that begins to make the new one, from values that are handed on by the wait.
+
 For attention this gives what one would write by hand: Q·K is issued while P·V of the iteration before still runs;
 the softmax takes Q·K, so it waits for both; P·V is issued, and the iteration ends.
 
@@ -31,7 +35,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ....dialects import scf, ttng
-from ....ir import Block, Operation, Value
+from ....dialects.ttg_memory import element_bits
+from ....ir import Block, BlockArgument, Operation, TensorType, Value
 from ...regions import is_inside
 
 __all__ = ["GROUNDED", "Flight", "Flights", "Wait", "flights_of", "is_used_from", "values_of"]
@@ -45,11 +50,15 @@ class Flight(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Wait until at most `pendings` products fly; `done` are those which do not any more, `flying` those which do."""
+    """Wait until at most `pendings` products fly; `done` are those which do not any more, `flying` those which do.
+
+    `kept` are further values that must not be used before, though they are there (rule *registers*).
+    """
 
     pendings: int
     done: tuple[Flight, ...]
     flying: tuple[Flight, ...]
+    kept: tuple[Value, ...] = ()
 
 
 class Flights(NamedTuple):
@@ -99,9 +108,13 @@ def _round(body: Block, carried: tuple[Any, ...], over_the_end: bool) -> Flights
         done, flying[:] = tuple(flying[:count]), flying[count:]
         return Wait(len(flying), done, tuple(flying))
 
+    renewed = _renewed(body)
     for op in body:
         needed = _needed(op, flying, over_the_end)
-        if needed:
+        again = [i + 1 for i, flight in enumerate(flying) if flight.dot in renewed.get(op, ())]
+        if again:
+            ahead[op] = land(max(needed, *again))._replace(kept=_tensors(op))
+        elif needed:
             ahead[op] = land(needed)
         if op.__class__ is ttng.WarpGroupDot:
             flying.append(Flight(op, False))
@@ -109,6 +122,36 @@ def _round(body: Block, carried: tuple[Any, ...], over_the_end: bool) -> Flights
                 behind[op] = land(flying.index(Flight(op, True)) + 1)
         air[op] = tuple(flying)
     return Flights(ahead, behind, air, tuple(flight.dot for flight in flying))
+
+
+def _renewed(body: Block) -> dict[Operation, list[Any]]:
+    """Rule *registers*: the operations that begin to make a carried first operand anew, and the products it is for."""
+    found: dict[Operation, list[Any]] = {}
+    for dot in body:
+        if dot.__class__ is not ttng.WarpGroupDot or not _is_carried(dot.operands[0], body):
+            continue
+        value: Any = body.last.operands[dot.operands[0].index - 1]  # type: ignore[union-attr, attr-defined]
+        maker = value.defining_op
+        while maker is not None and maker.parent is body and len(maker.operands) == 1 and _narrows(maker.operands[0]):
+            maker = maker.operands[0].defining_op
+        where = maker if maker is not None and maker.parent is body else body.last
+        found.setdefault(where, []).append(dot)
+    return found
+
+
+def _is_carried(value: Any, body: Block) -> bool:
+    return isinstance(value, BlockArgument) and value.owner is body and isinstance(value.type, TensorType)
+
+
+def _narrows(value: Any) -> bool:
+    """Whether an operation makes what it makes from halves of registers that something before it has written."""
+    ty = value.type
+    op = value.defining_op
+    return isinstance(ty, TensorType) and element_bits(ty.element) < 32 and op is not None and len(op.operands) == 1
+
+
+def _tensors(op: Operation) -> tuple[Value, ...]:
+    return tuple(v for v in op.operands if isinstance(v.type, TensorType))
 
 
 def _needed(op: Any, flying: list[Flight], over_the_end: bool) -> int:

@@ -16,12 +16,12 @@ taken to be elsewhere, as for every load that is started ahead of its iteration.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from ....dialects import scf, tt, ttg, ttng
-from ....dialects.ttg_memory import MemDescType, MemoryLayout, SharedMemorySpace, element_bits
-from ....ir import READ, WRITE, Block, Operation, TensorType, Value, memory_effects
+from ....dialects.ttg_memory import MemDescType, MemoryLayout
+from ....ir import READ, WRITE, Block, Operation, Value, memory_effects
+from ..tma_copies import buffer_type, expected_bytes
 from .slices import Slice
 
 __all__ = ["Load", "Refused", "Span", "marked_loops", "span_of"]
@@ -51,21 +51,25 @@ class Refused(Exception):
 
 
 class Load:
-    """A `tt.descriptor_load` of the producer: who takes it from its buffer, and the buffer's type.
+    """A `tt.descriptor_load` of the producer, and who takes it from its buffer.
 
     `buffers` are the `ttg.local_alloc` that would hold it as it comes; `in_registers` says that others use it, too.
     """
 
-    def __init__(self, op: Any, ty: MemDescType) -> None:
-        self.op, self.type = op, ty
-        users = op.result.users
+    def __init__(self, op: Any) -> None:
+        self.op = op
+        ty, users = self.buffer_type(), op.result.users
         self.buffers = [user for user in users if _holds(user, ty)]
         self.in_registers = len(self.buffers) < len(users)
+
+    def buffer_type(self, copies: int | None = None) -> MemDescType:
+        """The type of its buffer, or of several."""
+        return buffer_type(self.op.desc, self.op.result.type, copies)
 
     @property
     def bytes(self) -> int:
         """How many bytes a copy brings."""
-        return prod(self.type.shape) * element_bits(self.type.element) // 8
+        return expected_bytes(self.buffer_type())
 
 
 def _holds(user: Any, ty: MemDescType) -> bool:
@@ -123,19 +127,15 @@ def span_of(loops: list[Any]) -> Span:
 
 
 def _add(span: Span, op: Any) -> None:
-    block = op.desc.type.block
-    if not isinstance(block.encoding, MemoryLayout):
+    if not isinstance(op.desc.type.block.encoding, MemoryLayout):
         raise Refused(op, "the descriptor of this load has no layout in shared memory")
-    if not isinstance(op.result.type, TensorType) or op.result.type.shape != block.shape:
-        raise Refused(op, "this load leaves out dimensions of its descriptor's blocks")
     if not op.result.uses:
         return
     if not span.slice.need_at(op, [op.desc, *op.indices]):
         assert span.slice.problem is not None
         where, why = span.slice.problem
         raise Refused(where, f"warps of their own cannot load ahead: {why}")
-    ty = MemDescType(block.shape, op.result.type.element, block.encoding, SharedMemorySpace(), True)
-    span.loads.append(Load(op, ty))
+    span.loads.append(Load(op))
 
 
 def _check_writes(ops: list[Operation], loads: list[Any]) -> None:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttng
-from ....ir import Builder
+from ....dialects import arith, scf, ttng
+from ....ir import Block, Builder
+from ..tma_copies import start_load
 from .copies import Copy
 from .partition import Span
 from .rings import Ring, Rings, number, true, view
@@ -27,9 +28,15 @@ class Producer(Copy):
     """Copies the slice that loads need, and starts them."""
 
     def __init__(self, span: Span, rings: Rings, b: Builder, mapping: dict[Any, Any]) -> None:
-        super().__init__(rings, b, mapping)
+        clocks: dict[Block, dict[Ring, Any]] = {}
+        self.loads: dict[Any, tuple[Ring, int]] = {}
+        for ring in rings:
+            blocks = tuple(loads[0].op.parent for loads in ring.sites)
+            for block, loads in zip(blocks, ring.sites):
+                clocks.setdefault(block, {})[ring] = blocks
+                self.loads.update({load.op: (ring, i) for i, load in enumerate(loads)})
+        super().__init__(rings, b, mapping, clocks)
         self.slice = span.slice
-        self.ring_of = {load.op: ring for ring in rings for load in ring.loads}
 
     def is_woven(self, op: Any) -> bool:
         return op in self.slice.ops
@@ -41,23 +48,21 @@ class Producer(Copy):
         return sorted(self.slice.handed.get(branch, ()))
 
     def plain(self, op: Any) -> None:
-        if op.__class__ is tt.DescriptorLoad and op in self.ring_of:
-            self.load(op, self.ring_of[op])
+        if op in self.loads:
+            self.load(op, *self.loads[op])
         elif op in self.slice.ops and op.__class__ not in (scf.For, scf.If):
             super().plain(op)
 
-    def load(self, op: Any, ring: Ring) -> None:
-        """Start the copy of one load; the first of its ring waits until the slot is free."""
-        b, counter = self.b, self.counters[ring.block]
+    def load(self, op: Any, ring: Ring, i: int) -> None:
+        """Start the copy of load `i` of a ring; the first waits until the slot is free."""
+        b = self.b
         b.loc = op.loc
+        counter = self.visit(op.parent, ring)
         full = view(b, self.new(ring.full), counter.slot)
-        if op is ring.loads[0].op:
+        if i == 0:
             empty = view(b, self.new(ring.empty), counter.slot)
             b.add(ttng.WaitBarrier(empty, b.add(arith.XOrI(counter.phase, number(b, 1)))))
             b.add(ttng.BarrierExpect(full, true(b), ring.bytes))
-        buffer = view(b, self.new(ring.buffers[op]), counter.slot)
-        coord = [self.new(v) for v in op.indices]
-        copy = ttng.AsyncTMACopyGlobalToLocal(self.new(op.desc), coord, [], full, buffer, true(b))
-        if op.cachePolicy is not None:
-            copy.attributes["cachePolicy"] = op.cachePolicy
-        b.add(copy)
+        buffer = view(b, self.new(ring.buffers[i]), counter.slot)
+        copy: Any = start_load(b, op, buffer, full, true(b))
+        copy.set_operands([self.new(v) for v in copy.operands])

@@ -9,8 +9,8 @@ Loads of one block whose last reader is the same operation (the operands of a pr
 together: they share a ring and its barriers. Operands of different products do not: K of attention is there before V,
 and free before V is.
 
-All rings of a block are used once an iteration, so they count together: the block has one `Counter`, a slot and the
-parity of its `full` phase, which loops carry and branches hand on.
+Loops that follow one another, with loads of the same types, use the same rings: blocks off the diagonal of attention
+and those on it. A ring then has several *sites*, and is first in, first out across them.
 
 **Depth.** As many buffers as `num_stages` says, but no more than fit: beside the rings, shared memory holds the
 buffers allocated elsewhere in the function, and what stores and conversions inside the span need for themselves.
@@ -18,55 +18,66 @@ buffers allocated elsewhere in the function, and what stores and conversions ins
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
+from ....analysis.scratch import scratch_bytes
 from ....dialects import arith, tt, ttg, ttng
 from ....dialects.arith_casts import ExtUI
-from ....dialects.ttg_memory import MemDescType, SharedMemorySpace, SwizzledShared, element_bits
-from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i1, i32, i64
+from ....dialects.ttg_memory import MemDescType, element_bits
+from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i1, i32
+from ..tma_copies import barrier_type
 from .partition import Load, Refused, Span
 
-__all__ = ["VIEWS", "Counter", "Ring", "Rings", "number", "true", "view"]
+__all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "true", "view", "visit_of"]
 
 SHARED_BYTES = 232448
 """What a block may have on sm_90: 227 KiB (CUDA programming guide, compute capabilities)."""
 
-BARRIERS = SwizzledShared(1, 1, 1, (0,))
 VIEWS = (ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttg.MemDescReinterpret)
 
 
 class Ring:
-    """Buffers for `loads` of one block; the consumer reads them from the operation `first` to the operation `last`.
+    """Buffers for some loads of one block, and their barriers; `sites` has the loads of each block that uses them."""
 
-    Both stand in the block itself, around who reads.
-    """
-
-    def __init__(self, block: Block, first: Operation, last: Operation) -> None:
-        self.block, self.first, self.last = block, first, last
-        self.loads: list[Load] = []
-        self.readers: set[Operation] = set()
-        self.buffers: dict[Operation, Value] = {}
+    def __init__(self) -> None:
+        self.sites: list[list[Load]] = [[]]
+        self.buffers: list[Value] = []
         self.full: Value
         self.empty: Value
+
+    @property
+    def loads(self) -> list[Load]:
+        """Of the first site; the others are like these."""
+        return self.sites[0]
 
     @property
     def bytes(self) -> int:
         """Of one slot."""
         return sum(load.bytes for load in self.loads)
 
+    def takes(self, other: Ring) -> bool:
+        """Whether what `other` is for may use this ring: the same types, in loops beside those here."""
+        here, there = ([load.buffer_type() for load in ring.loads] for ring in (self, other))
+        blocks = [loads[0].op.parent for loads in self.sites]
+        return here == there and all(_apart(block, other.loads[0].op.parent) for block in blocks)
 
-class Counter:
-    """Where a block is in its rings: `slot` (i32) and `phase` (i32), the parity of the slot's current `full` phase."""
 
-    def __init__(self, slot: Value, phase: Value) -> None:
-        self.slot, self.phase = slot, phase
+class Visit(NamedTuple):
+    """Where a block uses a slot of a ring: `readers`, around which `first` to `last` are operations of the block."""
 
-    @property
-    def values(self) -> list[Value]:
-        """What loops carry."""
-        return [self.slot, self.phase]
+    block: Block
+    first: Operation
+    last: Operation
+    readers: frozenset[Operation]
+
+
+class Counter(NamedTuple):
+    """Where a program is in a ring: `slot` (i32), and `phase` (i32), the parity of the slot's next `full` phase."""
+
+    slot: Value
+    phase: Value
 
     def advance(self, b: Builder, depth: int) -> Counter:
         """The counter of the next visit: slot + 1, or slot 0 in the other phase."""
@@ -78,60 +89,37 @@ class Counter:
     def previous(self, b: Builder, depth: int) -> Value:
         """The slot of the visit before."""
         is_first = b.add(arith.CmpI(arith.CmpIPredicate.eq, self.slot, number(b, 0)))
-        return b.add(arith.Select(is_first, number(b, depth - 1), b.add(arith.SubI(self.slot, number(b, 1)))))  # type: ignore[no-any-return]
+        below = b.add(arith.SubI(self.slot, number(b, 1)))
+        return b.add(arith.Select(is_first, number(b, depth - 1), below))
 
 
-class Rings:
-    """The rings of a span, by their blocks, and their depth."""
+class Rings(list[Ring]):
+    """The rings of a span, all of one `depth`; `readers` is the number of warps of the consumer."""
 
     def __init__(self, span: Span) -> None:
-        self.of_block: dict[Block, list[Ring]] = {}
+        lasts: dict[Operation, Ring] = {}
         for load in span.loads:
-            self._place(load)
-        self.depth = 0
-        self.readers = 0
-
-    def _place(self, load: Load) -> None:
-        block = load.op.parent
-        readers = list(_readers(load))
-        for op in readers:
-            if op.traits & TERMINATOR:
-                raise Refused(op, "a block that was loaded is handed to another iteration or branch")
-        at = {op: i for i, op in enumerate(block)}
-        places = [at[_in_block(block, op)] for op in readers]
-        ops = list(block)
-        first, last = ops[min(places)], ops[max(places)]
-        rings = self.of_block.setdefault(block, [])
-        for ring in rings:
-            if ring.last is last:
-                ring.first = min(ring.first, first, key=at.__getitem__)
-                break
-        else:
-            ring = Ring(block, first, last)
-            rings.append(ring)
-        ring.loads.append(load)
-        ring.readers.update(readers)
-
-    def __iter__(self) -> Iterator[Ring]:
-        for rings in self.of_block.values():
-            yield from rings
-
-    def inside(self, op: Operation) -> list[Block]:
-        """The blocks with rings that stand in an operation, at any depth."""
-        return [block for block in self.of_block if op.is_ancestor_of(block.parent_op)]
+            last = visit_of(load.op.parent, [load]).last
+            lasts.setdefault(last, Ring()).loads.append(load)
+        for ring in lasts.values():
+            shared = next((known for known in self if known.takes(ring)), None)
+            if shared is not None:
+                shared.sites.append(ring.loads)
+            else:
+                self.append(ring)
+        self.depth = self.readers = 0
 
     def choose_depth(self, wanted: int, func: Operation, span: Span) -> None:
         """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits."""
         slot = sum(ring.bytes + 16 for ring in self)
         self.depth = min(wanted, (SHARED_BYTES - _elsewhere(func, span)) // slot)
 
-    def allocate(self, b: Builder, readers: int) -> None:
-        """Buffers and barriers of all rings; `readers` is the number of warps of the consumer."""
+    def allocate(self, b: Builder, around: Operation, readers: int) -> None:
+        """Buffers and barriers of all rings, for the function of `around`."""
         self.readers = readers
         for ring in self:
-            for load in ring.loads:
-                ring.buffers[load.op] = b.add(ttg.LocalAlloc(result=_copies(load.type, self.depth)))
-            ring.full, ring.empty = (_barriers(b, self.depth, count) for count in (1, readers))
+            ring.buffers = [b.add(ttg.LocalAlloc(result=load.buffer_type(self.depth))) for load in ring.loads]
+            ring.full, ring.empty = (_barriers(b, around, self.depth, count) for count in (1, readers))
         b.add(ttg.Barrier(ttg.AddrSpace.local))
 
     def free(self, b: Builder) -> None:
@@ -143,7 +131,18 @@ class Rings:
 
     def captured(self) -> list[Value]:
         """What the producer takes of all rings."""
-        return [v for ring in self for v in (*ring.buffers.values(), ring.full, ring.empty)]
+        return [v for ring in self for v in (*ring.buffers, ring.full, ring.empty)]
+
+
+def visit_of(block: Any, loads: list[Load]) -> Visit:
+    """Who in a block reads what these loads of it bring; raises Refused where it leaves the block."""
+    at = {op: i for i, op in enumerate(block)}
+    readers = [op for load in loads for op in _readers(load)]
+    for op in readers:
+        if op.traits & TERMINATOR:
+            raise Refused(op, "a block that was loaded is handed to another iteration or branch")
+    around = sorted((_in_block(block, op) for op in readers), key=at.__getitem__)
+    return Visit(block, around[0], around[-1], frozenset(readers))
 
 
 def number(b: Builder, value: int) -> Any:
@@ -163,13 +162,8 @@ def view(b: Builder, buffers: Any, slot: Value) -> Any:
     return b.add(ttg.MemDescIndex(buffers, slot, result=one))
 
 
-def _copies(ty: MemDescType, count: int) -> MemDescType:
-    return MemDescType((count, *ty.shape), ty.element, ty.encoding, ty.memorySpace, True)
-
-
-def _barriers(b: Builder, depth: int, count: int) -> Any:
-    one = MemDescType((1,), i64, BARRIERS, SharedMemorySpace(), True)
-    barriers = b.add(ttg.LocalAlloc(result=_copies(one, depth)))
+def _barriers(b: Builder, around: Operation, depth: int, count: int) -> Any:
+    barriers = b.add(ttg.LocalAlloc(result=barrier_type(around, depth)))
     for i in range(depth):
         b.add(ttng.InitBarrier(view(b, barriers, number(b, i)), count))
     return barriers
@@ -189,6 +183,11 @@ def _readers(load: Load) -> Iterable[Operation]:
     yield from [buffer for buffer in load.buffers if not buffer.results[0].uses]
 
 
+def _apart(block: Any, other: Any) -> bool:
+    """Whether neither block stands in the other."""
+    return not any(a is b or a.parent_op.is_ancestor_of(b.parent_op) for a, b in ((block, other), (other, block)))
+
+
 def _in_block(block: Block, op: Any) -> Operation:
     while op.parent is not block:
         op = op.parent_op
@@ -200,7 +199,7 @@ def _elsewhere(func: Operation, span: Span) -> int:
     inside = {op for outer in span.ops for op in outer.walk()}
     loaded = {buffer for load in span.loads for buffer in load.buffers}
     buffers = [op for op in func.walk() if op.__class__ is ttg.LocalAlloc and op not in loaded]
-    needs = [_size(op.src.type) for op in inside if isinstance(op, (tt.DescriptorStore, ttg.ConvertLayout))]
+    needs = [_size(op.src.type) if op.__class__ is tt.DescriptorStore else scratch_bytes(op) for op in inside]
     return sum(_size(op.result.type) for op in buffers) + max(needs, default=0)
 
 

@@ -1,0 +1,72 @@
+"""Which loops are left as they are by `nvgpu-warp-specialization`, and what it says of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conversion.ttg_to_llvm.test_specialized_loops import LOOP, STORE, TILE, text_of
+from tritium.ir import listening, parse_module, print_op, verify
+from tritium.transforms.ttgir.nvgpu_warp_specialization import WarpSpecializationOptions, nvgpu_warp_specialization
+
+
+def told(text: str, num_stages: int = 3) -> list[str]:
+    """What the pass says of a text that it leaves as it is."""
+    module = parse_module(text)
+    verify(module)
+    before, messages = print_op(module), []
+    with listening(lambda diagnostic: messages.append(diagnostic.message)):
+        changed = nvgpu_warp_specialization(module, WarpSpecializationOptions(num_stages))
+    assert not changed and print_op(module) == before
+    return messages
+
+
+INDEX = "%kk = arith.muli %k, %c64 : i32"
+FOUND = """
+      %p0 = tt.addptr %o, %k : !tt.ptr<f32>, i32
+      %f = tt.load %p0 : !tt.ptr<f32>
+      %kk = arith.fptosi %f : f32 to i32
+"""
+COUNTED = f"""
+      {INDEX}
+      %p0 = tt.addptr %o, %k : !tt.ptr<f32>, i32
+      %f = arith.constant 1.0 : f32
+      %true = arith.constant true
+      %old = tt.atomic_rmw fadd, acq_rel, gpu, %p0, %f, %true : (!tt.ptr<f32>, f32, i1) -> f32
+      %g = arith.fptosi %old : f32 to i32
+      %h = arith.addi %g, %kk : i32
+      %p1 = tt.addptr %o, %h : !tt.ptr<f32>, i32
+      tt.store %p1, %old : !tt.ptr<f32>
+"""
+BACK = f"""
+      {INDEX}
+      %bt = arith.constant dense<0.0> : tensor<64x64xf16, #blocked>
+      tt.descriptor_store %a[%kk, %c0], %bt : {TILE}, tensor<64x64xf16, #blocked>
+"""
+REASONS = {
+    "one stage": (LOOP.replace("{tt.warp", "{tt.num_stages = 1 : i32, tt.warp"), "it takes two stages to load ahead"),
+    "no descriptors": (
+        (
+            "%d = scf.for %k = %c0 to %n step %c1 iter_args(%s = %zero) -> (SUM) : i32 {\n"
+            "%t = arith.addf %s, %s : SUM\nscf.yield %t : SUM\n} {tt.warp_specialize}"
+        ),
+        "it loads no blocks of tensor descriptors",
+    ),
+    "an address from memory": (LOOP.replace(INDEX, FOUND), "its address comes from tt.load"),
+    "a counter that others see": (LOOP.replace(INDEX, COUNTED), "loads must not be done ahead of tt.atomic_rmw"),
+    "a tile that is written": (LOOP.replace(INDEX, BACK), "ahead of a store through the same descriptor"),
+}
+
+
+@pytest.mark.parametrize("what", REASONS)
+def test_loops_that_stay(what):
+    body, why = REASONS[what]
+    messages = told(text_of(body + STORE))
+    assert len(messages) == 1 and "not specialized by warps" in messages[0] and why in messages[0], messages
+
+
+def test_modules_that_stay():
+    text = text_of(LOOP + STORE)
+    assert "copy engine" in told(text.replace("cuda:90", "cuda:80"))[0]
+    assert (
+        told(text.replace("module attributes {", 'module attributes {tritium.without = "warp-specialization", ')) == []
+    )
