@@ -30,6 +30,7 @@ waits for.
 """
 
 from .errors import (
+    AsynchronyError,
     BarrierError,
     DataRace,
     Deadlock,
@@ -51,6 +52,7 @@ from .memory import Memory
 from .tensor_map import TensorMap, encode_tiled
 
 __all__ = [
+    "AsynchronyError",
     "BarrierError",
     "DataRace",
     "Deadlock",

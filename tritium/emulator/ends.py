@@ -13,7 +13,6 @@ import numpy as np
 
 from .errors import BarrierError
 from .ptx import Immediate, Instruction, Name
-from .registry import find
 from .types import TYPES, Array
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ class WarpEnd(End):
 
     def __init__(self, machine: Machine, number: int, i: Instruction) -> None:
         super().__init__(machine, number, i)
-        self.step = find(i)(machine, i)
+        self.step = machine.watched(i)
         at = self.MEMBERS.get(i.opcode)
         operand = i.operands[at] if at is not None and i.operands else Immediate(-1)
         self.members = machine.read(operand, TYPES["u32"], i)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .ptx import Instruction
 
 __all__ = [
+    "AsynchronyError",
     "BarrierError",
     "DataRace",
     "Deadlock",
@@ -77,11 +78,18 @@ class DataRace(EmulationError):
     `other` is the instruction of the earlier access.
     """
 
-    def __init__(self, message: str, instruction: Instruction, other: Instruction | None) -> None:
+    def __init__(self, message: str, instruction: Instruction | None, other: Instruction | None = None) -> None:
         self.other = other
         earlier = f"\nthe other access:\n{place(other)}" if other is not None else ""
         super().__init__(message, instruction)
         self.args = (self.args[0] + earlier,)
+
+
+class AsynchronyError(DataRace):
+    """What an asynchronous operation works on is touched before the operation was waited for, or without a fence.
+
+    Shared memory and registers alike; `other` is the operation.
+    """
 
 
 class Deadlock(EmulationError):

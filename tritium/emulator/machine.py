@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from .access import Piece
-from .copies import AsyncCopies
 from .ends import BARRIERS, DONE, ENDS_OF, PARTED, Barriers, Clusters, End, Fall
 from .errors import Deadlock, EmulationError, RunawayKernel
 from .memory import Memory, Store
@@ -84,10 +83,10 @@ class Machine(Operands):
         self.pc = np.zeros(self.threads, np.int32)
         self.ready = np.zeros(self.threads, np.int32)
         self.state = np.zeros(self.threads, np.int8)
-        self.copies = AsyncCopies(self)
+        self.objects: set[int] = set()  # the places of mbarriers
         self.maps = PublishedMaps(self)
-        self.resettable: list[Callable[[], None]] = [self.barriers.reset, self.clusters.reset, self.copies.reset]
-        self.resettable.append(self.maps.reset)
+        self.resettable: list[Callable[[], None]] = [self.barriers.reset, self.clusters.reset, self.maps.reset]
+        self.resettable.append(self.objects.clear)
         self.registers: Any = None  # see `instructions.registers`
         self.steps: list[list[Step]] = []
         self.ends: list[End] = []
@@ -121,8 +120,15 @@ class Machine(Operands):
 
     def step(self, i: Instruction) -> Step:
         """The step of an instruction, under its guard."""
-        step = find(i)(self, i)
+        step = self.watched(i)
         return step if i.guard is None else self.guarded(step, i.guard)
+
+    def watched(self, i: Instruction) -> Step:
+        """The step of an instruction without its guard; checks look at what it does to registers."""
+        step = find(i)(self, i)
+        if self.races is None or i.opcode == "wgmma":
+            return step
+        return self.races.asynchrony.registers.watched(step, i)
 
     def guarded(self, step: Step, guard: Register) -> Step:
         row, negated = self.rows[guard.name], guard.negated
@@ -160,20 +166,32 @@ class Machine(Operands):
             self.written.mark(piece, size)
 
     def bulk_write(self, at: Array, words: Array, thread: int, report: int, i: Instruction) -> None:
-        """A bulk copy that a thread started puts pairs of words at some offsets of shared memory."""
+        """A bulk copy that a thread started puts pairs of words at some offsets of shared memory, and reports that."""
         _, view = self.shared.view(UNSIGNED[64])
         piece = Piece(self.shared, at, np.full(len(at), thread))
         if self.races is not None:
-            self.races.write(piece, view, at >> 3, [words[:, 0], words[:, 1]], 16, i)
+            self.races.asynchrony.land(self.races.spread(piece, 16)[0], thread, report, i)
         if self.written is not None:
             self.written.mark(piece, 16)
         view.reshape(-1, 2)[at >> 4] = words
 
     def bulk_read(self, at: Array, thread: int, i: Instruction) -> Array:
         """The pairs of words that a bulk copy of a thread takes from some offsets of shared memory."""
-        self.shared_memory_read(Piece(self.shared, at, np.full(len(at), thread)), 16, i)
+        piece = Piece(self.shared, at, np.full(len(at), thread))
+        if self.races is not None:
+            hazards = self.races.asynchrony
+            place, threads = self.races.spread(piece, 16)
+            hazards.begin_read(hazards.bulk, place, threads, threads, i)
+        if self.written is not None:
+            self.written.check(piece, 16, i)
         _, view = self.shared.view(UNSIGNED[64])
         return view.reshape(-1, 2)[at >> 4]
+
+    def mask_of_warps(self, warps: Array | slice) -> Array:
+        """The threads of some warps."""
+        mask = np.zeros((self.warps, WARP), bool)
+        mask[warps] = True
+        return mask.ravel()
 
     def lanes(self, mask: Mask) -> Array:
         """The numbers of the threads in a mask."""
@@ -226,6 +244,8 @@ class Machine(Operands):
                 if self.turn > self.max_steps:
                     raise RunawayKernel(f"{self.program.name} has not ended after {self.max_steps:,} segments")
                 at = self.run_together(at) if at >= 0 else self.run_apart()
+        if self.races is not None:
+            self.races.asynchrony.all_exited()
 
     def run_together(self, at: int) -> int:
         """Run the segment `at` on all threads; the next one, PARTED or DONE."""

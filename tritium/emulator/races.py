@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .asynchrony import Asynchrony
 from .errors import DataRace
 from .program import Program
 from .types import TYPES, Array
@@ -75,7 +76,8 @@ class Races:
         self.warps_of_cta = machine.padded // 32
         self.peers = self.warps_of_cta * machine.cluster
         self.time = np.ones(machine.warps, np.int32)
-        self.clock = np.zeros((machine.warps, self.peers), np.int32)
+        #: Of each warp: up to which time it knows of its peers; and how much of that it has fenced for the async proxy.
+        self.clock = np.zeros((2, machine.warps, self.peers), np.int32)
         self.writer = np.empty(places, np.int32)
         self.written = np.empty(places, np.int32)
         self.write_at = np.zeros(places, np.int32)
@@ -93,6 +95,7 @@ class Races:
         #: Whether the tables hold nothing of these blocks yet.
         self.stale = True
         self.copied = False  # whether there were asynchronous copies
+        self.asynchrony = Asynchrony(self)
         self.instructions: list[Instruction] = []
         self.numbers: dict[int, int] = {}
         self.arrivals: dict[int, Array] = {}
@@ -104,6 +107,7 @@ class Races:
         self.arrivals.clear()
         self.log.clear()
         self.stale = True
+        self.asynchrony.reset()
         self.epoch += 1
         if self.copied:
             self.copied = False
@@ -118,17 +122,26 @@ class Races:
 
     # -- knowledge -----------------------------------------------------------------------------------------------
 
+    def add_columns(self, count: int) -> None:
+        """Let warps know of `count` more peers than each other."""
+        self.clock = np.concatenate([self.clock, np.zeros((2, self.machine.warps, count), np.int32)], axis=2)
+
+    def widened(self, known: Array) -> Array:
+        """Knowledge that was written down when there were fewer peers."""
+        missing = self.clock.shape[2] - known.shape[1]
+        return np.pad(known, ((0, 0), (0, missing))) if missing else known
+
     def everybody_met(self) -> None:
         """All threads of every block have passed a barrier of their block."""
         m = self.machine
-        shape = (m.ctas, self.warps_of_cta, self.peers)
-        clock = self.clock.reshape(shape)
-        clock[:] = clock.max(axis=1, keepdims=True)
+        clock = self.clock.reshape(2, m.ctas, self.warps_of_cta, -1)
+        clock[:] = clock.max(axis=2, keepdims=True)
         time = self.time.reshape(m.ctas, 1, self.warps_of_cta)
         for rank in range(m.cluster):
             own = slice(rank * self.warps_of_cta, (rank + 1) * self.warps_of_cta)
-            clock[rank :: m.cluster, :, own] = time[rank :: m.cluster]
+            clock[0, rank :: m.cluster, :, own] = time[rank :: m.cluster]
         self.time = self.time + 1  # a new array: the log keeps the old one
+        self.asynchrony.everybody_met()
         if m.cluster == 1:
             self.log.clear()
             self.epoch += 1
@@ -139,7 +152,7 @@ class Races:
             warps = np.arange(self.machine.warps)
         else:
             warps = np.unique(np.nonzero(mask)[0] >> 5)
-        self.clock[warps, warps % self.peers] = self.time[warps]
+        self.clock[0, warps, warps % self.peers] = self.time[warps]
         self.advance(warps)
 
     def advance(self, warps: Array) -> None:
@@ -149,8 +162,8 @@ class Races:
 
     def knowledge(self, warps: Array) -> Array:
         """What some warps know together, their own present included."""
-        known = self.clock[warps].max(axis=0)
-        known[warps % self.peers] = self.time[warps]
+        known = self.clock[:, warps].max(axis=1)
+        known[0, warps % self.peers] = self.time[warps]
         return known
 
     def arrive(self, mask: Array, places: Array) -> None:
@@ -159,18 +172,22 @@ class Races:
             warps = np.unique(np.nonzero(mask & (places == place))[0] >> 5)
             known = self.knowledge(warps)
             before = self.arrivals.get(int(place))
-            self.arrivals[int(place)] = known if before is None else np.maximum(before, known)
+            self.arrivals[int(place)] = known if before is None else np.maximum(self.widened(before), known)
             self.advance(warps)
 
-    def met(self, mask: Array, place: int, keep: bool = False) -> None:
+    def met(self, mask: Array, place: int) -> None:
         """Threads pass a barrier, and learn what all who came there know."""
         warps = np.unique(np.nonzero(mask)[0] >> 5)
         known = self.knowledge(warps)
-        left = self.arrivals.get(place) if keep else self.arrivals.pop(place, None)
+        left = self.arrivals.pop(place, None)
         if left is not None:
-            known = np.maximum(known, left)
-        self.clock[warps] = known
+            known = np.maximum(known, self.widened(left))
+        self.clock[:, warps] = known[:, None]
         self.advance(warps)
+
+    def learn(self, warps: Array, known: Array) -> None:
+        """Some warps learn what is written down somewhere."""
+        self.clock[:, warps] = np.maximum(self.clock[:, warps], self.widened(known)[:, None])
 
     # -- accesses ------------------------------------------------------------------------------------------------
 
@@ -186,7 +203,7 @@ class Races:
         """Which places hold a write by another thread that the warp does not know of."""
         writer = self.writer[place]
         written = self.written[place]
-        unseen = written > self.clock[warp, (writer >> 5) % self.peers]
+        unseen = written > self.clock[0, warp, self.column(writer)]
         if not collective:
             unseen &= (writer != thread) | self.collective[place]
         if self.lockstep:
@@ -194,6 +211,13 @@ class Races:
         if strong:
             unseen &= ~self.strong[place]
         return unseen | (written == PENDING)
+
+    def column(self, writer: Array) -> Array:
+        """The column of the clocks for some writers: of threads that of their warps, then those of mbarriers."""
+        warp = writer >> 5
+        if not self.asynchrony.columns:
+            return warp % self.peers
+        return np.where(warp < self.machine.warps, warp % self.peers, warp - self.machine.warps + self.peers)
 
     def touched(self, table: Array, place: Array) -> bool:
         """Whether one of the places was accessed in this epoch."""
@@ -203,6 +227,8 @@ class Races:
         """Write an access down."""
         self.log.append(access)
         (self.write_epoch if access.write else self.read_epoch)[access.place] = self.epoch
+        if access.write:
+            self.asynchrony.note_write(access.place, access.thread >> 5)
         if len(self.log) > LONGEST_LOG:
             self.sort_in()
 
@@ -246,14 +272,24 @@ class Races:
         """
         place, thread = self.spread(piece, size)
         strong = bool(_STRONG & set(i.modifiers))
+        self.check_read(place, thread, i, strong, collective)
+        if not strong:
+            self.note(Access(False, place, thread, self.time, self.number(i), strong, collective))
+
+    def note_read(self, place: Array, thread: Array, i: Instruction) -> None:
+        """An asynchronous read has ended: it is one of this moment."""
+        self.note(Access(False, place, thread, self.time, self.number(i), False, False))
+
+    def check_read(
+        self, place: Array, thread: Array, i: Instruction, strong: bool = False, collective: bool = False
+    ) -> None:
+        """Complain of writes that may not have happened yet when some places are read."""
         if self.touched(self.write_epoch, place):
             self.sort_in()
             unseen = self.unseen_write(place, thread, thread >> 5, strong, collective)
             if unseen.any():
                 n = int(np.argmax(unseen))
                 self.complain("reads", "written by", place, thread, n, i, int(self.writer[place[n]]))
-        if not strong:
-            self.note(Access(False, place, thread, self.time, self.number(i), strong, collective))
 
     def write(
         self,
@@ -269,6 +305,7 @@ class Races:
         """Note writes of `values` (before they are made), and complain of accesses that may not have happened yet."""
         place, thread = self.spread(piece, size)
         strong = atomic or bool(_STRONG & set(i.modifiers))
+        self.asynchrony.check_readers(place, thread, i)
         if self.touched(self.write_epoch, place):
             self.sort_in()
             unseen = self.unseen_write(place, thread, thread >> 5, strong, collective)
@@ -276,7 +313,7 @@ class Races:
                 same = np.ones(len(at), bool)
                 for n, value in enumerate(values):
                     same &= view[at + n] == value
-                pending = self.written[place] == PENDING
+                pending = (self.written[place] == PENDING) | (self.writer[place] >= self.machine.threads)
                 unseen &= pending | ~np.repeat(same if values else ~same, max(size // self.granule, 1))
             if unseen.any():
                 n = int(np.argmax(unseen))
@@ -290,7 +327,7 @@ class Races:
         """Complain if somebody may still be reading what is written."""
         peer = warp % self.peers
         times = self.read_time[place]
-        unseen = times > self.clock[warp]
+        unseen = times > self.clock[0, warp, : self.peers]
         rows = np.arange(len(place))
         if self.lockstep:
             unseen[rows, peer] = False
@@ -318,7 +355,16 @@ class Races:
     def begin_copy(self, piece: Piece, size: int, i: Instruction) -> tuple[Array, Array]:
         """An asynchronous copy writes: until its thread waits, nobody may touch the places. Returns places, threads."""
         place, thread = self.spread(piece, size)
+        self.check_copy(place, thread, i)
+        self.enter_write(Access(True, place, thread, self.time, self.number(i), False, False))
+        self.stamp(place, PENDING)
+        self.asynchrony.note_write(place, thread >> 5, PENDING)
+        return place, thread
+
+    def check_copy(self, place: Array, thread: Array, i: Instruction) -> None:
+        """Complain of accesses that an asynchronous write of some threads may overtake."""
         self.sort_in()
+        self.asynchrony.check_readers(place, thread, i)
         if self.touched(self.write_epoch, place):
             unseen = self.unseen_write(place, thread, thread >> 5, False)
             if unseen.any():
@@ -326,19 +372,28 @@ class Races:
                 self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
         if self.touched(self.read_epoch, place):
             self.check_readers(place, thread, thread >> 5, i)
-        self.enter_write(Access(True, place, thread, self.time, self.number(i), False, False))
-        self.written[place] = PENDING
+
+    def enter_copy(self, place: Array, writer: int, time: int, i: Instruction) -> None:
+        """The copy engine writes; `writer` stands for the mbarrier it reports to, `time` for its phase."""
+        self.writer[place] = writer
+        self.write_at[place] = self.number(i)
+        self.strong[place] = self.collective[place] = False
+        self.stamp(place, time)
+
+    def stamp(self, place: Array, time: int) -> None:
+        """What was entered as written was so at a time of its own, whatever barriers are passed meanwhile."""
+        self.written[place] = time
         self.copied = True
         self.write_epoch[place] = FOREVER
-        return place, thread
 
     def end_copy(self, place: Array, thread: Array) -> None:
         """The thread has waited for its copies: they are writes of this moment."""
         self.sort_in()
         mine = (self.writer[place] == thread) & (self.written[place] == PENDING)
-        place = place[mine]
-        self.written[place] = self.time[thread[mine] >> 5]
+        place, warp = place[mine], thread[mine] >> 5
+        self.written[place] = self.time[warp]
         self.write_epoch[place] = self.epoch
+        self.asynchrony.note_write(place, warp)
 
     def complain(
         self,
@@ -358,9 +413,12 @@ class Races:
         number = int((self.write_at if table is None else table)[place[n]])
         by = self.instructions[number] if self.instructions else None
         how = "no barrier orders the two"
+        who = m.where(other) if other < m.threads else "a copy by the copy engine"
         if table is None and self.written[place[n]] == PENDING:
             how = "that asynchronous copy has not been waited for"
+        elif other >= m.threads:
+            how = f"{m.where(me)} has not waited for {self.asynchrony.name(other)}, which it reports to"
         elif me >> 5 == other >> 5:
             how = "no bar.warp.sync orders the two threads of a warp"
         text = f"{m.program.name}: race in shared memory at byte {at}: {m.where(me)} {doing} what was {done} "
-        raise DataRace(f"{text}{m.where(other)}; {how}", i, by)
+        raise DataRace(f"{text}{who}; {how}", i, by)

@@ -36,6 +36,9 @@ def fence(machine: Machine, i: Instruction) -> Step:
     """The emulator's memory is sequentially consistent: what is left are the caches of other ways to it."""
     if {"tensormap::generic", "acquire"} <= set(i.modifiers):
         return acquire(machine, i)
+    of_proxy = i.modifiers[:2] == ("proxy", "async") and i.modifiers[2:] != ("global",)
+    if of_proxy and machine.races is not None:
+        return machine.races.asynchrony.fence
     return lambda mask: None
 
 

@@ -35,24 +35,39 @@ def copy(machine: Machine, i: Instruction) -> Step:
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     if "bulk" in i.modifiers:
         if {"commit_group", "wait_group"} & set(i.modifiers):
-            return lambda mask: None  # bulk copies have ended when they begin
+            return group(machine, i, bulk=True)
         return bulk_copy(machine, i)
     last = i.modifiers[-1]
-    if last == "commit_group":
-        return machine.copies.commit
     if "mbarrier" in i.modifiers:
         return copies_arrive(machine, i)
-    if last == "wait_all":
-        return lambda mask: machine.copies.wait(mask, None)
-    if last == "wait_group":
-        count = i.operands[0]
-        assert isinstance(count, Immediate)
-        allowed = int(count.value)
-        return lambda mask: machine.copies.wait(mask, allowed)
+    if last in ("commit_group", "wait_group", "wait_all"):
+        return group(machine, i, bulk=False)
     for m in i.modifiers:
         if not _ALLOWED.match(m):
             raise UnknownInstruction(f"the emulator does not know .{m} in {i.name}", i)
     return start(machine, i)
+
+
+def group(machine: Machine, i: Instruction, bulk: bool) -> Step:
+    """commit_group, wait_group and wait_all: which copies have come is for the race check to know."""
+    if machine.races is None:
+        return lambda mask: None
+    hazards = machine.races.asynchrony
+    if "commit_group" in i.modifiers:
+        groups = hazards.bulk if bulk else hazards.copies
+        return lambda mask: groups.commit(chosen(mask))
+    allowed = None
+    if "wait_group" in i.modifiers:
+        count = i.operands[0]
+        assert isinstance(count, Immediate)
+        allowed = int(count.value)
+    if bulk:
+        return lambda mask: hazards.end_reads(hazards.bulk, chosen(mask), allowed, 1)
+    return lambda mask: hazards.end_copies(chosen(mask), allowed)
+
+
+def chosen(mask: Mask) -> Array | slice:
+    return slice(None) if mask is True else mask
 
 
 def start(machine: Machine, i: Instruction) -> Step:
@@ -73,7 +88,7 @@ def start(machine: Machine, i: Instruction) -> Step:
         if machine.written is not None:
             machine.written.mark(piece, total)
         if machine.races is not None:
-            machine.copies.begin(*machine.races.begin_copy(piece, total, i))
+            machine.races.asynchrony.copies.begin(*machine.races.begin_copy(piece, total, i), i)
         values = np.zeros((len(lanes), total), np.uint8)
         sizes = np.broadcast_to(np.asarray(present()), machine.threads)[lanes]
         for bytes_ in np.unique(sizes):

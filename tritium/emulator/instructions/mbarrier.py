@@ -23,10 +23,11 @@ from .loads import write
 if TYPE_CHECKING:
     from ..machine import Machine, Mask, Step
 
-__all__ = ["Object", "Reports", "Waiter", "place_of"]
+__all__ = ["Object", "Reports", "Waiter"]
 
 _COUNT = (1 << 20) - 1
 _BYTES = (1 << 21) - 1
+_MOST_BYTES = (1 << 20) - 1
 _ALLOWED = frozenset(
     (
         "init",
@@ -43,8 +44,6 @@ _ALLOWED = frozenset(
     + ("release", "acquire", "relaxed", "cta", "cluster", "shared", "shared::cta", "shared::cluster", "b64")
     + ("pending_count",)
 )
-#: Knowledge left at an mbarrier has a number of its own in the race check, above those of the other barriers.
-_FIRST_PLACE = 1 << 24
 
 
 class Object(NamedTuple):
@@ -71,10 +70,6 @@ class Object(NamedTuple):
         return Object(self.expected, self.expected, 0, 1 - self.phase)
 
 
-def place_of(piece: Piece, n: int) -> int:
-    return _FIRST_PLACE + int(piece.at[n])
-
-
 class Operation:
     """An instruction on mbarrier objects; `one` changes the object of one thread, and gives it a result."""
 
@@ -98,26 +93,36 @@ class Operation:
         m = self.machine
         before = np.zeros(m.threads, np.uint64)
         values = np.broadcast_to(amounts, m.threads)
-        ended = False
         for piece in self.target.pieces(mask):
             view, at = elements(piece, UNSIGNED[64])
             m.shared_memory_changes(piece, view, at, 8, self.i, atomic=self.kind != "init")
-            for n, (k, thread) in enumerate(zip(at.tolist(), piece.lanes.tolist())):
-                old = int(view[k])
-                before[thread] = old
-                new = self.one(Object.of(old), int(values[thread]), thread)
-                ended |= new.phase != old >> 63
-                view[k] = new.word
-                if m.races is not None and self.kind.startswith(("arrive", "complete")):
-                    self.leave(thread, place_of(piece, n))
-        if ended:
-            m.wake()
+            if m.races is not None and self.kind.startswith("arrive"):
+                for place in np.unique(piece.at):
+                    warps = np.unique(piece.lanes[piece.at == place] >> 5)
+                    m.races.asynchrony.arrive(int(place), warps)
+            for k, thread in zip(at.tolist(), piece.lanes.tolist()):
+                before[thread] = view[k]
+                self.put(view, k, int(values[thread]), thread)
         return before
 
-    def leave(self, thread: int, place: int) -> None:
+    def put(self, view: Array, k: int, amount: int, thread: int) -> None:
+        """Apply the operation to the object that is element `k` of shared memory; those who wait for it look again."""
         m = self.machine
-        assert m.races is not None
-        m.races.arrive(m.thread == thread, np.full(m.threads, place))
+        if self.kind == "init":
+            m.objects.add(k)
+        elif k not in m.objects:
+            raise self.error("it has not been initialized", thread)
+        elif self.kind == "inval":
+            m.objects.discard(k)
+        old = Object.of(int(view[k]))
+        new = self.one(old, amount, thread)
+        if not -_MOST_BYTES <= new.bytes <= _MOST_BYTES:
+            raise self.error(f"{new.bytes} bytes are announced: more than it can count", thread)
+        view[k] = new.word
+        if new.phase != old.phase and self.kind != "init":
+            if m.races is not None:
+                m.races.asynchrony.phase_ends(k * 8)
+            m.wake()
 
     def one(self, old: Object, amount: int, thread: int) -> Object:
         if self.kind == "init":
@@ -136,6 +141,12 @@ class Operation:
             raise self.error(f"{amount} arrive where {old.pending} of {old.expected} are pending", thread)
         expected = old.expected - (amount if self.kind == "arrive_drop" else 0)
         return old._replace(expected=expected, pending=old.pending - amount).settled()
+
+    def check(self, at: Array, lanes: Array) -> None:
+        """BarrierError if one of the objects is none."""
+        for k in np.unique(at).tolist():
+            if k not in self.machine.objects:
+                raise self.error("it has not been initialized", int(lanes[np.argmax(at == k)]))
 
     def error(self, text: str, thread: int) -> Exception:
         return self.machine.error(BarrierError, f"mbarrier: {text}", self.i, thread)
@@ -182,13 +193,16 @@ class Waiter:
         for piece in self.operation.target.pieces(mask):
             view, at = elements(piece, UNSIGNED[64])
             m.shared_memory_changes(piece, view, at, 8, self.i)
+            self.operation.check(at, piece.lanes)
             phase = view[at] >> np.uint64(63)
             token = tokens[piece.lanes]
             wanted = token & 1 if self.parity else token >> np.uint64(63)
             out[piece.lanes] = phase != wanted
             if m.races is not None:
-                for n in np.nonzero(out[piece.lanes])[0]:
-                    m.races.met(m.thread == piece.lanes[n], place_of(piece, int(n)), keep=True)
+                passed = out[piece.lanes]
+                for place in np.unique(piece.at[passed]):
+                    warps = np.unique(piece.lanes[passed & (piece.at == place)] >> 5)
+                    m.races.asynchrony.wait(int(place), warps)
         return out
 
 
@@ -231,7 +245,16 @@ class ObjectWait(End):
         m.move(go, self.following)
 
     def lacking(self, thread: int) -> str:
-        return " (the phase of this mbarrier has not ended)"
+        m, target = self.machine, self.waiter.operation.target
+        lane = np.array([thread])
+        (piece,) = target.locate(np.array([target.of(thread)], np.int64), lane)
+        view, places = elements(piece, UNSIGNED[64])
+        now = Object.of(int(view[places[0]]))
+        missing = (
+            f"{now.pending} of {now.expected} arrivals and {now.bytes} bytes are missing, its parity is {now.phase}"
+        )
+        at = int(piece.at[0]) % m.shared_stride
+        return f" (the phase of this mbarrier has not ended: it is at byte {at}, {missing})"
 
 
 ENDS_OF["mbarrier"] = ObjectWait
@@ -261,13 +284,11 @@ class Reports:
         """`size` bytes have come."""
         m = self.machine
         _, view = m.shared.view(UNSIGNED[64])
-        old = int(view[place >> 3])
-        new = self.operation.one(Object.of(old), size, thread)
-        view[place >> 3] = new.word
+        piece = Piece(m.shared, np.array([place]), np.array([thread]))
+        m.shared_memory_changes(piece, view, piece.at >> 3, 8, self.operation.i)
         if m.races is not None:
-            self.operation.leave(thread, _FIRST_PLACE + place)
-        if new.phase != old >> 63:
-            m.wake()
+            m.races.asynchrony.bytes_come(place)
+        self.operation.put(view, place >> 3, size, thread)
 
 
 def copies_arrive(machine: Machine, i: Instruction) -> Step:
@@ -279,7 +300,8 @@ def copies_arrive(machine: Machine, i: Instruction) -> Step:
     increments = "noinc" not in i.modifiers
 
     def run(mask: Mask) -> None:
-        machine.copies.wait(mask, None)
+        if machine.races is not None:
+            machine.races.asynchrony.end_copies(slice(None) if mask is True else mask, None)
         # Without .noinc the arrival that is added is the one that happens.
         operation.change(mask, np.uint32(0 if increments else 1))
 
@@ -297,34 +319,39 @@ def bulk_copy(machine: Machine, i: Instruction) -> Step:
     into = Target(machine, i.operands[0], to, 16, i, write=True)
     out_of = Target(machine, i.operands[1], source, 16, i, write=False)
     sizes = machine.read(i.operands[2], TYPES["u32"], i)
-    report = None
-    if "mbarrier::complete_tx::bytes" in i.modifiers:
-        complete = i._replace(opcode="mbarrier", modifiers=("complete_tx", "shared", "b64"))
-        report = Operation(machine, complete, i.operands[3])
+    reports = Reports(machine, i.operands[3], i) if "mbarrier::complete_tx::bytes" in i.modifiers else None
+    if reports is None and "bulk_group" not in i.modifiers:
+        raise UnknownInstruction(f"the emulator does not know {i.name}", i)
 
     def run(mask: Mask) -> None:
         for thread in machine.lanes(mask).tolist():
             size = int(np.broadcast_to(sizes, machine.threads)[thread])
             if size % 16:
                 raise machine.error(BarrierError, f"copies {size} bytes, which is no multiple of 16", i, thread)
-            move_bytes(machine, into, out_of, thread, size, i)
-        if report is not None:
-            report.change(mask, sizes)
+            report = None if reports is None else reports.place(thread, None)
+            if size:
+                move_bytes(machine, into, out_of, thread, size, report, i)
+            if reports is not None and report is not None:
+                reports.complete(report, size, thread)
 
     return run
 
 
-def move_bytes(machine: Machine, into: Target, out_of: Target, thread: int, size: int, i: Instruction) -> None:
-    mask = machine.thread == thread
+def move_bytes(
+    machine: Machine, into: Target, out_of: Target, thread: int, size: int, report: int | None, i: Instruction
+) -> None:
+    """Copy for a thread; what comes into shared memory is reported to the mbarrier at `report`."""
     steps = np.arange(0, size, 16)
     lanes = np.full(len(steps), thread)
     words = np.zeros((len(steps), 2), np.uint64)
-    if not size:
-        return
-    for piece in out_of.locate(out_of.addresses(mask, lanes[:1]) + steps, lanes):
+    for piece in out_of.locate(out_of.of(thread) + steps, lanes):
         view, at = elements(piece, UNSIGNED[64])
-        if piece.store is machine.shared:
-            machine.shared_memory_read(piece, 16, i)
-        words[:] = view[at[:, None] + np.arange(2)]
-    for piece in into.locate(into.addresses(mask, lanes[:1]) + steps, lanes):
-        write(machine, piece, UNSIGNED[64], [words[:, 0], words[:, 1]], 16, i)
+        if piece.store is machine.shared and report is None:
+            words[:] = machine.bulk_read(piece.at, thread, i)
+        else:
+            words[:] = view[at[:, None] + np.arange(2)]
+    for piece in into.locate(into.of(thread) + steps, lanes):
+        if piece.store is machine.shared and report is not None:
+            machine.bulk_write(piece.at, words, thread, report, i)
+        else:
+            write(machine, piece, UNSIGNED[64], [words[:, 0], words[:, 1]], 16, i)

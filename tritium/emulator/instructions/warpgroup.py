@@ -37,7 +37,7 @@ _WIDTHS = {0: 16, 1: 128, 2: 64, 3: 32}
 @emulates("wgmma")
 def warp_group(machine: Machine, i: Instruction) -> Step:
     if i.modifiers[0] in ("fence", "commit_group", "wait_group"):
-        return lambda mask: None
+        return order(machine, i)
     shape = next((m for m in i.modifiers if _SHAPE.match(m)), None)
     only(i, "mma_async", "sync", "aligned", shape or "", "satfinite")
     types = [m for m in i.modifiers if m in BITS or m in ("f32", "s32")]
@@ -59,14 +59,41 @@ def warp_group(machine: Machine, i: Instruction) -> Step:
     b = SharedMatrix(machine, operands[2], n, k, b_type, transposed[1], i)
     d = Accumulator(machine, operands[0], n, d_type, i)
     keep = machine.predicate(operands[3], i)
+    claim = None if machine.races is None else machine.races.asynchrony.registers.product(i, n)
 
     def run(mask: Mask) -> None:
+        if claim is not None:
+            claim(mask)
         lanes = whole_warps(machine, mask, i)
         warps = lanes[::32] >> 5
         x = a.values(lanes) if in_registers else a.rows(warps)
         product = np.matmul(x * signs[0], b.all(warps).swapaxes(1, 2) * signs[1])
         kept = keep()[lanes[::32]]
         d.put(lanes, np.where(kept[:, None, None], product + d.values(lanes), product) if kept.any() else product)
+
+    return run
+
+
+def order(machine: Machine, i: Instruction) -> Step:
+    """wgmma.fence, commit_group and wait_group: the emulator computes at once, what is left is for its checks."""
+    if machine.races is None:
+        return lambda mask: None
+    hazards = machine.races.asynchrony
+    kind = i.modifiers[0]
+    if kind == "fence":
+        return hazards.registers.fence
+    allowed = 0
+    if kind == "wait_group":
+        count = i.operands[0]
+        assert isinstance(count, Immediate)
+        allowed = int(count.value)
+
+    def run(mask: Mask) -> None:
+        warps = slice(None) if mask is True else np.unique(np.nonzero(mask)[0] >> 5)
+        if kind == "commit_group":
+            hazards.products.commit(warps)
+        else:
+            hazards.end_products(warps, allowed)
 
     return run
 
@@ -144,9 +171,15 @@ class SharedMatrix:
 
     def note(self, at: Array, lanes: Array) -> None:
         """Tell the checks of the 16-byte pieces that each warp reads."""
+        m = self.machine
         pieces = np.unique(at.reshape(len(lanes), -1) // 16 + (lanes[:, None] << 32))
-        piece = Piece(self.machine.shared, (pieces & 0xFFFFFFFF) * 16, pieces >> 32)
-        self.machine.shared_memory_read(piece, 16, self.i, collective=True)
+        piece = Piece(m.shared, (pieces & 0xFFFFFFFF) * 16, pieces >> 32)
+        if m.races is not None:
+            hazards = m.races.asynchrony
+            place, thread = m.races.spread(piece, 16)
+            hazards.begin_read(hazards.products, place, thread >> 5, thread, self.i)
+        if m.written is not None:
+            m.written.check(piece, 16, self.i)
 
 
 @functools.lru_cache

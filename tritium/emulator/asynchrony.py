@@ -1,0 +1,272 @@
+"""Hazards of asynchronous operations in shared memory: copies by the copy engine, cp.async, wgmma's operands.
+
+The emulator executes these at once; here is kept when they would have come to an end.
+
+- What the copy engine *writes* counts as written by the mbarrier that it reports to, in the phase that runs. Warps
+  learn of it as they learn of what other warps did: by waiting for that phase, or by meeting one that has. So reading
+  earlier, or having waited for another mbarrier, is a race.
+- What it or wgmma *reads* is being read until the thread (or warp) has waited for the group that the operation was
+  committed in. Writing it before is an error; afterwards it counts as read by that thread at that moment.
+- Both belong to the *async proxy*. They see what threads have written only behind a `fence.proxy.async` somewhere on
+  the way from one to the other: each warp remembers how much of what it knows has passed one.
+
+Registers that wgmma works on are in `in_flight`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .errors import AsynchronyError
+from .groups import Groups, Running
+from .in_flight import InFlight
+from .types import Array
+
+if TYPE_CHECKING:
+    from .machine import Mask
+    from .ptx import Instruction
+    from .races import Races
+
+__all__ = ["Asynchrony"]
+
+SHIFT = 32
+TIME = (1 << SHIFT) - 1
+
+
+class Landing(NamedTuple):
+    """A box that the copy engine has written: known to those whose clock in `column` has come to `time`."""
+
+    place: Array
+    column: int
+    time: int
+    first_warp: int
+    writer: int
+
+
+class Phases:
+    """What those know who came to an mbarrier, by phase."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.ended = 0
+        self.now: Array | None = None
+        self.before: Array | None = None
+
+
+class Asynchrony:
+    """What the race check of a machine keeps for asynchronous operations."""
+
+    def __init__(self, races: Races) -> None:
+        self.races, self.machine = races, races.machine
+        opcodes = {i.name for s in self.machine.program.segments for i in (*s.instructions, s.end) if i is not None}
+        #: Whether the program uses the async proxy at all.
+        self.used = any(name.startswith("wgmma.mma") or ".bulk" in name for name in opcodes)
+        places = len(races.writer)
+        #: The warp and time of the last write of each place by a thread; 0 where the copy engine came later.
+        self.by_threads = np.zeros(places if self.used else 0, np.int64)
+        #: How many operations read each place now.
+        self.reading = np.zeros(places if self.used else 0, np.int16)
+        self.columns = 0
+        self.phases: dict[int, Phases] = {}
+        self.landings: dict[tuple[int, int], Landing] = {}
+        self.copies = Groups(self.machine.threads)
+        self.bulk = Groups(self.machine.threads)
+        self.products = Groups(self.machine.warps)
+        self.registers = InFlight(self.machine, self.products.committed)
+
+    def reset(self) -> None:
+        if self.used:
+            self.by_threads.fill(0)
+            self.reading.fill(0)
+        self.phases.clear()
+        self.landings.clear()
+        for groups in (self.copies, self.bulk, self.products):
+            groups.reset()
+        self.registers.reset()
+        self.races.clock = np.zeros((2, self.machine.warps, self.races.peers + self.columns), np.int32)
+
+    # -- what threads write -------------------------------------------------------------------------------------------
+
+    def note_write(self, place: Array, warp: Array, time: int | None = None) -> None:
+        """Threads of some warps write, now or at a given time."""
+        if self.used:
+            when = self.races.time[warp] if time is None else time
+            self.by_threads[place] = warp.astype(np.int64) << SHIFT | when
+
+    def fence(self, mask: Mask) -> None:
+        """fence.proxy.async: what the threads know, and did, is ordered before what the async proxy does next."""
+        races = self.races
+        warps = np.unique(self.machine.lanes(mask) >> 5)
+        races.clock[1, warps] = races.clock[0, warps]
+        races.clock[1, warps, warps % races.peers] = races.time[warps]
+        races.advance(warps)
+
+    def check_fence(self, place: Array, warp: Array, thread: Array, i: Instruction, doing: str) -> None:
+        """Complain if the async proxy comes to what a thread wrote, and no fence lies between."""
+        stamp = self.by_threads[place]
+        writer = stamp >> SHIFT
+        late = (stamp & TIME) > self.races.clock[1, warp, writer % self.races.peers]
+        if late.any():
+            n = int(np.argmax(late))
+            m, races = self.machine, self.races
+            races.sort_in()
+            number = int(races.write_at[place[n]])
+            by = races.instructions[number] if races.writer[place[n]] >= 0 else None
+            text = f"{doing} byte {self.offset(place[n])} of shared memory, which the warp of "
+            text += f"{m.where(int(writer[n]) * 32)} wrote; no fence.proxy.async lies between"
+            raise AsynchronyError(f"{m.program.name}: {m.where(int(thread[n]))} {text}", i, by)
+
+    def offset(self, place: int) -> int:
+        return int(place) * self.races.granule % self.machine.shared_stride
+
+    # -- what asynchronous operations read ----------------------------------------------------------------------------
+
+    def begin_read(self, groups: Groups, place: Array, unit: Array, thread: Array, i: Instruction) -> None:
+        """An operation of each unit (of which `thread` is one) reads, until it is waited for."""
+        self.races.check_read(place, thread, i, collective=groups is self.products)
+        self.check_fence(place, thread >> 5, thread, i, "reads asynchronously")
+        np.add.at(self.reading, place, 1)
+        groups.begin(place, unit, i)
+
+    def end_reads(self, groups: Groups, units: Array | slice, allowed: int | None, per_unit: int) -> None:
+        """Some units have waited: what they read counts as read now, by the first of their `per_unit` threads."""
+        for place, unit, i in groups.wait(units, allowed):
+            np.subtract.at(self.reading, place, 1)
+            self.races.note_read(place, unit * per_unit, i)
+        if per_unit > 1:
+            self.races.warps_met(self.machine.mask_of_warps(units))
+
+    def check_readers(self, place: Array, thread: Array, i: Instruction) -> None:
+        """Complain if an asynchronous operation still reads what is written."""
+        if not (self.bulk.running or self.products.running):
+            return
+        busy = self.reading[place] > 0
+        if not busy.any():
+            return
+        n = int(np.argmax(busy))
+        record, per_unit = self.reader_of(int(place[n]))
+        unit = int(record.unit[np.argmax(record.place == place[n])])
+        m = self.machine
+        text = f"writes byte {self.offset(place[n])} of shared memory, which an operation of "
+        text += f"{m.where(unit * per_unit)} reads that has not been waited for"
+        raise AsynchronyError(f"{m.program.name}: {m.where(int(thread[n]))} {text}", i, record.i)
+
+    def reader_of(self, place: int) -> tuple[Running, int]:
+        for groups, per_unit in ((self.bulk, 1), (self.products, 32)):
+            for record in groups.running:
+                if (record.place == place).any():
+                    return record, per_unit
+        raise AssertionError(place)
+
+    def end_copies(self, threads: Array | slice, allowed: int | None) -> None:
+        """Threads have waited for groups of cp.async."""
+        for place, thread, _ in self.copies.wait(threads, allowed):
+            self.races.end_copy(place, thread)
+
+    def end_products(self, warps: Array | slice, allowed: int) -> None:
+        """Warps have waited for groups of wgmma."""
+        self.registers.wait(self.products.limits(warps, allowed))
+        self.end_reads(self.products, warps, allowed, 32)
+
+    # -- what the copy engine writes ----------------------------------------------------------------------------------
+
+    def column_of(self, phases: Phases) -> int:
+        if phases.number >= self.columns:
+            more = max(16, self.columns)
+            self.races.add_columns(more)
+            self.columns += more
+        return self.races.peers + phases.number
+
+    def land(self, place: Array, thread: int, report: int, i: Instruction) -> None:
+        """The copy engine writes for a thread, and reports to the mbarrier at `report`."""
+        races, m = self.races, self.machine
+        threads = np.full(len(place), thread)
+        races.check_copy(place, threads, i)
+        self.check_fence(place, threads >> 5, threads, i, "has the copy engine write")
+        phases = self.at(report)
+        column = self.column_of(phases)
+        writer = m.threads + 32 * phases.number
+        races.enter_copy(place, writer, phases.ended + 1, i)
+        self.by_threads[place] = 0
+        first = thread // 32 // races.peers * races.peers
+        self.landings[writer, int(place[0])] = Landing(place, column, phases.ended + 1, first, writer)
+
+    def everybody_met(self) -> None:
+        """Boxes that all warps know of now are like what was written long ago."""
+        races = self.races
+        if self.machine.cluster > 1:
+            return
+        for key, box in list(self.landings.items()):
+            if (races.clock[0, box.first_warp : box.first_warp + races.peers, box.column] >= box.time).all():
+                mine = box.place[races.writer[box.place] == box.writer]
+                races.write_epoch[mine] = np.minimum(races.write_epoch[mine], races.epoch - 1)
+                del self.landings[key]
+
+    def name(self, writer: int) -> str:
+        """The mbarrier that stands for the copies that report to it."""
+        number = (writer - self.machine.threads) // 32
+        place = next((place for place, p in self.phases.items() if p.number == number), 0)
+        return f"the mbarrier at byte {place % self.machine.shared_stride}"
+
+    def all_exited(self) -> None:
+        """Complain of what still goes on in the shared memory of blocks that are gone."""
+        m = self.machine
+        for groups, per_unit in ((self.bulk, 1), (self.products, 32)):
+            if groups.running:
+                record = groups.running[0]
+                who = m.where(int(record.unit[0]) * per_unit)
+                text = f"{who} exits without having waited for an operation that reads shared memory"
+                raise AsynchronyError(f"{m.program.name}: {text}", record.i)
+        for box in self.landings.values():
+            knows = self.races.clock[0, box.first_warp : box.first_warp + self.races.peers, box.column] >= box.time
+            mine = self.races.writer[box.place] == box.writer
+            if mine.any() and not knows.any():
+                i = self.races.instructions[int(self.races.write_at[box.place[mine][0]])]
+                block = f"block {m.cta_name(box.first_warp * 32 // m.padded)}"
+                text = f"all threads of {block} exit, and none has waited for {self.name(box.writer)}"
+                raise AsynchronyError(f"{m.program.name}: {text}, which a copy reports to", i)
+
+    # -- mbarriers ----------------------------------------------------------------------------------------------------
+
+    def at(self, place: int) -> Phases:
+        """The phases of the mbarrier at a byte of all shared memory. Those at one place of every cluster share a
+        number."""
+        found = self.phases.get(place)
+        if found is None:
+            size = self.machine.cluster * self.machine.shared_stride
+            same = (p.number for at, p in self.phases.items() if at % size == place % size)
+            fresh = max((p.number for p in self.phases.values()), default=-1) + 1
+            found = self.phases[place] = Phases(next(same, fresh))
+        return found
+
+    def arrive(self, place: int, warps: Array) -> None:
+        """Threads of some warps leave what they know at an mbarrier."""
+        phases = self.at(place)
+        known = self.races.knowledge(warps)
+        phases.now = known if phases.now is None else np.maximum(self.races.widened(phases.now), known)
+        self.races.advance(warps)
+
+    def bytes_come(self, place: int) -> None:
+        """A copy reports to an mbarrier that it has come."""
+        phases = self.at(place)
+        column = self.column_of(phases)
+        known = self.races.clock[:, 0] * 0 if phases.now is None else self.races.widened(phases.now)
+        known[0, column] = phases.ended + 1
+        phases.now = known
+
+    def phase_ends(self, place: int) -> None:
+        """Who waits from now on learns what those knew who came in this phase."""
+        phases = self.at(place)
+        if phases.now is not None:
+            known = phases.now
+            phases.before = known if phases.before is None else np.maximum(self.races.widened(phases.before), known)
+        phases.now = None
+        phases.ended += 1
+
+    def wait(self, place: int, warps: Array) -> None:
+        """Threads of some warps have waited for the end of a phase."""
+        phases = self.phases.get(place)
+        if phases is not None and phases.before is not None:
+            self.races.learn(warps, phases.before)
