@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .errors import AsynchronyError
+from .errors import AsynchronyError, DataRace
 from .groups import Groups, Running
 from .in_flight import InFlight
 from .types import Array
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Asynchrony"]
 
-SHIFT = 32
-TIME = (1 << SHIFT) - 1
+#: What is kept of a write: 32 bits of time, 16 of the warp, and the number of the instruction above.
+_WARP, _NUMBER = 32, 48
+_TIME, _WARPS = (1 << _WARP) - 1, (1 << (_NUMBER - _WARP)) - 1
 
 
 class Landing(NamedTuple):
@@ -46,10 +47,13 @@ class Landing(NamedTuple):
 
 
 class Phases:
-    """What those know who came to an mbarrier, by phase."""
+    """What those know who came to an mbarrier, by phase; who made it, and when each warp last used it."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, peers: int) -> None:
         self.number = number
+        self.maker, self.made = -1, 0
+        self.by: Instruction | None = None
+        self.used = np.zeros(peers, np.int32)
         self.ended = 0
         self.now: Array | None = None
         self.before: Array | None = None
@@ -64,7 +68,7 @@ class Asynchrony:
         #: Whether the program uses the async proxy at all.
         self.used = any(name.startswith("wgmma.mma") or ".bulk" in name for name in opcodes)
         places = len(races.writer)
-        #: The warp and time of the last write of each place by a thread; 0 where the copy engine came later.
+        #: The last write of each place by a thread; 0 where the copy engine came later.
         self.by_threads = np.zeros(places if self.used else 0, np.int64)
         #: How many operations read each place now.
         self.reading = np.zeros(places if self.used else 0, np.int16)
@@ -89,11 +93,10 @@ class Asynchrony:
 
     # -- what threads write -------------------------------------------------------------------------------------------
 
-    def note_write(self, place: Array, warp: Array, time: int | None = None) -> None:
-        """Threads of some warps write, now or at a given time."""
+    def note_write(self, place: Array, warp: Array, number: int | Array, time: Array | int) -> None:
+        """Threads of some warps write at a time, by the instruction of a number."""
         if self.used:
-            when = self.races.time[warp] if time is None else time
-            self.by_threads[place] = warp.astype(np.int64) << SHIFT | when
+            self.by_threads[place] = warp.astype(np.int64) << _WARP | time | np.asarray(number, np.int64) << _NUMBER
 
     def fence(self, mask: Mask) -> None:
         """fence.proxy.async: what the threads know, and did, is ordered before what the async proxy does next."""
@@ -106,14 +109,11 @@ class Asynchrony:
     def check_fence(self, place: Array, warp: Array, thread: Array, i: Instruction, doing: str) -> None:
         """Complain if the async proxy comes to what a thread wrote, and no fence lies between."""
         stamp = self.by_threads[place]
-        writer = stamp >> SHIFT
-        late = (stamp & TIME) > self.races.clock[1, warp, writer % self.races.peers]
+        writer = stamp >> _WARP & _WARPS
+        late = (stamp & _TIME) > self.races.clock[1, warp, writer % self.races.peers]
         if late.any():
             n = int(np.argmax(late))
-            m, races = self.machine, self.races
-            races.sort_in()
-            number = int(races.write_at[place[n]])
-            by = races.instructions[number] if races.writer[place[n]] >= 0 else None
+            m, by = self.machine, self.races.instructions[int(stamp[n]) >> _NUMBER]
             text = f"{doing} byte {self.offset(place[n])} of shared memory, which the warp of "
             text += f"{m.where(int(writer[n]) * 32)} wrote; no fence.proxy.async lies between"
             raise AsynchronyError(f"{m.program.name}: {m.where(int(thread[n]))} {text}", i, by)
@@ -238,8 +238,35 @@ class Asynchrony:
             size = self.machine.cluster * self.machine.shared_stride
             same = (p.number for at, p in self.phases.items() if at % size == place % size)
             fresh = max((p.number for p in self.phases.values()), default=-1) + 1
-            found = self.phases[place] = Phases(next(same, fresh))
+            found = self.phases[place] = Phases(next(same, fresh), self.races.peers)
         return found
+
+    def make(self, place: int, thread: int, i: Instruction) -> None:
+        """A thread initializes or invalidates an mbarrier: those who used it before must have done so."""
+        phases, races, m = self.at(place), self.races, self.machine
+        warp = thread >> 5
+        late = phases.used > races.clock[0, warp, : races.peers]
+        late[warp % races.peers] = False
+        if late.any():
+            other = (warp // races.peers * races.peers + int(np.argmax(late))) * 32
+            text = f"{m.where(thread)} makes or ends an mbarrier at byte {place % m.shared_stride} that the warp of "
+            text += f"{m.where(other)} used before; no barrier orders the two"
+            raise DataRace(f"{m.program.name}: {text}", i, phases.by)
+        phases.maker, phases.made, phases.now = thread, int(races.time[warp]), None
+        self.use(place, np.array([warp]), i)
+
+    def use(self, place: int, warps: Array, i: Instruction) -> None:
+        """Threads of some warps come to an mbarrier: it must have been made before."""
+        phases, races, m = self.at(place), self.races, self.machine
+        phases.used[warps % races.peers] = races.time[warps]
+        phases.by = i
+        maker = phases.maker >> 5
+        unseen = (races.clock[0, warps, maker % races.peers] < phases.made) & (warps != maker)
+        if unseen.any():
+            thread = int(warps[np.argmax(unseen)]) * 32
+            text = f"the warp of {m.where(thread)} uses an mbarrier at byte {place % m.shared_stride} that "
+            text += f"{m.where(phases.maker)} initializes; no barrier orders the two"
+            raise DataRace(f"{m.program.name}: {text}", i)
 
     def arrive(self, place: int, warps: Array) -> None:
         """Threads of some warps leave what they know at an mbarrier."""

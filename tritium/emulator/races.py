@@ -228,7 +228,8 @@ class Races:
         self.log.append(access)
         (self.write_epoch if access.write else self.read_epoch)[access.place] = self.epoch
         if access.write:
-            self.asynchrony.note_write(access.place, access.thread >> 5)
+            warp = access.thread >> 5
+            self.asynchrony.note_write(access.place, warp, access.number, access.time[warp])
         if len(self.log) > LONGEST_LOG:
             self.sort_in()
 
@@ -358,7 +359,7 @@ class Races:
         self.check_copy(place, thread, i)
         self.enter_write(Access(True, place, thread, self.time, self.number(i), False, False))
         self.stamp(place, PENDING)
-        self.asynchrony.note_write(place, thread >> 5, PENDING)
+        self.asynchrony.note_write(place, thread >> 5, self.number(i), PENDING)
         return place, thread
 
     def check_copy(self, place: Array, thread: Array, i: Instruction) -> None:
@@ -393,7 +394,7 @@ class Races:
         place, warp = place[mine], thread[mine] >> 5
         self.written[place] = self.time[warp]
         self.write_epoch[place] = self.epoch
-        self.asynchrony.note_write(place, warp)
+        self.asynchrony.note_write(place, warp, self.write_at[place], self.time[warp])
 
     def complain(
         self,

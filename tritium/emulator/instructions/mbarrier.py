@@ -96,14 +96,25 @@ class Operation:
         for piece in self.target.pieces(mask):
             view, at = elements(piece, UNSIGNED[64])
             m.shared_memory_changes(piece, view, at, 8, self.i, atomic=self.kind != "init")
-            if m.races is not None and self.kind.startswith("arrive"):
-                for place in np.unique(piece.at):
-                    warps = np.unique(piece.lanes[piece.at == place] >> 5)
-                    m.races.asynchrony.arrive(int(place), warps)
+            if m.races is not None:
+                self.leave(piece)
             for k, thread in zip(at.tolist(), piece.lanes.tolist()):
                 before[thread] = view[k]
                 self.put(view, k, int(values[thread]), thread)
         return before
+
+    def leave(self, piece: Piece) -> None:
+        """What the race check is told of threads that come to objects."""
+        assert self.machine.races is not None
+        hazards = self.machine.races.asynchrony
+        for place in np.unique(piece.at).tolist():
+            lanes = piece.lanes[piece.at == place]
+            if self.kind in ("init", "inval"):
+                hazards.make(place, int(lanes[0]), self.i)
+            else:
+                hazards.use(place, np.unique(lanes >> 5), self.i)
+            if self.kind.startswith("arrive"):
+                hazards.arrive(place, np.unique(lanes >> 5))
 
     def put(self, view: Array, k: int, amount: int, thread: int) -> None:
         """Apply the operation to the object that is element `k` of shared memory; those who wait for it look again."""
@@ -199,10 +210,13 @@ class Waiter:
             wanted = token & 1 if self.parity else token >> np.uint64(63)
             out[piece.lanes] = phase != wanted
             if m.races is not None:
+                hazards = m.races.asynchrony
                 passed = out[piece.lanes]
-                for place in np.unique(piece.at[passed]):
-                    warps = np.unique(piece.lanes[passed & (piece.at == place)] >> 5)
-                    m.races.asynchrony.wait(int(place), warps)
+                for place in np.unique(piece.at).tolist():
+                    here = piece.at == place
+                    hazards.use(place, np.unique(piece.lanes[here] >> 5), self.i)
+                    if passed[here].any():
+                        hazards.wait(place, np.unique(piece.lanes[here & passed] >> 5))
         return out
 
 
@@ -287,6 +301,7 @@ class Reports:
         piece = Piece(m.shared, np.array([place]), np.array([thread]))
         m.shared_memory_changes(piece, view, piece.at >> 3, 8, self.operation.i)
         if m.races is not None:
+            m.races.asynchrony.use(place, np.array([thread >> 5]), self.operation.i)
             m.races.asynchrony.bytes_come(place)
         self.operation.put(view, place >> 3, size, thread)
 
