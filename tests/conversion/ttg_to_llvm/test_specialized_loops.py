@@ -189,6 +189,7 @@ def test_a_tile_for_two_products_and_for_registers():
 WAITS = {
     "nobody waits for a copy": (r"ttng\.wait_barrier %\w+, %arg\w+ .*", "", 2),
     "nobody waits for a slot": (r"ttng\.wait_barrier %\w+, %\d+ .*", "", 5),
+    "a slot is free too early": (r"pendings = 1", "pendings = 2", 5),
     "no slot is free": (r"ttng\.arrive_barrier .*", "", 5),
     "bytes are not counted": (r"(ttng\.barrier_expect %\w+, )16384", r"\g<1>8192", 5),
 }

@@ -44,6 +44,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     ttng.init_barrier %6, 4 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     %7 = ttg.memdesc_index %5[%c1_i32] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     ttng.init_barrier %7, 4 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//     ttng.fence_async_shared {bCluster = false}
 //     ttg.barrier local
 //     %sum = ttg.warp_specialize(%0, %1, %2, %5, %k, %a, %m, %b, %n)
 //     default {

@@ -115,11 +115,15 @@ class Rings(list[Ring]):
         self.depth = min(wanted, (SHARED_BYTES - _elsewhere(func, span)) // slot)
 
     def allocate(self, b: Builder, around: Operation, readers: int) -> None:
-        """Buffers and barriers of all rings, for the function of `around`."""
+        """Buffers and barriers of all rings, for the function of `around`.
+
+        The memory may have been used before: what threads wrote there comes before what the copy engine writes.
+        """
         self.readers = readers
         for ring in self:
             ring.buffers = [b.add(ttg.LocalAlloc(result=load.buffer_type(self.depth))) for load in ring.loads]
             ring.full, ring.empty = (_barriers(b, around, self.depth, count) for count in (1, readers))
+        b.add(ttng.FenceAsyncShared(bCluster=False))
         b.add(ttg.Barrier(ttg.AddrSpace.local))
 
     def free(self, b: Builder) -> None:
