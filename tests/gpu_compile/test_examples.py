@@ -20,6 +20,7 @@ pytestmark = needs_ptxas
 
 CAPABILITIES = (80, 90)
 
+COPIES_16_BYTES = r"cp\.async\.cg\.shared\.global \[[^]]+\], \[[^]]+\], (16|0x10)"
 LOADS_16_BYTES = r"ld\.global(\.\w+)*\.v4\.b32|ld\.global(\.\w+)*\.v2\.b64"
 STORES_16_BYTES = r"st\.global(\.\w+)*\.v4\.b32|st\.global(\.\w+)*\.v2\.b64"
 SHUFFLES = r"shfl\.sync\.bfly"
@@ -38,7 +39,7 @@ INSTRUCTIONS = {
     "layer_norm-backward_dx": [SHUFFLES, r"atom\.\w*\.?(global\.)?(\w+\.)*cas|atom\.(\w+\.)*cas"],
     "layer_norm-backward_dwdb": [BARRIERS],
     "matmul": [TENSOR_CORES, r"ld\.shared|ldmatrix"],
-    "matmul-fp16": [TENSOR_CORES, MATRICES, LOADS_16_BYTES],
+    "matmul-fp16": [TENSOR_CORES, MATRICES, COPIES_16_BYTES],
     "attention-forward": [TENSOR_CORES, MATRICES, SHUFFLES, r"ex2\.approx"],
     "attention-delta": [SHUFFLES],
     "attention-backward": [TENSOR_CORES, r"ex2\.approx"],

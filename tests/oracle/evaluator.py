@@ -70,13 +70,14 @@ class Jump:
 
 @dataclass
 class Evaluator:
-    """The state of a launch: memory, the grid, what was printed, which program runs."""
+    """The state of a launch: memory, the grid, what was printed, which program runs; `extra` is what operations keep."""
 
     module: Operation
     grid: tuple[int, int, int]
     memory: Memory = field(default_factory=Memory)
     printed: list[str] = field(default_factory=list)
     program: tuple[int, int, int] = (0, 0, 0)
+    extra: dict[str, Any] = field(default_factory=dict)
     steps: int = 0
     max_steps: int = 50_000_000
 
@@ -126,6 +127,11 @@ class Evaluator:
 
 
 @dataclass(frozen=True)
+class Token:
+    """Stands for an asynchronous operation; says nothing itself."""
+
+
+@dataclass(frozen=True)
 class Buffer:
     """A buffer in shared memory, or a part of one: a view of an array."""
 
@@ -137,7 +143,7 @@ def shaped(value: Any, ty: Type) -> Any:
 
     In the region of a reduction a scalar stands for many at once, so that scalars may have any shape.
     """
-    if isinstance(value, (TensorDesc, BlockPointer, Buffer)):
+    if isinstance(value, (TensorDesc, BlockPointer, Buffer, Token)):
         return value
     value = fit(np.asarray(value), ty)
     if isinstance(ty, TensorType) and value.shape != ty.shape:
@@ -205,4 +211,4 @@ def run(module: Operation, grid: Sequence[int] | int, args: Sequence[Any], kerne
     return evaluator
 
 
-from . import buffers, operations, tiles  # noqa: E402, F401  (they fill OPERATIONS)
+from . import buffers, copies, operations, tiles  # noqa: E402, F401  (they fill OPERATIONS)

@@ -16,7 +16,15 @@ from .ttg_layouts import Distributed, DotOperand, NvidiaMma
 from .ttg_maps import linear_layout
 from .ttg_memory import MemDescType, NvmmaShared, SwizzledShared
 
-__all__ = ["cluster_bases", "memory_order", "nvmma_for", "operand_layout", "swizzled_for", "transposed_buffer"]
+__all__ = [
+    "cluster_bases",
+    "memory_order",
+    "nvmma_for",
+    "operand_layout",
+    "swizzled_for",
+    "swizzled_tile",
+    "transposed_buffer",
+]
 
 #: Bits that all banks together deliver at once (CUDA C++ programming guide, "shared memory": 32 banks of 32 bits).
 ALL_BANKS = 1024
@@ -46,11 +54,24 @@ def swizzled_for(
     """
     if not isinstance(operand.parent, NvidiaMma):
         return SwizzledShared(1, 1, 1, tuple(order), blocks)
+    return swizzled_tile(operand.opIdx, operand.kWidth, shape, order, bits, blocks, transposed)
+
+
+def swizzled_tile(
+    operand: int,
+    width: int,
+    shape: Sequence[int],
+    order: Sequence[int],
+    bits: int,
+    blocks: tuple[tuple[int, ...], ...] = (),
+    transposed: bool = False,
+) -> SwizzledShared:
+    """The same for operand 0 or 1 of a tensor core's product of which each thread has `width` neighbours along K."""
     columns = per_block(shape, blocks)[order[0]]
     per_phase = max(ALL_BANKS // (bits * columns), 1)
     # What a quarter of a warp reads of a row, and how many rows it reads: of m8n8k4 for f64 there are four along K.
-    vec, rows = 4 * operand.kWidth, 4 if bits == 64 else 8
-    along = len(order) - 1 if operand.opIdx == 0 else len(order) - 2
+    vec, rows = 4 * width, 4 if bits == 64 else 8
+    along = len(order) - 1 if operand == 0 else len(order) - 2
     if transposed != (order[0] != along):
         vec, rows = rows, vec
     phases = max(min(rows, ALL_BANKS // (vec * bits)), 1)

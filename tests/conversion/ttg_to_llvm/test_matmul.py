@@ -145,7 +145,8 @@ def test_precisions_of_f32(precision: str, error: float, products: int) -> None:
     for capability in (80, 90):
         ours, exact, gpu = multiply("fp32", (20, 20, 40), (16, 16, 16), capability, precision=precision)
         assert np.abs(ours - exact).max() <= error
-        assert gpu.ttgir.count("tt.dot ") == max(1, products)
+        pieces = gpu.ttgir.count("tt.dot ") / max(1, products)  # a single product is cut in two, to read ahead
+        assert pieces == 1 or (pieces == 2 and products == 1)
         assert bool(gpu.count("mma.sync")) == bool(products)
 
 

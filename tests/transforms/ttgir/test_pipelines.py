@@ -19,14 +19,15 @@ HEAD = """coalesce f32-dot-tc assign-cga-layouts remove-layout-conversions optim
     remove-layout-conversions optimize-thread-locality accelerate-matmul remove-layout-conversions
     optimize-dot-operands""".split()
 LOOPS = "fuse-nested-loops canonicalize licm canonicalize combine-tensor-select-and-if".split()
-HOPPER = [*LOOPS, "nvgpu-warp-specialization"]
+STAGES = ["assign-latencies", "schedule-loops", "pipeline"]
+AMPERE, HOPPER = [*LOOPS, *STAGES], [*LOOPS, "nvgpu-warp-specialization", *STAGES]
 TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
     symbol-dce sccp cse canonicalize""".split()
 
 
 @pytest.mark.parametrize(
     ("capability", "loops", "ahead"),
-    [(75, ["licm"], []), (80, LOOPS, ["prefetch"]), (89, LOOPS, ["prefetch"]), (90, HOPPER, []), (100, LOOPS, [])],
+    [(75, ["licm"], []), (80, AMPERE, ["prefetch"]), (89, AMPERE, ["prefetch"]), (90, HOPPER, []), (100, AMPERE, [])],
 )
 def test_the_order_is_tritons(capability, loops, ahead):
     names = [p.name for p in nvidia_ttgir_pipeline(capability)]

@@ -13,6 +13,9 @@ SPELLINGS = [
     Spelling("nvgpu-warp-specialization", "NVGPUWarpSpecialization"),
     Spelling("fuse-nested-loops", "TritonGPUFuseNestedLoops", ("tritongpu-fuse-nested-loops",)),
     Spelling("coalesce-async-copy", "TritonGPUCoalesceAsyncCopy", ("tritongpu-coalesce-async-copy",)),
+    Spelling("assign-latencies", "TritonGPUAssignLatencies", ("tritongpu-assign-latencies",)),
+    Spelling("schedule-loops", "TritonGPUScheduleLoops", ("tritongpu-schedule-loops",)),
+    Spelling("pipeline", "TritonGPUPipeline", ("tritongpu-pipeline",)),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(

@@ -37,6 +37,27 @@ def _flattens(module: Operation) -> bool:
     return any("tt.flatten" in op.attributes or "ttg.always-fuse" in op.attributes for op in module.walk())
 
 
+def _products_or_stages(module: Operation) -> bool:
+    """Whether there are products in loops, or loops that say how many iterations may overlap."""
+    return any(op.name in _PRODUCT_NAMES or "tt.num_stages" in op.attributes for op in module.walk())
+
+
+_PRODUCT_NAMES = frozenset(("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"))
+
+
+def _has_latencies(module: Operation) -> bool:
+    """Whether something is to be begun early, or was."""
+    return any("tt.latency" in op.attributes or "tt.scheduled_max_stage" in op.attributes for op in module.walk())
+
+
+def _has_schedule(module: Operation) -> bool:
+    """Whether a loop has stages, or may go on while the last iteration's products and stores do."""
+    return any("tt.scheduled_max_stage" in op.attributes or op.name in _GO_ON for op in module.walk())
+
+
+_GO_ON = frozenset(("ttng.warp_group_dot", *(f"tt.descriptor_{name}" for name in ("store", "reduce", "scatter"))))
+
+
 _ACCESSES = [  # order matters: see ORDER
     _row("coalesce", "every access to global memory takes its widest vector"),
 ]
@@ -158,6 +179,11 @@ ORDER = [
     ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
     ("reduce-data-duplication", "fence-insertion", "it looks at who writes the buffers that there are"),
     ("fuse-nested-loops", "licm", "what a tile's loop computes anew is known in front of the new loop"),
+    ("licm", "assign-latencies", "what does not change in a loop is loaded once"),
+    ("nvgpu-warp-specialization", "assign-latencies", "what warps of their own load is no load any more"),
+    ("assign-latencies", "schedule-loops", "stages follow from latencies"),
+    ("schedule-loops", "pipeline", "which iteration does what"),
+    ("pipeline", "prefetch", "operands are read early from buffers that were filled early"),
     ("coalesce", "licm", "conversions around accesses are what there is to move"),
     ("combine-tensor-select-and-if", "nvgpu-warp-specialization", "a tensor that branches choose is in flight"),
     ("nvgpu-warp-specialization", "sccp", "counters of rings begin with constants"),
@@ -169,9 +195,6 @@ ORDER = [
 
 LATER = {
     "to-clc": "first, where a kernel takes work of others; lower-clc at the end",
-    "assign-latencies": "behind it: how long loads take",
-    "schedule-loops": "behind it: which iteration does what",
-    "pipeline": "behind it: loads of later iterations while this one computes",
     "optimize-tmem-layouts": "behind it; with the other passes of tensor memory, for Blackwell",
     "mma-lowering": "behind fence-insertion: products of Hopper and Blackwell as instructions",
     "hoist-mbarrier-lifecycle": "behind it: barriers made once",
@@ -179,8 +202,21 @@ LATER = {
 """Passes of Triton 3.9's order that are not there yet: name -> its place and what it is for."""
 
 
+def _overlapped(num_stages: int) -> list[Pass]:
+    """Iterations of loops that overlap; since Ampere."""
+    stages = {"num_stages": num_stages}
+    return [
+        _row("assign-latencies", "how long loads take", stages, when=_products_or_stages),
+        _row("schedule-loops", "which iteration does what", when=_has_latencies),
+        _row("pipeline", "loads of later iterations while this one computes", stages, when=_has_schedule),
+    ]
+
+
 def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
-    """The passes from first layouts to `ttgir` for a GPU of compute capability `capability` / 10."""
+    """The passes from first layouts to `ttgir` for a GPU of compute capability `capability` / 10.
+
+    `num_stages`: iterations that overlap in loops which do not say how many.
+    """
     precision = _row(
         "f32-dot-tc",
         "products of floats in the precision asked for",
@@ -195,6 +231,7 @@ def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
         when=_asks_for_warps,
     )
     loops = [*loops, warps] if 90 <= capability < 100 else loops
+    loops = [*loops, *_overlapped(num_stages)] if capability >= 80 else loops
     ahead = _PREFETCH if 80 <= capability < 90 else []
     described, copies = (_DESCRIPTORS, _COPIES) if capability >= 90 else ([], [])
     products = [*_PRODUCTS, *described, *_OPERANDS]

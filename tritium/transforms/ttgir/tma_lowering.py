@@ -28,20 +28,11 @@ from typing import Any
 
 from ...analysis.tma import DESCRIPTOR_BYTES
 from ...dialects import arith, tt, ttg, ttng
-from ...dialects.ttg_memory import MemDescType
-from ...ir import Builder, Operation, Value, count, functions_of, i8, i32, may_change, pass_on
+from ...ir import Builder, Operation, count, functions_of, i8, i32, may_change, pass_on
+from .pipelining.buffers import read_buffer
 from .tma_copies import barrier_type, buffer_type, create_descriptor, expected_bytes, start_load, start_store, true
 
 __all__ = ["tma_lowering"]
-
-_VIEWS = (
-    ttg.MemDescIndex,
-    ttg.MemDescSubslice,
-    ttg.MemDescTrans,
-    ttg.MemDescReshape,
-    ttg.MemDescReinterpret,
-    ttng.WarpGroupDotWait,
-)
 
 
 @pass_on("function", statistics={"copies": "loads and stores by descriptor", "descriptors": "descriptors made"})
@@ -67,32 +58,9 @@ def _load(op: Any) -> None:
     start_load(b, op, buffer, barrier, pred)
     b.insert(ttng.WaitBarrier(barrier, b.add(arith.Constant.of(0, i32)), None, []))
     b.insert(ttng.InvalBarrier(barrier))
-    _read(b, op, buffer)
+    read_buffer(b, op.result, buffer)
     op.erase()
     count("copies")
-
-
-def _read(b: Builder, op: Any, buffer: Value) -> None:
-    """Let the users of what was loaded have it from the buffer: the buffer itself where they put it into one."""
-    for user in list(op.result.users):
-        if user.__class__ is ttg.LocalAlloc and user.result.type.encoding is buffer.type.encoding:  # type: ignore[attr-defined]
-            user.result.replace_all_uses_with(buffer)
-            user.erase()
-    _make_mutable(buffer)
-    if op.result.users:
-        loaded = b.add(ttg.LocalLoad(buffer, None, result=op.result.type))
-        loaded.hint = op.result.hint
-        op.result.replace_all_uses_with(loaded)
-
-
-def _make_mutable(buffer: Value) -> None:
-    """Views of a mutable buffer are mutable."""
-    for view in [op for op in buffer.users if isinstance(op, _VIEWS)]:
-        for result in view.results:
-            ty: Any = result.type
-            if isinstance(ty, MemDescType) and not ty.mutable:
-                result.type = MemDescType(ty.shape, ty.element, ty.encoding, ty.memorySpace, True, ty.allocShape)
-                _make_mutable(result)
 
 
 def _store(op: Any) -> None:

@@ -1,0 +1,125 @@
+"""Operations that must have no effect where a condition is false.
+
+    tt.load %p                                    tt.load %p, (splat %c)
+    tt.load %p, %m                          =>    tt.load %p, (splat %c & %m)
+    scf.if %x { … }                               scf.if (%c & %x) { … }
+    tt.call @f()                                  scf.if %c { tt.call @f() }
+
+Where the condition is false, results are undefined, and nothing that counts uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dialects import arith, llvm, scf, tt, ttg, ttng, ub
+from ....ir import Builder, DenseArrayAttr, Operation, TensorType, Value, i1, i32, is_pure
+
+__all__ = ["predicate"]
+
+HARMLESS = (
+    llvm.Assume,
+    ttng.FenceAsyncShared,
+    ttg.AsyncCommitGroup,
+    ttg.AsyncWait,
+    ttg.LocalLoad,
+    ttg.LocalGather,
+    ttg.LocalStore,
+    ttng.TMEMAlloc,
+    ttng.TMEMLoad,
+)
+"""What may run in an iteration that there is none of: it touches only buffers that this iteration would have had."""
+
+
+def predicate(op: Any, condition: Value) -> Operation:
+    """Let `op` have no effect where `condition`, an i1 in front of it, is false; the operation that is there then.
+
+    Where that is another one, it has the results of `op`, whose uses were replaced.
+    """
+    if isinstance(op, HARMLESS) or is_pure(op):
+        return op  # type: ignore[no-any-return]
+    b = Builder(op.parent, op, op.loc)
+    if op.__class__ is scf.If and _else_is_pure(op):
+        op.set_operand(0, b.add(arith.AndI(condition, op.condition)))
+        return op
+    own = _PREDICATES.get(op.__class__)
+    if own is None:
+        return _in_branch(op, condition, b)
+    own(op, condition, b)
+    return op  # type: ignore[no-any-return]
+
+
+def _else_is_pure(op: Any) -> bool:
+    return op.else_block is None or all(is_pure(inner) for inner in op.else_block if inner is not op.else_block.last)
+
+
+def _in_branch(op: Any, condition: Value, b: Builder) -> Operation:
+    """The operation inside an `scf.if`, which gives something undefined where it does not run."""
+    types = [r.type for r in op.results]
+    branch = b.insert(scf.If.build(condition, types, with_else=bool(types)))
+    for result, value in zip(branch.results, op.results):
+        result.hint = value.hint
+        value.replace_all_uses_with(result)
+    op.detach()
+    inside = Builder(branch.then_block, None, op.loc)
+    inside.insert(op)
+    inside.insert(scf.Yield(list(op.results)))
+    if branch.else_block is not None:
+        outside = Builder(branch.else_block, None, op.loc)
+        outside.insert(scf.Yield([outside.add(ub.Poison(result=ty)) for ty in types]))
+    return branch
+
+
+# -- operations with a mask -------------------------------------------------------------------------------------------
+
+
+def _and(b: Builder, condition: Value, mask: Value | None, like: Any) -> Value:
+    """`condition` for every element of a tensor like `like`, and `mask`."""
+    if isinstance(like, TensorType):
+        condition = b.add(tt.Splat(condition, result=TensorType(like.shape, i1, like.encoding)))
+    return condition if mask is None else b.add(arith.AndI(condition, mask))
+
+
+def _by_pointers(pointers: str) -> Callable[[Any, Value, Builder], None]:
+    def with_mask(op: Any, condition: Value, b: Builder) -> None:
+        _set_optional(op, "mask", _and(b, condition, op.mask, getattr(op, pointers).type))
+
+    return with_mask
+
+
+def _by_scalar(op: Any, condition: Value, b: Builder) -> None:
+    _set_optional(op, "pred", _and(b, condition, op.pred, None))
+
+
+def _set_optional(op: Any, name: str, value: Value) -> None:
+    """Make `value` the operand `name`, whether there was one or not."""
+    fields = op.operand_fields
+    at = next(i for i, field in enumerate(fields) if field.name == name)
+    if op.segmented:
+        sizes = list(op.attributes["operandSegmentSizes"].values)
+        start, size = sum(sizes[:at]), sizes[at]
+        sizes[at] = 1
+        op.attributes["operandSegmentSizes"] = DenseArrayAttr(tuple(sizes), i32)
+    else:
+        behind = len(fields) - 1 - at  # all others are single
+        start = at if fields[at].arity == "?" else len(op.operands) - 1 - behind
+        size = len(op.operands) - behind - start
+    op.set_operands([*op.operands[:start], value, *op.operands[start + size :]])
+
+
+_PREDICATES: dict[type, Callable[[Any, Value, Builder], None]] = {
+    tt.Load: _by_pointers("ptr"),
+    tt.Store: _by_pointers("ptr"),
+    tt.AtomicRMW: _by_pointers("ptr"),
+    ttg.AsyncCopyGlobalToLocal: _by_pointers("src"),
+    ttng.BarrierExpect: _by_scalar,
+    ttng.WaitBarrier: _by_scalar,
+    ttng.ArriveBarrier: _by_scalar,
+    ttng.AsyncTMACopyGlobalToLocal: _by_scalar,
+    ttng.AsyncTMAGather: _by_scalar,
+    ttng.TMEMStore: _by_scalar,
+    ttng.TCGen5MMA: _by_scalar,
+    ttng.TCGen5MMAScaled: _by_scalar,
+    ttng.TCGen5Commit: _by_scalar,
+}
