@@ -22,7 +22,7 @@ LOOPS = "fuse-nested-loops canonicalize licm canonicalize combine-tensor-select-
 STAGES = ["assign-latencies", "schedule-loops", "pipeline"]
 AMPERE, HOPPER = [*LOOPS, *STAGES], [*LOOPS, "nvgpu-warp-specialization", *STAGES]
 TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
-    symbol-dce sccp cse canonicalize""".split()
+    symbol-dce fence-insertion sccp cse canonicalize""".split()
 
 
 @pytest.mark.parametrize(
