@@ -16,6 +16,7 @@ SPELLINGS = [
     Spelling("assign-latencies", "TritonGPUAssignLatencies", ("tritongpu-assign-latencies",)),
     Spelling("schedule-loops", "TritonGPUScheduleLoops", ("tritongpu-schedule-loops",)),
     Spelling("pipeline", "TritonGPUPipeline", ("tritongpu-pipeline",)),
+    Spelling("fence-insertion", "TritonGPUFenceInsertion", ("triton-nvidia-gpu-fence-insertion",)),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
