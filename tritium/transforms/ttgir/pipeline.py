@@ -20,8 +20,8 @@
 
 Loads become copies, waits and reads, still in their loop (`load_lowering`, `tma_lowering`); the loop is taken apart
 (`expander`); products of warp groups and stores by descriptors go on while the next iteration begins (the passes
-`async-dots` and `tma-stores`); and waits are told how many copies may be on their way (`async_waits`). A loop whose schedule
-cannot be done keeps its order, in which each copy is waited for in the iteration that began it.
+`async-dots` and `tma-stores`); and waits are told how many copies may be on their way (`async_waits`). A loop whose
+schedule cannot be done keeps its order, in which each copy is waited for in the iteration that began it.
 """
 
 from __future__ import annotations
