@@ -131,11 +131,17 @@ def cluster_bases(layout: Distributed, shape: Sequence[int]) -> tuple[tuple[int,
 
 
 def transposed_buffer(buffer: MemDescType, order: Sequence[int] = (1, 0)) -> MemDescType:
-    """The type of a swizzled buffer seen with its dimensions in another order, as `ttg.memdesc_trans` gives it."""
+    """The type of a buffer seen with its dimensions in another order, as `ttg.memdesc_trans` gives it.
+
+    Of swizzled buffers; of those of wgmma with their two dimensions exchanged.
+    """
     layout: Any = buffer.encoding
-    place = {d: k for k, d in enumerate(order)}
     blocks = tuple(tuple(basis[d] for d in order) for basis in layout.CGALayout)
-    turned = SwizzledShared(layout.vec, layout.perPhase, layout.maxPhase, tuple(place[d] for d in layout.order), blocks)
+    if isinstance(layout, NvmmaShared):
+        turned = layout.with_(transposed=not layout.transposed, CGALayout=blocks)
+    else:
+        place = {d: k for k, d in enumerate(order)}
+        turned = layout.with_(order=tuple(place[d] for d in layout.order), CGALayout=blocks)
     front = len(buffer.allocShape) - len(order)
     alloc = (*buffer.allocShape[:front], *(buffer.allocShape[front + d] for d in order))
     shape = tuple(buffer.shape[d] for d in order)

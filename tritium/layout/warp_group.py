@@ -55,6 +55,10 @@ class Matrix(NamedTuple):
         bits = _MODES[self.width] << 62 | self.stride // 16 << 32 | self.leading // 16 << 16
         return bits - (1 << 64) if bits >> 63 else bits
 
+    def unswizzled(self, byte: int) -> int:
+        """Where what stands at `byte` would without swizzling: such places are what descriptors count in."""
+        return _swizzled(byte, self.width)
+
 
 def _swizzled(byte: int, width: int) -> int:
     return byte ^ (byte >> 7 & width // 16 - 1) << 4

@@ -15,6 +15,7 @@ from tritium.dialects.ttg_operands import cluster_bases, memory_order, swizzled_
 from tritium.ir import parse_module, print_op, verify
 from tritium.transforms.ttgir.accelerate_matmul import accelerate_matmul
 from tritium.transforms.ttgir.f32_dot_tc import DotOptions, f32_dot_tc
+from tritium.transforms.ttgir.fence_insertion import fence_insertion
 from tritium.transforms.ttgir.optimize_dot_operands import optimize_dot_operands
 from tritium.transforms.ttgir.prefetch import prefetch
 
@@ -107,6 +108,26 @@ def test_transposed_operands(dtype: str, transposed: str, triton_oracle: TritonO
         theirs = triton_oracle.run_passes(text, [["optimize_dot_operands", True], *SIMPLIFY])
         assert lines(ours) == lines(theirs)
         assert ("ttg.memdesc_trans" in ours) == (dtype not in FP8)  # those are widened between transpose and product
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f32", "i8"])
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+def test_operands_of_warp_groups(dtype: str, transposed: str, triton_oracle: TritonOracle) -> None:
+    for shape, warps in (((64, 32, 64), 4), ((128, 64, 32), 8)):
+        text = product(dtype, *shape, transposed, "tf32" if dtype == "f32" else "")
+        layouts = ["convert_to_ttgpuir", "cuda:90", warps, 32, 1]
+        text = triton_oracle.run_passes(text, [layouts, "coalesce", "accelerate_matmul", *SIMPLIFY])
+        assert "ttng.warp_group_dot" in text
+        module = parse_module(text)
+        optimize_dot_operands(module)
+        verify(module)
+        ours = triton_oracle.run_passes(print_op(module), SIMPLIFY)
+        theirs = triton_oracle.run_passes(text, [["optimize_dot_operands", True], *SIMPLIFY])
+        assert lines(ours) == lines(theirs) and ours.count("ttg.memdesc_trans") == len(transposed)
+        module = parse_module(theirs)
+        fence_insertion(module)
+        ours = triton_oracle.run_passes(print_op(module), SIMPLIFY)
+        assert lines(ours) == lines(triton_oracle.run_passes(theirs, [["fence_insertion", 90], *SIMPLIFY]))
 
 
 @pytest.mark.parametrize("precision", ["tf32", "tf32x3", "bf16x3", "bf16x6", ""])

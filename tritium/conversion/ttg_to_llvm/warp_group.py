@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...dialects import ttng
 from ...dialects.tt_types import InputPrecision
@@ -150,18 +150,32 @@ class Statement:
 # -- the instructions of a product ----------------------------------------------------------------------------------
 
 
+class Places(NamedTuple):
+    """Where the elements of a buffer are, in bytes, before swizzling: moving along both dimensions adds."""
+
+    matrix: Matrix
+    inverse: LinearLayout
+    size: int
+
+    def __call__(self, row: int, column: int) -> int:
+        return self.matrix.unswizzled(self.inverse.apply(dim0=row, dim1=column)["offset"] * self.size)
+
+
 @dataclass
 class InMemory:
     """An operand in shared memory: its first descriptor (i64), and by how much those of other tiles differ."""
 
     descriptor: str
-    mn_major: bool
-    inverse: LinearLayout
-    size: int
+    places: Places
 
     def distance(self, row: int, column: int) -> int:
         """In 16 bytes, as descriptors count."""
-        return self.inverse.apply(dim0=row, dim1=column)["offset"] * self.size // 16
+        return self.places(row, column) // 16
+
+    @property
+    def mn_major(self) -> bool:
+        """Whether neighbours in memory are neighbours along M or N."""
+        return self.places.matrix.mn_major
 
 
 @dataclass
@@ -248,40 +262,38 @@ def _in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) -
     value = (op.a, op.b)[index]
     buffer = buffer_of(e, op, value)
     matrix: Matrix = plan_matrix(buffer.layout, index, rows, depth, buffer.bits)
-    inverse, size = buffer.layout.pseudoinvert(), buffer.bits // 8
+    places = Places(matrix, buffer.layout.pseudoinvert(), buffer.bits // 8)
     base = e.op(f"ptrtoint ptr addrspace(3) {buffer.base} to i32")
-    start = _start(buffer.start, inverse, value.type.shape) * size
+    start = _start(buffer.start, places, value.type.shape)
     if start:
         base = e.op(f"add i32 {base}, {start}")
     base = e.op(f"and i32 {e.op(f'lshr i32 {base}, 4')}, 16383")
-    apart = _between_groups(e, op, index, inverse, size)
+    apart = _between_groups(e, op, index, places)
     if apart != "0":
         base = e.op(f"add i32 {base}, {apart}")
     # The address takes the lowest bits, which no other field has.
     descriptor = e.op(f"or disjoint i64 {e.op(f'zext i32 {base} to i64')}, {matrix.descriptor}")
-    return InMemory(descriptor, matrix.mn_major, inverse, size)
+    return InMemory(descriptor, places)
 
 
-def _start(start: Sequence[str], inverse: LinearLayout, shape: Sequence[int]) -> int:
-    """Where a part of a buffer begins, in elements."""
+def _start(start: Sequence[str], places: Places, shape: Sequence[int]) -> int:
+    """Where a part of a buffer begins, in bytes; other elements of it are further by their own places."""
     if not all(v.isdigit() for v in start):
         raise ValueError("a part of a buffer that is chosen at run time")
-    first: int = inverse.apply(dim0=int(start[0]), dim1=int(start[1]))["offset"]
-    reached = 0
-    for dim, size in enumerate(shape):
-        for vector in inverse.bases[f"dim{dim}"][: size.bit_length() - 1]:
-            reached |= vector[0]
-    if first & reached:
-        raise ValueError("a part of a buffer that begins inside of a swizzled piece")
+    row, column = (int(v) for v in start)
+    reached = places(shape[0] - 1, 0) | places(0, shape[1] - 1)
+    first = places(row, column)
+    if first & reached or first % 16:
+        raise ValueError(f"a part of a buffer that begins at row {row} and column {column}")
     return first
 
 
-def _between_groups(e: FunctionContext, op: Any, index: int, inverse: LinearLayout, size: int) -> str:
+def _between_groups(e: FunctionContext, op: Any, index: int, places: Places) -> str:
     """How far the matrix of this warp group is from that of the first, in 16 bytes; i32."""
     moved = []
     for number, vector in enumerate(e.layout(op.d).bases["warp"]):
-        at = {f"dim{index}": vector[index] if number >= 2 else 0, f"dim{1 - index}": 0}
-        moved.append((inverse.apply(**at)["offset"] * size // 16,))
+        away = vector[index] if number >= 2 else 0
+        moved.append((places(*((away, 0) if index == 0 else (0, away))) // 16,))
     if not any(n for (n,) in moved):
         return "0"
     layout = LinearLayout({"warp": moved}, {"distance": 1 << 14})

@@ -50,14 +50,19 @@ def _writers(func: Operation, values: dict) -> dict[Operation, set[Operation]]: 
     for op in func.walk():
         if op.__class__ is ttg.LocalAlloc:
             written = [op.results[0]] if op.operands else []
-        elif op.name.startswith("ttng.") or op.regions or not memory_effects(op) & WRITE:
-            written = []
-        else:
+        elif memory_effects(op) & WRITE and not _is_asynchronous(op):
             written = [v for v in op.operands if is_buffer(v)]
+        else:
+            written = []
         for value in written:
             for alloc in values.get(value, ()):
                 out.setdefault(alloc, set()).add(op)
     return out
+
+
+def _is_asynchronous(op: Operation) -> bool:
+    """Whether what an operation writes takes the second way, or is nothing that could be read."""
+    return op.name.startswith("ttng.") or bool(op.regions) or op.__class__ is ttg.LocalDealloc
 
 
 def _fence(dot: Operation, values: dict, writers: dict[Operation, set[Operation]]) -> bool:  # type: ignore[type-arg]

@@ -16,8 +16,17 @@ one block: where blocks of a cluster would have to exchange elements, the conver
 
 The pass canonicalizes first, so that conversions of conversions do not hide a transpose.
 
-Operands that `wgmma` and `tcgen05.mma` read from shared memory have rules of their own, which will stand here: a
-transposed or reshaped buffer for a buffer of a transposed or reshaped tensor.
+`wgmma` reads its operands from buffers, transposed ones too, where elements have 16 bits; and a buffer of a reshaped
+tensor is a reshaped buffer, where rows stay rows:
+
+    %1 = ttg.local_alloc %0 : … -> !ttg.memdesc<32x64xf16, #shared1, #smem>
+    %2 = ttng.warp_group_dot %a, %1, %c
+
+    %0 = ttg.local_alloc %x : … -> !ttg.memdesc<64x32xf16, #shared, #smem>
+    %1 = ttg.memdesc_trans %0 {order = [1, 0]} : … -> !ttg.memdesc<32x64xf16, #shared1, #smem>
+    %2 = ttng.warp_group_dot %a, %1, %c
+
+Then what is loaded goes to memory as it is, by an asynchronous copy perhaps.
 """
 
 from __future__ import annotations
@@ -26,9 +35,11 @@ from typing import Any
 
 from ...dialects import tt, ttg
 from ...dialects.ttg_layouts import DotOperand
-from ...dialects.ttg_memory import MemDescType, SharedMemorySpace
+from ...dialects.ttg_maps import map_or_none
+from ...dialects.ttg_memory import MemDescType, NvmmaShared, SharedMemorySpace
 from ...dialects.ttg_operands import cluster_bases, memory_order, swizzled_for, transposed_buffer
 from ...ir import Operation, RuleTable, count, functions_of, pass_on, rewrite_greedily, rule
+from ...layout.views import reshaped
 from ..canonicalize import canonicalize
 
 __all__ = ["optimize_dot_operands"]
@@ -60,7 +71,38 @@ def operand_of_transpose(op: Any) -> Any:
     return ttg.LocalLoad(turned.result, result=op.result.type)
 
 
-_RULES = RuleTable([operand_of_transpose])
+@rule(ttg.LocalAlloc)
+def buffer_of_transpose(op: Any) -> Any:
+    """warp_group_dot(alloc(trans(x))) = warp_group_dot(trans(alloc(x)))"""
+    if op.src is None or not op.result.has_one_use or next(iter(op.result.users)).name != "ttng.warp_group_dot":
+        return None
+    trans, ty = op.src.defining_op, op.result.type
+    if trans.__class__ is not tt.Trans or tuple(trans.order) != (1, 0) or not isinstance(ty.encoding, NvmmaShared):
+        return None
+    count("transposes moved to memory")
+    written = ttg.LocalAlloc(trans.src, result=transposed_buffer(ty))
+    return ttg.MemDescTrans(written.result, [1, 0], result=ty)
+
+
+@rule(ttg.LocalAlloc)
+def buffer_of_reshape(op: Any) -> Any:
+    """alloc(reshape(x)) = reshape(alloc(x)), where rows stay rows and both are buffers of wgmma"""
+    view, ty = None if op.src is None else op.src.defining_op, op.result.type
+    if view.__class__ is not tt.Reshape or not isinstance(ty.encoding, NvmmaShared) or ty.encoding.ctas > 1:
+        return None
+    shape, inner = view.src.type.shape, 0 if ty.encoding.transposed else -1
+    if shape[inner] != ty.shape[inner] or ty.shape != ty.allocShape:
+        return None
+    layout = ty.encoding.with_(rank=len(shape), CGALayout=())
+    before = MemDescType(shape, ty.element, layout, ty.memorySpace, ty.mutable)
+    held, seen = map_or_none(layout, shape), map_or_none(ty.encoding, ty.shape)
+    if held is None or seen is None or reshaped(seen, shape) is not held:
+        return None
+    written = ttg.LocalAlloc(view.src, result=before)
+    return ttg.MemDescReshape(written.result, result=ty)
+
+
+_RULES = RuleTable([operand_of_transpose, buffer_of_transpose, buffer_of_reshape])
 
 
 @pass_on("module", statistics={"transposes moved to memory": "operands that are transposed while they are read"})
