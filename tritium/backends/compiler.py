@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..support import UnsupportedStage
 from ..support.dataclasses import dataclass
+from .errors import BackendError
 
 __all__ = ["BaseBackend", "GPUTarget", "Language", "Stage", "UserText"]
 
@@ -97,6 +98,10 @@ class BaseBackend(ABC):
     def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """What a kernel's `asm` gives besides stages, when it is asked for: name -> function of the stages."""
         return {}
+
+    def analyse(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
+        """What a compiled kernel needs and does; BackendError where nothing here can tell."""
+        raise BackendError(f"kernels for {self.describe().backend} are not analysed, only those for cuda are")
 
     def missing_stage(self, name: str, stages: list[str]) -> Exception:
         """Why there is no stage `name`, one of `planned_stages`; `stages` are those there are."""

@@ -136,6 +136,13 @@ class CompiledKernel:
         """The machine code."""
         return self.asm[self.backend.binary_ext]
 
+    def analysis(self) -> Any:
+        """What the kernel needs and does: shared memory, registers, products, copies, bank conflicts, occupancy.
+
+        For NVIDIA GPUs, see `backends.nvidia.analyser.Analysis`; BackendError elsewhere. Nothing is run.
+        """
+        return self.backend.analyse(self.asm, self.values)
+
     @property
     def loaded(self) -> Any:
         """The code in this process, loaded now if it was not."""

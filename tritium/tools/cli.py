@@ -11,6 +11,7 @@ from .. import __version__
 from ..support.lazy import LazyModule
 from .run import run_module, run_script
 
+_analyse = LazyModule(".analyse", __package__)
 _compile = LazyModule(".compile", __package__)
 _demo = LazyModule(".demo", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
@@ -74,9 +75,33 @@ def compile(
     ] = None,
 ) -> None:
     """Compile a kernel without running it: no driver and no GPU are needed. Shows stages, times and resources."""
-    given = {"num_warps": num_warps, "num_stages": num_stages, "num_ctas": num_ctas}
-    options = [*(option or ()), *(f"{name}={value}" for name, value in given.items() if value is not None)]
+    options = _options(option, num_warps, num_stages, num_ctas)
     raise SystemExit(_compile.main(_compile.Request(file, target, signature, constants, stage or (), output, options)))
+
+
+@app.command()
+def analyse(
+    file: str = typer.Argument(..., metavar="FILE", help="FILE.py::KERNEL, or the text of a stage (k.ttir, k.ttgir)"),
+    target: str = typer.Option("cuda:90", help="cuda:80, cuda:90, …"),
+    signature: str = typer.Option("", help="types of the parameters in order: '*fp32:16, i32, 1024'"),
+    constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
+    num_warps: int = typer.Option(None, help="warps of a program"),
+    num_stages: int = typer.Option(None, help="depth of pipelines"),
+    num_ctas: int = typer.Option(None, help="blocks of a cluster"),
+    option: Annotated[
+        list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
+    ] = None,
+    json: bool = typer.Option(False, "--json", help="print a JSON object"),
+) -> None:
+    """Tell what a kernel needs and does: memory, registers, products, copies, bank conflicts, occupancy."""
+    options = _options(option, num_warps, num_stages, num_ctas)
+    request = _compile.Request(file, target, signature, constants, options=options)
+    raise SystemExit(_analyse.main(request, json))
+
+
+def _options(option: list[str] | None, num_warps: int, num_stages: int, num_ctas: int) -> list[str]:
+    given = {"num_warps": num_warps, "num_stages": num_stages, "num_ctas": num_ctas}
+    return [*(option or ()), *(f"{name}={value}" for name, value in given.items() if value is not None)]
 
 
 @app.command()

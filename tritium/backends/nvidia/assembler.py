@@ -23,6 +23,7 @@ from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ...support.settings import compilation, nvidia
 from ..errors import PTXASError
+from .remarks import explain
 from .toolchain import Tool, require_tool
 
 __all__ = ["Assembler", "PerformanceWarning", "Resources", "assembler_options", "read_log"]
@@ -190,7 +191,7 @@ _PROPERTIES = re.compile(
     r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s+"
     r"ptxas info\s*:\s*Used (\d+) registers(?:, used (\d+) barriers)?([^\n]*)"
 )
-_REMARK = re.compile(r"^ptxas (?:warning\s*:|info\s*:\s*\(C7\d\d\d\))\s*(.*)$", re.M)
+_REMARK = re.compile(r"^ptxas (?:warning\s*:|info\s*:\s*(?=\(C7\d\d\d\)))\s*(.*)$", re.M)
 
 
 def read_log(log: str, kernel: str) -> Resources:
@@ -223,4 +224,4 @@ def _warn(resources: Resources, kernel: str) -> None:
             stacklevel=2,
         )
     for remark in resources.remarks:
-        warnings.warn(f"kernel {kernel}: ptxas says: {remark}", PerformanceWarning, stacklevel=2)
+        warnings.warn(explain(remark).message(kernel), PerformanceWarning, stacklevel=2)

@@ -13,11 +13,13 @@ from .target import CUDATarget
 from .toolchain import find_tool, tool_version
 
 if TYPE_CHECKING:
+    from .analyser import Analysis
     from .driver import LoadedCubin
 
 __all__ = ["CUDABackend"]
 
 _driver = LazyModule(".driver", __package__)
+_analyser = LazyModule(".analyser", __package__)
 _codegen = LazyModule(".codegen", __package__)
 _disassembler = LazyModule(".disassembler", __package__)
 
@@ -58,6 +60,10 @@ class CUDABackend(GPUBackend):
     def load(self, code: bytes, metadata: Mapping[str, Any]) -> LoadedCubin:
         """The kernel for any GPU of this machine that can run it: it is loaded where it is launched."""
         return _driver.LoadedCubin(code, metadata)  # type: ignore[no-any-return]
+
+    def analyse(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> Analysis:
+        """Memory, registers, products, copies, bank conflicts, occupancy, and what the assembler remarked."""
+        return _analyser.analyse(asm, metadata, self.target)  # type: ignore[no-any-return]
 
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""

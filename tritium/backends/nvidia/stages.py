@@ -131,6 +131,7 @@ class Build:
         code, found = assembler.finish(str(ptx), metadata["name"])
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
         metadata["stack_size"], metadata["static_shared"] = found.stack, found.shared
+        metadata["remarks"] = list(found.remarks)
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
 
