@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .errors import AsynchronyError, DataRace
-from .groups import Groups, Running
+from .groups import Claims, Groups
 from .in_flight import InFlight
 from .types import Array
 
@@ -70,20 +70,17 @@ class Asynchrony:
         places = len(races.writer)
         #: The last write of each place by a thread; 0 where the copy engine came later.
         self.by_threads = np.zeros(places if self.used else 0, np.int64)
-        #: How many operations read each place now.
-        self.reading = np.zeros(places if self.used else 0, np.int16)
         self.columns = 0
         self.phases: dict[int, Phases] = {}
         self.landings: dict[tuple[int, int], Landing] = {}
         self.copies = Groups(self.machine.threads)
-        self.bulk = Groups(self.machine.threads)
-        self.products = Groups(self.machine.warps)
+        self.bulk = Claims(self.machine.threads, places if self.used else 0)
+        self.products = Claims(self.machine.warps, places if self.used else 0)
         self.registers = InFlight(self.machine, self.products.committed)
 
     def reset(self) -> None:
         if self.used:
             self.by_threads.fill(0)
-            self.reading.fill(0)
         self.phases.clear()
         self.landings.clear()
         for groups in (self.copies, self.bulk, self.products):
@@ -106,69 +103,70 @@ class Asynchrony:
         races.clock[1, warps, warps % races.peers] = races.time[warps]
         races.advance(warps)
 
-    def check_fence(self, place: Array, warp: Array, thread: Array, i: Instruction, doing: str) -> None:
-        """Complain if the async proxy comes to what a thread wrote, and no fence lies between."""
+    def check_fence(self, place: Array, fenced: Array, thread: int, i: Instruction, doing: str) -> None:
+        """Complain if the async proxy comes to what a thread wrote, and no fence lies between.
+
+        `fenced` has the clocks of what the warp (or all that take part) has fenced.
+        """
         stamp = self.by_threads[place]
         writer = stamp >> _WARP & _WARPS
-        late = (stamp & _TIME) > self.races.clock[1, warp, writer % self.races.peers]
+        late = (stamp & _TIME) > fenced[writer % self.races.peers]
         if late.any():
             n = int(np.argmax(late))
             m, by = self.machine, self.races.instructions[int(stamp[n]) >> _NUMBER]
             text = f"{doing} byte {self.offset(place[n])} of shared memory, which the warp of "
             text += f"{m.where(int(writer[n]) * 32)} wrote; no fence.proxy.async lies between"
-            raise AsynchronyError(f"{m.program.name}: {m.where(int(thread[n]))} {text}", i, by)
+            raise AsynchronyError(f"{m.program.name}: {m.where(thread)} {text}", i, by)
 
     def offset(self, place: int) -> int:
         return int(place) * self.races.granule % self.machine.shared_stride
 
     # -- what asynchronous operations read ----------------------------------------------------------------------------
 
-    def begin_read(self, groups: Groups, place: Array, unit: Array, thread: Array, i: Instruction) -> None:
-        """An operation of each unit (of which `thread` is one) reads, until it is waited for."""
-        self.races.check_read(place, thread, i, collective=groups is self.products)
-        self.check_fence(place, thread >> 5, thread, i, "reads asynchronously")
-        np.add.at(self.reading, place, 1)
-        groups.begin(place, unit, i)
+    def begin_store(self, place: Array, thread: int, i: Instruction) -> None:
+        """A bulk copy of a thread reads, until its group is waited for."""
+        self.races.check_read(place, np.full(len(place), thread), i)
+        self.check_fence(place, self.races.clock[1, thread >> 5], thread, i, "reads asynchronously")
+        self.bulk.begin(place, np.array([thread]), i)
 
-    def end_reads(self, groups: Groups, units: Array | slice, allowed: int | None, per_unit: int) -> None:
-        """Some units have waited: what they read counts as read now, by the first of their `per_unit` threads."""
-        for place, unit, i in groups.wait(units, allowed):
-            np.subtract.at(self.reading, place, 1)
-            self.races.note_read(place, unit * per_unit, i)
-        if per_unit > 1:
-            self.races.warps_met(self.machine.mask_of_warps(units))
+    def end_stores(self, threads: Array | slice, allowed: int) -> None:
+        """Threads have waited for bulk groups: what was read counts as read by them now."""
+        for claim in self.bulk.wait(self.bulk.limits(threads, allowed)):
+            self.races.note_reads(claim.place, claim.units, claim.i)
+
+    def begin_product(self, place: Array, warps: Array, i: Instruction) -> None:
+        """A product of some warps reads, until each has waited for the group."""
+        known = self.races.clock[:, warps].min(axis=1)
+        self.races.check_shared_read(place, known[0], int(warps[0]) * 32, i)
+        self.check_fence(place, known[1], int(warps[0]) * 32, i, "reads asynchronously")
+        self.products.begin(place, warps, i)
+
+    def end_products(self, warps: Array | slice, allowed: int) -> None:
+        """Warps have waited for groups of wgmma."""
+        limits = self.products.limits(warps, allowed)
+        self.registers.wait(limits)
+        ended = False
+        for claim in self.products.wait(limits):
+            self.races.note_reads(claim.place, claim.units * 32, claim.i)
+            ended = True
+        if ended:
+            self.races.warps_met(self.machine.mask_of_warps(warps))
 
     def check_readers(self, place: Array, thread: Array, i: Instruction) -> None:
         """Complain if an asynchronous operation still reads what is written."""
-        if not (self.bulk.running or self.products.running):
-            return
-        busy = self.reading[place] > 0
-        if not busy.any():
-            return
-        n = int(np.argmax(busy))
-        record, per_unit = self.reader_of(int(place[n]))
-        unit = int(record.unit[np.argmax(record.place == place[n])])
-        m = self.machine
-        text = f"writes byte {self.offset(place[n])} of shared memory, which an operation of "
-        text += f"{m.where(unit * per_unit)} reads that has not been waited for"
-        raise AsynchronyError(f"{m.program.name}: {m.where(int(thread[n]))} {text}", i, record.i)
-
-    def reader_of(self, place: int) -> tuple[Running, int]:
-        for groups, per_unit in ((self.bulk, 1), (self.products, 32)):
-            for record in groups.running:
-                if (record.place == place).any():
-                    return record, per_unit
-        raise AssertionError(place)
+        for claims, per_unit in ((self.bulk, 1), (self.products, 32)):
+            found = claims.busy(place)
+            if found is not None:
+                claim, n = found
+                m = self.machine
+                text = f"writes byte {self.offset(place[n])} of shared memory, which an operation of "
+                text += f"{m.where(int(claim.units[0]) * per_unit)} reads that has not been waited for"
+                raise AsynchronyError(f"{m.program.name}: {m.where(int(thread[n]))} {text}", i, claim.i)
 
     def end_copies(self, threads: Array | slice, allowed: int | None) -> None:
         """Threads have waited for groups of cp.async."""
         for place, thread, _ in self.copies.wait(threads, allowed):
             self.races.end_copy(place, thread)
-
-    def end_products(self, warps: Array | slice, allowed: int) -> None:
-        """Warps have waited for groups of wgmma."""
-        self.registers.wait(self.products.limits(warps, allowed))
-        self.end_reads(self.products, warps, allowed, 32)
 
     # -- what the copy engine writes ----------------------------------------------------------------------------------
 
@@ -184,7 +182,7 @@ class Asynchrony:
         races, m = self.races, self.machine
         threads = np.full(len(place), thread)
         races.check_copy(place, threads, i)
-        self.check_fence(place, threads >> 5, threads, i, "has the copy engine write")
+        self.check_fence(place, races.clock[1, thread >> 5], thread, i, "has the copy engine write")
         phases = self.at(report)
         column = self.column_of(phases)
         writer = m.threads + 32 * phases.number
@@ -213,12 +211,12 @@ class Asynchrony:
     def all_exited(self) -> None:
         """Complain of what still goes on in the shared memory of blocks that are gone."""
         m = self.machine
-        for groups, per_unit in ((self.bulk, 1), (self.products, 32)):
-            if groups.running:
-                record = groups.running[0]
-                who = m.where(int(record.unit[0]) * per_unit)
+        for claims, per_unit in ((self.bulk, 1), (self.products, 32)):
+            if claims.running:
+                claim = claims.running[0]
+                who = m.where(int(claim.units[0]) * per_unit)
                 text = f"{who} exits without having waited for an operation that reads shared memory"
-                raise AsynchronyError(f"{m.program.name}: {text}", record.i)
+                raise AsynchronyError(f"{m.program.name}: {text}", claim.i)
         for box in self.landings.values():
             knows = self.races.clock[0, box.first_warp : box.first_warp + self.races.peers, box.column] >= box.time
             mine = self.races.writer[box.place] == box.writer

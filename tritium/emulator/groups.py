@@ -12,7 +12,7 @@ from .types import Array
 if TYPE_CHECKING:
     from .ptx import Instruction
 
-__all__ = ["Groups", "Running"]
+__all__ = ["Claim", "Claims", "Groups"]
 
 
 class Running(NamedTuple):
@@ -62,6 +62,70 @@ class Groups:
                 record = Running(record.place[~done], record.unit[~done], record.group[~done], record.i)
             self.running.append(record)
 
-    def of(self, units: Array) -> Instruction | None:
-        """An instruction that some of the units have not waited for."""
-        return next((r.i for r in self.running if np.isin(r.unit, units).any()), None)
+
+class Claim(NamedTuple):
+    """Places that all of some units work on; of each unit the group, and a number that grows from claim to claim."""
+
+    place: Array
+    units: Array
+    group: Array
+    i: Instruction
+    serial: int
+
+
+class Claims:
+    """As `Groups`, for operations that many units begin together, or one unit on many places.
+
+    It also finds who still works on a place: `last` has the latest claim on each, and what is older than all that run
+    has ended.
+    """
+
+    def __init__(self, units: int, places: int) -> None:
+        self.committed = np.zeros(units, np.int64)
+        self.running: list[Claim] = []
+        self.last = np.zeros(places, np.int32)
+        self.serial = 0
+
+    def reset(self) -> None:
+        self.committed.fill(0)
+        self.running.clear()
+        self.last.fill(0)
+        self.serial = 0
+
+    def begin(self, place: Array, units: Array, i: Instruction) -> None:
+        self.serial += 1
+        self.last[place] = self.serial
+        self.running.append(Claim(place, units, self.committed[units], i, self.serial))
+
+    def commit(self, units: Array | slice) -> None:
+        self.committed[units] += 1
+
+    def limits(self, units: Array | slice, allowed: int) -> Array:
+        """Below which group all have ended when some units have waited until at most `allowed` run."""
+        limit = np.full(len(self.committed), -1, np.int64)
+        limit[units] = self.committed[units] - allowed
+        return limit
+
+    def wait(self, limit: Array) -> Iterator[Claim]:
+        """The groups of units below a limit each have ended: the claims that are over."""
+        running, self.running = self.running, []
+        for claim in running:
+            done = claim.group < limit[claim.units]
+            if done.all():
+                yield claim
+                continue
+            if done.any():
+                yield claim._replace(units=claim.units[done], group=claim.group[done])
+                claim = claim._replace(units=claim.units[~done], group=claim.group[~done])
+            self.running.append(claim)
+
+    def busy(self, place: Array) -> tuple[Claim, int] | None:
+        """A claim that runs on one of some places, and the number of that place; None where there is none."""
+        if not self.running:
+            return None
+        near = np.nonzero(self.last[place] >= self.running[0].serial)[0]
+        for claim in self.running if near.size else ():
+            hit = np.isin(place[near], claim.place)
+            if hit.any():
+                return claim, int(near[np.argmax(hit)])
+        return None

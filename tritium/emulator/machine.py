@@ -179,9 +179,7 @@ class Machine(Operands):
         """The pairs of words that a bulk copy of a thread takes from some offsets of shared memory."""
         piece = Piece(self.shared, at, np.full(len(at), thread))
         if self.races is not None:
-            hazards = self.races.asynchrony
-            place, threads = self.races.spread(piece, 16)
-            hazards.begin_read(hazards.bulk, place, threads, threads, i)
+            self.races.asynchrony.begin_store(self.races.spread(piece, 16)[0], thread, i)
         if self.written is not None:
             self.written.check(piece, 16, i)
         _, view = self.shared.view(UNSIGNED[64])

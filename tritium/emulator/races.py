@@ -277,9 +277,25 @@ class Races:
         if not strong:
             self.note(Access(False, place, thread, self.time, self.number(i), strong, collective))
 
-    def note_read(self, place: Array, thread: Array, i: Instruction) -> None:
-        """An asynchronous read has ended: it is one of this moment."""
-        self.note(Access(False, place, thread, self.time, self.number(i), False, False))
+    def note_reads(self, place: Array, threads: Array, i: Instruction) -> None:
+        """Asynchronous reads of some places have ended: each of some threads reads them all, at this moment."""
+        self.read_epoch[place] = self.epoch
+        number = self.number(i)
+        for thread in threads:
+            self.log.append(Access(False, place, np.full(len(place), thread), self.time, number, False, False))
+        if len(self.log) > LONGEST_LOG:
+            self.sort_in()
+
+    def check_shared_read(self, place: Array, known: Array, thread: int, i: Instruction) -> None:
+        """As `check_read`, for a collective read by warps that together know what `known` says."""
+        if self.touched(self.write_epoch, place):
+            self.sort_in()
+            writer, written = self.writer[place], self.written[place]
+            unseen = (written > known[self.column(writer)]) | (written == PENDING)
+            if unseen.any():
+                n = int(np.argmax(unseen))
+                threads = np.full(len(place), thread)
+                self.complain("reads", "written by", place, threads, n, i, int(writer[n]))
 
     def check_read(
         self, place: Array, thread: Array, i: Instruction, strong: bool = False, collective: bool = False

@@ -62,7 +62,7 @@ def group(machine: Machine, i: Instruction, bulk: bool) -> Step:
         assert isinstance(count, Immediate)
         allowed = int(count.value)
     if bulk:
-        return lambda mask: hazards.end_reads(hazards.bulk, chosen(mask), allowed, 1)
+        return lambda mask: hazards.end_stores(chosen(mask), allowed or 0)
     return lambda mask: hazards.end_copies(chosen(mask), allowed)
 
 

@@ -3,19 +3,21 @@
 Each warp of the group computes 16 of the 64 rows. A descriptor says how a matrix stands in shared memory (PTX ISA,
 "Matrix descriptor"): in atoms of 8 rows of 16, 32, 64 or 128 bytes, whose 16-byte pieces are swapped around by bits of
 their address ("swizzled"); two strides lead from atom to atom. Matrices are K-major, where neighbours along K are
-neighbours in memory, or MN-major. The emulator computes at once; `wgmma.wait_group` has nothing left to wait for.
+neighbours in memory, or MN-major. The emulator computes at once; what `wgmma.wait_group` waits for is left to the
+checks.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..access import Piece
-from ..errors import OutOfBounds, UnknownInstruction
+from ..errors import BarrierError, OutOfBounds, UnknownInstruction
 from ..floats import narrow
 from ..ptx import Immediate, Instruction, Operand, Register, Tuple
 from ..registry import emulates
@@ -66,12 +68,26 @@ def warp_group(machine: Machine, i: Instruction) -> Step:
             claim(mask)
         lanes = whole_warps(machine, mask, i)
         warps = lanes[::32] >> 5
-        x = a.values(lanes) if in_registers else a.rows(warps)
-        product = np.matmul(x * signs[0], b.all(warps).swapaxes(1, 2) * signs[1])
+        left = a.values(lanes) if in_registers else a.rows(warps)
+        right = b.all(warps)
+        product = np.empty((len(warps), 16, n), left.dtype)
+        for group in groups_of(warps):
+            x = left[group].reshape(-1, k) * signs[0]
+            product[group] = np.matmul(x, right[int(warps[group][0]) >> 2].T * signs[1]).reshape(-1, 16, n)
         kept = keep()[lanes[::32]]
-        d.put(lanes, np.where(kept[:, None, None], product + d.values(lanes), product) if kept.any() else product)
+        if kept.all():
+            product += d.values(lanes)
+        elif kept.any():
+            product = np.where(kept[:, None, None], product + d.values(lanes), product)
+        d.put(lanes, product)
 
     return run
+
+
+def groups_of(warps: Array) -> list[slice]:
+    """The runs of warps of one group of four, in increasing numbers."""
+    starts = [0, *(np.nonzero(np.diff(warps >> 2))[0] + 1).tolist(), len(warps)]
+    return [slice(first, last) for first, last in itertools.pairwise(starts)]
 
 
 def order(machine: Machine, i: Instruction) -> Step:
@@ -126,60 +142,93 @@ class SharedMatrix:
         self, machine: Machine, operand: Operand, rows: int, k: int, type_: str, mn_major: bool, i: Instruction
     ) -> None:
         self.machine, self.i, self.count, self.k, self.type = machine, i, rows, k, type_
+        self.is_a = operand is i.operands[1]
         self.size = BITS[type_] // 8
         self.mn_major = mn_major
         if (mn_major and self.size != 2) or not isinstance(operand, Register):
             raise UnknownInstruction(f"{i.name} with this operand is not emulated", i)
         self.descriptor = machine.read(operand, TYPES["u64"], i)
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019 - the machine that owns the instruction lives as long
-    def pattern(self, strides: int) -> Array:
-        """The offsets of all elements for the upper bits of a descriptor."""
+        self.places = functools.lru_cache(maxsize=256)(self._places)
+
+    def _places(self, word: int) -> tuple[Array, Array]:
+        """For a descriptor, within a block: the byte of each element, and the 16-byte pieces of each 16 rows (of B: of
+        all rows)."""
+        strides = word >> 16
         width = _WIDTHS[strides >> 46]
         leading, stride = strides & 0x3FFF, strides >> 16 & 0x3FFF
-        return offsets(self.count, self.k, self.size, width, (leading * 16, stride * 16), self.mn_major)
+        pattern = offsets(self.count, self.k, self.size, width, (leading * 16, stride * 16), self.mn_major)
+        places = (word & 0x3FFF) * 16 + pattern
+        at = places ^ (places >> 7 & (width // 16 - 1)) << 4
+        parts = at.reshape(4, -1) if self.is_a else at.reshape(1, -1)
+        return at, np.stack([np.unique(part >> 4) for part in parts]) << 4
+
+    def words(self, warps: Array, groups: list[slice]) -> list[int]:
+        """The descriptor of each group of warps, which must be the same for all its threads."""
+        m = self.machine
+        out = []
+        for group in groups:
+            lanes = (warps[group][:, None] * 32 + np.arange(32)).ravel()
+            values = self.descriptor[lanes]
+            word = int(values[0])
+            if (values != values[0]).any():
+                thread = int(lanes[np.argmax(values != values[0])])
+                raise m.error(BarrierError, "has another descriptor than others of its warp group", self.i, thread)
+            if word >> 49 & 7:
+                raise m.error(OutOfBounds, "a base offset in a descriptor is not emulated", self.i, int(lanes[0]))
+            out.append(word)
+        return out
 
     def rows(self, warps: Array) -> Array:
-        """The 16 rows of each warp of a group of four."""
-        return self.read(warps, np.arange(16)[None, :] + warps[:, None] % 4 * 16)
+        """The 16 rows of each warp, as numbers [warp, 16, k]."""
+        groups = groups_of(warps)
+        parts = []
+        for group, word in zip(groups, self.words(warps, groups)):
+            tile = self.tile(word, warps[group])
+            parts.append(tile.reshape(4, 16, self.k)[warps[group] & 3])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def all(self, warps: Array) -> Array:
-        return self.read(warps, np.broadcast_to(np.arange(self.count), (len(warps), self.count)))
+    def all(self, warps: Array) -> dict[int, Array]:
+        """All rows, as numbers [row, k], for each group of warps (warp / 4). Groups of a block may share a matrix."""
+        groups = groups_of(warps)
+        found: dict[tuple[int, int], Array] = {}
+        out = {}
+        for group, word in zip(groups, self.words(warps, groups)):
+            first = int(warps[group][0])
+            key = (word, int(self.machine.cta[first * 32]))
+            if key in found:
+                self.claim(word, warps[group])
+            else:
+                found[key] = self.tile(word, warps[group])
+            out[first >> 2] = found[key]
+        return out
 
-    def read(self, warps: Array, rows: Array) -> Array:
-        """Some rows for each warp, as numbers [warp, row, k]."""
+    def tile(self, word: int, warps: Array) -> Array:
+        """The matrix of a descriptor in the block of some warps, as numbers [row, k]."""
         m = self.machine
-        lanes = warps * 32
-        words = self.descriptor[lanes]
-        at = np.empty((*rows.shape, self.k), np.int64)
-        for number, word in enumerate(words.tolist()):
-            if word >> 49 & 7:
-                raise m.error(OutOfBounds, "a base offset in a descriptor is not emulated", self.i, int(lanes[number]))
-            places = (word & 0x3FFF) * 16 + self.pattern(word >> 16)[rows[number]]
-            mask = _WIDTHS[word >> 62] // 16 - 1
-            at[number] = places ^ (places >> 7 & mask) << 4
+        at, _ = self.places(word)
         low, high = int(at.min()), int(at.max())
         if low < 0 or high + self.size > m.shared_size:
             text = f"a matrix of {self.i.opcode} reaches byte {high} of shared memory, which has {m.shared_size}"
-            raise m.error(OutOfBounds, text, self.i, int(lanes[0]))
-        at += m.shared_base[lanes][:, None, None]
-        if m.races is not None or m.written is not None:
-            self.note(at, lanes)
+            raise m.error(OutOfBounds, text, self.i, int(warps[0]) * 32)
+        self.claim(word, warps)
         _, view = m.shared.view(UNSIGNED[self.size * 8])
-        values = view[at // self.size]
-        return numbers(values.reshape(-1, self.k), self.type).reshape(at.shape)
+        base = int(m.shared_base[warps[0] * 32])
+        return numbers(view[(at + base) // self.size], self.type).reshape(self.count, self.k)
 
-    def note(self, at: Array, lanes: Array) -> None:
-        """Tell the checks of the 16-byte pieces that each warp reads."""
+    def claim(self, word: int, warps: Array) -> None:
+        """Tell the checks of the 16-byte pieces that the warps read."""
         m = self.machine
-        pieces = np.unique(at.reshape(len(lanes), -1) // 16 + (lanes[:, None] << 32))
-        piece = Piece(m.shared, (pieces & 0xFFFFFFFF) * 16, pieces >> 32)
-        if m.races is not None:
-            hazards = m.races.asynchrony
-            place, thread = m.races.spread(piece, 16)
-            hazards.begin_read(hazards.products, place, thread >> 5, thread, self.i)
-        if m.written is not None:
-            m.written.check(piece, 16, self.i)
+        if m.races is None and m.written is None:
+            return
+        parts = self.places(word)[1] + int(m.shared_base[warps[0] * 32])
+        readers = [(parts[w & 3], warps[n : n + 1]) for n, w in enumerate(warps.tolist())] if self.is_a else []
+        for part, units in readers or [(parts[0], warps)]:
+            piece = Piece(m.shared, part, np.full(len(part), int(units[0]) * 32))
+            if m.races is not None:
+                m.races.asynchrony.begin_product(m.races.spread(piece, 16)[0], units, self.i)
+            if m.written is not None:
+                m.written.check(piece, 16, self.i)
 
 
 @functools.lru_cache
@@ -200,9 +249,13 @@ class Accumulator:
         if len(operand.items) != n // (4 if type_ == "f16" else 2):
             raise UnknownInstruction(f"{i.name} with {len(operand.items)} registers for its result", i)
         self.registers: list[Array] = [machine.write(r, TYPES["b32"], i) for r in operand.items]
+        self.block = neighbours(self.registers)
 
     def values(self, lanes: Array) -> Array:
-        raw = np.stack([row[lanes] for row in self.registers], axis=1)
+        if self.block is not None:
+            raw = np.ascontiguousarray(self.block[:, lanes].T)
+        else:
+            raw = np.stack([row[lanes] for row in self.registers], axis=1)
         return numbers(raw, self.type).reshape(len(lanes) // 32, -1)[:, self.fragment.at]
 
     def put(self, lanes: Array, total: Array) -> None:
@@ -212,5 +265,20 @@ class Accumulator:
         else:
             bits = np.ascontiguousarray(narrow(self.type, flat))
             bits = bits.view(np.uint32) if self.type == "f16" else bits
+        if self.block is not None:
+            self.block[:, lanes] = bits.T
+            return
         for n, row in enumerate(self.registers):
             row[lanes] = bits[:, n]
+
+
+def neighbours(rows: list[Array]) -> Array | None:
+    """Rows of one array that follow each other, as one array; None where they do not."""
+    base = rows[0].base
+    if base is None or any(row.base is not base for row in rows) or base.ndim != 2 or base.dtype != rows[0].dtype:
+        return None
+    first = (rows[0].ctypes.data - base.ctypes.data) // base.strides[0]
+    wanted = base.ctypes.data + base.strides[0] * np.arange(first, first + len(rows))
+    if [row.ctypes.data for row in rows] != wanted.tolist():
+        return None
+    return base[first : first + len(rows)]  # type: ignore[no-any-return]
