@@ -15,6 +15,7 @@ from typing import Any
 
 from ..dialects.tt_types import TensorDescType
 from ..dialects.ttg_memory import NvmmaShared, SwizzledShared
+from ..dialects.ttg_operands import nvmma_for
 from ..ir import FloatType, IntegerType, TensorType, Type, bf16, f16, f32, f64
 from ..layout.bases import per_block
 from ..layout.shared import tma_block_shape
@@ -123,7 +124,10 @@ def fits_engine(block: TensorType, nan: bool = False) -> str | None:
 
 def tensordesc_row(ty: TensorDescType) -> dict[str, Any]:
     """What a launch needs to encode a descriptor of this type: a row of the metadata `tensordesc_meta`."""
-    layout = ty.block.encoding
+    block = ty.block
+    layout: Any = block.encoding
+    if layout is None:  # nothing is accessed by it
+        layout = nvmma_for(block.shape, range(block.rank)[::-1], block.element.width)  # type: ignore[attr-defined]
     number = element_number(ty)
     assert number is not None
     padded = isinstance(layout, NvmmaShared) and layout.fp4Padded

@@ -396,12 +396,12 @@ def tma_store(op: Any) -> Messages:
 def tma_reduce(op: Any) -> Messages:
     """As a store, with an operation that exists for elements of this type."""
     found = _store(op) or list(_block(op, op.src.type))
-    if not found and not _reducible(op.kind, op.desc.type.block.element):
+    if not found and not reducible(op.kind, op.desc.type.block.element):
         found.append(f"there is no {op.kind.name.lstrip('_')} of {op.desc.type.block.element}")
     return found
 
 
-def _reducible(kind: DescriptorReduceKind, element: Type) -> bool:
+def reducible(kind: DescriptorReduceKind, element: Type) -> bool:
     integer = isinstance(element, IntegerType) and element.width in (32, 64)
     short = element in (f16, bf16)
     if kind is DescriptorReduceKind.add:

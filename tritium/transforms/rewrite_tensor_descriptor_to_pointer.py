@@ -11,13 +11,20 @@ in that order: this is what launchers pack, who have checked that the last strid
 are multiples of 16 bytes, so that the arguments say so (`tt.divisibility`). Their padding is known when compiling: NaN
 where the argument has the attribute `tt.padding = 2 : i32` (`PaddingOption`), else zero. Descriptors that loops,
 branches and calls of functions pass on travel as all their parts.
+
+With `native`, the capability of a chip whose copy engine reads descriptors, only those become pointers that the engine
+cannot serve (`analysis/descriptors`); with 0 all do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..analysis.descriptors import pointer_reasons
 from ..dialects import arith, tt
+from ..dialects.ttg_switches import is_on
 from ..ir import (
     ArrayAttr,
     Builder,
@@ -26,6 +33,7 @@ from ..ir import (
     IntegerAttr,
     IntegerType,
     Operation,
+    StringAttr,
     TensorType,
     Type,
     TypeAttr,
@@ -47,15 +55,56 @@ _HINTS = ("cachePolicy",)
 _ALIGNMENT = 16  # bytes: of the base and the strides of a descriptor (see runtime.TensorDescriptor)
 
 
-@pass_on("function")
-def rewrite_tensor_descriptor_to_pointer(op: Operation) -> bool:
-    """Rewrite the descriptors of a function, or of all functions of a module."""
+@dataclass(frozen=True)
+class DescriptorOptions:
+    """`native`: the capability of the chip that reads descriptors itself, 0 where none does."""
+
+    native: int = 0
+
+
+_MARK = StringAttr("pointers")
+"""Stands where a layout will, in the types of descriptors that become pointers while others stay."""
+
+
+@pass_on("module")
+def rewrite_tensor_descriptor_to_pointer(op: Operation, options: DescriptorOptions = DescriptorOptions()) -> bool:
+    """Rewrite the descriptors of all functions of a module, or those that hardware cannot read."""
+    if options.native and is_on(op, "tma"):
+        return _rewrite(op, _marked_parts) if _mark(op, options.native) else False
+    return _rewrite(op, _parts_of)
+
+
+def _mark(module: Operation, capability: int) -> bool:
+    """Mark the types of the descriptors that become pointers."""
+    groups = pointer_reasons(module, capability)
+    for group, _ in groups:
+        for value in group:
+            block = value.type.block  # type: ignore[attr-defined]
+            value.type = tt.TensorDescType(TensorType(block.shape, block.element, _MARK))
+    if groups:
+        for op in module.walk():
+            if isinstance(op, tt.Return) and any(_is_marked(v.type) for v in op.operands):
+                func: Any = op.parent_op
+                results = tuple(v.type for v in op.operands)
+                func.attributes["function_type"] = TypeAttr(FunctionType(func.function_type.inputs, results))
+    return bool(groups)
+
+
+def _is_marked(ty: Type) -> bool:
+    return isinstance(ty, tt.TensorDescType) and ty.block.encoding is _MARK
+
+
+def _marked_parts(ty: Type) -> Bundle | None:
+    return _parts_of(ty) if _is_marked(ty) else None
+
+
+def _rewrite(op: Operation, parts_of: Callable[[Type], Bundle | None]) -> bool:
     changed = False
     for func in functions_of(op):
         if func.__class__ is not tt.Func:
             continue
-        arguments = _kernel_arguments(func)
-        changed |= Expander(_parts_of, _HANDLERS).run(func)
+        arguments = _kernel_arguments(func, parts_of)
+        changed |= Expander(parts_of, _HANDLERS).run(func)
         if arguments:
             _fix_arguments(func, arguments)
     return changed
@@ -75,19 +124,19 @@ class _Argument(NamedTuple):
         return {self.at - 2 * rank - 1: _ALIGNMENT, **dict.fromkeys(strides, max(1, _ALIGNMENT // bytes_each))}
 
 
-def _kernel_arguments(func: Any) -> list[_Argument]:
+def _kernel_arguments(func: Any, parts_of: Callable[[Type], Bundle | None]) -> list[_Argument]:
     """The descriptors among a kernel's arguments."""
     if func.sym_visibility == "private" or _is_called(func):
         return []
     found, at = [], 0
     attrs = func.arg_attrs.elements if func.arg_attrs is not None else [None] * len(func.entry.args)
     for arg, row in zip(func.entry.args, attrs):
-        bundle = _parts_of(arg.type)
+        bundle = parts_of(arg.type)
         at += 1 if bundle is None else len(bundle)
         if bundle is not None:
             padding = None if row is None else row.get("tt.padding")
             nan = padding is not None and padding.value == tt.PaddingOption.pad_nan
-            found.append(_Argument(at - 1, arg.type.tile, nan))
+            found.append(_Argument(at - 1, _tile_of(arg), nan))
     return found
 
 
@@ -131,6 +180,12 @@ def _parts_of(ty: Type) -> Bundle | None:
     return [("", tt.PointerType(block.element)), *((name, i64) for name in names), ("nan", i1)]
 
 
+def _tile_of(desc: Value) -> TensorType:
+    """The type of a descriptor's blocks, without the mark."""
+    tile: TensorType = desc.type.tile  # type: ignore[attr-defined]
+    return TensorType(tile.shape, tile.element) if tile.encoding is _MARK else tile
+
+
 def _make(op: Any, values: Expander) -> None:
     b = Builder(op.parent, op, op.loc)
     shape = [b.add(arith.ExtSI(v, out=i64)) if v.type is not i64 else v for v in op.shape]
@@ -146,7 +201,7 @@ def _select(op: Any, values: Expander) -> None:
 
 def _no_layouts(op: Any) -> None:
     """Raise for an access in a program that has been given layouts: pointers and masks would need theirs."""
-    types = [op.desc.type.block, *(v.type for v in (*op.operands, *op.results))]
+    types = [_tile_of(op.desc), *(v.type for v in (*op.operands, *op.results))]
     if any(isinstance(ty, TensorType) and ty.encoding is not None for ty in types):
         raise UnsupportedOperation(op, "tensors have layouts here; descriptors are rewritten before they get them")
 
@@ -169,7 +224,7 @@ def _hints(op: Operation) -> dict[str, Any]:
 
 
 def _load(op: Any, values: Expander) -> None:
-    block = op.desc.type.tile
+    block = _tile_of(op.desc)
     tile, nan = _tile(op, block, values)
     result = tile.load(tuple(range(block.rank)), tile.filler_chosen(nan), _hints(op))
     if op.result.type is not result.type:  # dimensions of size 1 left out
@@ -179,7 +234,7 @@ def _load(op: Any, values: Expander) -> None:
 
 
 def _store(op: Any, values: Expander) -> None:
-    block = op.desc.type.tile
+    block = _tile_of(op.desc)
     tile, _ = _tile(op, block, values)
     value = _in_shape(tile.b, op.src, block)
     tile.store(value, tuple(range(block.rank)), _hints(op))
@@ -251,7 +306,7 @@ _INTEGERS = {  # kind -> operation for signed integers, for unsigned ones
 
 
 def _reduce(op: Any, values: Expander) -> None:
-    block = op.desc.type.tile
+    block = _tile_of(op.desc)
     element = op.desc.type.block.element
     if isinstance(element, IntegerType):
         operation = _INTEGERS[op.kind][element.signedness == "u"] if op.kind in _INTEGERS else None

@@ -24,7 +24,7 @@ from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource, compile
 from tritium.emulator import Report, launch
 
-__all__ = ["Gpu", "both", "from_ttgir", "on_gpu", "tensor_kernel"]
+__all__ = ["Gpu", "aligned", "both", "from_ttgir", "on_gpu", "tensor_kernel"]
 
 _LAST = "cubin" if missing("ptxas") is None else "ptx"
 _TYPES = {
@@ -51,6 +51,10 @@ class Gpu:
             sizes = [grid] if isinstance(grid, int) else list(grid)
             grid = [sizes[0] * cluster, *sizes[1:]]
             options.setdefault("cluster", cluster)
+        size = self.metadata.global_scratch_size
+        if size:
+            programs = int(np.prod(grid))
+            arguments = (*arguments, aligned(np.zeros(programs * size, np.uint8), self.metadata.global_scratch_align))
         return launch(self.ptx, grid, arguments, shared_bytes=self.metadata.shared, **options)
 
     def opcodes(self) -> list[str]:
@@ -61,6 +65,15 @@ class Gpu:
     def count(self, pattern: str) -> int:
         """How many instructions begin with `pattern`, a regular expression."""
         return sum(re.match(pattern, opcode) is not None for opcode in self.opcodes())
+
+
+def aligned(array: np.ndarray, alignment: int = 16) -> np.ndarray:
+    """A copy at an address that is a multiple of `alignment`."""
+    raw = np.zeros(array.nbytes + alignment, np.uint8)
+    first = -raw.ctypes.data % alignment
+    out = raw[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    out[...] = array
+    return out
 
 
 def from_ttgir(text: str, capability: int = 80, **options: Any) -> Gpu:

@@ -17,11 +17,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...analysis.tma import tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
+from ...dialects.tt_types import TensorDescType
 from ...dialects.ttg_switches import WITHOUT
-from ...ir import IntegerAttr, Operation, Pass, StringAttr, i32
+from ...ir import IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.verifier import verify
 from ...support import Diagnostic
@@ -56,12 +58,13 @@ def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
     return [
         _general(
             "rewrite-tensor-descriptor-to-pointer",
-            "no pass behind makes use of the copy engine yet",
+            "descriptors that the copy engine does not serve",
+            {"native": capability if options.native_descriptors else 0},
             when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
         _general(
             "decompose-scaled-dot",
-            "nor of products with scales",
+            "no pass behind makes use of products with scales yet",
             {"tensor_cores": capability >= 80},
             when=has_any("tt.dot_scaled"),
         ),
@@ -106,6 +109,7 @@ class Build:
             )
             metadata["name"] = lowered.name
             metadata.update(_resources(module, options))
+            metadata["tensordesc_meta"] = _descriptors(module)
             metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
             self._check_shared(module, metadata)
             comment = launch_comment(metadata)
@@ -215,6 +219,16 @@ def _resources(module: Operation, options: CUDAOptions) -> dict[str, Any]:
         found[name] = value.value if isinstance(value, IntegerAttr) else default
     found["num_warps"] = found["num_warps"] or _integer(module, "ttg.num-warps") or options.num_warps
     return found
+
+
+def _descriptors(module: Operation) -> list[dict[str, Any]]:
+    """What a launch must know of the descriptors among a kernel's parameters, in order."""
+    rows = []
+    for func in functions_of(module):
+        if getattr(func, "sym_visibility", "private") != "private" and not func.is_declaration:
+            types = [arg.type for arg in func.entry.args]
+            rows += [tensordesc_row(ty) for ty in types if isinstance(ty, TensorDescType)]
+    return rows
 
 
 def _integer(op: Operation, name: str) -> int:

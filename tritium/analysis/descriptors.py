@@ -1,0 +1,184 @@
+"""Descriptors that flow into each other, and those that the copy engine cannot serve.
+
+What loops, branches, selections, and calls of functions pass on is one group: all of it lies in memory as the copy
+engine wants it, or none does.
+
+`pointer_reasons` says why a group has to be pointers and masks (`rewrite-tensor-descriptor-to-pointer`) on a chip that
+has the engine. Results are the same either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..dialects import arith, scf, tt
+from ..dialects.ttng_checks import reducible
+from ..ir import IntegerAttr, Operation, Value, constant_of, functions_of
+from .buffers import passed_on
+from .tma import LEAST_ROW, fits_engine
+
+__all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons"]
+
+#: Of the shared memory of a block (227 KiB on Hopper); a block of a descriptor must fit, and leave room for others.
+MOST_BYTES = 112 * 1024
+
+ROWS_FROM = 100
+"""The capability from which on the engine gathers and scatters rows."""
+
+
+def is_descriptor(value: Value) -> bool:
+    """Whether a value is a tensor descriptor."""
+    return isinstance(value.type, tt.TensorDescType)
+
+
+# -- groups ---------------------------------------------------------------------------------------------------------
+
+
+def descriptor_groups(funcs: Iterable[Any], calls: bool = False) -> list[list[Value]]:
+    """The descriptors of functions, those together that flow into each other; with `calls`, through calls too."""
+    funcs = [func for func in funcs if not func.is_declaration]
+    named = {func.sym_name: func for func in funcs} if calls else {}
+    leader: dict[Value, Value] = {}
+
+    def find(value: Value) -> Value:
+        while (up := leader.setdefault(value, value)) is not value:
+            value = up
+        return value
+
+    for func in funcs:
+        for value in _values(func):
+            find(value)
+        for op in func.walk():
+            for source, target in _flows(op, named):
+                if is_descriptor(source):
+                    leader[find(target)] = find(source)
+    groups: dict[Value, list[Value]] = {}
+    for value in leader:
+        groups.setdefault(find(value), []).append(value)
+    return list(groups.values())
+
+
+def _values(func: Any) -> Iterator[Value]:
+    """The descriptors of a function, in program order."""
+    for region in func.regions:
+        for block in region.blocks:
+            yield from filter(is_descriptor, block.args)
+    for op in func.walk():
+        yield from filter(is_descriptor, op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                yield from filter(is_descriptor, block.args)
+
+
+def _flows(op: Any, named: dict[str, Any]) -> Iterable[tuple[Value, Value]]:
+    if isinstance(op, arith.Select):
+        return [(op.true_value, op.result), (op.false_value, op.result)]
+    callee = named.get(op.callee) if isinstance(op, tt.Call) else None
+    if callee is not None:
+        pairs = list(zip(op.operands, callee.entry.args))
+        for back in callee.walk():
+            if isinstance(back, tt.Return):
+                pairs += zip(back.operands, op.results)
+        return pairs
+    return passed_on(op)
+
+
+# -- what the engine cannot do --------------------------------------------------------------------------------------
+
+
+def pointer_reasons(module: Operation, capability: int) -> list[tuple[list[Value], str]]:
+    """The groups of a module that must be pointers, each with the reason.
+
+    A launch passes all descriptors of a kernel's parameters in one way: those of one group decide for the others.
+    """
+    groups = descriptor_groups(functions_of(module), calls=True)
+    found = [(group, next(_reasons(group, capability), "")) for group in groups]
+    with_parameter = [any(_is_parameter(value) for value in group) for group in groups]
+    mixed = any(reason and given for (_, reason), given in zip(found, with_parameter))
+    out = []
+    for (group, reason), given in zip(found, with_parameter):
+        reason = reason or ("another parameter is pointers" if mixed and given else "")
+        if reason:
+            out.append((group, reason))
+    return out
+
+
+def _is_parameter(value: Value) -> bool:
+    """Whether a launch passes a value."""
+    if value.defining_op is not None:
+        return False
+    func: Any = value.owner.parent_op  # type: ignore[attr-defined]
+    return isinstance(func, tt.Func) and func.sym_visibility != "private" and value in func.entry.args
+
+
+def _reasons(group: list[Value], capability: int) -> Iterator[str]:
+    for value in group:
+        ty: Any = value.type
+        found = fits_engine(ty.block, _pads_with_nan(value))
+        if found is not None:
+            yield found
+        size = ty.block.numel * ty.block.element.width // 8
+        if size > MOST_BYTES:
+            yield f"blocks of {size} bytes leave no room in shared memory"
+        if isinstance(value.defining_op, tt.MakeTensorDescriptor):
+            yield from _made(value.defining_op)
+        for user in value.users:
+            yield from _used(user, value, capability)
+
+
+def _pads_with_nan(value: Value) -> bool:
+    """Whether what makes a descriptor, or the kernel's argument, asks for NaN outside of the tensor."""
+    maker: Any = value.defining_op
+    if maker is not None:
+        return getattr(maker, "padding", None) is tt.PaddingOption.pad_nan
+    func: Any = value.owner.parent_op  # type: ignore[attr-defined]
+    attrs = getattr(func, "arg_attrs", None)
+    if attrs is None or value not in func.entry.args:
+        return False
+    padding = attrs.elements[value.index].get("tt.padding")  # type: ignore[attr-defined]
+    return isinstance(padding, IntegerAttr) and padding.value == tt.PaddingOption.pad_nan
+
+
+def _made(op: tt.MakeTensorDescriptor) -> Iterator[str]:
+    """Strides that are known and cannot be; several descriptors in one place of memory."""
+    bytes_each = op.result.type.block.element.width // 8  # type: ignore[attr-defined]
+    *outer, last = (constant_of(v) for v in op.strides)
+    if not isinstance(last, IntegerAttr) or last.value != 1:
+        yield "the last stride is not known to be 1"
+    for stride in outer:
+        if isinstance(stride, IntegerAttr) and stride.value * bytes_each % LEAST_ROW:
+            yield f"a stride of {stride.value * bytes_each} bytes is no multiple of {LEAST_ROW}"
+    if _outlives_iteration(op):
+        yield "the descriptor of one iteration is in use when the next one makes another"
+
+
+def _outlives_iteration(op: tt.MakeTensorDescriptor) -> bool:
+    """Whether a loop around `op` carries what it makes on, while its place in memory is written again."""
+    loops: set[Operation] = set()
+    parent = op.parent_op
+    while parent is not None:
+        if isinstance(parent, (scf.For, scf.While)):
+            loops.add(parent)
+        parent = parent.parent_op
+    seen: set[Value] = set()
+    work: list[Value] = [op.result] if loops else []
+    while work:
+        value = work.pop()
+        for user in value.users:
+            owner = user.parent_op
+            if isinstance(user, (scf.Yield, scf.Condition)) and owner in loops:
+                return True
+            around = owner if isinstance(user, (scf.Yield, scf.Condition)) else user
+            for source, target in _flows(around, {}) if around is not None else ():
+                if source is value and target not in seen:
+                    seen.add(target)
+                    work.append(target)
+    return False
+
+
+def _used(op: Any, value: Value, capability: int) -> Iterator[str]:
+    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and capability < ROWS_FROM:
+        yield "this chip does not gather or scatter rows by descriptor"
+    if isinstance(op, tt.DescriptorReduce) and not reducible(op.kind, value.type.block.element):  # type: ignore[attr-defined]
+        yield f"there is no {op.kind.name.lstrip('_')} of {value.type.block.element}"  # type: ignore[attr-defined]
