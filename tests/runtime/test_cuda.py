@@ -216,6 +216,7 @@ def test_scratch_memory_is_asked_for(fake: FakeCuda, copy: Any) -> None:
 
     kernel = copy.warmup(Array(), Array(), 64, BLOCK=64, grid=(1,))
     kernel.values.update(global_scratch_size=100, global_scratch_align=128)
+    tritium.set_allocator(tritium.runtime.allocation.NullAllocator())
     with pytest.raises(LaunchError, match="needs scratch memory"):
         kernel[(3,)](Array(), Array(), 64)
     tritium.set_allocator(allocate)
@@ -223,7 +224,7 @@ def test_scratch_memory_is_asked_for(fake: FakeCuda, copy: Any) -> None:
         for _ in range(2):
             copy[(3, 2)](Array(), Array(), 64, BLOCK=64)
     finally:
-        tritium.set_allocator(tritium.runtime.allocation.NullAllocator())
+        tritium.set_allocator(None)
     assert asked == [(600, 128, 0)] * 2
     assert [parameters(s.params)[3:] for s in fake.launches] == [(0x1230, 0)] * 2
 

@@ -1,4 +1,4 @@
-"""Scratch memory that kernels of some targets ask for: `set_allocator`. Kernels on the CPU bring their own."""
+"""Scratch memory that kernels of some targets ask for: `set_allocator`. Without one, a launch brings its own."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ Allocator = Callable[[int, int, "int | None"], Any]
 
 
 class NullAllocator:
-    """What is set at first, and can be set again: every call of it is an error."""
+    """An allocator for those who want to hear of every kernel that asks: each call is an error."""
 
     def __call__(self, size: int, alignment: int, stream: int | None) -> Any:
         raise LaunchError(
-            "the kernel needs scratch memory, but there is no allocator\nhint: call tritium.set_allocator(function)"
+            "the kernel needs scratch memory, and NullAllocator has none\nhint: call tritium.set_allocator(function)"
         )
 
 
-_null = NullAllocator()
-_allocator: ContextVar[Allocator] = ContextVar("tritium allocator", default=_null)
+_allocator: ContextVar[Allocator | None] = ContextVar("tritium allocator", default=None)
 
 
-def set_allocator(allocator: Allocator) -> None:
-    """`allocator(size, alignment, stream)` gives memory (with `data_ptr()`) to kernels that ask for it from now on."""
+def set_allocator(allocator: Allocator | None) -> None:
+    """`allocator(size, alignment, stream)` gives memory (with `data_ptr()`) to kernels that ask for it from now on.
+
+    None: launches bring their own again.
+    """
     _allocator.set(allocator)
 
 
-def current_allocator() -> Allocator:
-    """What was set last in this context; it raises LaunchError when it is called, if nothing was."""
+def current_allocator() -> Allocator | None:
+    """What was set last in this context; None where nothing was."""
     return _allocator.get()

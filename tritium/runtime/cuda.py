@@ -12,6 +12,7 @@ from ..backends.nvidia.launch import Native
 from ..backends.nvidia.libcuda import Value, library
 from ..support.lazy import LazyModule
 from .native import native_launch
+from .scratch import DeviceBlock
 
 __all__ = ["CUDADriver", "CUDAInterface", "Event"]
 
@@ -131,31 +132,6 @@ class CUDAInterface:
         return devices.is_available()
 
 
-class _Memory:
-    """Bytes on the current GPU, freed with the object."""
-
-    def __init__(self, size: int) -> None:
-        self._gpu = devices.device(devices.current_device())
-        self.size = size
-        self._at = Value(ctypes.c_uint64)
-        with self._gpu.active():
-            self._gpu.cuda.call("allocate", self._at.at, size)
-
-    def data_ptr(self) -> int:
-        """The address."""
-        return int(self._at.value)
-
-    def zero_(self) -> None:
-        """Fill with zeros, in the current stream."""
-        with self._gpu.active():
-            self._gpu.cuda.call("fill", self.data_ptr(), 0, self.size, devices.current_stream(self._gpu.index))
-
-    def __del__(self) -> None:
-        if self._at.value:
-            with self._gpu.active():
-                self._gpu.cuda.status("free", self._at.value)
-
-
 class CUDADriver:
     """The NVIDIA GPUs of this machine as Triton's programs see them. NoDriverError in methods if there is none."""
 
@@ -206,7 +182,7 @@ class CUDADriver:
     def get_empty_cache_for_benchmark(self) -> Any:
         """A buffer larger than the caches of a GPU; clearing it (`clear_cache`) evicts everything else."""
         if devices.torch_cuda() is None:
-            return _Memory(_CACHE_BYTES)
+            return DeviceBlock(devices.current_device(), _CACHE_BYTES)
         return _torch.empty(_CACHE_BYTES // 4, dtype=_torch.int32, device=self.get_active_torch_device())
 
     def clear_cache(self, cache: Any) -> None:

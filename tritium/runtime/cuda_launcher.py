@@ -27,6 +27,7 @@ from .packing import PARAMETERS, SCRATCH_BYTES, WITH_MAPS, Packer, all_arguments
 from .placement import place
 from .pointers import place_of
 from .quick import Ending
+from .scratch import scratch_block
 from .tensor_maps import encoders_of
 
 __all__ = ["CudaLauncher"]
@@ -63,7 +64,7 @@ class CudaLauncher:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
         handle = devices.current_stream(index) if stream is None else int(stream)
         _wait_for_makers(function, arrays, handle)
-        memory, params = self._with_scratch(params, sizes, handle)
+        memory, params = self._with_scratch(params, sizes, index, handle)
         status = function.launch(bytes_address(params), *sizes, handle)
         if status is not None:
             function.fail(status, sizes)
@@ -89,12 +90,22 @@ class CudaLauncher:
         # arrays of the CPU alone: the packer says which of them is there
         return devices.current_device() if where is None or where == HOST else where
 
-    def _with_scratch(self, params: bytes, grid: tuple[int, int, int], stream: int) -> tuple[list[Any], bytes]:
+    def _with_scratch(
+        self, params: bytes, grid: tuple[int, int, int], device: int, stream: int
+    ) -> tuple[list[Any], bytes]:
         """The parameters with the addresses of the scratch memory that the kernel asks for, and that memory."""
         programs = grid[0] * grid[1] * grid[2] * (self.kernel.values.get("num_ctas") or 1)
         if programs <= 0 or not any(size for size, _ in self.scratch):
             return [], params
-        memory = [current_allocator()(size * programs, align, stream) if size else None for size, align in self.scratch]
+        allocate = current_allocator()
+        memory: list[Any] = []
+        for kind, (size, align) in zip(("global", "profile"), self.scratch):
+            if not size:
+                memory.append(None)
+            elif allocate is None:
+                memory.append(scratch_block(device, stream, kind, size * programs))
+            else:
+                memory.append(allocate(size * programs, align, stream))
         addresses = [0 if block is None else int(block.data_ptr()) for block in memory]
         return memory, params[:-SCRATCH_BYTES] + struct.pack("<QQ", *addresses)
 

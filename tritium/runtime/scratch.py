@@ -1,0 +1,55 @@
+"""Scratch memory of kernels on a GPU where nobody has set an allocator: a block for each stream, kept and grown.
+
+Kernels in one stream run one after another, so that they can share a block. One that is too small is replaced: freeing
+it waits for the kernels that use it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from threading import Lock
+
+from ..backends.nvidia import device as devices
+from ..backends.nvidia.libcuda import Value, library
+
+__all__ = ["DeviceBlock", "scratch_block"]
+
+
+class DeviceBlock:
+    """Bytes on a GPU, freed with the object; aligned to 256 bytes, as the driver aligns all memory."""
+
+    def __init__(self, device: int, size: int) -> None:
+        self._gpu = devices.device(device)
+        self.size = size
+        self._at = Value(ctypes.c_uint64)
+        with self._gpu.active():
+            self._gpu.cuda.call("allocate", self._at.at, size)
+
+    def data_ptr(self) -> int:
+        """The address."""
+        return int(self._at.value)
+
+    def zero_(self) -> None:
+        """Fill with zeros, in the current stream."""
+        with self._gpu.active():
+            self._gpu.cuda.call("fill", self.data_ptr(), 0, self.size, devices.current_stream(self._gpu.index))
+
+    def __del__(self) -> None:
+        if self._at.value:
+            with self._gpu.active():
+                self._gpu.cuda.status("free", self._at.value)
+
+
+_blocks: dict[tuple[int, int, int, str], DeviceBlock] = {}
+_lock = Lock()
+
+
+def scratch_block(device: int, stream: int, kind: str, size: int) -> DeviceBlock:
+    """At least `size` bytes for kernels in a stream of a GPU; `kind` says which of a kernel's two blocks it is."""
+    key = id(library()), device, stream, kind
+    with _lock:
+        block = _blocks.get(key)
+        if block is None or block.size < size:
+            _blocks.pop(key, None)
+            block = _blocks[key] = DeviceBlock(device, size)
+        return block
