@@ -429,8 +429,6 @@ def test_threads_and_grids() -> None:
 
 def test_what_older_gpus_have_not() -> None:
     refused(threads, "*i32", "gdc_wait needs compute capability 9.0 or higher; this compile is for sm80", None, 80)
-    message = "descriptor gather needs compute capability 10.0 or higher, or one below 9.0; this compile is for sm90"
-    refused(rows, "*fp16 *fp16 *i32 i32", message, None, 90)
 
 
 def test_on_a_cpu_programs_do_not_overlap() -> None:

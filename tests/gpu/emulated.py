@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from tritium.emulator import Memory
 from tritium.emulator.launch import launch, program_of
 
 _FAILED = 719
+_ALIGNMENT = 256  # bytes: of what `cuMemAlloc` gives
 
 
 class EmulatedGPU(FakeCuda):
@@ -27,6 +29,16 @@ class EmulatedGPU(FakeCuda):
         self.error: Exception | None = None
         self.arrays: list[weakref.ref[Any]] = []
         self.prints: list[str] = []
+        self.blocks: dict[int, np.ndarray] = {}
+
+    def do_allocate(self, to: int, size: int) -> None:
+        raw = np.zeros(size + _ALIGNMENT, np.uint8)
+        address = raw.ctypes.data + -raw.ctypes.data % _ALIGNMENT
+        self.blocks[address] = raw
+        ctypes.c_uint64.from_address(to).value = address
+
+    def do_free(self, address: int) -> None:
+        del self.blocks[address]
 
     def keep(self, array: np.ndarray) -> None:
         """Let kernels reach the memory of an array for as long as it lives."""
@@ -62,6 +74,8 @@ class EmulatedGPU(FakeCuda):
             array = ref()
             if array is not None:
                 memory.place(array)
+        for block in self.blocks.values():
+            memory.place(block)
         report = launch(
             ptx, tuple(config.grid), values, name=name, block=tuple(config.block), shared_bytes=config.shared, memory=memory
         )  # fmt: skip

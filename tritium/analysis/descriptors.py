@@ -23,9 +23,6 @@ __all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons"]
 #: Of the shared memory of a block (227 KiB on Hopper); a block of a descriptor must fit, and leave room for others.
 MOST_BYTES = 112 * 1024
 
-ROWS_FROM = 100
-"""The capability from which on the engine gathers and scatters rows."""
-
 
 def is_descriptor(value: Value) -> bool:
     """Whether a value is a tensor descriptor."""
@@ -178,7 +175,7 @@ def _outlives_iteration(op: tt.MakeTensorDescriptor) -> bool:
 
 
 def _used(op: Any, value: Value, capability: int) -> Iterator[str]:
-    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and capability < ROWS_FROM:
-        yield "this chip does not gather or scatter rows by descriptor"
+    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)):
+        yield "rows are gathered and scattered by pointers" if capability >= 100 else "this chip does not gather rows"
     if isinstance(op, tt.DescriptorReduce) and not reducible(op.kind, value.type.block.element):  # type: ignore[attr-defined]
         yield f"there is no {op.kind.name.lstrip('_')} of {value.type.block.element}"  # type: ignore[attr-defined]

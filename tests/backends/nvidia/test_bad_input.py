@@ -137,7 +137,7 @@ def test_parameters_that_are_not_lowered(tmp_path: Path) -> None:
         }
     """)
     with pytest.raises(UnsupportedOperation, match="mine.py:2:1: error: tt.func takes a tensor descriptor, !tt.tensor"):
-        compile(str(path), GPUTarget("cuda", 90, 32))
+        compile(str(path), GPUTarget("cuda", 80, 32))
 
 
 @pytest.mark.parametrize("stage", ["ttgir", "ptx"])

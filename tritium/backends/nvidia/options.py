@@ -110,11 +110,6 @@ class CUDAOptions:
         return self.target.has_descriptors
 
     @property
-    def descriptor_rows(self) -> bool:
-        """Whether rows of descriptors can be gathered: by hardware, or because descriptors become pointers."""
-        return self.target.has_descriptor_rows or not self.native_descriptors
-
-    @property
     def dependent_launch(self) -> bool:
         """Whether kernels may wait for the one in front of them."""
         return self.target.has_dependent_launch

@@ -87,11 +87,6 @@ class CUDATarget:
         return self.capability >= 90
 
     @property
-    def has_descriptor_rows(self) -> bool:
-        """Whether hardware gathers and scatters rows of a descriptor (since Blackwell)."""
-        return self.capability >= 100
-
-    @property
     def has_dependent_launch(self) -> bool:
         """Whether a kernel may start before the one in front of it is done (since Hopper)."""
         return self.capability >= 90

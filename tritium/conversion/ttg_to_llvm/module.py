@@ -16,7 +16,7 @@ from ...dialects import builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
-from ...support import InternalError
+from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_region
@@ -144,6 +144,8 @@ def _attributes(e: FunctionContext, func: tt.Func, i: int, arg: Value) -> str:
     A descriptor is a parameter itself: the copy engine reads it where the launch has put it.
     """
     if isinstance(arg.type, TensorDescType) and e.is_kernel:
+        if e.module.capability < 90:
+            raise UnsupportedOperation(func, f"takes a tensor descriptor, {arg.type}, which needs sm_90")
         return _BY_VALUE
     if not isinstance(arg.type, PointerType) or func.arg_attrs is None:
         return ""

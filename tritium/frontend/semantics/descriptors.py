@@ -145,12 +145,6 @@ def descriptor_reduce(sem: Semantic, name: str, desc: Any, offsets: Any, value: 
 def _check_rows(sem: Semantic, desc: Any, rows: Any, name: str) -> None:
     """Blocks of one row of at least 32 bytes, and at least 8 rows."""
     _check(desc, (0, 0), f"a descriptor {name}")
-    if not getattr(sem.options, "descriptor_rows", True):
-        raise value_error(
-            f"descriptor {name} needs compute capability 10.0 or higher, or one below 9.0; this compile is for"
-            f" {sem.options.arch}",
-            "use a block of pointers with tl.load and tl.store",
-        )
     shape = list(desc.block_type.shape)
     if shape[0] != 1:
         raise value_error(f"descriptor block must have 1 row, but got {shape}", "make it with block_shape=[1, columns]")
