@@ -19,6 +19,7 @@ cannot serve (`analysis/descriptors`); with 0 all do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..analysis.descriptors import pointer_reasons
@@ -44,7 +45,6 @@ from ..ir import (
     pass_on,
 )
 from ..support import UnsupportedOperation
-from ..support.dataclasses import dataclass
 from .expand_values import Bundle, Expander
 from .rules.constants import constant
 from .tile_access import Tile

@@ -80,7 +80,8 @@ def outcome(module: Any, name: str) -> list[np.ndarray]:
 def pipeline(capability: int, ctas: int = 1, warps: int = 4) -> list[Pass]:
     fn: Any = passes()["convert-triton-to-tritongpu"]
     options = fn.options_type(target=f"cuda:{capability}", num_ctas=ctas, num_warps=warps)
-    return [Pass("convert-triton-to-tritongpu", fn, "", options), *nvidia_ttgir_pipeline(capability)]
+    pointers = Pass("rewrite-tensor-descriptor-to-pointer", passes()["rewrite-tensor-descriptor-to-pointer"], "")
+    return [pointers, Pass("convert-triton-to-tritongpu", fn, "", options), *nvidia_ttgir_pipeline(capability)]
 
 
 @pytest.mark.parametrize(("capability", "ctas"), [(75, 1), (80, 1), (90, 1), (90, 2)])
