@@ -49,12 +49,12 @@ def exchange_of(op: ttg.ConvertLayout) -> Plan:
 def waits_inside(op: Operation) -> bool:
     """Whether all threads of the block wait for each other while an operation with scratch runs.
 
-    A conversion within warps through memory only lets the threads of each warp wait.
+    A conversion within warps through memory only lets the threads of each warp wait; a descriptor is built by one warp.
     """
     if isinstance(op, ttg.ConvertLayout):
         plan = exchange_of(op)
         return isinstance(plan, MemoryPlan) and plan.sync != "warp"
-    return True
+    return op.name != "ttng.tensormap_create"
 
 
 @scratch_of(ttg.ConvertLayout)

@@ -36,7 +36,7 @@ from ..support.lazy import LazyModule
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
 
-__all__ = ["Barriers", "find_barriers"]
+__all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers"]
 
 _exchange = LazyModule(".exchange", __package__)
 
@@ -66,7 +66,7 @@ class Barriers(NamedTuple):
 
 def find_barriers(func: Operation, allocation: Allocation) -> Barriers:
     """Where a function needs barriers that it does not have."""
-    walker = _Walker(allocation)
+    walker = Walker(allocation)
     while True:
         known = len(walker.found.before)
         walker.region(func.regions[0], NOTHING)
@@ -90,7 +90,7 @@ def speaks_for_all(op: Any) -> bool:
     return op.name == "ttng.barrier_expect"  # type: ignore[no-any-return]
 
 
-class _Walker:
+class Walker:
     """Follows one function; what it finds is kept from walk to walk."""
 
     def __init__(self, allocation: Allocation) -> None:

@@ -40,6 +40,7 @@ SPELLINGS = [
         "TritonNvidiaGPUOptimizeDescriptorEncodingPass",
         ("triton-nvidia-optimize-descriptor-encoding",),
     ),
+    Spelling("proxy-fence-insertion", "TritonGPUProxyFenceInsertion", ("triton-nvidia-gpu-proxy-fence-insertion",)),
     Spelling("tma-lowering", "TritonNvidiaGPUTMALoweringPass", ("triton-nvidia-tma-lowering",)),
     Spelling("reorder-instructions", "TritonGPUReorderInstructions", ("tritongpu-reorder-instructions",)),
     Spelling("optimize-thread-locality", "TritonGPUOptimizeThreadLocality", ("tritongpu-optimize-thread-locality",)),

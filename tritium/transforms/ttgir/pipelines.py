@@ -155,6 +155,11 @@ _TAIL = [
 LOWERING = [
     _row("allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")),
     _row("allocate-shared-memory", "places for buffers and for what operations need inside"),
+    _row(
+        "proxy-fence-insertion",
+        "asynchronous units see what threads have written",
+        when=has_any("ttng."),
+    ),
     _row("insert-barriers", "whoever shares a place waits for the others"),
     _row(
         "allocate-global-scratch",
@@ -190,6 +195,8 @@ ORDER = [
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
     ("allocate-warp-groups", "allocate-shared-memory", "the partitions it adds capture what the others do"),
+    ("allocate-shared-memory", "proxy-fence-insertion", "who uses the same bytes follows from the places"),
+    ("proxy-fence-insertion", "insert-barriers", "each thread fences what it wrote before it meets the others"),
     ("allocate-shared-memory", "insert-barriers", "who must wait follows from the places"),
 ]
 
