@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..support import settings
+from ..support.lazy import LazyModule
 
 __all__ = ["CompiledKernel", "LazyStages", "launch_with"]
 
@@ -63,6 +64,7 @@ class LazyStages(dict[str, Any]):
         return super().__iter__()
 
 
+_package = LazyModule(__name__.partition(".")[0])
 _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
 
 
@@ -171,6 +173,8 @@ class CompiledKernel:
     def launcher(self) -> Callable[..., Any]:
         """`launcher(grid, args, stream=None)`: launch with a grid of up to three integers, and arguments."""
         if self._run is None:
+            if not _launcher:  # a process that has only compiled: importing the runtime says how to launch
+                _ = _package.runtime
             self._run = _launcher[0](self)
         return self._run
 
