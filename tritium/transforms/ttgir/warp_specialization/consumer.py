@@ -64,7 +64,7 @@ class Consumer(Copy):
     def loop(self, op: Any) -> Any:
         """Copy a loop; what is in flight at its end is waited for behind it."""
         outer = self.flights, self.held
-        self.flights = flights_of(op.body, self.rings.depth > 1) if self.in_flight else GROUNDED
+        self.flights = flights_of(op.body, self.loads, self.rings.depth > 1) if self.in_flight else GROUNDED
         self.held = self._held(op.body)
         copy = super().loop(op)
         carried, held = self.flights.carried, self.held

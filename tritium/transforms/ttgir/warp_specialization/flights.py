@@ -22,6 +22,9 @@ left in flight is decided for the body of a loop, from front to back, with a lis
    the next iteration must not be written before the product has read this one: it is waited for in front of the
    operation that begins to make the new one, from values that are handed on by the wait.
 
+6. *buffers*: only a product flies whose operands are in rings or in buffers from outside the loop. What the body itself
+   writes into a buffer would be written again by the next iteration.
+
 For attention this gives what one would write by hand: Q·K is issued while P·V of the iteration before still runs;
 the softmax takes Q·K, so it waits for both; P·V is issued, and the iteration ends.
 
@@ -32,12 +35,14 @@ be needed for the next iteration before it is free.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from ....dialects import scf, ttng
 from ....dialects.ttg_memory import element_bits
 from ....ir import Block, BlockArgument, Operation, TensorType, Value
 from ...regions import is_inside
+from .rings import VIEWS
 
 __all__ = ["GROUNDED", "Flight", "Flights", "Wait", "flights_of", "is_used_from", "values_of"]
 
@@ -74,11 +79,15 @@ GROUNDED = Flights({}, {}, {}, ())
 """Of a body in which every product is waited for where it is issued."""
 
 
-def flights_of(body: Block, over_the_end: bool) -> Flights:
-    """What flies in the body of a loop; with `over_the_end` also from one iteration to the next."""
+def flights_of(body: Block, rings: Container[Operation], over_the_end: bool) -> Flights:
+    """What flies in the body of a loop; with `over_the_end` also from one iteration to the next.
+
+    `rings` has the operations that stand for buffers of rings.
+    """
     carried: tuple[Any, ...] = ()
+    stays = {op for op in body if op.__class__ is ttng.WarpGroupDot and not _may_fly(op, body, rings)}
     while True:
-        found = _round(body, carried, over_the_end)
+        found = _round(body, carried, stays, over_the_end)
         if found.carried == carried:
             return found
         carried = found.carried
@@ -98,7 +107,19 @@ def is_summed(op: Any, value: Value) -> bool:
     return op.__class__ is ttng.WarpGroupDot and op.a is not value and op.b is not value
 
 
-def _round(body: Block, carried: tuple[Any, ...], over_the_end: bool) -> Flights:
+def _may_fly(dot: Any, body: Block, rings: Container[Operation]) -> bool:
+    """Rule *buffers*."""
+    for value in dot.operands[:2]:
+        maker = value.defining_op
+        while maker is not None and maker.__class__ in VIEWS:
+            maker = maker.operands[0].defining_op
+        is_register = isinstance(value.type, TensorType)
+        if not is_register and maker is not None and maker.parent is body and maker not in rings:
+            return False
+    return True
+
+
+def _round(body: Block, carried: tuple[Any, ...], stays: set[Operation], over_the_end: bool) -> Flights:
     ahead: dict[Operation, Wait] = {}
     behind: dict[Operation, Wait] = {}
     air: dict[Operation, tuple[Flight, ...]] = {}
@@ -116,7 +137,7 @@ def _round(body: Block, carried: tuple[Any, ...], over_the_end: bool) -> Flights
             ahead[op] = land(max(needed, *again))._replace(kept=_tensors(op))
         elif needed:
             ahead[op] = land(needed)
-        if op.__class__ is ttng.WarpGroupDot:
+        if op.__class__ is ttng.WarpGroupDot and op not in stays:
             flying.append(Flight(op, False))
             if Flight(op, True) in flying:
                 behind[op] = land(flying.index(Flight(op, True)) + 1)
