@@ -1,0 +1,329 @@
+"""Tiles moved by descriptors, by the copy engine where it can and by pointers where it cannot: made in the kernel or
+passed by the host, over types, ranks, boxes and edges; with the engine switched off the results are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tests.conversion.ttg_to_llvm.harness import aligned
+from tritium.runtime import TensorDescriptor
+
+
+def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+    """Small whole numbers, at a multiple of 128 bytes."""
+    rng = np.random.default_rng(sum(shape))
+    return aligned(rng.integers(1, 100, shape).astype(dtype), 128)
+
+
+def window(x: np.ndarray, at: tuple[int, ...], block: tuple[int, ...], outside: float = 0) -> np.ndarray:
+    """The block of an array at `at`, with `outside` where there is nothing."""
+    out = np.full(block, outside, x.dtype)
+    for place in np.ndindex(*block):
+        source = tuple(a + i for a, i in zip(at, place))
+        if all(0 <= i < n for i, n in zip(source, x.shape)):
+            out[place] = x[source]
+    return out
+
+
+# -- two dimensions -------------------------------------------------------------------------------------------------
+
+
+@tritium.jit
+def copy_made(x, y, m, n, BM: tl.constexpr, BN: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [BM, BN])
+    b = tl.make_tensor_descriptor(y, [m, n], [n, 1], [BM, BN])
+    i, j = tl.program_id(0) * BM, tl.program_id(1) * BN
+    b.store([i, j], a.load([i, j]) + 1)
+
+
+@tritium.jit
+def copy_given(a, b, BM: tl.constexpr, BN: tl.constexpr):
+    i, j = tl.program_id(0) * BM, tl.program_id(1) * BN
+    b.store([i, j], a.load([i, j]) + 1)
+
+
+TILES = [
+    (np.float16, 64, 64, 100, 96),
+    (np.float16, 512, 64, 600, 64),
+    (np.float32, 32, 128, 70, 200),
+    (np.uint8, 16, 256, 33, 304),
+    (np.int8, 32, 32, 40, 48),
+    (np.int32, 8, 8, 20, 20),
+    (np.uint16, 4, 16, 9, 40),
+    (np.float64, 16, 16, 20, 18),
+    (np.int64, 2, 512, 3, 1024),
+]
+
+
+@pytest.mark.parametrize("without", ["", "tma"])
+@pytest.mark.parametrize("how", ["made", "given"])
+@pytest.mark.parametrize(("dtype", "block_m", "block_n", "m", "n"), TILES)
+def test_tiles_of_every_type(dtype, block_m, block_n, m, n, how, without) -> None:
+    x, y = numbers((m, n), dtype), aligned(np.zeros((m, n), dtype), 128)
+    grid = (tritium.cdiv(m, block_m), tritium.cdiv(n, block_n))
+    if how == "made":
+        copy_made[grid](x, y, m, n, BM=block_m, BN=block_n, without=without)
+    else:
+        box = [block_m, block_n]
+        a, b = TensorDescriptor(x, [m, n], [n, 1], box), TensorDescriptor(y, [m, n], [n, 1], box)
+        copy_given[grid](a, b, BM=block_m, BN=block_n, without=without)
+    np.testing.assert_array_equal(y, x + 1)
+
+
+@tritium.jit
+def load_at(x, out, m, n, i, j, BM: tl.constexpr, BN: tl.constexpr, PADDING: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [BM, BN], padding_option=PADDING)
+    at = tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :]
+    tl.store(out + at, a.load([i, j]))
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("at", [(-3, -8), (10, 30), (2, 4), (-40, 0), (100, 100)])
+def test_what_is_outside(at, dtype, padding) -> None:
+    x, out = numbers((20, 40), dtype), np.zeros((16, 32), dtype)
+    load_at[(1,)](x, out, 20, 40, *at, BM=16, BN=32, PADDING=padding)
+    np.testing.assert_array_equal(out, window(x, at, (16, 32), np.nan if padding == "nan" else 0))
+
+
+@tritium.jit
+def load_padded(a, out, i, j, BM: tl.constexpr, BN: tl.constexpr):
+    at = tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :]
+    tl.store(out + at, a.load([i, j]))
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+def test_what_is_outside_of_the_hosts(padding) -> None:
+    x, out = numbers((20, 40), np.float16), np.zeros((16, 64), np.float16)
+    load_padded[(1,)](TensorDescriptor(x, [20, 40], [40, 1], [16, 64], padding), out, 7, -5, BM=16, BN=64)
+    np.testing.assert_array_equal(out, window(x, (7, -5), (16, 64), np.nan if padding == "nan" else 0))
+
+
+# -- other ranks ----------------------------------------------------------------------------------------------------
+
+
+@tritium.jit
+def one(x, y, n, B: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [n], [1], [B])
+    b = tl.make_tensor_descriptor(y, [n], [1], [B])
+    i = tl.program_id(0) * B
+    b.store([i], a.load([i]) * 2)
+
+
+@tritium.jit
+def three(x, y, d0, d1, d2, B0: tl.constexpr, B1: tl.constexpr, B2: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [d0, d1, d2], [d1 * d2, d2, 1], [B0, B1, B2])
+    b = tl.make_tensor_descriptor(y, [d0, d1, d2], [d1 * d2, d2, 1], [B0, B1, B2])
+    i, j, k = tl.program_id(0) * B0, tl.program_id(1) * B1, tl.program_id(2) * B2
+    b.store([i, j, k], a.load([i, j, k]) * 2)
+
+
+@tritium.jit
+def four(a, b, B0: tl.constexpr, B1: tl.constexpr, B2: tl.constexpr, B3: tl.constexpr):
+    i, j, k = tl.program_id(0) * B0, tl.program_id(1) * B1, tl.program_id(2) * B2
+    b.store([i, j, k, 0], a.load([i, j, k, 0]) * 2)
+
+
+@tritium.jit
+def five(a, b, B0: tl.constexpr, B1: tl.constexpr, B2: tl.constexpr, B3: tl.constexpr, B4: tl.constexpr):
+    i, j, k = tl.program_id(0) * B0, tl.program_id(1) * B1, tl.program_id(2) * B2
+    b.store([i, j, k, 0, 0], a.load([i, j, k, 0, 0]) * 2)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n", "block"), [(np.float32, 1000, 256), (np.float16, 3000, 1024), (np.int8, 99, 16)]
+)
+def test_one_dimension(dtype, n, block) -> None:
+    x, y = numbers((n,), dtype) % 50, aligned(np.zeros(n, dtype), 128)
+    one[(tritium.cdiv(n, block),)](aligned(x, 128), y, n, B=block)
+    np.testing.assert_array_equal(y, x * 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "block"), [((5, 6, 72), (2, 4, 64)), ((3, 9, 32), (1, 8, 32)), ((4, 40, 16), (4, 1, 16))]
+)
+def test_three_dimensions(shape, block) -> None:
+    x, y = numbers(shape, np.float16), aligned(np.zeros(shape, np.float16), 128)
+    three[tuple(map(tritium.cdiv, shape, block))](x, y, *shape, *block)
+    np.testing.assert_array_equal(y, x * 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape", "block"),
+    [(four, (3, 2, 5, 20), (2, 1, 4, 32)), (five, (2, 3, 3, 4, 8), (1, 2, 2, 4, 8))],
+    ids=["four", "five"],
+)
+def test_more_dimensions(kernel, shape, block) -> None:
+    x, y = numbers(shape), aligned(np.zeros(shape, np.float32), 128)
+    strides = [n // x.itemsize for n in x.strides]
+    a, b = (TensorDescriptor(v, list(shape), strides, list(block)) for v in (x, y))
+    kernel[tuple(map(tritium.cdiv, shape[:3], block[:3]))](a, b, *block)
+    np.testing.assert_array_equal(y, x * 2)
+
+
+@tritium.jit
+def matrices(a, b, i, M: tl.constexpr, N: tl.constexpr):
+    x = a.load([i, 0, 0]).reshape(M, N)
+    b.store([i, 0, 0], tl.trans(x).reshape(1, N, M))
+
+
+def test_a_dimension_less() -> None:
+    x, y = numbers((3, 600, 64), np.float16), aligned(np.zeros((3, 64, 600), np.float16), 128)
+    a = TensorDescriptor(x, [3, 600, 64], [600 * 64, 64, 1], [1, 512, 64])
+    b = TensorDescriptor(y, [3, 64, 600], [600 * 64, 600, 1], [1, 64, 512])
+    matrices[(1,)](a, b, 1, M=512, N=64)
+    expected = np.zeros_like(y)
+    expected[1, :, :512] = x[1, :512].T
+    np.testing.assert_array_equal(y, expected)
+
+
+# -- control flow ---------------------------------------------------------------------------------------------------
+
+
+@tritium.jit
+def sums(x, y, out, m, n, steps, which, B: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [B, B])
+    b = tl.make_tensor_descriptor(y, [m, n], [n, 1], [B, B])
+    chosen = a
+    if which > 0:
+        chosen = b
+    total = tl.zeros((B, B), tl.float32)
+    for k in range(steps):
+        total += chosen.load([k * B, k * 8])
+    at = tl.arange(0, B)[:, None] * B + tl.arange(0, B)[None, :]
+    tl.store(out + at, total)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 5])
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_loop_over_one_of_two(which, steps) -> None:
+    x, y, out = numbers((70, 80)), numbers((70, 80)) + 3, np.zeros((16, 16), np.float32)
+    y = aligned(y, 128)
+    sums[(1,)](x, y, out, 70, 80, steps, which, B=16)
+    expected = sum((window((x, y)[which], (k * 16, k * 8), (16, 16)) for k in range(steps)), np.zeros_like(out))
+    np.testing.assert_array_equal(out, expected)
+
+
+@tritium.jit
+def groups(x, out, sizes, count, n, B: tl.constexpr):
+    """A descriptor for each part, as a grouped product makes them."""
+    begin = 0
+    for g in range(count):
+        rows = tl.load(sizes + g)
+        a = tl.make_tensor_descriptor(x + begin * n, [rows, n], [n, 1], [B, B])
+        b = tl.make_tensor_descriptor(out + begin * n, [rows, n], [n, 1], [B, B])
+        for i in range(tl.cdiv(rows, B)):
+            for j in range(tl.cdiv(n, B)):
+                b.store([i * B, j * B], a.load([i * B, j * B]) + g)
+        begin += rows
+
+
+def test_a_descriptor_for_each_part() -> None:
+    sizes = np.array([5, 16, 1, 33], np.int32)
+    x, out = numbers((55, 40)), aligned(np.zeros((55, 40), np.float32), 128)
+    groups[(1,)](x, out, sizes, len(sizes), 40, B=16)
+    np.testing.assert_array_equal(out, x + np.repeat(np.arange(4), sizes)[:, None])
+
+
+@tritium.jit
+def carried(x, out, n, count, B: tl.constexpr):
+    """What one iteration makes the next one uses."""
+    at = tl.arange(0, B)[:, None] * B + tl.arange(0, B)[None, :]
+    last = tl.make_tensor_descriptor(x, [B, n], [n, 1], [B, B])
+    for k in range(count):
+        fresh = tl.make_tensor_descriptor(x + (k + 1) * B * n, [B, n], [n, 1], [B, B])
+        tl.store(out + k * B * B + at, last.load([0, 0]) - fresh.load([0, 0]))
+        last = fresh
+
+
+def test_a_descriptor_that_is_carried() -> None:
+    x, out = numbers((16 * 5, 16)), np.zeros((4, 16, 16), np.float32)
+    carried[(1,)](x, out, 16, 4, B=16)
+    parts = x.reshape(5, 16, 16)
+    np.testing.assert_array_equal(out, parts[:-1] - parts[1:])
+
+
+@tritium.jit(noinline=True)
+def load_there(desc, i, j):
+    return desc.load([i, j])
+
+
+@tritium.jit
+def calls(x, out, m, n, B: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [B, B])
+    b = tl.make_tensor_descriptor(out, [m, n], [n, 1], [B, B])
+    for i in range(tl.cdiv(m, B)):
+        b.store([i * B, 0], load_there(a, i * B, 0) + load_there(a, i * B, 8))
+
+
+def test_a_function_that_is_called() -> None:
+    x, out = numbers((40, 24)), aligned(np.zeros((40, 24), np.float32), 128)
+    calls[(1,)](x, out, 40, 24, B=32)
+    shifted = np.zeros_like(x)
+    shifted[:, :16] = x[:, 8:]
+    np.testing.assert_array_equal(out, x + shifted)
+
+
+# -- in memory ------------------------------------------------------------------------------------------------------
+
+
+@tritium.jit
+def reduced(a, values, i, j, OP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    x = tl.load(values + tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :])
+    if OP == "add":
+        a.atomic_add([i, j], x)
+    elif OP == "min":
+        a.atomic_min([i, j], x)
+    elif OP == "max":
+        a.atomic_max([i, j], x)
+    elif OP == "and":
+        a.atomic_and([i, j], x)
+    elif OP == "or":
+        a.atomic_or([i, j], x)
+    else:
+        a.atomic_xor([i, j], x)
+
+
+REDUCTIONS = {
+    "add": (np.add, (np.float32, np.float16, np.int32, np.uint32)),
+    "min": (np.minimum, (np.int32, np.uint32, np.int64, np.float16)),
+    "max": (np.maximum, (np.int32, np.uint64, np.float16)),
+    "and": (np.bitwise_and, (np.int32, np.uint64)),
+    "or": (np.bitwise_or, (np.uint32,)),
+    "xor": (np.bitwise_xor, (np.int64,)),
+}
+
+
+@pytest.mark.parametrize(("op", "dtype"), [(op, t) for op, (_, types) in REDUCTIONS.items() for t in types])
+def test_reductions_in_memory(op, dtype) -> None:
+    x, values = numbers((30, 40), dtype), numbers((16, 32), dtype)
+    expected = x.copy()
+    expected[20:30, 16:40] = REDUCTIONS[op][0](x[20:30, 16:40], values[:10, :24])
+    reduced[(1,)](TensorDescriptor(x, [30, 40], [40, 1], [16, 32]), values, 20, 16, OP=op, BM=16, BN=32)
+    np.testing.assert_array_equal(x, expected)
+
+
+# -- rows -----------------------------------------------------------------------------------------------------------
+
+
+@tritium.jit
+def move_rows(a, b, indices, column, N: tl.constexpr):
+    rows = tl.load(indices + tl.arange(0, N))
+    b.scatter(a.gather(rows, column) + 1, rows, column)
+
+
+def test_rows_by_number() -> None:
+    x, y = numbers((20, 64)), aligned(np.zeros((20, 64), np.float32), 128)
+    indices = np.array([3, 7, 0, 19, 2, 11, 40, 5], np.int32)
+    a, b = (TensorDescriptor(v, [20, 64], [64, 1], [1, 32]) for v in (x, y))
+    move_rows[(1,)](a, b, indices, 16, N=8)
+    expected = np.zeros_like(y)
+    for row in indices:
+        if row < 20:
+            expected[row, 16:48] = x[row, 16:48] + 1
+    np.testing.assert_array_equal(y, expected)
