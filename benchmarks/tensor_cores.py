@@ -68,6 +68,7 @@ class Side:
         prefix = "theirs" if theirs else "ours"
         for name in EXAMPLES:
             self.__dict__.update(vars(module_of(HERE.parent / "examples" / f"{name}.py", f"{prefix}_{name}", theirs)))
+        self.__dict__.update(vars(module_of(HERE / "tensor_core_kernels.py", f"{prefix}_kernels", theirs)))
 
     def of(self, number: str) -> Any:
         """The module of a tutorial of Triton's: its functions, classes and settings, nothing run."""
@@ -134,9 +135,8 @@ def _matmul(name: str, m: int, n: int, k: int, dtype: torch.dtype, blocks: list[
 
     def run(side: Side, **c_: Any) -> Any:
         grid = (cdiv(m, c_["BLOCK_SIZE_M"]) * cdiv(n, c_["BLOCK_SIZE_N"]),)
-        return side.matmul_kernel[grid](  # type: ignore[attr-defined]
-            a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride(), ACTIVATION="", **c_
-        )
+        kernel = side.integer_matmul_kernel if dtype is torch.int8 else side.matmul_kernel  # type: ignore[attr-defined]
+        return kernel[grid](a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride(), ACTIVATION="", **c_)
 
     peer = {torch.int8: lambda: torch._int_mm(a, b), torch.float8_e4m3fn: None}.get(dtype, lambda: torch.mm(a, b))
 
