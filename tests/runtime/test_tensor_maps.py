@@ -16,6 +16,8 @@ from tritium.backends.nvidia.toolchain import find_tool
 from tritium.emulator import TensorMap, encode_tiled
 from tritium.runtime import ArgumentError, TensorDescriptor, cuda_launcher
 from tritium.runtime.driver import driver
+from tritium.runtime.emulated import _HostParameters as HostParameters
+from tritium.runtime.packing import Packer
 from tritium.runtime.tensor_maps import MapEncoder, encoders_of
 
 META = {"swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [32, 64], "fp4_padded": False}
@@ -96,7 +98,20 @@ def test_what_is_refused() -> None:
 def test_kernels_without_maps_have_no_encoders() -> None:
     types = ["*fp32", ("tensordesc<fp16[32, 128]>", "i32"), "tensordesc<fp16[32, 128]>"]
     assert encoders_of(types, {}, encode_tiled) == encoders_of(types, {"tensordesc_meta": []}, encode_tiled) == []
-    assert [e.block for e in encoders_of(types, {"tensordesc_meta": [META, META]}, encode_tiled)] == [[32, 128]] * 2
+    one, other = encoders_of(types, {"tensordesc_meta": [META, None]}, encode_tiled)
+    assert one is not None and one.block == [32, 128] and other is None
+
+
+def test_maps_and_descriptors_that_are_taken_apart() -> None:
+    x = array((64, 128))
+    desc = TensorDescriptor(x, [60, 128], [128, 1], [32, 128])
+    types = ["i8", "tensordesc<fp16[32, 128]>", ("tensordesc<fp16[32, 128]>", "i32")]
+    packer = Packer(["n", "a", "b"], types, HostParameters(attributes=True), [encoder(), None])
+    data, arrays = packer([1, desc, (desc, 7)])
+    n, _, *rest = struct.unpack("<b63x128siiqqQqqqqiiqqi4xQQ", data)
+    numbers = [60, 128, 128, 1]
+    assert (n, rest) == (1, [*numbers, x.ctypes.data, *numbers, *numbers, 7, 0, 0]) and len(arrays) == 2
+    assert packer.labels == ["n"] + ["a"] * 5 + ["b"] * 10
 
 
 @pytest.mark.skipif(find_tool("ptxas") is None, reason="kernels are compiled to CUBIN: there is no ptxas")

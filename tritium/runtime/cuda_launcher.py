@@ -23,7 +23,7 @@ from .arrays import HOST, ArrayInfo
 from .errors import ArgumentError
 from .grid import normalize_grid
 from .native import native_launch
-from .packing import PARAMETERS, SCRATCH_BYTES, WITH_MAPS, Packer, all_arguments, bytes_address
+from .packing import PARAMETERS, SCRATCH_BYTES, Packer, all_arguments, bytes_address
 from .placement import place
 from .pointers import place_of
 from .quick import Ending
@@ -46,8 +46,7 @@ class CudaLauncher:
         chip = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
         types = list(signature.values())
         encoders = encoders_of(types, values, _encode)
-        layout = WITH_MAPS if encoders else PARAMETERS[chip.has_descriptors]
-        self.packer = Packer(self.names, types, layout, encoders)
+        self.packer = Packer(self.names, types, PARAMETERS[chip.has_descriptors], encoders)
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")

@@ -151,8 +151,7 @@ class EmulatedLauncher:
         self.names = list(signature)
         types = list(signature.values())
         encoders = encoders_of(types, kernel.values, encode_tiled)
-        layout = _HostParameters(driver.target.has_descriptors, maps=bool(encoders))
-        self.packer = Packer(self.names, types, layout, encoders)
+        self.packer = Packer(self.names, types, _HostParameters(driver.target.has_descriptors), encoders)
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         kernel = self.kernel

@@ -23,7 +23,6 @@ from .tensor_maps import MapEncoder
 __all__ = [
     "PARAMETERS",
     "SLOTS",
-    "WITH_MAPS",
     "Layout",
     "Packer",
     "Parameters",
@@ -81,7 +80,6 @@ class Layout:
     """Where the CPU finds arguments: a slot of 8 bytes each."""
 
     attributes = False
-    maps = False
 
     def code(self, ty: str) -> str:
         """The `struct` code of a scalar or pointer type."""
@@ -89,9 +87,9 @@ class Layout:
             return {"fp64": "d", "fp32": "f4x", "fp16": "e6x", "bf16": "Q"}[ty]
         return "Q" if ty[0] == "*" or ty == "u64" else "q"
 
-    def descriptor(self, rank: int) -> list[str]:
-        """The codes of a tensor descriptor."""
-        if self.maps:
+    def descriptor(self, rank: int, mapped: bool) -> list[str]:
+        """The codes of a tensor descriptor, which may be a tensor map."""
+        if mapped:
             return [_MAP, *"i" * rank, *"q" * rank]
         return [*"Q" + "qq" * rank, *("i" * rank + "q" * rank if self.attributes else "")]
 
@@ -113,14 +111,14 @@ class Parameters(Layout):
     """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory.
 
     With `attributes`, a descriptor's shape (32 bits each) and strides (64) follow it once more: what the kernel itself
-    reads of a descriptor, on chips whose hardware reads the rest. With `maps`, the rest is a tensor map.
+    reads of a descriptor, on chips whose hardware reads the rest.
     """
 
     _codes = {"fp64": "d", "fp32": "f", "fp16": "e", "bf16": "H", "i1": "B", "u1": "B"}
     _integers = {"8": "b", "16": "h", "32": "i", "64": "q"}
 
-    def __init__(self, attributes: bool = False, maps: bool = False) -> None:
-        self.attributes, self.maps = attributes, maps
+    def __init__(self, attributes: bool = False) -> None:
+        self.attributes = attributes
 
     def code(self, ty: str) -> str:
         if ty[0] == "*":
@@ -159,15 +157,14 @@ SCRATCH_BYTES = 16
 
 SLOTS = Layout()
 PARAMETERS = {attributes: Parameters(attributes) for attributes in (False, True)}
-WITH_MAPS = Parameters(attributes=True, maps=True)
 
 
 class Packer:
     """Packs the arguments of one specialization.
 
     `types` has the type of each parameter, as in a signature: `packer(args)` takes a value for every one of them and
-    gives the block, and the descriptions of its arrays, which keep their addresses valid. `encoders` has one for each
-    tensor descriptor, where the layout has maps of them.
+    gives the block, and the descriptions of its arrays, which keep their addresses valid. `encoders` has what makes a
+    tensor map of each tensor descriptor, None for those that the kernel takes apart; nothing: it does so with all.
     """
 
     def __init__(
@@ -175,21 +172,24 @@ class Packer:
         names: Sequence[str],
         types: Sequence[Any],
         layout: Layout = SLOTS,
-        encoders: Sequence[MapEncoder] = (),
+        encoders: Sequence[MapEncoder | None] = (),
     ) -> None:
         self.names = list(names)
         self.types = list(types)
         self.layout = layout
         self.encoders = list(encoders)
         codes: list[str] = []
-        for ty in self.types:
-            codes += _codes(ty, layout)
+        self.labels: list[str] = []
+        mapped = iter([e is not None for e in self.encoders])
+        for name, ty in zip(self.names, self.types):
+            found = list(_codes(ty, layout, mapped))
+            codes += found
+            self.labels += [name] * len(found)
         self.slots = len(codes)
         block = struct.Struct(layout.format(codes))
         self.size = block.size
         self._pack = block.pack
         self.runtime = [i for i, ty in enumerate(self.types) if ty != "constexpr"]
-        self.labels = [self.names[i] for i in self.runtime for _ in _codes(self.types[i], layout)]
 
     def __call__(self, args: Sequence[Any], device: int = HOST) -> tuple[bytes, list[ArrayInfo]]:
         """The block for a launch on `device`, and what keeps it valid."""
@@ -218,7 +218,7 @@ class _Found(NamedTuple):
     device: int
     values: list[Any]
     arrays: list[ArrayInfo]
-    encoders: Iterator[MapEncoder]
+    encoders: Iterator[MapEncoder | None]
 
     def add_array(self, value: Any, name: str) -> None:
         """Add the address of an array."""
@@ -243,8 +243,9 @@ def _flatten(ty: Any, value: Any, name: str, found: _Found) -> None:
             cls = type(value).__name__
             raise ArgumentError(f"argument {name!r}: the kernel was compiled for a TensorDescriptor, not a {cls}")
         found.add_array(value.base, name)
-        if found.layout.maps:
-            found.values[-1:] = next(found.encoders)(value, found.values[-1], name)
+        encoder = next(found.encoders, None)
+        if encoder is not None:
+            found.values[-1:] = encoder(value, found.values[-1], name)
             return
         found.values.extend((*value.shape, *value.strides) * (2 if found.layout.attributes else 1))
     elif ty in _FLOATS:
@@ -253,13 +254,13 @@ def _flatten(ty: Any, value: Any, name: str, found: _Found) -> None:
         found.values.append(int(value))
 
 
-def _codes(ty: Any, layout: Layout) -> Iterator[str]:
+def _codes(ty: Any, layout: Layout, mapped: Iterator[bool]) -> Iterator[str]:
     if not isinstance(ty, str):
         for inner in ty:
-            yield from _codes(inner, layout)
+            yield from _codes(inner, layout, mapped)
     elif ty.startswith("tensordesc"):
         rank = ty.count(",", ty.index("["), ty.index("]")) + 1
-        yield from layout.descriptor(rank)
+        yield from layout.descriptor(rank, next(mapped, False))
     elif ty != "constexpr":
         yield layout.code(ty)
 

@@ -41,7 +41,7 @@ class Ending(NamedTuple):
     rest: str
     report: Callable[[Any, Any], None]
     names: dict[str, Any]
-    encoders: Sequence[MapEncoder] = ()
+    encoders: Sequence[MapEncoder | None] = ()
 
 
 # under names that no parameter of a kernel has
@@ -195,7 +195,7 @@ def _write_descriptor(w: _Writer, rule: ParameterRule, value: TensorDescriptor) 
     w.maps.append(f"_tt_m{number} = {w.constant(encoder.known)}({name}, {base}.data_ptr())")
     w.mapped.append(f"_tt_m{number}")
     rank = len(value.shape)
-    w.codes += w.ending.layout.descriptor(rank)
+    w.codes += w.ending.layout.descriptor(rank, mapped=True)
     w.values.append(f"*_tt_m{number}")
     return True
 

@@ -126,14 +126,15 @@ def _key(d: TensorDescriptor, address: int) -> tuple[Any, ...]:
     return (address, *d.shape, *d.strides, d.padding, d.round_f32_to_tf32, *d.block_shape)
 
 
-def encoders_of(types: Sequence[Any], values: Mapping[str, Any], encode: Encode) -> list[MapEncoder]:
-    """An encoder for each descriptor among the types of a signature, in order; none where the kernel takes no maps."""
+def encoders_of(types: Sequence[Any], values: Mapping[str, Any], encode: Encode) -> list[MapEncoder | None]:
+    """An encoder for each descriptor among the types of a signature, in order; None for those that the kernel takes
+    apart, an empty list where it does so with all."""
     rows = values.get("tensordesc_meta") or []
     if not rows:
         return []
     found = list(_descriptors(types))
     assert len(found) == len(rows), (found, rows)
-    return [MapEncoder(ty, row, encode) for ty, row in zip(found, rows)]
+    return [MapEncoder(ty, row, encode) if row else None for ty, row in zip(found, rows)]
 
 
 def _descriptors(types: Sequence[Any]) -> list[str]:
