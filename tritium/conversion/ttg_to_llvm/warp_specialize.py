@@ -107,19 +107,25 @@ def parting(context: ModuleContext, how: Specialization) -> list[str]:
 # -- instructions -------------------------------------------------------------------------------------------------
 
 
+def _all(e: FunctionContext) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The barrier of all warps, and their threads: for hardware "all" are those that have not ended yet."""
+    return ("i32", str(ALL)), ("i32", str(32 * e.module.total_warps))
+
+
 def _all_meet(e: FunctionContext) -> None:
-    e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", ("i32", str(ALL)), attributes=" #1")
+    e.call_void("llvm.nvvm.barrier.cta.sync.aligned.count", *_all(e), attributes=" #1")
 
 
 def _tell(e: FunctionContext) -> None:
     """Come to where all meet, without waiting for them."""
-    operands = ("i32", str(ALL)), ("i32", str(32 * e.module.total_warps))
-    e.call_void("llvm.nvvm.barrier.cta.arrive.aligned.count", *operands, attributes=" #1")
+    e.call_void("llvm.nvvm.barrier.cta.arrive.aligned.count", *_all(e), attributes=" #1")
 
 
 def _count(e: FunctionContext, says: str) -> str:
     """Meet, and learn how many threads say yes."""
-    template = f"{{ .reg .pred says; setp.ne.u32 says, $1, 0; barrier.cta.red.popc.aligned.u32 $0, {ALL}, says; }}"
+    (_, barrier), (_, threads) = _all(e)
+    meet = f"barrier.cta.red.popc.aligned.u32 $0, {barrier}, {threads}, says;"
+    template = f"{{ .reg .pred says; setp.ne.u32 says, $1, 0; {meet} }}"
     return e.asm(template, "=r,r,~{memory}", [("i32", says)], "i32")
 
 
