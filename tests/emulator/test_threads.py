@@ -167,6 +167,8 @@ def test_producer_arrives_and_consumer_waits():
         run(PIPELINE.replace("PRODUCED", ""), out, threads=64)
     with pytest.raises(BarrierError, match="one multiple of 32"):
         run(PIPELINE.replace("PRODUCED", "bar.arrive 3, 48;"), out, threads=64, check=False)
+    with pytest.raises(BarrierError, match="barrier 3 of block 0 is given a count by some who meet there only"):
+        run(PIPELINE.replace("PRODUCED", "bar.arrive 3, 64;").replace("bar.sync 3, 64", "bar.sync 3"), out, threads=64)
 
 
 def test_barriers_of_several_numbers():

@@ -226,6 +226,7 @@ class Barrier(End):
             raise m.error(BarrierError, f"there are {BARRIERS} barriers", self.i, int(np.argmax(mask)))
         counts = np.full(m.threads, m.block_threads) if self.count is None else np.broadcast_to(self.count, m.threads)
         places = np.unique(m.cta[mask] * BARRIERS + ids[mask])
+        m.barriers.check_counted(places, self.count is not None, self)
         if self.kind == "arrive":
             m.barriers.arrive(mask, ids)
             m.move(mask, self.following)
@@ -268,10 +269,26 @@ class Barriers:
         self.machine = machine
         self.id = np.full(machine.threads, -1)
         self.arrived = np.zeros((machine.ctas, BARRIERS), np.int64)
+        #: Whether those who wait at a barrier, by its place, say how many it waits for.
+        self.counted: dict[int, bool] = {}
 
     def reset(self) -> None:
         self.id.fill(-1)
         self.arrived.fill(0)
+        self.counted.clear()
+
+    def check_counted(self, places: Array, counted: bool, end: Barrier) -> None:
+        """BarrierError if some who meet at a barrier give a count, and others do not.
+
+        To hardware no count means the threads that have not exited, which is another number as soon as one has.
+        """
+        for place in places.tolist():
+            if self.counted.setdefault(place, counted) != counted:
+                cta, id_ = divmod(place, BARRIERS)
+                text = (
+                    f"barrier {id_} of block {self.machine.cta_name(cta)} is given a count by some who meet there only"
+                )
+                raise BarrierError(text, end.i)
 
     @property
     def pending(self) -> bool:
@@ -309,6 +326,7 @@ class Barriers:
                 raise BarrierError("the threads of one warp came to this barrier by different instructions", end.i)
         m.counts["barriers"] += 1
         self.arrived[cta, id_] = 0
+        self.counted.pop(cta * BARRIERS + id_, None)
         self.id[waiting] = -1
         self.reduce(waiting, np.unique(places))
         if m.races is not None:
