@@ -164,13 +164,15 @@ CASES = [
         "grouped_matmul",
         "grouped_matmul_kernel",
         "a_ptrs,b_ptrs,c_ptrs:*i64:16 sizes_ptr,strides_ptr:*i32:16 n_products:i32",
-        {"DTYPE": "fp16", "PROGRAMS": 132, "BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64},
+        {"DTYPE": "fp16", "PROGRAMS": 132, "BLOCK_M": 128, "BLOCK_N": 64, "BLOCK_K": 64},
+        {"num_warps": 8},  # rows of any stride are read an element at a time: more of them do not fit in registers
     ),
     _case(
         "persistent_matmul-pointers",
         "matmul_persistent_kernel",
         "a_ptr,b_ptr,c_ptr:*fp16:16 M,N,K,stride_am,stride_bk,stride_cm:i32:16",
         {**_TILES, "PROGRAMS": 132},
+        {"num_warps": 8},
     ),
     *(
         _case(
@@ -199,6 +201,7 @@ CASES = [
             "block_scaled_matmul_kernel",
             f"a_ptr:*{kinds[0]}:16 b_ptr:*{kinds[1]}:16 a_scale_ptr,b_scale_ptr:*u8:16 c_ptr:*fp16:16 M,N,K:i32:16",
             {**_SCALED, "A_FORMAT": formats[0], "B_FORMAT": formats[1], "GROUP": 32},
+            {"num_warps": 8},
             capability=capability,
         )
         for name, kinds, formats, capability in (
@@ -212,6 +215,7 @@ CASES = [
         "block_scaled_matmul_kernel",
         "a_ptr,b_ptr:*u8:16 a_scale_ptr,b_scale_ptr:*fp8e4nv:16 c_ptr:*fp16:16 M,N,K:i32:16",
         {**_SCALED, "A_FORMAT": "e2m1", "B_FORMAT": "e2m1", "GROUP": 16},
+        {"num_warps": 8},
         capability=100,
     ),
     _case(
