@@ -90,23 +90,23 @@ def pointer_reasons(module: Operation, capability: int) -> list[tuple[list[Value
     A launch passes all descriptors of a kernel's parameters in one way: those of one group decide for the others.
     """
     groups = descriptor_groups(functions_of(module), calls=True)
-    found = [(group, next(_reasons(group, capability), "")) for group in groups]
-    with_parameter = [any(_is_parameter(value) for value in group) for group in groups]
-    mixed = any(reason and given for (_, reason), given in zip(found, with_parameter))
-    out = []
-    for (group, reason), given in zip(found, with_parameter):
-        reason = reason or ("another parameter is pointers" if mixed and given else "")
-        if reason:
-            out.append((group, reason))
-    return out
+    kernels = [{kernel for value in group if (kernel := _kernel_of(value)) is not None} for group in groups]
+    found = {i: reason for i, group in enumerate(groups) if (reason := next(_reasons(group, capability), ""))}
+    while True:
+        mixed = {kernel for i in found for kernel in kernels[i]}
+        more = [i for i in range(len(groups)) if i not in found and mixed & kernels[i]]
+        if not more:
+            return [(groups[i], reason) for i, reason in found.items()]
+        found.update(dict.fromkeys(more, "another parameter is pointers"))
 
 
-def _is_parameter(value: Value) -> bool:
-    """Whether a launch passes a value."""
+def _kernel_of(value: Value) -> Operation | None:
+    """The kernel whose parameter a value is; None for one that no launch passes."""
     if value.defining_op is not None:
-        return False
+        return None
     func: Any = value.owner.parent_op  # type: ignore[attr-defined]
-    return isinstance(func, tt.Func) and func.sym_visibility != "private" and value in func.entry.args
+    given = isinstance(func, tt.Func) and func.sym_visibility != "private" and value in func.entry.args
+    return func if given else None
 
 
 def _reasons(group: list[Value], capability: int) -> Iterator[str]:

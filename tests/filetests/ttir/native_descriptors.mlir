@@ -1,0 +1,74 @@
+// RUN: rewrite-tensor-descriptor-to-pointer{native=90}
+module {
+  // Made or given, through a branch: the copy engine reads them.
+  // CHECK-LABEL: @stay(%x: !tt.tensordesc<16x32xf16>
+  // CHECK: tt.make_tensor_descriptor
+  // CHECK: tt.descriptor_load
+  tt.func public @stay(%x: !tt.tensordesc<16x32xf16>, %p: !tt.ptr<f16>, %n: i32, %s: i64, %c: i1) {
+    %one = arith.constant 1 : i64
+    %y = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <16x32xf16>
+    %d = arith.select %c, %x, %y : !tt.tensordesc<16x32xf16>
+    %v = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    tt.descriptor_store %d[%n, %n], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
+    tt.return
+  }
+  // Bytes cannot be filled with NaN, nor rows of 24 bytes be apart; what is made beside them stays.
+  // CHECK-LABEL: @some
+  // CHECK: tt.load
+  // CHECK: tt.load
+  // CHECK: tt.make_tensor_descriptor %p
+  // CHECK-NOT: tt.make_tensor_descriptor
+  // CHECK: tt.descriptor_load
+  tt.func public @some(%q: !tt.ptr<f8E5M2>, %p: !tt.ptr<f16>, %n: i32, %s: i64) -> (tensor<16x32xf8E5M2>, tensor<16x32xf16>, tensor<16x32xf16>) {
+    %one = arith.constant 1 : i64
+    %twelve = arith.constant 12 : i64
+    %x = tt.make_tensor_descriptor %q, [%n, %n], [%s, %one] {padding = 2 : i32} : <f8E5M2>, <16x32xf8E5M2>
+    %u = tt.descriptor_load %x[%n, %n] : !tt.tensordesc<16x32xf8E5M2> -> tensor<16x32xf8E5M2>
+    %y = tt.make_tensor_descriptor %p, [%n, %n], [%twelve, %one] : <f16>, <16x32xf16>
+    %v = tt.descriptor_load %y[%n, %n] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    %z = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <16x32xf16>
+    %w = tt.descriptor_load %z[%n, %n] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    tt.return %u, %v, %w : tensor<16x32xf8E5M2>, tensor<16x32xf16>, tensor<16x32xf16>
+  }
+  // One parameter whose rows are gathered: all parameters are pointers.
+  // CHECK-LABEL: @rows
+  // CHECK-SAME: %x: !tt.ptr<f32>
+  // CHECK-SAME: %y: !tt.ptr<f32>
+  // CHECK-NOT: tt.descriptor
+  tt.func public @rows(%x: !tt.tensordesc<1x32xf32>, %y: !tt.tensordesc<16x32xf32>, %r: tensor<16xi32>, %i: i32) {
+    %v = tt.descriptor_gather %x[%r, %i] : (!tt.tensordesc<1x32xf32>, tensor<16xi32>, i32) -> tensor<16x32xf32>
+    tt.descriptor_store %y[%i, %i], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
+    tt.return
+  }
+  // Two descriptors of one operation are in use at once where a loop carries what it makes, not where it yields another.
+  // CHECK-LABEL: @carried
+  // CHECK-NOT: tt.make_tensor_descriptor
+  // CHECK-LABEL: @kept
+  // CHECK: tt.make_tensor_descriptor
+  // CHECK: tt.make_tensor_descriptor
+  tt.func public @carried(%p: !tt.ptr<f32>, %n: i32, %s: i64) {
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 1 : i32
+    %one = arith.constant 1 : i64
+    %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f32>, <16x32xf32>
+    %e = scf.for %i = %zero to %n step %step iter_args(%e = %d) -> (!tt.tensordesc<16x32xf32>) : i32 {
+      %v = tt.descriptor_load %e[%i, %i] : !tt.tensordesc<16x32xf32> -> tensor<16x32xf32>
+      tt.descriptor_store %d[%i, %i], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
+      %f = tt.make_tensor_descriptor %p, [%i, %i], [%s, %one] : <f32>, <16x32xf32>
+      scf.yield %f : !tt.tensordesc<16x32xf32>
+    }
+    tt.return
+  }
+  tt.func public @kept(%p: !tt.ptr<f32>, %n: i32, %s: i64) {
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 1 : i32
+    %one = arith.constant 1 : i64
+    %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f32>, <16x32xf32>
+    scf.for %i = %zero to %n step %step : i32 {
+      %f = tt.make_tensor_descriptor %p, [%i, %i], [%s, %one] : <f32>, <16x32xf32>
+      %v = tt.descriptor_load %f[%i, %i] : !tt.tensordesc<16x32xf32> -> tensor<16x32xf32>
+      tt.descriptor_store %d[%i, %i], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
+    }
+    tt.return
+  }
+}
