@@ -327,3 +327,18 @@ def test_rows_by_number() -> None:
         if row < 20:
             expected[row, 16:48] = x[row, 16:48] + 1
     np.testing.assert_array_equal(y, expected)
+
+
+@tritium.jit
+def rows_and_tiles(pair, out, indices, N: tl.constexpr):
+    rows = tl.load(indices + tl.arange(0, N))
+    out.store([0, 0], pair[0].gather(rows, 0) + pair[1].load([1, 0]))
+
+
+def test_parameters_of_both_kinds() -> None:
+    """Rows go by pointers, tiles by the engine."""
+    x, y, out = numbers((20, 32)), numbers((9, 32)), aligned(np.zeros((8, 32), np.float32), 128)
+    indices = np.array([3, 7, 0, 19, 2, 11, 4, 5], np.int32)
+    a, b = TensorDescriptor(x, [20, 32], [32, 1], [1, 32]), TensorDescriptor(y, [9, 32], [32, 1], [8, 32])
+    rows_and_tiles[(1,)]((a, b), TensorDescriptor(out, [8, 32], [32, 1], [8, 32]), indices, N=8)
+    np.testing.assert_array_equal(out, x[indices] + y[1:])

@@ -85,28 +85,13 @@ def _flows(op: Any, named: dict[str, Any]) -> Iterable[tuple[Value, Value]]:
 
 
 def pointer_reasons(module: Operation, capability: int) -> list[tuple[list[Value], str]]:
-    """The groups of a module that must be pointers, each with the reason.
-
-    A launch passes all descriptors of a kernel's parameters in one way: those of one group decide for the others.
-    """
-    groups = descriptor_groups(functions_of(module), calls=True)
-    kernels = [{kernel for value in group if (kernel := _kernel_of(value)) is not None} for group in groups]
-    found = {i: reason for i, group in enumerate(groups) if (reason := next(_reasons(group, capability), ""))}
-    while True:
-        mixed = {kernel for i in found for kernel in kernels[i]}
-        more = [i for i in range(len(groups)) if i not in found and mixed & kernels[i]]
-        if not more:
-            return [(groups[i], reason) for i, reason in found.items()]
-        found.update(dict.fromkeys(more, "another parameter is pointers"))
-
-
-def _kernel_of(value: Value) -> Operation | None:
-    """The kernel whose parameter a value is; None for one that no launch passes."""
-    if value.defining_op is not None:
-        return None
-    func: Any = value.owner.parent_op  # type: ignore[attr-defined]
-    given = isinstance(func, tt.Func) and func.sym_visibility != "private" and value in func.entry.args
-    return func if given else None
+    """The groups of a module that must be pointers, each with the reason."""
+    out = []
+    for group in descriptor_groups(functions_of(module), calls=True):
+        reason = next(_reasons(group, capability), None)
+        if reason is not None:
+            out.append((group, reason))
+    return out
 
 
 def _reasons(group: list[Value], capability: int) -> Iterator[str]:

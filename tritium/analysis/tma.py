@@ -23,6 +23,7 @@ from .scratch import scratch_of
 
 __all__ = [
     "DESCRIPTOR_BYTES",
+    "STAY",
     "block_bytes",
     "box_of",
     "element_number",
@@ -34,6 +35,9 @@ __all__ = [
 
 #: Size and alignment of a descriptor in memory: of a CUtensorMap, and of the objects of `tensormap.replace`.
 DESCRIPTOR_BYTES = 128
+
+#: Attribute of a kernel, some of whose descriptors became pointers: for each whether it is still one.
+STAY = "tritium.descriptors"
 
 #: What the engine moves of a row is a multiple of this, in bytes (CUDA driver API, cuTensorMapEncodeTiled).
 LEAST_ROW = 16

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..analysis.descriptors import pointer_reasons
+from ..analysis.tma import STAY
 from ..dialects import arith, tt
 from ..dialects.ttg_switches import is_on
 from ..ir import (
@@ -82,12 +83,22 @@ def _mark(module: Operation, capability: int) -> bool:
             block = value.type.block  # type: ignore[attr-defined]
             value.type = tt.TensorDescType(TensorType(block.shape, block.element, _MARK))
     if groups:
+        _say_which_stay(module)
         for op in module.walk():
             if isinstance(op, tt.Return) and any(_is_marked(v.type) for v in op.operands):
                 func: Any = op.parent_op
                 results = tuple(v.type for v in op.operands)
                 func.attributes["function_type"] = TypeAttr(FunctionType(func.function_type.inputs, results))
     return bool(groups)
+
+
+def _say_which_stay(module: Operation) -> None:
+    """Of a kernel with parameters of both kinds: which of its descriptors a launch passes as such, in order."""
+    for func in functions_of(module):
+        types = [a.type for a in func.entry.args if isinstance(a.type, tt.TensorDescType)]  # type: ignore[attr-defined]
+        stay = [not _is_marked(ty) for ty in types]
+        if any(stay) and not all(stay):
+            func.attributes[STAY] = ArrayAttr(tuple(IntegerAttr(int(v), i1) for v in stay))
 
 
 def _is_marked(ty: Type) -> bool:

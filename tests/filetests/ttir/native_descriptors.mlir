@@ -30,11 +30,12 @@ module {
     %w = tt.descriptor_load %z[%n, %n] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
     tt.return %u, %v, %w : tensor<16x32xf8E5M2>, tensor<16x32xf16>, tensor<16x32xf16>
   }
-  // One parameter whose rows are gathered: all parameters are pointers.
+  // A parameter whose rows are gathered, and one that stays: launches are told which.
   // CHECK-LABEL: @rows
   // CHECK-SAME: %x: !tt.ptr<f32>
-  // CHECK-SAME: %y: !tt.ptr<f32>
-  // CHECK-NOT: tt.descriptor
+  // CHECK-SAME: %y: !tt.tensordesc<16x32xf32>
+  // CHECK-SAME: tritium.descriptors = [false, true]
+  // CHECK: tt.descriptor_store
   tt.func public @rows(%x: !tt.tensordesc<1x32xf32>, %y: !tt.tensordesc<16x32xf32>, %r: tensor<16xi32>, %i: i32) {
     %v = tt.descriptor_gather %x[%r, %i] : (!tt.tensordesc<1x32xf32>, tensor<16xi32>, i32) -> tensor<16x32xf32>
     tt.descriptor_store %y[%i, %i], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>

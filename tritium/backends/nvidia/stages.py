@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...analysis.tma import tensordesc_row
+from ...analysis.tma import STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
@@ -221,13 +221,15 @@ def _resources(module: Operation, options: CUDAOptions) -> dict[str, Any]:
     return found
 
 
-def _descriptors(module: Operation) -> list[dict[str, Any]]:
-    """What a launch must know of the descriptors among a kernel's parameters, in order."""
-    rows = []
+def _descriptors(module: Operation) -> list[dict[str, Any] | None]:
+    """What a launch must know of the descriptors among a kernel's parameters, in order; None: it passes pointers."""
+    rows: list[dict[str, Any] | None] = []
     for func in functions_of(module):
         if getattr(func, "sym_visibility", "private") != "private" and not func.is_declaration:
             types = [arg.type for arg in func.entry.args]
-            rows += [tensordesc_row(ty) for ty in types if isinstance(ty, TensorDescType)]
+            found = iter([tensordesc_row(ty) for ty in types if isinstance(ty, TensorDescType)])
+            stay = func.attributes.get(STAY)
+            rows += found if stay is None else [next(found) if v.value else None for v in stay.elements]
     return rows
 
 
