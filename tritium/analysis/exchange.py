@@ -12,6 +12,7 @@ from ..dialects import ttg
 from ..dialects.ttg_context import capability_of
 from ..dialects.ttg_maps import linear_layout_of
 from ..dialects.ttg_memory import element_bits
+from ..dialects.ttg_switches import is_on
 from ..ir import Operation
 from ..layout.exchange import Plan, plan_exchange
 from ..layout.swizzle import MemoryPlan
@@ -27,8 +28,8 @@ def has_ldmatrix(op: Operation) -> bool:
 
 
 def has_stmatrix(op: Operation) -> bool:
-    """PTX ISA 8.7, section 9.7.14.5.16: from sm_90 on."""
-    return (capability_of(op) or 0) >= 90
+    """PTX ISA 8.7, section 9.7.14.5.16: from sm_90 on, unless it is switched off."""
+    return (capability_of(op) or 0) >= 90 and is_on(op, "stmatrix")
 
 
 def exchange_of(op: ttg.ConvertLayout) -> Plan:
