@@ -64,7 +64,7 @@ class TritonOracle:
         self.version = ""
         self.process: subprocess.Popen[str] | None = None
         self.log = ""
-        self.resources: dict[str, int] = {}
+        self.resources: dict[str, Any] = {}
         """Of the kernel compiled last: bytes of `shared` memory; for CUDA `registers`, `stack`, `tensor_memory` too."""
 
     def start(self) -> subprocess.Popen[str]:

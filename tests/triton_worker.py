@@ -91,9 +91,9 @@ def stages_of(kernel: Any) -> dict[str, str]:
     return out
 
 
-def resources_of(kernel: Any) -> dict[str, int]:
-    """Bytes of shared memory, and of a CUDA kernel its registers, stack and columns of tensor memory."""
-    found = {"shared": kernel.metadata.shared}
+def resources_of(kernel: Any) -> dict[str, Any]:
+    """Bytes of shared memory, and of a CUDA kernel its registers, stack, columns of tensor memory, and tensor maps."""
+    found = {"shared": kernel.metadata.shared, "maps": list(getattr(kernel.metadata, "tensordesc_meta", None) or ())}
     if "cubin" in kernel.asm:
         path = SCRATCH / "kernel.cubin"
         path.write_bytes(kernel.asm["cubin"])

@@ -7,6 +7,7 @@ import pytest
 
 from tests.emulator.kernels import run
 from tritium.emulator import (
+    DataRace,
     LaunchError,
     MisalignedAccess,
     OutOfBounds,
@@ -120,7 +121,8 @@ def load_box(tensor, map_, at, size, copy=None, **options):
     rounds = -(-size // 512)
     body = LOAD.replace("COPY", copy).replace("ROUNDS", str(rounds))
     body = body.replace("SIZE", str(size)).replace("BYTES", str(size))
-    run(body, map_, tensor, out, target="sm_90a", gpu=False, check_uninitialized=True, **options)
+    options = {"target": "sm_90a", "check_uninitialized": True, **options}
+    run(body, map_, tensor, out, gpu=False, **options)
     return out
 
 
@@ -155,15 +157,27 @@ def test_every_second_element_and_nan_outside():
     assert np.isnan(out[2:]).all() and np.isnan(out[:, 4:]).all()
 
 
-def test_gathered_rows():
+def test_gathered_and_scattered_rows():
     tensor = aligned(np.arange(64 * 32, dtype=np.float32).reshape(64, 32))
     copy = (
         "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes "
         "[%r1], [%d0, {8, 5, 60, 99, 5}], [%r2];"
     )
-    out = load_box(tensor, map_of(tensor, (1, 16)), (0, 0), 4 * 64, copy, check=False).view(np.float32).reshape(4, 16)
+    map_ = map_of(tensor, (1, 16))
+    out = load_box(tensor, map_, (0, 0), 4 * 64, copy, check=False, target="sm_100a").view(np.float32).reshape(4, 16)
     zeros = np.zeros(16, np.float32)
     np.testing.assert_array_equal(out, [tensor[5, 8:24], tensor[60, 8:24], zeros, tensor[5, 8:24]])
+    with pytest.raises(UnknownInstruction, match="sm_90a has no .*gather4"):
+        load_box(tensor, map_, (0, 0), 4 * 64, copy, check=False)
+    scatter = "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%d0, {24, 1, 63, -1, 9}], [%r1];"
+    data = np.arange(64, dtype=np.float32).reshape(4, 16)
+    body = STORE.replace("COPY", scatter).replace("ROUNDS", "1").replace("SIZE", "512")
+    wide = aligned(np.concatenate([data, data]))
+    expected = tensor.copy()
+    for row, values in zip((1, 63, 9), data[[0, 1, 3]]):
+        expected[row, 24:] = values[:8]
+    run(body, map_, tensor, wide, target="sm_100a", gpu=False, check=False)
+    np.testing.assert_array_equal(tensor, expected)
 
 
 STORE = """
@@ -338,3 +352,54 @@ def test_what_is_no_map(change, text):
     options = {"box": (8, 32), **change}
     with pytest.raises(LaunchError, match=text):
         map_of(tensor, **options)
+
+
+MULTICAST = """
+  .shared .align 1024 .b8 tile[1024];
+  .shared .align 8 .b8 bar[8];
+  mov.u32 %r1, tile;
+  mov.u32 %r2, bar;
+  mov.u32 %r10, %cluster_ctarank;
+  setp.eq.u32 %p1, %r0, 0;
+  @%p1 mbarrier.init.shared.b64 [%r2], 1;
+  fence.mbarrier_init.release.cluster;
+  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 1024;
+  MEET
+  mul.lo.u32 %r11, %r10, 8;
+  mad.lo.u32 %r12, %r10, 512, %r1;
+  mov.b16 %h1, 3;
+  @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
+    [%r12], [%d0, {0, %r11}], [%r2], %h1;
+wait:
+  mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;
+  @!%p2 bra wait;
+  mad.lo.u32 %r3, %r0, 16, %r1;
+  ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r3];
+  mad.lo.u32 %r8, %r10, 1024, 0;
+  mad.lo.u32 %r8, %r0, 16, %r8;
+  cvt.u64.u32 %d10, %r8;
+  add.u64 %d10, %d10, %d2;
+  st.global.v4.u32 [%d10], {%r4, %r5, %r6, %r7};
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+"""
+MEET = "barrier.cluster.arrive.release;\n  barrier.cluster.wait.acquire;"
+
+
+def multicast(meet=MEET):
+    """Each block of a cluster loads half a tile for both."""
+    tensor = aligned(np.arange(16 * 32, dtype=np.float16).reshape(16, 32))
+    out = aligned(np.zeros((2, 16, 32), np.float16))
+    map_ = map_of(tensor, (8, 32))
+    run(MULTICAST.replace("MEET", meet), map_, tensor, out, threads=64, grid=2, cluster=2, target="sm_90a", gpu=False)
+    np.testing.assert_array_equal(out, [tensor, tensor])
+
+
+def test_multicast():
+    multicast()
+    with pytest.raises(DataRace, match="uses an mbarrier .* no barrier orders the two"):
+        multicast("bar.sync 0;")
+    with pytest.raises(TensorMapError, match="the blocks 0x7 are not those of a cluster of 2"):
+        tensor = aligned(np.zeros((16, 32), np.float16))
+        text = MULTICAST.replace("MEET", MEET).replace("%h1, 3", "%h1, 7")
+        run(text, map_of(tensor, (8, 32)), tensor, tensor, threads=64, grid=2, cluster=2, target="sm_90a", gpu=False)

@@ -74,3 +74,29 @@ def transpose(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
     i, j = tl.arange(0, M), tl.arange(0, N)
     x = tl.load(x_ptr + i[:, None] * N + j[None, :])
     tl.store(out_ptr + j[:, None] * M + i[None, :], tl.trans(x) * 2)
+
+
+@triton.jit
+def described_matmul(a_desc, b_desc, c_desc, K, M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
+    total = tl.zeros((M, N), tl.float32)
+    for k in range(0, K, BLOCK):
+        total = tl.dot(a_desc.load([0, k]), b_desc.load([0, k]).T, total)
+    c_desc.store([0, 0], total)
+
+
+@triton.jit
+def attend(q_desc, k_desc, v_desc, out_ptr, COUNT, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    q = q_desc.load([0, 0])
+    peak = tl.full([M], float("-inf"), tl.float32)
+    weight = tl.zeros([M], tl.float32)
+    total = tl.zeros([M, D], tl.float32)
+    for n in range(0, COUNT, N):
+        scores = tl.dot(q, k_desc.load([n, 0]).T)
+        above = tl.maximum(peak, tl.max(scores, 1))
+        p = tl.exp(scores - above[:, None])
+        scale = tl.exp(peak - above)
+        weight = weight * scale + tl.sum(p, 1)
+        total = tl.dot(p.to(tl.float16), v_desc.load([n, 0]), total * scale[:, None])
+        peak = above
+    at = tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :]
+    tl.store(out_ptr + at, total / weight[:, None])

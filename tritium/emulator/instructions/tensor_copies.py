@@ -29,6 +29,7 @@ __all__ = ["MapOperand", "tensor_copy"]
 
 _DIMENSIONS = re.compile(r"([1-5])d$")
 _GATHER = ("tile::gather4", "tile::scatter4")
+_FIRST_GATHERING = 100  # sm_100
 _ALLOWED = frozenset(
     ("async", "bulk", "tensor", "tile", "global", "shared::cta", "shared::cluster", "bulk_group", "prefetch", "L2")
     + ("mbarrier::complete_tx::bytes", "multicast::cluster", "L2::cache_hint", "reduce", *_GATHER)
@@ -104,6 +105,9 @@ class MapOperand:
         self.at = Target(machine, operand._replace(rest=()), None, MAP_BYTES // 2, i, write=False)
         self.coordinates = [machine.read(c, TYPES["s32"], i) for c in operand.rest[0].items]
         self.gathers = any(m in _GATHER for m in i.modifiers)
+        target = machine.program.module.target
+        if self.gathers and int(re.sub(r"\D", "", target) or 0) < _FIRST_GATHERING:
+            raise UnknownInstruction(f"{target} has no {i.name}", i)
         if len(self.coordinates) != (5 if self.gathers else dimensions):
             raise UnknownInstruction(f"{i.name} with {len(self.coordinates)} coordinates", i)
 
