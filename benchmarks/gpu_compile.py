@@ -1,10 +1,11 @@
 """How long kernels take to compile to a CUBIN for `cuda:90`, against Triton 3.9 (no GPU is needed).
 
-    TRITIUM_TEST_TRITON=/path/to/python-with-triton python benchmarks/gpu_compile.py [--cold] [--only TEXT] [--rounds N]
+    TRITIUM_TEST_TRITON=/path/to/python-with-triton python benchmarks/gpu_compile.py [--cold | --large] [--only TEXT]
 
 Warm: one process each, which compile every kernel by turns, from its source, without a cache; the least of the rounds.
 Cold: a process a compile, from the start of the interpreter to the CUBIN, with an empty cache folder. Kernels are those
-of `examples/`, as both compile them; what one of the two cannot compile is listed, and in no mean.
+of `examples/`, as both compile them; what one of the two cannot compile is listed, and in no mean. Large: products and
+attention of `examples/` with the tiles that are fast on such a GPU, warm.
 """
 
 from __future__ import annotations
@@ -25,7 +26,24 @@ from typing import Any
 HERE = Path(__file__).resolve()
 ROOT = HERE.parent.parent
 TARGET = ("cuda", 90, 32)
-WARM, COLD = 0.6, 0.3  # what our time may be at most, as a part of Triton's
+BOUNDS = {"warm": 0.6, "cold": 0.3, "large": 0.5}  # what our time may be at most, as a part of Triton's
+
+_MATMUL = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K")
+_TILES = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
+_ATTENTION = ("BLOCK_M", "BLOCK_N", "HEAD_DIM")
+LARGE = [  # case of examples/, names of its tile's sizes, the sizes, warps, stages
+    ("matmul-fp16-leaky_relu", _MATMUL, (128, 128, 64), 4, 4),
+    ("matmul-fp16-leaky_relu", _MATMUL, (128, 256, 64), 8, 3),
+    ("matmul-fp8e5", _MATMUL, (128, 256, 128), 8, 3),
+    ("persistent_matmul-pointers", _TILES, (128, 128, 64), 8, 4),
+    ("persistent_matmul-descriptors", _TILES, (128, 128, 64), 4, 4),
+    ("persistent_matmul-descriptors", _TILES, (128, 256, 64), 8, 3),
+    ("attention-forward", _ATTENTION, (128, 64, 64), 4, 3),
+    ("attention-forward", _ATTENTION, (128, 128, 128), 8, 3),
+    ("attention-forward-causal", _ATTENTION, (128, 64, 128), 8, 3),
+    ("attention-backward_keys", _ATTENTION, (64, 128, 64), 4, 3),
+    ("attention-backward_queries", _ATTENTION, (128, 64, 64), 4, 3),
+]
 
 
 def kernel_of(path: str, name: str) -> Any:
@@ -132,15 +150,30 @@ def cases_in(folder: Path, only: str) -> list[dict[str, Any]]:
     return out
 
 
+def large_cases(folder: Path, only: str) -> list[dict[str, Any]]:
+    """The rows of LARGE as cases."""
+    named = {case["name"]: case for case in cases_in(folder, "")}
+    out = []
+    for name, sizes, values, warps, stages in LARGE:
+        tile = "x".join(map(str, values))
+        case = {**named[name], "name": f"{name} {tile} w{warps} s{stages}"}
+        case["constants"] = {**case["constants"], **dict(zip(sizes, values))}
+        case["options"] = {**case["options"], "num_warps": warps, "num_stages": stages}
+        if only in case["name"]:
+            out.append(case)
+    return out
+
+
 def measure(compilers: list[Compiler], case: dict[str, Any], how: str, rounds: int) -> dict[str, dict[str, Any]]:
     """The quickest of the rounds of each compiler, by turns; an error ends it."""
     best: dict[str, dict[str, Any]] = {}
-    for i in range(rounds + (how == "warm")):
+    warm = how != "cold"
+    for i in range(rounds + warm):
         for compiler in compilers:
-            found = getattr(compiler, how)({**case, "path": case["paths"][compiler.package]})
+            found = (compiler.warm if warm else compiler.cold)({**case, "path": case["paths"][compiler.package]})
             if "error" in found:
                 return {compiler.package: found}
-            first = how == "warm" and i == 0  # imports, and files that are read once
+            first = warm and i == 0  # imports, and files that are read once
             if not first and found["seconds"] < best.get(compiler.package, {"seconds": math.inf})["seconds"]:
                 best[compiler.package] = found
     return best
@@ -149,27 +182,31 @@ def measure(compilers: list[Compiler], case: dict[str, Any], how: str, rounds: i
 def table(compilers: list[Compiler], cases: list[dict[str, Any]], how: str, rounds: int) -> float:
     """Measure and print a line a kernel; the geometric mean of the ratios."""
     print(f"\n{how}: compile to CUBIN for {TARGET[0]}:{TARGET[1]}, ms (the least of {rounds})\n")
-    print(f"| {'kernel':<38} | {'ours':>7} | {'Triton':>7} | {'ratio':>5} | stages of ours |")
-    print(f"|{'-' * 40}|{'-' * 8}:|{'-' * 8}:|{'-' * 6}:|---|")
+    print(f"| {'kernel':<48} | {'ours':>7} | {'Triton':>7} | {'ratio':>5} | stages of ours |")
+    print(f"|{'-' * 50}|{'-' * 8}:|{'-' * 8}:|{'-' * 6}:|---|")
     ratios = []
     for case in cases:
         found = measure(compilers, case, how, rounds)
         failed = [f"{package}: {reply['error']}" for package, reply in found.items() if "error" in reply]
         if failed:
-            print(f"| {case['name']:<38} | | | | {failed[0][:90]} |", flush=True)
+            print(f"| {case['name']:<48} | | | | {failed[0][:90]} |", flush=True)
             continue
         ours, theirs = (found[package]["seconds"] for package in ("tritium", "triton"))
         ratios.append(ours / theirs)
         stages = ", ".join(f"{name} {ms:.1f}" for name, ms in found["tritium"]["stages"].items())
         numbers = f"{ours * 1e3:7.1f} | {theirs * 1e3:7.1f} | {ours / theirs:5.2f}"
-        print(f"| {case['name']:<38} | {numbers} | {stages} |", flush=True)
+        print(f"| {case['name']:<48} | {numbers} | {stages} |", flush=True)
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    parser.add_argument("--cold", action="store_true", help="a process a compile")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--cold", dest="how", action="store_const", const="cold", default="warm", help="a process a compile"
+    )
+    how.add_argument("--large", dest="how", action="store_const", const="large", help="products and attention")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
@@ -180,10 +217,10 @@ def main() -> int:
     if python is None:
         print("TRITIUM_TEST_TRITON must name a Python interpreter that has Triton 3.9")
         return 2
-    how, bound = ("cold", COLD) if arguments.cold else ("warm", WARM)
+    cases, bound = large_cases if arguments.how == "large" else cases_in, BOUNDS[arguments.how]
     with tempfile.TemporaryDirectory() as folder:
         compilers = [Compiler("tritium", sys.executable, folder), Compiler("triton", python, folder)]
-        mean = table(compilers, cases_in(Path(folder), arguments.only), how, arguments.rounds)
+        mean = table(compilers, cases(Path(folder), arguments.only), arguments.how, arguments.rounds)
         for compiler in compilers:
             compiler.process.kill()
             compiler.process.wait()
