@@ -114,6 +114,18 @@ CASES = [
         "at least 16 bytes in the last dimension, but got 2 . 4 = 8 bytes",
     ),
     (
+        "descriptor-rank",
+        lambda s, x: tl.make_tensor_descriptor(x, [8] * 6, [1] * 6, [1, 1, 1, 1, 1, 8], _semantic=s),
+        [P32],
+        "Expected 1 <= ndim <= 5 but got 6 dimensions",
+    ),
+    (
+        "descriptor-element",
+        lambda s, x: tl.make_tensor_descriptor(x, (8, 8), (8, 1), (8, 128), _semantic=s),
+        [tl.pointer_type(tl.int1)],
+        "elements of 8 to 64 bits, got int1",
+    ),
+    (
         "descriptor-stride",
         lambda s, x: tl.make_tensor_descriptor(x, (8, 8), (1, 8), (8, 8), _semantic=s),
         [P32],

@@ -57,10 +57,11 @@ def _create(e: FunctionContext, op: ttng.TensormapCreate) -> None:
     each("global_dim", [e.scalar(v) for v in op.global_dim])
     each("global_stride", [e.scalar(v) for v in op.global_stride], "i64")
     each("element_stride", [e.scalar(v) for v in op.element_stride])
-    replace("elemtype", str(op.elem_type))
-    replace("interleave_layout", str(op.interleave_layout))
-    replace("swizzle_mode", str(op.swizzle_mode))
-    replace("fill_mode", str(op.fill_mode))
+    modes = {"elemtype": op.elem_type, "swizzle_mode": op.swizzle_mode}
+    modes |= {"interleave_layout": op.interleave_layout, "fill_mode": op.fill_mode}
+    for name, number in modes.items():
+        if number:  # 0 is what is there
+            replace(name, str(number))
     e.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
     text = "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned"
     operands = [("i64", _address(e, op.desc_ptr)), ("i32", near), ("i1", warp)]

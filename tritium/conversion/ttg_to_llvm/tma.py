@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ...analysis.tma import box_of
 from ...dialects import ttng
-from ...dialects.tt_types import CacheModifier, CachePolicy, DescriptorReduceKind, EvictionPolicy
+from ...dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPolicy
 from ...dialects.ttg_maps import linear_layout
 from ...dialects.ttg_memory import NvmmaShared
 from ...dialects.ttng_types import TensorDescIm2ColType
@@ -64,14 +64,15 @@ class Instruction:
 
 
 def l2_policy(e: FunctionContext, op: Any) -> str | None:
-    """An operand with what an operation says of the second-level cache, None where it says nothing."""
+    """An operand with what an operation says of the second-level cache, None where it says nothing.
+
+    Cache modifiers are hints for the first level, which these copies do not use.
+    """
     policy = getattr(op, "cachePolicy", None)
     if policy is None:
         return None
     if not isinstance(policy, CachePolicy):
         raise UnsupportedOperation(op, f"with the cache policy {policy} is not supported")
-    if policy.cache_modifier is not CacheModifier.none:
-        raise UnsupportedOperation(op, f"cannot have the cache modifier {policy.cache_modifier.name}")
     if policy.eviction_policy is EvictionPolicy.evict_normal:
         return None
     name = policy.eviction_policy.name

@@ -40,17 +40,25 @@ def make_tensor_descriptor(
     shape, strides = list(shape), list(strides)
     rank = len(shape)
     if not 1 <= rank <= MAX_RANK:
-        raise value_error(f"Expected 1 <= ndim <= {MAX_RANK} but got {rank} dimensions")
+        raise value_error(
+            f"Expected 1 <= ndim <= {MAX_RANK} but got {rank} dimensions",
+            "make dimensions that lie behind each other one, and reshape what is loaded",
+        )
     if len(strides) != rank:
         raise value_error(f"Expected {rank} strides but got {len(strides)}")
     if len(block_shape) != rank:
         raise value_error(f"Expected block_shape to have {rank} dimensions but got {len(block_shape)}")
     element = base.type.element_ty
+    if element.primitive_bitwidth < 8:
+        raise type_error(
+            f"a tensor descriptor has elements of 8 to 64 bits, got {element}", "cast the pointer to tl.int8 elements"
+        )
     row = block_shape[-1] * element.primitive_bitwidth // 8
     if row < MIN_ROW_BYTES:
         raise value_error(
             f"Descriptor block shape must have at least {MIN_ROW_BYTES} bytes in the last dimension, but got"
-            f" {block_shape[-1]} * {element.primitive_bitwidth // 8} = {row} bytes"
+            f" {block_shape[-1]} * {element.primitive_bitwidth // 8} = {row} bytes",
+            f"take {MIN_ROW_BYTES * 8 // element.primitive_bitwidth} elements of {element} or more",
         )
     if unwrap(strides[-1]).__class__ is tensor or unwrap(strides[-1]) != 1:
         raise value_error(
