@@ -12,6 +12,7 @@ package. `--without` compiles our side without a means of speed (`tritium.dialec
 from __future__ import annotations
 
 import argparse
+import importlib
 import itertools
 import json
 import sys
@@ -66,6 +67,8 @@ class Side:
         self.theirs, self.extra, self.tutorials = theirs, extra, tutorials
         self._read: dict[str, Any] = {}
         prefix = "theirs" if theirs else "ours"
+        package = importlib.import_module("triton" if theirs else "tritium")
+        package.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
         for name in EXAMPLES:
             self.__dict__.update(vars(module_of(HERE.parent / "examples" / f"{name}.py", f"{prefix}_{name}", theirs)))
         self.__dict__.update(vars(module_of(HERE / "tensor_core_kernels.py", f"{prefix}_kernels", theirs)))
