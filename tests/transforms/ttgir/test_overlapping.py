@@ -1,0 +1,20 @@
+"""Loops that load iterations ahead on an emulated Ampere GPU (tests/e2e/overlapping.py; Hopper's run in tests/gpu)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.overlapping import CASES, check
+from tritium.runtime.driver import driver
+from tritium.runtime.emulated import EmulatedCUDADriver
+
+
+@pytest.mark.parametrize("trips", [0, 1, 2, 5])
+@pytest.mark.parametrize("case", CASES)
+def test_ampere(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))
+    driver.set_active(EmulatedCUDADriver(80))
+    try:
+        check(case, trips)
+    finally:
+        driver.reset_active()
