@@ -114,6 +114,22 @@ def _narrow(x, y, out, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, STA
     tl.store(out + m[:, None] * N + j[None, :], acc)
 
 
+@tritium.jit
+def _described(x, y, out, tiles, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, STAGES: tl.constexpr):
+    """A descriptor for each step, and in a branch one for what is stored."""
+    acc = tl.zeros((M, N), tl.float32)
+    for i in tl.range(0, n, num_stages=STAGES):
+        a = tl.make_tensor_descriptor(x + i * M * K, [M, K], [K, 1], [M, K])
+        b = tl.make_tensor_descriptor(y + i * K * N, [K, N], [N, 1], [K, N])
+        acc = tl.dot(a.load([0, 0]), b.load([0, 0]), acc)
+        if i % 2 == 1:
+            c = tl.make_tensor_descriptor(tiles + i // 2 * M * N, [M, N], [N, 1], [M, N])
+            c.store([0, 0], acc)
+            acc = tl.zeros((M, N), tl.float32)
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    tl.store(out + at, acc)
+
+
 def _halves(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float16)
 
@@ -197,6 +213,14 @@ def narrow(trips: int, stages: int) -> tuple[np.ndarray, Any]:
     return out, expected
 
 
+def described(trips: int, stages: int) -> tuple[np.ndarray, Any]:
+    x, y, out = _halves(max(trips, 1), M, K), _halves(max(trips, 1), K, N, seed=1), _empty(trips // 2 + 1, M, N)
+    _described[(1,)](x, y, out[trips // 2], out, trips, M, N, K, stages)
+    products = [_product(x[i], y[i]) for i in range(trips)]
+    sums = [sum(products[i : i + 2]) for i in range(0, trips - 1, 2)]
+    return out, np.stack([*sums, products[-1] if trips % 2 else np.zeros((M, N))])
+
+
 CASES: dict[str, Callable[[int, int], tuple[np.ndarray, Any]]] = {
     "gathered": gathered,
     "branches": branches,
@@ -206,6 +230,7 @@ CASES: dict[str, Callable[[int, int], tuple[np.ndarray, Any]]] = {
     "scaled": scaled,
     "linked": linked,
     "narrow": narrow,
+    "described": described,
 }
 
 

@@ -35,6 +35,7 @@ from ...ir import Builder, Operation, count, functions_of, may_change, pass_on
 from ...ir.passes import has_any
 from ...support.lazy import LazyModule
 from .pipelining.async_waits import update_waits
+from .pipelining.descriptor_buffers import buffer_descriptors
 from .pipelining.expander import expand
 from .pipelining.load_lowering import copy_ahead, lower_loads
 from .pipelining.loops import loops_of
@@ -83,6 +84,6 @@ def _pipeline(loop: Any, facts: AxisInfoAnalysis) -> bool:
         copy_ahead(loop, load, rings[load.copies], schedule)
     if by_threads:  # copies for iterations that there are none of write zeros, until then
         Builder(loop.parent, loop.next, loop.loc).insert(ttg.AsyncWait([], num=0))
-    if loads:
-        schedule.schedule_dependencies(loop)
+    loop = buffer_descriptors(loop, schedule)
+    schedule.schedule_dependencies(loop)
     return expand(loop, schedule) is not None

@@ -206,9 +206,9 @@ def _count(loop: Any, rings: dict[int, Ring]) -> Any:
     first = len(loop.init_args)
     loop = add_carried(loop, starts)
     carried = iter(loop.body.args[1 + first :])
-    b = Builder(loop.body, loop.body.first, loop.loc)
     nexts: list[Value] = []
     for copies, ring in rings.items():
+        b = Builder(loop.body, loop.body.first, loop.loc)
         ring.insert, _ = _next(b, next(carried), sizes[copies], zero, one)
         ring.extract, wraps = _next(b, next(carried), sizes[copies], zero, one)
         nexts += [ring.insert, ring.extract]

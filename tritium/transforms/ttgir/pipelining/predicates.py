@@ -28,8 +28,10 @@ HARMLESS = (
     ttg.LocalStore,
     ttng.TMEMAlloc,
     ttng.TMEMLoad,
+    ttng.TensormapCreate,
+    ttng.TensormapFenceproxyAcquire,
 )
-"""What may run in an iteration that there is none of: it touches only buffers that this iteration would have had."""
+"""What may run in an iteration that there is none of: it touches only memory that this iteration would have had."""
 
 
 def predicate(op: Any, condition: Value) -> Operation:
