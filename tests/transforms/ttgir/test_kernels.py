@@ -132,7 +132,7 @@ def test_no_row_is_divided_among_blocks(ctas: int) -> None:
     divided = 0
     for name in LAUNCHES:
         module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())
-        run_pipeline(module, pipeline(90, ctas)[:1], verifier=verify)
+        run_pipeline(module, pipeline(90, ctas)[:2], verifier=verify)
         divided += len(axes_whole(module))
         run_pipeline(module, nvidia_ttgir_pipeline(90), verifier=verify)
         assert not axes_whole(module), f"{name}\n{module}"
