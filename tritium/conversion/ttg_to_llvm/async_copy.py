@@ -121,7 +121,7 @@ def _copy(
     if mask is not None and leave:
         guard = mask if owns is None else e.op(f"and i1 {mask}, {owns}")
     elif mask is not None:
-        count = e.op(f"select i1 {mask}, i32 {size}, i32 0")
+        count = _size_where(e, mask, size)
     policy = op.cachePolicy
     cached = isinstance(policy, CachePolicy) and policy.cache_modifier is CacheModifier.ca
     kind = "cg" if size == 16 and not cached else "ca"
@@ -140,6 +140,15 @@ def _copy(
     operands[0] = ("i32", e.op(f"ptrtoint {SHARED} {target} to i32"))
     text = f"{predicate}cp.async.{kind}.shared.global [$0], [$1], {size}{given};"
     e.asm(text, ",".join([*constraints, "~{memory}"]), operands)
+
+
+def _size_where(e: FunctionContext, mask: str, size: int) -> str:
+    """mask ? size : 0, by one instruction: of a select LLVM makes one for each condition that the mask is made of."""
+    key = f"size {size} {mask}"
+    if key not in e.known_values:
+        operands = [("i1", mask)]
+        e.known_values[key] = e.asm(f"selp.b32 $0, {size}, 0, $1;", "=r,b", operands, "i32", side_effects=False)
+    return e.known_values[key]
 
 
 def _at_once(
