@@ -10,9 +10,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, StringAttr, TensorType, Type
+from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, StringAttr, TensorType, Type, Value
 from ..ir.parameters import power_of_two
 from .ttg_layouts import Distributed, Layout, is_irregular
 from .ttg_memory import MemDescType, MemoryLayout
@@ -182,54 +183,98 @@ def _verdicts(machine: _Machine) -> _Verdicts:
 
 
 def layouts_fit(root: Operation) -> list[tuple[Operation, str]]:
-    """The operations in `root` at which a layout does not fit to the machine, or to the others at the operation."""
-    found: list[tuple[Operation, str]] = []
-    _operation(root, _verdicts(_machine_of(root)), found)
-    return found
+    """The operations in `root` at which a layout does not fit to the machine, or to the others at the operation.
+
+    Operands are results or arguments of blocks: where all types of these are good, and none comes from outside, the
+    first walk need not look at operands. It ends where it meets another type, or regions of several blocks.
+    """
+    walk = _Walk(quick=root.name == "builtin.module")
+    _operation(root, _verdicts(_machine_of(root)), walk)
+    if walk.irregular:
+        walk = _Walk(quick=False)
+        _operation(root, _verdicts(_machine_of(root)), walk)
+    return walk.found
+
+
+class _Walk:
+    """What a walk finds; `quick`: types are looked at where values are made, `irregular`: not all of these are good."""
+
+    __slots__ = ("found", "irregular", "quick")
+
+    def __init__(self, quick: bool) -> None:
+        self.found: list[tuple[Operation, str]] = []
+        self.quick, self.irregular = quick, False
+
+    def made(self, values: Iterable[Value], verdicts: _Verdicts) -> None:
+        """Values some of whose types are not known to be good."""
+        for v in values:
+            if v.type not in verdicts.good and (verdicts.wrong(v.type) or v.type not in verdicts.good):
+                self.irregular = True
 
 
 def _machine_of(op: Operation) -> _Machine:
     return _Machine(num_warps(op), threads_per_warp(op), num_ctas(op))
 
 
-def _operation(op: Operation, verdicts: _Verdicts, found: list[tuple[Operation, str]]) -> None:
+def _operation(op: Operation, verdicts: _Verdicts, walk: _Walk) -> None:
     """The attributes of `op` itself, and all in its regions."""
     if op.name == "builtin.module":
         verdicts = _verdicts(_machine_of(op))
     elif not _SAID.isdisjoint(op.attributes):
-        found += [
+        walk.found += [
             (op, f"the attribute {name} belongs to a module") for name in sorted(_MODULE_ONLY & set(op.attributes))
         ]
         n = _number(op, NUM_WARPS)
         if n is not None:
             if op.name != "tt.func":
-                found.append((op, f"the attribute {NUM_WARPS} belongs to a module or tt.func"))
+                walk.found.append((op, f"the attribute {NUM_WARPS} belongs to a module or tt.func"))
             verdicts = _verdicts(verdicts.machine._replace(warps=n))
     for i, region in enumerate(op.regions):
         inner = verdicts
         if op.name == _PARTITIONS:
             inner = _verdicts(verdicts.machine._replace(warps=_partition_warps(op, i)))
+        if walk.quick:
+            _quick_region(region, inner, walk)
+            continue
         for block in region.blocks:
-            _block(block.first, inner, found)
+            _block(block.first, inner, walk)
 
 
-def _block(op: Operation | None, verdicts: _Verdicts, found: list[tuple[Operation, str]]) -> None:
-    good = verdicts.good
+def _quick_region(region: Region, verdicts: _Verdicts, walk: _Walk) -> None:
+    if len(region.blocks) != 1:
+        walk.irregular |= bool(region.blocks)
+        return
+    walk.made(region.blocks[0].args, verdicts)
+    good, looked_at, op = verdicts.good, _looked_at, region.blocks[0].first
+    while op is not None and not walk.irregular:
+        rule = looked_at[op.__class__]
+        if rule is not None:
+            for r in op.results:
+                if r.type not in good:
+                    walk.made(op.results, verdicts)
+            if rule is not _nothing and not walk.irregular:
+                message = rule(op)
+                if message:
+                    walk.found.append((op, message))
+        attributes = op.attributes
+        if op.regions or (attributes and not _SAID.isdisjoint(attributes)):
+            _operation(op, verdicts, walk)
+        op = op.next
+
+
+def _block(op: Operation | None, verdicts: _Verdicts, walk: _Walk) -> None:
     while op is not None:
         rule = _looked_at[op.__class__]
         if rule is not None:
             message: str | None = None
-            for v in op.operands:
-                if v.type not in good:
+            for v in (*op.operands, *op.results):
+                if v.type not in verdicts.good:
                     message = message or _verdict(op, v.type, verdicts)
-            for r in op.results:
-                if r.type not in good:
-                    message = message or _verdict(op, r.type, verdicts)
             message = message or (rule(op) if rule is not _nothing else None)
             if message:
-                found.append((op, message))
+                walk.found.append((op, message))
         if op.regions or (op.attributes and not _SAID.isdisjoint(op.attributes)):
-            _operation(op, verdicts, found)
+            _operation(op, verdicts, walk)
         op = op.next
 
 
