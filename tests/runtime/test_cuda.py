@@ -203,7 +203,7 @@ def test_tuples_and_descriptors(fake: FakeCuda) -> None:
     desc = TensorDescriptor(Array(BASE + 16), [10, 20], [32, 1], [8, 16])
     store[(1,)]((1, 5), desc, Array(dtype="int64"))
     (seen,) = fake.launches
-    number, _, *rest = struct.unpack("<i60x128siiqqQQQ", seen.params)  # a tensor map, then shape and strides
+    number, _, *rest = struct.unpack("<i44x128siiqqQQQ", seen.params)  # a tensor map, then shape and strides
     assert (number, rest) == (5, [10, 20, 32, 1, BASE, 0, 0])
 
 

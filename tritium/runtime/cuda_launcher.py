@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..backends.nvidia import device as devices
+from ..backends.nvidia.cubin import parameter_base
 from ..backends.nvidia.driver import LoadedFunction
 from ..backends.nvidia.libcuda import Value, library
 from ..backends.nvidia.target import CUDATarget
@@ -23,7 +24,7 @@ from .arrays import HOST, ArrayInfo
 from .errors import ArgumentError
 from .grid import normalize_grid
 from .native import native_launch
-from .packing import PARAMETERS, SCRATCH_BYTES, Packer, all_arguments, bytes_address
+from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, all_arguments, bytes_address
 from .placement import place
 from .pointers import place_of
 from .quick import Ending
@@ -46,7 +47,10 @@ class CudaLauncher:
         chip = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
         types = list(signature.values())
         encoders = encoders_of(types, values, _encode)
-        self.packer = Packer(self.names, types, PARAMETERS[chip.has_descriptors], encoders)
+        layout = PARAMETERS[chip.has_descriptors]
+        if encoders:
+            layout = Parameters(attributes=True, base=parameter_base(kernel.asm["cubin"], kernel.name))
+        self.packer = Packer(self.names, types, layout, encoders)
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")

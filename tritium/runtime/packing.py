@@ -111,14 +111,15 @@ class Parameters(Layout):
     """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory.
 
     With `attributes`, a descriptor's shape (32 bits each) and strides (64) follow it once more: what the kernel itself
-    reads of a descriptor, on chips whose hardware reads the rest.
+    reads of a descriptor, on chips whose hardware reads the rest. `base` is the address that the block has to the
+    kernel: alignment counts from there.
     """
 
     _codes = {"fp64": "d", "fp32": "f", "fp16": "e", "bf16": "H", "i1": "B", "u1": "B"}
     _integers = {"8": "b", "16": "h", "32": "i", "64": "q"}
 
-    def __init__(self, attributes: bool = False) -> None:
-        self.attributes = attributes
+    def __init__(self, attributes: bool = False, base: int = 0) -> None:
+        self.attributes, self.base = attributes, base
 
     def code(self, ty: str) -> str:
         if ty[0] == "*":
@@ -134,11 +135,12 @@ class Parameters(Layout):
         for code in codes:
             size = struct.calcsize(f"<{code}")
             align = _MAP_ALIGNMENT if code == _MAP else size
-            if at % align:
-                parts.append(f"{-at % align}x")
+            gap = -(self.base + at) % align
+            if gap:
+                parts.append(f"{gap}x")
             parts.append(code)
-            at += -at % align + size
-        return "".join(parts) + f"{-at % 8 + SCRATCH_BYTES}x"
+            at += gap + size
+        return "".join(parts) + f"{-(self.base + at) % 8 + SCRATCH_BYTES}x"
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
         if info.device == HOST:
