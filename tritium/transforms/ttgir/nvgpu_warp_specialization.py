@@ -12,7 +12,8 @@ question each. Where it cannot be done, a remark says why, and the loop is compi
 
 **Registers.** The producer needs few, and the block's are given out to warp groups: with eight warps that compute and
 four that load (one of them awake) each thread has 168, which is too few for a tile of 128 x 256. So the producer asks
-for 40, and 232 are left for each of the others. Four warps that compute have as many as a thread can address anyway.
+for 40, and 232 are left for each of the others. Blocks of four warps that compute share a multiprocessor where they
+can; `warp_specialization.residency` counts for both.
 """
 
 from __future__ import annotations
@@ -43,12 +44,10 @@ from .warp_specialization.consumer import Consumer, Sites
 from .warp_specialization.overlap import overlap_of
 from .warp_specialization.partition import Load, Refused, Span, marked_loops, span_of
 from .warp_specialization.producer import Producer
+from .warp_specialization.residency import HALF_REGISTERS, PRODUCER_REGISTERS, may_share
 from .warp_specialization.rings import Rings
 
 __all__ = ["WarpSpecializationOptions", "nvgpu_warp_specialization"]
-
-PRODUCER_REGISTERS = 40
-"""As CUTLASS's kernels with one producer and two consumers; a multiple of 8, 24 at least (PTX ISA, `setmaxnreg`)."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class WarpSpecializationOptions:
 
     num_stages: int = 3
 
+
+MAX_REGISTERS = "ttg.maxnreg"
 
 _DEFAULT = WarpSpecializationOptions()
 
@@ -87,12 +88,12 @@ def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOp
         raise Refused(first, f"it takes two stages to load ahead, num_stages is {wanted}")
     span = span_of(loops)
     rings = Rings(span)
-    rings.choose_depth(wanted, func, span)
+    share = rings.choose_depth(wanted, func, span, may_share(span, num_warps(first) or 4))
     if rings.depth < 1:
         raise Refused(first, "what is loaded in one iteration does not fit into shared memory beside the rest")
     if not may_change("specialize", first):
         return False
-    _emit(span, rings)
+    _emit(span, rings, share)
     return True
 
 
@@ -106,26 +107,24 @@ def _check_module(func: Operation, loop: Operation) -> None:
         raise Refused(loop, "blocks of a cluster share what they load")
 
 
-def _emit(span: Span, rings: Rings) -> None:
-    """Put both programs in the place of the span."""
+def _emit(span: Span, rings: Rings, share: bool) -> None:
+    """Put both programs in the place of the span; with `share` for two blocks on a multiprocessor."""
     first = span.ops[0]
-    warps = num_warps(first) or 4
+    warps, module = num_warps(first) or 4, _module_of(first)
     b = Builder(first.parent, first, first.loc)
     rings.allocate(b, first, warps)
     default, producer = Block(), Block()
     captures = _fill(producer, span, rings)
-    sites = _overlapped(span, rings)
+    sites = _overlapped(module, span, rings)
     b.at(span.ops[0])
     used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
-    holder = Block()
-    holder.append(ttg.WarpSpecializePartitions.create(captures, [], {}, [Region(producer)]))
-    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)}
-    if warps > 4 and is_on(first, "register-reallocation"):
-        attributes["requestedRegisters"] = DenseArrayAttr((PRODUCER_REGISTERS,), i32)
     mapping: dict[Any, Any] = {}
-    consumer = Consumer(rings, sites, Builder(default, None, first.loc), mapping, is_on(first, "wgmma-in-flight"))
+    consumer = Consumer(rings, sites, Builder(default, None, b.loc), mapping, is_on(module, "wgmma-in-flight"))
     consumer.run(span.ops)
     consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
+    holder = Block()
+    holder.append(ttg.WarpSpecializePartitions.create(captures, [], {}, [Region(producer)]))
+    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)} | _registers(module, warps, share)
     op = ttg.WarpSpecialize.create([], [r.type for r in used], attributes, [Region(default), Region(holder)])
     b.insert(op)
     rings.free(b)
@@ -136,11 +135,26 @@ def _emit(span: Span, rings: Rings) -> None:
         old_op.erase()
 
 
-def _overlapped(span: Span, rings: Rings) -> Sites:
+def _registers(module: Operation, warps: int, share: bool) -> dict[str, Any]:
+    """What the operation asks for, and the module."""
+    if not (warps > 4 or share) or not is_on(module, "register-reallocation"):
+        return {}
+    if share:
+        module.attributes.setdefault(MAX_REGISTERS, IntegerAttr(HALF_REGISTERS, i32))
+    return {"requestedRegisters": DenseArrayAttr((PRODUCER_REGISTERS,), i32)}
+
+
+def _module_of(op: Operation) -> Operation:
+    while op.parent_op is not None:
+        op = op.parent_op
+    return op
+
+
+def _overlapped(module: Operation, span: Span, rings: Rings) -> Sites:
     """Rewrite the loops of the span that can be overlapped; where the consumer then visits the rings."""
     loads = {load.op: load for load in span.loads}
     origins: dict[Operation, list[Operation]] = {op: [op] for op in loads}
-    if rings.depth > 1 and is_on(span.ops[0], "wgmma-in-flight") and is_on(span.ops[0], "overlap"):
+    if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
         inner = [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]
         for loop in inner:
             overlap = overlap_of(loop, set(loads))

@@ -12,8 +12,9 @@ and free before V is.
 Loops that follow one another, with loads of the same types, use the same rings: blocks off the diagonal of attention
 and those on it. A ring then has several *sites*, and is first in, first out across them.
 
-**Depth.** As many buffers as `num_stages` says, but no more than fit: beside the rings, shared memory holds the
-buffers allocated elsewhere in the function, and what stores and conversions inside the span need for themselves.
+**Depth.** As many buffers as `num_stages` says, but no more than fit (`residency` says into what): beside the rings,
+shared memory holds the buffers allocated elsewhere in the function, and what stores and conversions inside the span
+need for themselves.
 """
 
 from __future__ import annotations
@@ -29,11 +30,9 @@ from ....dialects.ttg_memory import MemDescType, element_bits
 from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i1, i32
 from ..tma_copies import barrier_type
 from .partition import Load, Refused, Span
+from .residency import ALL_SHARED, HALF_SHARED
 
 __all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "true", "view", "visit_of"]
-
-SHARED_BYTES = 232448
-"""What a block may have on sm_90: 227 KiB (CUDA programming guide, compute capabilities)."""
 
 VIEWS = (ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttg.MemDescReinterpret)
 
@@ -109,10 +108,17 @@ class Rings(list[Ring]):
                 self.append(ring)
         self.depth = self.readers = 0
 
-    def choose_depth(self, wanted: int, func: Operation, span: Span) -> None:
-        """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits."""
+    def choose_depth(self, wanted: int, func: Operation, span: Span, share: bool) -> bool:
+        """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits.
+
+        With `share` two blocks must fit, if they can with two slots; whether they do.
+        """
         slot = sum(ring.bytes + 16 for ring in self)
-        self.depth = min(wanted, (SHARED_BYTES - _elsewhere(func, span)) // slot)
+        taken = _elsewhere(func, span)
+        half = (HALF_SHARED - taken) // slot
+        share = share and half >= 2
+        self.depth = min(wanted, half if share else (ALL_SHARED - taken) // slot)
+        return share
 
     def allocate(self, b: Builder, around: Operation, readers: int) -> None:
         """Buffers and barriers of all rings, for the function of `around`.
