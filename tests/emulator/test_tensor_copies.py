@@ -127,14 +127,14 @@ def load_box(tensor, map_, at, size, copy=None, **options):
 
 
 CASES = [
-    ((300,), (64,), (10,), np.float32, 0),
-    ((300,), (64,), (-5,), np.float32, 0),
+    ((300,), (64,), (12,), np.float32, 0),
+    ((300,), (64,), (-8,), np.float32, 0),
     ((40, 64), (8, 64), (3, 0), np.float16, 3),
     ((40, 64), (16, 32), (30, 48), np.float16, 2),
-    ((40, 64), (16, 32), (-3, -8), np.uint8, 1),
+    ((40, 64), (16, 32), (-3, -16), np.uint8, 1),
     ((9, 10, 32), (4, 2, 16), (7, -1, 24), np.int32, 2),
-    ((5, 4, 3, 16), (2, 3, 2, 8), (4, 2, -1, 3), np.uint32, 1),
-    ((3, 2, 4, 3, 8), (2, 2, 2, 3, 4), (2, -1, 1, 0, 5), np.float64, 0),
+    ((5, 4, 3, 16), (2, 3, 2, 8), (4, 2, -1, 4), np.uint32, 1),
+    ((3, 2, 4, 3, 8), (2, 2, 2, 3, 4), (2, -1, 1, 0, 6), np.float64, 0),
 ]
 
 
@@ -320,6 +320,8 @@ def test_maps_that_do_not_fit():
         load_box(tensor, map_, (0, 0), 1024, copy)
     with pytest.raises(OutOfBounds, match="a box of 1024 bytes at 0x0: outside shared memory"):
         load_box(tensor, map_of(tensor, (8, 64)), (0, 0), 512)
+    with pytest.raises(TensorMapError, match="innermost coordinate 30 of elements of 2 bytes is at no multiple of 16"):
+        load_box(tensor, map_of(tensor, (8, 32)), (0, 30), 512)
     with pytest.raises(OutOfBounds, match="reads 2 bytes"):
         load_box(tensor[:20], map_of(aligned(tensor), (8, 64), address=tensor.ctypes.data), (16, 0), 1024, memory=None)
     with pytest.raises(TensorMapError, match="min of f32 in memory does not exist"):

@@ -16,9 +16,11 @@ from tritium.backends.nvidia.launch import Config
 from tritium.compiler import CompiledKernel
 from tritium.emulator import Memory
 from tritium.emulator.launch import launch, program_of
+from tritium.emulator.program import Program
 
 _FAILED = 719
 _ALIGNMENT = 256  # bytes: of what `cuMemAlloc` gives
+_PARAMETERS = 0x210  # where they begin in the constant bank of sm_90
 
 
 class EmulatedGPU(FakeCuda):
@@ -48,7 +50,7 @@ class EmulatedGPU(FakeCuda):
 
     def do_parameter_info(self, function: int, number: int, offset: int, size: int) -> int:
         program = program_of(self.loaded[function - FUNCTION - 1].decode(), self.entries[function - FUNCTION - 1])
-        self.parameters = tuple((program.symbols[p.name].offset, p.size) for p in program.kernel.parameters)
+        self.parameters = tuple(zip(_offsets(program), (p.size for p in program.kernel.parameters)))
         return super().do_parameter_info(function, number, offset, size)
 
     def do_launch(self, config: int, function: int, params: Any, extra: int) -> int:
@@ -64,11 +66,8 @@ class EmulatedGPU(FakeCuda):
         at = function - FUNCTION
         ptx, name = self.loaded[at - 1].decode(), self.entries[at - 1]
         program = program_of(ptx, name)
-        assert program.param_size <= len(params), "the launcher packs fewer parameters than the kernel has"
-        values = []
-        for parameter in program.kernel.parameters:
-            offset = program.symbols[parameter.name].offset
-            values.append(params[offset : offset + parameter.size])
+        values = [params[at : at + p.size] for at, p in zip(_offsets(program), program.kernel.parameters)]
+        assert len(values[-1]) == program.kernel.parameters[-1].size, "the launcher packs too few parameters"
         memory = Memory()
         for ref in self.arrays:
             array = ref()
@@ -80,6 +79,16 @@ class EmulatedGPU(FakeCuda):
             ptx, tuple(config.grid), values, name=name, block=tuple(config.block), shared_bytes=config.shared, memory=memory
         )  # fmt: skip
         self.prints += report.prints
+
+
+def _offsets(program: Program) -> list[int]:
+    """Where hardware has the parameters: aligned as addresses in the constant bank."""
+    out, at = [], _PARAMETERS
+    for parameter in program.kernel.parameters:
+        at += -at % parameter.align
+        out.append(at - _PARAMETERS)
+        at += parameter.size
+    return out
 
 
 def _raise_what_the_emulator_said(function: LoadedFunction, status: int, grid: Any) -> None:

@@ -132,9 +132,18 @@ class MapOperand:
             raise self.machine.error(TensorMapError, f"the tensor map at {address:#x}: {fault}", self.i, thread)
         return m
 
-    def places(self, thread: int) -> list[tuple[int, ...]]:
-        """The coordinates of the boxes that a thread copies: four where it gathers rows."""
+    def places(self, m: TensorMap, thread: int) -> list[tuple[int, ...]]:
+        """The coordinates of the boxes that a thread copies: four where it gathers rows.
+
+        A box begins at a multiple of 16 bytes in its rows; hardware stops at others with an illegal instruction (H200,
+        2026-11), which no manual tells.
+        """
         values = tuple(int(np.broadcast_to(c, self.machine.threads)[thread]) for c in self.coordinates)
+        if values[0] * m.element_bytes % 16:
+            text = (
+                f"the innermost coordinate {values[0]} of elements of {m.element_bytes} bytes is at no multiple of 16"
+            )
+            raise self.machine.error(TensorMapError, f"{text} bytes", self.i, thread)
         return [(values[0], row) for row in values[1:]] if self.gathers else [values]
 
 
@@ -187,7 +196,7 @@ class Load(_Copy):
     def run(self, thread: int) -> None:
         m = self.operand.map(thread)
         box = box_of(m)
-        data = b"".join(self.fetch(m, box, at, thread).tobytes() for at in self.operand.places(thread))
+        data = b"".join(self.fetch(m, box, at, thread).tobytes() for at in self.operand.places(m, thread))
         words = np.frombuffer(data, np.uint64).reshape(-1, 2)
         for cta, local in self.destinations(self.shared.of(thread), thread):
             self.check_range(local, len(data), thread)
@@ -241,7 +250,7 @@ class Store(_Copy):
             text = f"{self.operation} of {m.element} in memory does not exist"
             raise machine.error(TensorMapError, text, self.i, thread)
         box = box_of(m)
-        places = self.operand.places(thread)
+        places = self.operand.places(m, thread)
         local = self.shared.of(thread)
         total = m.box_bytes * len(places)
         self.check_range(local, total, thread)
