@@ -76,32 +76,34 @@ def test_tiles_of_every_type(dtype, block_m, block_n, m, n, how, without) -> Non
 
 
 @tritium.jit
-def load_at(x, out, m, n, i, j, BM: tl.constexpr, BN: tl.constexpr, PADDING: tl.constexpr):
+def load_at(x, out, m, n, i, j, BM: tl.constexpr, BN: tl.constexpr, EACH: tl.constexpr, PADDING: tl.constexpr):
     a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [BM, BN], padding_option=PADDING)
     at = tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :]
-    tl.store(out + at, a.load([i, j]))
+    tl.store(out + at, a.load([i, j * EACH]))
 
 
 @pytest.mark.parametrize("padding", ["zero", "nan"])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-@pytest.mark.parametrize("at", [(-3, -8), (10, 30), (2, 4), (-40, 0), (100, 100)])
+@pytest.mark.parametrize("at", [(-3, -1), (10, 3), (2, 1), (-40, 0), (100, 12), (10, 3.75)])
 def test_what_is_outside(at, dtype, padding) -> None:
+    """Columns in groups of 8, which the engine can begin at, and one that only pointers can."""
     x, out = numbers((20, 40), dtype), np.zeros((16, 32), dtype)
-    load_at[(1,)](x, out, 20, 40, *at, BM=16, BN=32, PADDING=padding)
-    np.testing.assert_array_equal(out, window(x, at, (16, 32), np.nan if padding == "nan" else 0))
+    column, each = int(at[1] * 8), 8 if isinstance(at[1], int) else 1
+    load_at[(1,)](x, out, 20, 40, at[0], column // each, BM=16, BN=32, EACH=each, PADDING=padding)
+    np.testing.assert_array_equal(out, window(x, (at[0], column), (16, 32), np.nan if padding == "nan" else 0))
 
 
 @tritium.jit
 def load_padded(a, out, i, j, BM: tl.constexpr, BN: tl.constexpr):
     at = tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :]
-    tl.store(out + at, a.load([i, j]))
+    tl.store(out + at, a.load([i, j * 8]))
 
 
 @pytest.mark.parametrize("padding", ["zero", "nan"])
 def test_what_is_outside_of_the_hosts(padding) -> None:
     x, out = numbers((20, 40), np.float16), np.zeros((16, 64), np.float16)
-    load_padded[(1,)](TensorDescriptor(x, [20, 40], [40, 1], [16, 64], padding), out, 7, -5, BM=16, BN=64)
-    np.testing.assert_array_equal(out, window(x, (7, -5), (16, 64), np.nan if padding == "nan" else 0))
+    load_padded[(1,)](TensorDescriptor(x, [20, 40], [40, 1], [16, 64], padding), out, 7, -2, BM=16, BN=64)
+    np.testing.assert_array_equal(out, window(x, (7, -16), (16, 64), np.nan if padding == "nan" else 0))
 
 
 @tritium.jit
@@ -109,7 +111,7 @@ def load_bits(x, out, m, n, i, j, TYPE: tl.constexpr, BM: tl.constexpr, BN: tl.c
     typed = x.to(tl.pointer_type(TYPE), bitcast=True)
     a = tl.make_tensor_descriptor(typed, [m, n], [n, 1], [BM, BN], padding_option=PADDING)
     at = tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :]
-    tl.store(out + at, a.load([i, j], cache_modifier=".cg", eviction_policy="evict_last").to(tl.float32))
+    tl.store(out + at, a.load([i, j * 16], cache_modifier=".cg", eviction_policy="evict_last").to(tl.float32))
 
 
 @pytest.mark.parametrize("padding", ["zero", "nan"])
@@ -119,8 +121,8 @@ def test_what_numpy_does_not_know(dtype, padding) -> None:
     raw = np.uint16 if dtype == "bfloat16" else np.uint8
     x = aligned(np.full((20, 48), {"bfloat16": 0x4040, "float8e5": 0x42, "float8e4nv": 0x44}[dtype], raw), 128)
     out = np.zeros((16, 64), np.float32)
-    load_bits[(1,)](x, out, 20, 48, 10, -8, TYPE=getattr(tl, dtype), BM=16, BN=64, PADDING=padding)
-    filled = window(np.full((20, 48), 3, np.float32), (10, -8), (16, 64), np.nan if padding == "nan" else 0)
+    load_bits[(1,)](x, out, 20, 48, 10, -1, TYPE=getattr(tl, dtype), BM=16, BN=64, PADDING=padding)
+    filled = window(np.full((20, 48), 3, np.float32), (10, -16), (16, 64), np.nan if padding == "nan" else 0)
     np.testing.assert_array_equal(out, filled)
 
 
@@ -270,7 +272,7 @@ def test_a_descriptor_that_is_carried() -> None:
 
 @tritium.jit(noinline=True)
 def load_there(desc, i, j):
-    return desc.load([i, j])
+    return desc.load([i, tl.multiple_of(j, 8)])
 
 
 @tritium.jit

@@ -15,6 +15,7 @@ from typing import Any
 from ..dialects import arith, scf, tt
 from ..dialects.ttng_checks import reducible
 from ..ir import IntegerAttr, Operation, Value, constant_of, functions_of
+from .axis_info import AxisInfoAnalysis
 from .buffers import passed_on
 from .tma import LEAST_ROW, fits_engine
 
@@ -87,14 +88,30 @@ def _flows(op: Any, named: dict[str, Any]) -> Iterable[tuple[Value, Value]]:
 def pointer_reasons(module: Operation, capability: int) -> list[tuple[list[Value], str]]:
     """The groups of a module that must be pointers, each with the reason."""
     out = []
+    facts = _Facts()
     for group in descriptor_groups(functions_of(module), calls=True):
-        reason = next(_reasons(group, capability), None)
+        reason = next(_reasons(group, capability, facts), None)
         if reason is not None:
             out.append((group, reason))
     return out
 
 
-def _reasons(group: list[Value], capability: int) -> Iterator[str]:
+class _Facts(dict[Any, AxisInfoAnalysis]):
+    """What is known of the integers of each function that is asked about."""
+
+    def __missing__(self, func: Any) -> AxisInfoAnalysis:
+        self[func] = AxisInfoAnalysis(func)
+        return self[func]
+
+    def divisor(self, op: Operation, value: Value) -> int:
+        """What an operand of `op` is a multiple of."""
+        func: Operation | None = op
+        while func is not None and not isinstance(func, tt.Func):
+            func = func.parent_op
+        return self[func].of(value).element_divisor()
+
+
+def _reasons(group: list[Value], capability: int, facts: _Facts) -> Iterator[str]:
     for value in group:
         ty: Any = value.type
         found = fits_engine(ty.block, _pads_with_nan(value))
@@ -107,6 +124,7 @@ def _reasons(group: list[Value], capability: int) -> Iterator[str]:
             yield from _made(value.defining_op)
         for user in value.users:
             yield from _used(user, value, capability)
+            yield from _column(user, value, facts)
 
 
 def _pads_with_nan(value: Value) -> bool:
@@ -164,3 +182,14 @@ def _used(op: Any, value: Value, capability: int) -> Iterator[str]:
         yield "rows are gathered and scattered by pointers" if capability >= 100 else "this chip does not gather rows"
     if isinstance(op, tt.DescriptorReduce) and not reducible(op.kind, value.type.block.element):  # type: ignore[attr-defined]
         yield f"there is no {op.kind.name.lstrip('_')} of {value.type.block.element}"  # type: ignore[attr-defined]
+
+
+def _column(op: Any, value: Value, facts: _Facts) -> Iterator[str]:
+    """Rows of a tile begin at multiples of 16 bytes, as those of the tensor do; else the engine stops the kernel.
+
+    Measured on an H200, 2026-11: illegal instruction; the PTX ISA does not tell.
+    """
+    if isinstance(op, (tt.DescriptorLoad, tt.DescriptorStore, tt.DescriptorReduce)):
+        bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
+        if facts.divisor(op, op.indices[-1]) * bytes_each % LEAST_ROW:
+            yield f"the last offset is not known to be a multiple of {LEAST_ROW // bytes_each} (tl.multiple_of says so)"

@@ -44,6 +44,7 @@ from ..ir import (
     i32,
     i64,
     pass_on,
+    remark,
 )
 from ..support import UnsupportedOperation
 from .expand_values import Bundle, Expander
@@ -78,7 +79,9 @@ def rewrite_tensor_descriptor_to_pointer(op: Operation, options: DescriptorOptio
 def _mark(module: Operation, capability: int) -> bool:
     """Mark the types of the descriptors that become pointers."""
     groups = pointer_reasons(module, capability)
-    for group, _ in groups:
+    for group, reason in groups:
+        maker = group[0].defining_op or group[0].owner.parent_op  # type: ignore[attr-defined]
+        remark(maker, f"this descriptor is pointers and masks, not read by the copy engine: {reason}")
         for value in group:
             block = value.type.block  # type: ignore[attr-defined]
             value.type = tt.TensorDescType(TensorType(block.shape, block.element, _MARK))

@@ -6,10 +6,11 @@ module {
   // CHECK: tt.descriptor_load
   tt.func public @stay(%x: !tt.tensordesc<16x32xf16>, %p: !tt.ptr<f16>, %n: i32, %s: i64, %c: i1) {
     %one = arith.constant 1 : i64
+    %zero = arith.constant 0 : i32
     %y = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <16x32xf16>
     %d = arith.select %c, %x, %y : !tt.tensordesc<16x32xf16>
-    %v = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
-    tt.descriptor_store %d[%n, %n], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
+    %v = tt.descriptor_load %d[%n, %zero] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    tt.descriptor_store %d[%n, %zero], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
     tt.return
   }
   // Bytes cannot be filled with NaN, nor rows of 24 bytes be apart; what is made beside them stays.
@@ -21,13 +22,14 @@ module {
   // CHECK: tt.descriptor_load
   tt.func public @some(%q: !tt.ptr<f8E5M2>, %p: !tt.ptr<f16>, %n: i32, %s: i64) -> (tensor<16x32xf8E5M2>, tensor<16x32xf16>, tensor<16x32xf16>) {
     %one = arith.constant 1 : i64
+    %zero = arith.constant 0 : i32
     %twelve = arith.constant 12 : i64
     %x = tt.make_tensor_descriptor %q, [%n, %n], [%s, %one] {padding = 2 : i32} : <f8E5M2>, <16x32xf8E5M2>
-    %u = tt.descriptor_load %x[%n, %n] : !tt.tensordesc<16x32xf8E5M2> -> tensor<16x32xf8E5M2>
+    %u = tt.descriptor_load %x[%n, %zero] : !tt.tensordesc<16x32xf8E5M2> -> tensor<16x32xf8E5M2>
     %y = tt.make_tensor_descriptor %p, [%n, %n], [%twelve, %one] : <f16>, <16x32xf16>
-    %v = tt.descriptor_load %y[%n, %n] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    %v = tt.descriptor_load %y[%n, %zero] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
     %z = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <16x32xf16>
-    %w = tt.descriptor_load %z[%n, %n] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    %w = tt.descriptor_load %z[%n, %zero] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
     tt.return %u, %v, %w : tensor<16x32xf8E5M2>, tensor<16x32xf16>, tensor<16x32xf16>
   }
   // A parameter whose rows are gathered, and one that stays: launches are told which.
@@ -37,8 +39,20 @@ module {
   // CHECK-SAME: tritium.descriptors = [false, true]
   // CHECK: tt.descriptor_store
   tt.func public @rows(%x: !tt.tensordesc<1x32xf32>, %y: !tt.tensordesc<16x32xf32>, %r: tensor<16xi32>, %i: i32) {
+    %zero = arith.constant 0 : i32
     %v = tt.descriptor_gather %x[%r, %i] : (!tt.tensordesc<1x32xf32>, tensor<16xi32>, i32) -> tensor<16x32xf32>
-    tt.descriptor_store %y[%i, %i], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
+    tt.descriptor_store %y[%i, %zero], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
+    tt.return
+  }
+  // The engine wants rows of tiles to begin at multiples of 16 bytes, which is known of one column here.
+  // CHECK-LABEL: @columns
+  // CHECK-SAME: %x: !tt.ptr<f16>
+  // CHECK-SAME: %y: !tt.tensordesc<16x32xf16>
+  tt.func public @columns(%x: !tt.tensordesc<16x32xf16>, %y: !tt.tensordesc<16x32xf16>, %i: i32, %k: i32) {
+    %eight = arith.constant 8 : i32
+    %j = arith.muli %k, %eight : i32
+    %v = tt.descriptor_load %x[%i, %k] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    tt.descriptor_store %y[%i, %j], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
     tt.return
   }
   // Two descriptors of one operation are in use at once where a loop carries what it makes, not where it yields another.
@@ -53,8 +67,8 @@ module {
     %one = arith.constant 1 : i64
     %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f32>, <16x32xf32>
     %e = scf.for %i = %zero to %n step %step iter_args(%e = %d) -> (!tt.tensordesc<16x32xf32>) : i32 {
-      %v = tt.descriptor_load %e[%i, %i] : !tt.tensordesc<16x32xf32> -> tensor<16x32xf32>
-      tt.descriptor_store %d[%i, %i], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
+      %v = tt.descriptor_load %e[%i, %zero] : !tt.tensordesc<16x32xf32> -> tensor<16x32xf32>
+      tt.descriptor_store %d[%i, %zero], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
       %f = tt.make_tensor_descriptor %p, [%i, %i], [%s, %one] : <f32>, <16x32xf32>
       scf.yield %f : !tt.tensordesc<16x32xf32>
     }
@@ -67,8 +81,8 @@ module {
     %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f32>, <16x32xf32>
     scf.for %i = %zero to %n step %step : i32 {
       %f = tt.make_tensor_descriptor %p, [%i, %i], [%s, %one] : <f32>, <16x32xf32>
-      %v = tt.descriptor_load %f[%i, %i] : !tt.tensordesc<16x32xf32> -> tensor<16x32xf32>
-      tt.descriptor_store %d[%i, %i], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
+      %v = tt.descriptor_load %f[%i, %zero] : !tt.tensordesc<16x32xf32> -> tensor<16x32xf32>
+      tt.descriptor_store %d[%i, %zero], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
     }
     tt.return
   }
