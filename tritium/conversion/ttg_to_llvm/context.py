@@ -93,6 +93,7 @@ class FunctionContext(Emitter):
 
     __slots__ = (
         "block_id",
+        "current",
         "debug",
         "entry",
         "entry_lines",
@@ -131,6 +132,7 @@ class FunctionContext(Emitter):
         self.offsets: dict[str, tuple[str, int, bool]] = {}  # see `offsets`; whether the two have no bit in common
         self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction
+        self.current: Operation | None = None  # what is being lowered
 
     @property
     def is_kernel(self) -> bool:
@@ -272,6 +274,19 @@ class FunctionContext(Emitter):
             operands = ("i32", str(warps.barrier)), ("i32", str(32 * warps.count))
             self.call_void("llvm.nvvm.barrier.cta.sync.aligned.count", *operands, attributes=" #1")
 
+    def cluster_barrier(self, relaxed: bool = False) -> None:
+        """Wait for all threads of all blocks of the cluster; what they wrote is seen after it, unless `relaxed`.
+
+        UnsupportedOperation where others of these threads run code of their own, which would never come.
+        """
+        if self.specialization is not None and not self.specialization.done:
+            raise UnsupportedOperation(
+                self.current, "waits for the whole cluster, of which some warps do something else (ttg.warp_specialize)"
+            )
+        kind = ".relaxed" if relaxed else ""
+        self.call_void(f"llvm.nvvm.barrier.cluster.arrive{kind}.aligned", attributes=" #1")
+        self.call_void("llvm.nvvm.barrier.cluster.wait.aligned", attributes=" #1")
+
     # -- memory ---------------------------------------------------------------------------------------------------
 
     def scratch(self, op: Operation) -> str:
@@ -298,6 +313,7 @@ class FunctionContext(Emitter):
             if lower is None:
                 raise UnsupportedOperation(op, "is not supported on NVIDIA GPUs")
             self.debug = self.module.debug_location(op.loc)
+            self.current = op
             lower(self, op)
 
 

@@ -50,8 +50,7 @@ def wait_for(e: FunctionContext, whom: str) -> None:
     elif whom == "warp":
         e.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
     else:
-        e.call_void("llvm.nvvm.barrier.cluster.arrive.aligned", attributes=" #1")
-        e.call_void("llvm.nvvm.barrier.cluster.wait.aligned", attributes=" #1")
+        e.cluster_barrier()
 
 
 # -- through memory ---------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from typing import Any
 from ...dialects import ttng
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import IntegerAttr, Value, constant_of
-from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
 
 __all__ = ["barrier_address", "blocks_sharing", "elected", "guarded"]
@@ -77,6 +76,32 @@ def barrier_address(e: FunctionContext, value: Value) -> tuple[str, str]:
     return "shared::cluster", e.asm("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", operands, "i32", False)
 
 
+def reached(e: FunctionContext, op: Any) -> tuple[str, list[tuple[str, str]]]:
+    """Whether this block arrives at all, and the barriers at which it does (`space, address`).
+
+    With `multicastCTA` at those of all blocks whose numbers differ in its bits only, its own included; with `fromCTA`
+    the blocks whose numbers have no other bits than these arrive, each at the barriers of those that differ from it in
+    the others. A barrier that blocks share is one.
+    """
+    every, others = e.module.num_ctas - 1, getattr(op, "multicastCTA", 0) or 0
+    guard = "true"
+    if op.fromCTA is not None and every & ~op.fromCTA:
+        others = every & ~op.fromCTA
+        guard = e.op(f"icmp eq i32 {e.op(f'and i32 {e.block_id}, {others}')}, 0")
+    others &= ~blocks_sharing(op.alloc)
+    if not others or not every:
+        return guard, [barrier_address(e, op.alloc)]
+    first = e.op(f"and i32 {e.block_id}, {~blocks_sharing(op.alloc)}")
+    near = e.op(f"ptrtoint ptr addrspace(3) {e(op.alloc)[0]} to i32")
+    out = []
+    for bits in (n for n in range(every + 1) if not n & ~others):
+        block = first if not bits else e.op(f"xor i32 {first}, {bits}")
+        operands = [("i32", near), ("i32", block)]
+        far = e.asm("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", operands, "i32", False)
+        out.append(("shared::cluster", far))
+    return guard, out
+
+
 def _own_address(e: FunctionContext, value: Value) -> str:
     return e.op(f"ptrtoint ptr addrspace(3) {e(value)[0]} to i32")
 
@@ -103,33 +128,29 @@ def _inval(e: FunctionContext, op: ttng.InvalBarrier) -> None:
 
 @lowers(ttng.BarrierExpect)
 def _expect(e: FunctionContext, op: ttng.BarrierExpect) -> None:
-    _alone(e, op)
-    guard = guarded(e, e.op(f"icmp eq i32 {e.thread}, 0"), e.scalar(op.pred))
-    space, at = barrier_address(e, op.alloc)
-    text = f"@$1 mbarrier.arrive.expect_tx.{space}.b64 _, [$0], {op.size};"
-    e.asm(text, f"r,b,{MEMORY}", [("i32", at), ("i1", guard)])
+    arrives, places = reached(e, op)
+    guard = guarded(e, e.op(f"icmp eq i32 {e.thread}, 0"), e.scalar(op.pred), arrives)
+    for space, at in places:
+        text = f"@$1 mbarrier.arrive.expect_tx.{space}.b64 _, [$0], {op.size};"
+        e.asm(text, f"r,b,{MEMORY}", [("i32", at), ("i1", guard)])
 
 
 @lowers(ttng.ArriveBarrier)
 def _arrive(e: FunctionContext, op: ttng.ArriveBarrier) -> None:
     """One thread for all, or, where the arrivals can be shared, one of each warp for its warp."""
-    _alone(e, op)
+    arrives, places = reached(e, op)
     shared = op.count % e.num_warps == 0
     if shared:
         e.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
     guard = elected(e, e.num_warps) if shared else e.op(f"icmp eq i32 {e.thread}, 0")
     if op.pred is not None:
         guard = guarded(e, guard, e.scalar(op.pred))
-    space, at = barrier_address(e, op.alloc)
+    guard = guarded(e, guard, arrives)
     arrivals = op.count // e.num_warps if shared else op.count
     count = "" if arrivals == 1 else f", {arrivals}"
-    e.asm(f"@$1 mbarrier.arrive.{space}.b64 _, [$0]{count};", f"r,b,{MEMORY}", [("i32", at), ("i1", guard)])
-
-
-def _alone(e: FunctionContext, op: Any) -> None:
-    """Raise for an arrival at barriers of other blocks that are named."""
-    if e.module.num_ctas > 1 and (getattr(op, "multicastCTA", 0) or op.fromCTA is not None):
-        raise UnsupportedOperation(op, "for other blocks of a cluster (fromCTA, multicastCTA) is not supported")
+    for space, at in places:
+        text = f"@$1 mbarrier.arrive.{space}.b64 _, [$0]{count};"
+        e.asm(text, f"r,b,{MEMORY}", [("i32", at), ("i1", guard)])
 
 
 @lowers(ttng.WaitBarrier)
@@ -195,5 +216,4 @@ def _cluster_wait(e: FunctionContext, op: ttng.ClusterWait) -> None:
 
 @lowers(ttng.ClusterBarrier)
 def _cluster_barrier(e: FunctionContext, op: ttng.ClusterBarrier) -> None:
-    e.asm(f"barrier.cluster.arrive{'.relaxed' if op.relaxed else ''}.aligned;", MEMORY, [])
-    e.asm("barrier.cluster.wait.aligned;", MEMORY, [])
+    e.cluster_barrier(bool(op.relaxed))

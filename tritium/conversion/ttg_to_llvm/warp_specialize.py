@@ -7,7 +7,7 @@ The first warps of a block run the kernel, default regions included; the others,
               setmaxnreg                             first:    setmaxnreg
               bar.sync 1     ------ all meet ------            bar.sync 1
               <default region>                                 <partition>
-              bar.sync 1     <----- they tell -----            bar.arrive 1
+              bar.sync 1     ------ all meet ------            bar.sync 1
               …                                                ret
 
 That is all where a kernel has one such operation, at its top: workers go straight to their partition, give and take
@@ -20,7 +20,10 @@ threads among the first warps that say yes, and as many do as the operation's nu
     next:     %n = barrier.red.popc 1, false
               switch %n: 0 -> ret, 1 -> the partitions of the first operation, …
 
-**Barriers.** The warps of the kernel meet at barrier 0, all warps at 1, those of partition i at 2 + i.
+**Barriers.** The warps of the kernel meet at barrier 0, all warps at 1, those of partition i at 2 + i. In a cluster all
+warps of all blocks meet where the operation begins, so that each may use the others' mbarriers from there on. Before
+that and in the regions nothing can wait for the cluster, behind it the kernel's own warps can (warps that have ended
+count as having come); so the operation stands alone at the top of its kernel there.
 
 **Captures** are computed again by the workers, or come through shared memory (`analysis/captures`): one thread writes
 them before all meet.
@@ -64,6 +67,7 @@ class Specialization:
     direct: bool
     low: int | None = None
     high: int | None = None
+    done: bool = False  # whether only the kernel's own warps are left
     partition: tuple[int, int] | None = None  # the one that is lowered, as the numbers of the operation and in it
     next: str = "next"  # where workers that are not direct go on
 
@@ -81,6 +85,8 @@ def specialization_of(context: ModuleContext, func: Any) -> Specialization | Non
         if len(op.partitionNumWarps) > BARRIERS - FIRST_PARTITION:
             raise UnsupportedOperation(op, f"has more than {BARRIERS - FIRST_PARTITION} partitions")
     direct = len(ops) == 1 and ops[0].parent is func.regions[0].blocks[0]
+    if context.num_ctas > 1 and not direct:
+        raise UnsupportedOperation(ops[0], "of blocks in a cluster must be the only one, at the top of the kernel")
     out = Specialization(ops, direct)
     each = context.registers
     if not direct and each is not None and any(op.actualRegisters for op in ops):
@@ -112,13 +118,17 @@ def _all(e: FunctionContext) -> tuple[tuple[str, str], tuple[str, str]]:
     return ("i32", str(ALL)), ("i32", str(32 * e.module.total_warps))
 
 
+def _begin(e: FunctionContext) -> None:
+    """All meet, those of other blocks too; what they have written is seen."""
+    if e.module.num_ctas == 1:
+        _all_meet(e)
+        return
+    e.call_void("llvm.nvvm.barrier.cluster.arrive.aligned", attributes=" #1")
+    e.call_void("llvm.nvvm.barrier.cluster.wait.aligned", attributes=" #1")
+
+
 def _all_meet(e: FunctionContext) -> None:
     e.call_void("llvm.nvvm.barrier.cta.sync.aligned.count", *_all(e), attributes=" #1")
-
-
-def _tell(e: FunctionContext) -> None:
-    """Come to where all meet, without waiting for them."""
-    e.call_void("llvm.nvvm.barrier.cta.arrive.aligned.count", *_all(e), attributes=" #1")
 
 
 def _count(e: FunctionContext, says: str) -> str:
@@ -160,7 +170,7 @@ def _specialize(e: FunctionContext, op: WarpSpecialize) -> None:
     own = _registers(op, -1) or before
     _reallocate(e, before, own)
     if how.direct:
-        _all_meet(e)
+        _begin(e)
     else:
         said = e.op(f"icmp ult i32 {e.thread}, {how.number(op)}")
         _count(e, e.op(f"zext i1 {said} to i32"))
@@ -170,6 +180,7 @@ def _specialize(e: FunctionContext, op: WarpSpecialize) -> None:
         _reallocate(e, own, before)
     elif not _ends_quietly(op):
         _all_meet(e)
+    how.done = how.direct
 
 
 def _publish(e: FunctionContext, op: WarpSpecialize) -> None:
@@ -229,6 +240,7 @@ def dismiss_workers(e: FunctionContext) -> None:
 def lower_workers(e: FunctionContext) -> None:
     """Behind the kernel: where workers go, and their partitions."""
     how: Specialization = e.specialization
+    how.done = False
     e.label("workers")
     if how.direct:
         _partitions(e, how.ops[0])
@@ -272,7 +284,7 @@ def _partition(e: FunctionContext, op: Any, i: int, label: str) -> None:
     _reallocate(p, before, _registers(op, i) or before)
     how.partition = how.ops.index(op), i
     if how.direct:
-        _all_meet(p)
+        _begin(p)
     _bind_captures(p, op, region.blocks[0].args)
     lower_region(p, region)
     how.partition = None
@@ -287,11 +299,11 @@ def _return(e: FunctionContext, op: WarpReturn) -> None:
     specialize = how.ops[number]
     if how.direct:
         if not _ends_quietly(specialize):
-            _tell(e)
+            _all_meet(e)
         e.stmt("ret void")
         return
     _reallocate(e, _registers(specialize, partition), how.low)
-    _all_meet(e)  # who only told could come to the barrier again before all have left it
+    _all_meet(e)
     e.stmt(f"br label %{how.next}")
 
 

@@ -40,6 +40,7 @@ from ...ir import (
     remark,
 )
 from ...support.dataclasses import dataclass
+from .warp_specialization.clusters import check_cluster
 from .warp_specialization.consumer import Consumer, Sites
 from .warp_specialization.overlap import overlap_of
 from .warp_specialization.partition import Load, Refused, Span, marked_loops, span_of
@@ -104,7 +105,7 @@ def _check_module(func: Operation, loop: Operation) -> None:
     if warps % 4 or warps > 8:
         raise Refused(loop, f"it takes one or two groups of four warps, and num_warps is {warps}")
     if num_ctas(loop) > 1:
-        raise Refused(loop, "blocks of a cluster share what they load")
+        check_cluster(func, loop)
 
 
 def _emit(span: Span, rings: Rings, share: bool) -> None:

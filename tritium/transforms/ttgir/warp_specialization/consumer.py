@@ -116,7 +116,8 @@ class Consumer(Copy):
         b.add(ttng.WaitBarrier(view(b, ring.full, counter.slot), counter.phase))
 
     def _release(self, ring: Ring, slot: Value, where: Value | None = None) -> None:
-        self.b.add(ttng.ArriveBarrier(view(self.b, ring.empty, slot), where, self.rings.readers))
+        empty = view(self.b, ring.empty, slot)
+        self.b.add(ttng.ArriveBarrier(empty, where, self.rings.readers, None, ring.shared_by))
 
     def _held(self, body: Block) -> dict[Any, list[tuple[Ring, Visit]]]:
         """The visits that end once a product has been waited for, by the product."""

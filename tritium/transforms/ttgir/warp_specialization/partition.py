@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import scf, tt, ttg, ttng
+from ....dialects.ttg_maps import linear_layout_of
 from ....dialects.ttg_memory import MemDescType, MemoryLayout
 from ....ir import READ, WRITE, Block, Operation, Value, memory_effects
 from ..tma_copies import buffer_type, expected_bytes
@@ -70,6 +71,11 @@ class Load:
     def bytes(self) -> int:
         """How many bytes a copy brings."""
         return expected_bytes(self.buffer_type())
+
+    @property
+    def shared_by(self) -> int:
+        """The bits of a block's number in its cluster that make no difference to what it gets."""
+        return linear_layout_of(self.buffer_type()).redundant().get("block", 0)
 
 
 def _holds(user: Any, ty: MemDescType) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, scf, ttng
-from ....ir import Block, Builder
+from ....ir import Block, Builder, UnitAttr
 from ..tma_copies import start_load
 from .copies import Copy
 from .partition import Span
@@ -65,4 +65,6 @@ class Producer(Copy):
             b.add(ttng.BarrierExpect(full, true(b), ring.bytes))
         buffer = view(b, self.new(ring.buffers[i]), counter.slot)
         copy: Any = start_load(b, op, buffer, full, true(b))
+        if ring.shared_by and ring.loads[i].shared_by:
+            copy.attributes["multicast"] = UnitAttr()
         copy.set_operands([self.new(v) for v in copy.operands])

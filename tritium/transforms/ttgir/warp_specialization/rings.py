@@ -12,6 +12,10 @@ and free before V is.
 Loops that follow one another, with loads of the same types, use the same rings: blocks off the diagonal of attention
 and those on it. A ring then has several *sites*, and is first in, first out across them.
 
+**Clusters.** Each block of a cluster has rings of its own. What several blocks get alike (the operand of a product that
+is not divided among them) is copied for all of them by the first (`multicast`), which must know that the slot is free
+in all: who reads it says so to every one of them.
+
 **Depth.** As many buffers as `num_stages` says, but no more than fit (`residency` says into what): beside the rings,
 shared memory holds the buffers allocated elsewhere in the function, and what stores and conversions inside the span
 need for themselves.
@@ -20,13 +24,16 @@ need for themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from math import prod
+from operator import or_
 from typing import Any, NamedTuple
 
 from ....analysis.scratch import scratch_bytes
 from ....dialects import arith, tt, ttg, ttng
 from ....dialects.arith_casts import ExtUI
 from ....dialects.ttg_memory import MemDescType, element_bits
+from ....dialects.ttg_switches import is_on
 from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i1, i32
 from ..tma_copies import barrier_type
 from .partition import Load, Refused, Span
@@ -55,6 +62,13 @@ class Ring:
     def bytes(self) -> int:
         """Of one slot."""
         return sum(load.bytes for load in self.loads)
+
+    @property
+    def shared_by(self) -> int:
+        """Which blocks of a cluster get one copy, as bits that their numbers differ in; 0 where each has its own."""
+        if not is_on(self.loads[0].op, "multicast"):
+            return 0
+        return reduce(or_, (load.shared_by for load in self.loads))
 
     def takes(self, other: Ring) -> bool:
         """Whether what `other` is for may use this ring: the same types, in loops beside those here."""
@@ -108,6 +122,11 @@ class Rings(list[Ring]):
                 self.append(ring)
         self.depth = self.readers = 0
 
+    @property
+    def shared(self) -> bool:
+        """Whether blocks of a cluster get something by one copy."""
+        return any(ring.shared_by for ring in self)
+
     def choose_depth(self, wanted: int, func: Operation, span: Span, share: bool) -> bool:
         """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits.
 
@@ -128,12 +147,20 @@ class Rings(list[Ring]):
         self.readers = readers
         for ring in self:
             ring.buffers = [b.add(ttg.LocalAlloc(result=load.buffer_type(self.depth))) for load in ring.loads]
-            ring.full, ring.empty = (_barriers(b, around, self.depth, count) for count in (1, readers))
-        b.add(ttng.FenceAsyncShared(bCluster=False))
+            who_frees = readers << ring.shared_by.bit_count()
+            ring.full, ring.empty = (_barriers(b, around, self.depth, count) for count in (1, who_frees))
+        if self.shared:
+            b.add(ttng.FenceMBarrierInitReleaseCluster())
+        b.add(ttng.FenceAsyncShared(bCluster=self.shared))
         b.add(ttg.Barrier(ttg.AddrSpace.local))
 
     def free(self, b: Builder) -> None:
-        """The barriers are none any more: their memory may be used for something else."""
+        """The barriers are none any more: their memory may be used for something else.
+
+        Up to then other blocks of the cluster may arrive at them.
+        """
+        if self.shared:
+            b.add(ttng.ClusterBarrier(False))
         for ring in self:
             for barriers in (ring.full, ring.empty):
                 for i in range(self.depth):
