@@ -153,6 +153,7 @@ _TAIL = [
 """What is done at the end, for all generations."""
 
 LOWERING = [
+    _row("store-in-own-block", "elements are where the memory is that holds them", when=_clusters),
     _row("allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")),
     _row("allocate-shared-memory", "places for buffers and for what operations need inside"),
     _row(
@@ -194,6 +195,7 @@ ORDER = [
     ("nvgpu-warp-specialization", "sccp", "counters of rings begin with constants"),
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
+    ("store-in-own-block", "allocate-shared-memory", "its conversions go through shared memory"),
     ("allocate-warp-groups", "allocate-shared-memory", "the partitions it adds capture what the others do"),
     ("allocate-shared-memory", "proxy-fence-insertion", "who uses the same bytes follows from the places"),
     ("proxy-fence-insertion", "insert-barriers", "each thread fences what it wrote before it meets the others"),
