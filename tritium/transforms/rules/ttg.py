@@ -10,6 +10,7 @@ from typing import Any
 
 from ...dialects import arith, tt, ttg
 from ...dialects.ttg_layouts import DotOperand, NvidiaMma
+from ...dialects.ttg_operands import cluster_bases
 from ...dialects.ttg_rules import equivalent
 from ...ir import CHANGED, DenseElementsAttr, Rule, TensorType, Touched, i1, rule
 from ..ttgir.layout_flow import forward, keeps_rows, layout_of, moves_elements, repeats, takes_any_result
@@ -26,6 +27,17 @@ def _converted(value: Any) -> Any:
 def _feeds_product(op: Any) -> bool:
     """From the result of a product to the operand of another: conversions that the passes on products look for."""
     return isinstance(layout_of(op.result), DotOperand) and isinstance(layout_of(op.src), NvidiaMma)
+
+
+_BY_DESCRIPTOR = (tt.DescriptorLoad, tt.DescriptorGather)
+
+
+def _between_blocks(op: Any) -> bool:
+    """Whether a conversion moves elements from one block of a cluster to another."""
+    ty, layout = op.src.type, layout_of(op.src)
+    if layout is None or layout.ctas == 1:
+        return False
+    return cluster_bases(layout, ty.shape) != cluster_bases(layout_of(op.result), ty.shape)
 
 
 def _free(op: Any) -> bool:
@@ -77,7 +89,7 @@ def convert_of_histogram(op: Any) -> Any:
 def convert_of_local_load(op: Any) -> Any:
     """convert(local_load(m)) = local_load(m) in the new layout, read where it was read"""
     inner = op.src.defining_op
-    if inner.__class__ is not ttg.LocalLoad or not _free(op):
+    if inner.__class__ is not ttg.LocalLoad or not _free(op) or _between_blocks(op):
         return None
     new = ttg.LocalLoad.create(list(inner.operands), [op.result.type], dict(inner.attributes), loc=op.loc)
     inner.parent.insert_before(new, inner)
@@ -181,9 +193,14 @@ def split_of_convert(op: Any) -> Any:
 
 @rule(ttg.LocalAlloc, ttg.LocalStore)
 def store_of_convert(op: Any) -> Any:
-    """local_alloc(convert(x)) = local_alloc(x), local_store(convert(x), m) = local_store(x, m)"""
+    """local_alloc(convert(x)) = local_alloc(x), local_store(convert(x), m) = local_store(x, m)
+
+    Only a conversion moves elements between blocks of a cluster; but any block can load what a descriptor loads.
+    """
     inner = _converted(op.src)
-    return None if inner is None else _take(op, inner)
+    if inner is None or (_between_blocks(inner) and not isinstance(inner.src.defining_op, _BY_DESCRIPTOR)):
+        return None
+    return _take(op, inner)
 
 
 def _take(op: Any, conversion: Any) -> Touched:

@@ -13,8 +13,9 @@ lies along an axis decide:
    square as that allows; operands are divided as the result is, and whole along K.
 2. rule *axis*: along the axis of a reduction, a scan or a gather nothing is divided, and before a histogram nothing at
    all. Blocks for which the other dimensions are too short hold copies.
-3. rule *access*: loads from which such an operation takes its operands load what it needs, and stores of its results
-   store what it made. An access that two operations would divide differently follows the first.
+3. rule *access*: loads (by pointers or descriptors) from which such an operation takes its operands load what it needs,
+   and stores of its results store what it made. An access that two operations would divide differently follows the
+   first.
 
 Conversions around the operations are left to `remove-layout-conversions`, which computes what is between in the new
 layouts. Programs of one block stay as they are.
@@ -81,6 +82,17 @@ def divided_product(rows: int, columns: int, ctas: int) -> Bases:
         if columns // across >= LEAST:
             break
     return cta_bases((down, across), (down, across), (1, 0))
+
+
+_LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
+_DESCRIPTOR_STORES = (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter)
+
+
+def _accessed(op: Any) -> Value:
+    """The tensor that says how an access is divided: addresses, or what goes through a descriptor."""
+    if isinstance(op, _DESCRIPTOR_STORES):
+        return op.src  # type: ignore[no-any-return]
+    return op.operands[0] if isinstance(op, tt.Load) or not isinstance(op, _LOADS) else op.result  # type: ignore[no-any-return]
 
 
 class _Plan:
@@ -163,7 +175,7 @@ class _Plan:
             return [(op.operands[value.index + 3], layout), (op.body.last.operands[value.index], layout)]  # type: ignore[attr-defined]
         if op is None or op in self.targets:
             return []
-        if isinstance(op, tt.Load):
+        if isinstance(op, _LOADS):
             if self.access(op, value.type, layout):
                 ahead.append((value, self.accesses[op]))
             return []
@@ -183,6 +195,9 @@ class _Plan:
             elif isinstance(user, (tt.Store, tt.AtomicRMW)):
                 if i == 1:
                     self.access(user, value.type, layout)
+            elif isinstance(user, _DESCRIPTOR_STORES):
+                if value is user.src:
+                    self.access(user, value.type, layout)
             elif user not in self.targets:
                 out += [(r, forward(user, i, layout)) for r in user.results]
         return out
@@ -191,7 +206,7 @@ class _Plan:
         """Let an access be divided as `layout` is, if nothing was said before."""
         if op in self.accesses:
             return False
-        self.accesses[op] = self.blocked(op, op.operands[0].type, cluster_bases(layout, ty.shape))
+        self.accesses[op] = self.blocked(op, _accessed(op).type, cluster_bases(layout, ty.shape))
         return True
 
     # -- change -----------------------------------------------------------------------------------------------
@@ -200,7 +215,7 @@ class _Plan:
         """Change what was planned; how many operations."""
         changed = 0
         for op, layout in self.accesses.items():
-            if layout_of(op.operands[0]) is not layout and may_change("access", op):
+            if layout_of(_accessed(op)) is not layout and may_change("access", op):
                 convert_operation(op, layout)
                 changed += 1
         for op, (operands, result) in self.targets.items():

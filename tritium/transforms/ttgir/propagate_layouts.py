@@ -18,6 +18,7 @@ from typing import Any
 
 from ...dialects import arith, scf, tt, ttg
 from ...dialects.ttg_layouts import Blocked, Mma
+from ...dialects.ttg_operands import cluster_bases
 from ...ir import BlockArgument, Builder, DenseElementsAttr, Operation, TensorType, Value
 from .layout_flow import (
     backward,
@@ -43,7 +44,18 @@ _ALWAYS = {
     "ttng.tmem_load",
 }
 _ANY_OPERAND = (ttg.ConvertLayout, ttg.LocalAlloc, ttg.LocalStore)
-"""Operations whose tensor may have any layout."""
+"""Operations whose tensor may have any layout (that deals it to the blocks of a cluster as the buffer is)."""
+
+
+def keeps_blocks(op: Any) -> bool:
+    """Whether each block of a cluster has the part of a tensor that an operation stores in the block's buffer."""
+    if not isinstance(op, (ttg.LocalAlloc, ttg.LocalStore)) or op.src is None:
+        return True
+    layout, shape = layout_of(op.src), op.src.type.shape
+    if layout is None or layout.ctas == 1:
+        return True
+    buffer = op.result.type if isinstance(op, ttg.LocalAlloc) else op.dst.type
+    return cluster_bases(layout, shape) == cluster_bases(buffer.encoding, shape)
 
 
 def is_anchor(op: Any) -> bool:
@@ -139,7 +151,7 @@ class _Rewriter:
     def needed(self, op: Any) -> list[Any]:
         """The layout of each operand that has to have a certain one."""
         if isinstance(op, _ANY_OPERAND) or op.__class__ is scf.If:
-            return []
+            return [] if keeps_blocks(op) else [self.before.get(op.src)]
         if takers(op, len(op.operands) - 1) is not None:
             taking = [takers(op, i) for i in range(len(op.operands))]
             return [layout_of(values[0]) if values else None for values in taking]

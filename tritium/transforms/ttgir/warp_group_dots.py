@@ -137,14 +137,15 @@ def _is_loaded(value: Value) -> bool:
 
 
 def _shared(value: Any, index: int) -> Value:
-    """Operand 0 or 1 stored to shared memory, right where it is known."""
+    """Operand 0 or 1 stored to shared memory, right where it is known; blocks of a cluster have what they multiply."""
+    blocks = cluster_bases(value.type.encoding, value.type.shape)
     while value.defining_op.__class__ is ttg.ConvertLayout:
         value = value.defining_op.src
     ty = value.type
     order: Sequence[int] = memory_order(ty.encoding, ty.shape)
     if ty.element not in (f16, bf16):
         order = (1, 0) if index == 0 else (0, 1)
-    layout = nvmma_for(ty.shape, order, ty.element.width, cluster_bases(ty.encoding, ty.shape))
+    layout = nvmma_for(ty.shape, order, ty.element.width, blocks)
     buffer = MemDescType(ty.shape, ty.element, layout, SharedMemorySpace())
     op = ttg.LocalAlloc(value, result=buffer)
     if isinstance(value, BlockArgument):
