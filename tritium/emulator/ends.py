@@ -399,8 +399,12 @@ class Clusters:
         self.arrived |= mask
         self.owed[mask] = self.phase[self.of[mask]]
         if m.races is not None:
-            m.races.arrive(mask, m.cluster_place)
+            m.races.arrive(mask, self.places())
         self.advance()
+
+    def places(self, ahead: int = 0) -> Array:
+        """Where threads leave what they know: those of a cluster at one place, in this phase (or `ahead`) at another."""
+        return self.machine.cluster_place + 2 * self.of + (self.phase[self.of] + ahead) % 2
 
     def advance(self) -> None:
         """End the phases for which everybody has come; those who wait look again."""
@@ -409,6 +413,9 @@ class Clusters:
         ended &= self.arrived.reshape(-1, self.size).any(axis=1)
         if ended.any():
             self.phase[ended] += 1
+            if m.races is not None:
+                for cluster in np.nonzero(ended)[0]:  # who arrives from now on leaves knowledge of its own
+                    m.races.arrivals.pop(int(self.places()[cluster * self.size]), None)
             self.arrived[ended[self.of]] = False
             m.wake()
 
@@ -422,7 +429,8 @@ class Clusters:
         self.owed[go] = -1
         if m.races is not None and go.any():
             for cluster in np.unique(self.of[go]):
-                m.races.met(go & (self.of == cluster), int(m.cluster_place[cluster * self.size]))
+                here = int(self.places(-1)[cluster * self.size])
+                m.races.met(go & (self.of == cluster), here, keep=True)
         return go
 
 

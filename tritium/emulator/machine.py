@@ -79,7 +79,7 @@ class Machine(Operands):
         self.races: Races | None = Races(self, lockstep) if races else None
         self.written = Written(self) if uninitialized else None
         self.barriers, self.clusters = Barriers(self), Clusters(self)
-        self.cluster_place = ctas * BARRIERS + self.clusters.of
+        self.cluster_place = ctas * BARRIERS
         self.pc = np.zeros(self.threads, np.int32)
         self.ready = np.zeros(self.threads, np.int32)
         self.state = np.zeros(self.threads, np.int8)

@@ -175,11 +175,11 @@ class Races:
             self.arrivals[int(place)] = known if before is None else np.maximum(self.widened(before), known)
             self.advance(warps)
 
-    def met(self, mask: Array, place: int) -> None:
-        """Threads pass a barrier, and learn what all who came there know."""
+    def met(self, mask: Array, place: int, keep: bool = False) -> None:
+        """Threads pass a barrier, and learn what all who came there know; `keep`: others will pass it later."""
         warps = np.unique(np.nonzero(mask)[0] >> 5)
         known = self.knowledge(warps)
-        left = self.arrivals.pop(place, None)
+        left = self.arrivals.get(place) if keep else self.arrivals.pop(place, None)
         if left is not None:
             known = np.maximum(known, self.widened(left))
         self.clock[:, warps] = known[:, None]
