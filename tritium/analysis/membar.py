@@ -15,8 +15,9 @@ every wait.
 
 The copy engine and the tensor cores access shared memory, too. What is copied into a buffer must come behind what
 threads did with these bytes; whoever reads it has waited for the copy at an mbarrier himself, and needs nothing more.
-What an instruction reads while the thread goes on counts as read where it is waited for. An arrival at an mbarrier says
-that the threads are done with what stands in front of it: where one arrives for all, the others come first.
+What a product reads while the threads go on (`isAsync`) flies: no barrier settles it, and it counts as read where
+products are waited for. An arrival at an mbarrier says that the threads are done with what stands in front of it: where
+one arrives for all, the others come first.
 
 Warps that are specialized meet before and after; each group of them waits at barriers of its own in between.
 
@@ -42,11 +43,12 @@ _exchange = LazyModule(".exchange", __package__)
 
 
 class Use(NamedTuple):
-    """Bytes from `first` up to `end` that are read, or written."""
+    """Bytes from `first` up to `end` that are read, or written; what `flies` is read until it has been waited for."""
 
     first: int
     end: int
     writes: bool
+    flies: bool = False
 
     def clashes(self, other: Use) -> bool:
         """Whether both touch a byte and one writes it."""
@@ -62,6 +64,11 @@ class Barriers(NamedTuple):
 
     before: set[Operation]
     after: set[Operation]
+
+
+def met(state: State) -> State:
+    """What is unsettled behind a barrier."""
+    return frozenset(use for use in state if use.flies) if state else state
 
 
 def find_barriers(func: Operation, allocation: Allocation) -> Barriers:
@@ -136,12 +143,12 @@ class Walker:
         if isinstance(op, ttg.WarpSpecialize):
             return self.specialize(op, state)
         if is_barrier(op):
-            return NOTHING
+            return met(state)
         if op.name in _WAITS:
             if is_barrier(op.next) or (op.next is not None and op.next.name in (*_WAITS, "tt.return")):
                 return state  # the barrier there is for this one, too; what ends needs none
             self.found.after.add(op)
-            return NOTHING
+            return met(state)
         return self.access(op, state)
 
     def specialize(self, op: ttg.WarpSpecialize, state: State) -> State:
@@ -175,9 +182,11 @@ class Walker:
         """What is unsettled behind an operation without control flow; a barrier is asked for where it is needed."""
         own = self.allocation.buffers.get(op)
         explicit = self.explicit(op)
-        if speaks_for_all(op) and state:
+        if speaks_for_all(op) and not all(use.flies for use in state):
             self.found.before.add(op)
-            state = NOTHING
+            state = met(state)
+        if op.name == "ttng.warp_group_dot_wait":
+            state = self.landed(op, state)
         if isinstance(op, tt.Call):
             uses = explicit | _both(own)
             return self.settled(op, state, uses) | uses
@@ -186,21 +195,29 @@ class Walker:
         if not explicit:
             return state
         left = NOTHING if op.name in _STARTS else explicit
+        if getattr(op, "isAsync", False):
+            left |= {use._replace(flies=True) for use in explicit}
         return self.settled(op, state, explicit) | left
+
+    @staticmethod
+    def landed(op: Any, state: State) -> State:
+        """What flew has been read now; all of it has landed where no product may still be under way."""
+        read = {use._replace(flies=False) for use in state if use.flies}
+        return (state if op.pendings else state - met(state)) | read
 
     def scratch(self, op: Operation, own: Buffer, state: State, explicit: State) -> State:
         writes = frozenset([Use(own.offset, own.end, True)])
         state = self.settled(op, state, writes | explicit)
         left = frozenset([Use(own.offset, own.end, False)]) | explicit
-        return left if _exchange.waits_inside(op) else state | left | writes
+        return (met(state) if _exchange.waits_inside(op) else state | writes) | left
 
     def settled(self, op: Operation, state: State, uses: Iterable[Use]) -> State:
         """What is unsettled in front of `op`, with a barrier there if one of its uses clashes."""
         if op in self.found.before:
-            return NOTHING
-        if any(use.clashes(other) for use in uses for other in state):
+            return met(state)
+        if any(use.clashes(other) for use in uses for other in state if not other.flies):
             self.found.before.add(op)
-            return NOTHING
+            return met(state)
         return state
 
     def explicit(self, op: Operation) -> State:

@@ -403,7 +403,7 @@ class Clusters:
         self.advance()
 
     def places(self, ahead: int = 0) -> Array:
-        """Where threads leave what they know: those of a cluster at one place, in this phase (or `ahead`) at another."""
+        """Where the threads of each cluster leave what they know in this phase, or in the one `ahead`."""
         return self.machine.cluster_place + 2 * self.of + (self.phase[self.of] + ahead) % 2
 
     def advance(self) -> None:
