@@ -20,6 +20,7 @@ SWITCHES = {
     "wgmma": "products by one warp (mma.sync), not by four (wgmma)",
     "async-copies": "loops load where they use, not iterations ahead (no pipelining of loads)",
     "wgmma-in-flight": "each product is waited for where it is issued",
+    "products-ahead": "attention's first product is begun in the iteration that needs it, not one ahead",
     "zero-first": "sums start with zeros in registers, not with a product that adds nothing",
     "tma": "descriptors become pointers, and are loaded thread by thread",
     "tma-store-in-flight": "a store of the copy engine is waited for where it is issued",

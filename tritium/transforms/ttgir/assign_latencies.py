@@ -21,6 +21,8 @@ that others are computed from. They must be wide enough for an asynchronous copy
 want them in buffers of different layouts. A load that two products (or loads) use at different distances stays, as does
 one whose chain is longer than there are stages. Latencies that a program gives itself are taken as they are.
 
+Of two products in a row, the first may be an iteration ahead, too (`pipelining/products_ahead`).
+
 Tensor cores that multiply on their own (Blackwell's) have latencies, too; those are not assigned here.
 """
 
@@ -51,6 +53,7 @@ from .pipelining.loops import (
     set_number,
     stages_of,
 )
+from .pipelining.products_ahead import chain_of
 
 __all__ = ["LATENCY", "LatencyOptions", "assign_latencies"]
 
@@ -99,6 +102,9 @@ def _assign(loop: Any, stages: int, facts: AxisInfoAnalysis) -> int:
     latency = (stages - 1) // (max(distances.values()) + 1)
     for load in distances:
         set_number(load, LATENCY, latency)
+    chain = chain_of(loop)
+    if chain is not None:
+        set_number(chain.bridge, LATENCY, 1)
     return len(distances)
 
 

@@ -17,7 +17,8 @@ nothing in the iteration needs it, it flies on into the next one. Rules:
    read it, the branch waits.
 2. *Registers.* What the loop carries is in flight only if each iteration adds to it, or reads it before the product
    that makes it anew: else registers would be copied. Elements are of 32 bits, without sums on the side (fp8 with
-   `maxNumImpreciseAcc`). A left operand that comes in registers is made anew behind a wait.
+   `maxNumImpreciseAcc`). A left operand that comes in registers is made anew behind a wait, in this iteration if it is
+   carried.
 3. *Memory.* What flies on reads slots of a buffer with several (`memdesc_index`), or memory that the loop does not
    write. In the next iteration all of it is waited for right behind the last product that flies: copies into its slots
    stand behind that. Within the iteration, the next operation that writes memory waits.
@@ -212,7 +213,17 @@ class _Flights:
             return False
         if (ty is not f32 and ty is not i32) or _sums_on_the_side(dot):
             return False
+        if self.renewed(dot) is not None:
+            return False
         return all(self.keeps(v) for v in (dot.a, dot.b) if isinstance(v.type, MemDescType))
+
+    def renewed(self, dot: Any) -> Any:
+        """Who makes, in this iteration, what the next one has in the registers of a left operand that is carried."""
+        a = dot.a
+        if not isinstance(a.type, TensorType) or not isinstance(a, BlockArgument) or a.owner is not self.loop.body:
+            return None
+        made = _made_by(self.ops[-1].operands[a.index - 1])
+        return made if made in self.place else self.ops[-1]
 
     def keeps(self, buffer: Any) -> bool:
         """Whether nothing overwrites a buffer before the next iteration's last product."""
@@ -250,13 +261,14 @@ class _Flights:
             return self.issued(behind, place)
         return self.issued(behind, len(self.ops)) + self.issued(0, place)
 
-    def wait(self, dot: Any, place: int, rounds: int, *values: Value) -> None:
-        """Have `dot` waited for at `place` at the latest, and take `values` along."""
+    def wait(self, dot: Any, place: int, rounds: int, *values: Value, new: int | None = None) -> None:
+        """Have `dot` waited for at `place` at the latest, and take `values` along; a new wait would stand at `new`."""
         start = self.place[dot] + 1 if rounds == 0 else 0
         for wait in sorted(self.waits, key=lambda w: w.place):
             if start <= wait.place <= place and wait.pendings <= self.pending(dot, wait.place, rounds):
                 break
         else:
+            place = place if new is None else new
             wait = next((w for w in self.waits if w.place == place), _Wait(place, len(self.dots)))
             wait.pendings = min(wait.pendings, self.pending(dot, place, rounds))
             if wait not in self.waits:
@@ -265,20 +277,26 @@ class _Flights:
 
     def wait_in_iteration(self, dot: Any, fate: _Fate, flying: dict[Any, int]) -> None:
         """Rules 1 and 3 for a product that does not fly on."""
+        renewed = self.renewed(dot)
         for place in range(self.place[dot] + 1, len(self.ops)):
             op = self.ops[place]
             if op is fate.added and op not in flying:
                 return  # whose wait is for both
-            if op in (fate.read, fate.added, self.ops[-1]) or op in fate.branches or _may_overwrite(op):
+            if op in (fate.read, fate.added, renewed, self.ops[-1]) or op in fate.branches or _may_overwrite(op):
                 self.wait(dot, place, 0, *(fate.names if op is fate.read else (dot.d,)))
                 return
 
     def wait_in_next(self, dot: Any, index: int) -> None:
-        """Rule 1 for what is carried."""
+        """Rule 1 for what is carried.
+
+        It is read behind a wait for all there is: which products of an iteration before may still be in flight behind
+        one of this iteration, ptxas cannot tell, and waits for each of them then (C7514).
+        """
         value: Value = self.loop.body.args[1 + index]
         fate = self.fate(value)
         if fate.read is not None:
-            self.wait(dot, self.place[fate.read], 1, *fate.names)
+            place = self.place[fate.read]
+            self.wait(dot, place, 1, *fate.names, new=min(place, self.place[self.dots[0]]))
         self.branches(dot, fate, 1)
 
     def branches(self, dot: Any, fate: _Fate, rounds: int) -> None:
@@ -355,7 +373,7 @@ _HARMLESS = (ttg.AsyncWait, ttg.AsyncCommitGroup, ttng.WaitBarrier, ttng.FenceAs
 
 
 def _may_overwrite(op: Any) -> bool:
-    return bool(op.regions) or (bool(memory_effects(op) & WRITE) and op.__class__ not in _HARMLESS)
+    return bool(memory_effects(op) & WRITE) and op.__class__ not in _HARMLESS
 
 
 def _adds_or_carries(use: _Use) -> bool:

@@ -39,6 +39,7 @@ from .pipelining.descriptor_buffers import buffer_descriptors
 from .pipelining.expander import expand
 from .pipelining.load_lowering import copy_ahead, lower_loads
 from .pipelining.loops import loops_of
+from .pipelining.products_ahead import is_ahead
 from .pipelining.schedule import MAX_STAGE, Schedule, drop_attributes
 from .pipelining.tma_lowering import copy_by_engine
 
@@ -86,4 +87,4 @@ def _pipeline(loop: Any, facts: AxisInfoAnalysis) -> bool:
         Builder(loop.parent, loop.next, loop.loc).insert(ttg.AsyncWait([], num=0))
     loop = buffer_descriptors(loop, schedule)
     schedule.schedule_dependencies(loop)
-    return expand(loop, schedule) is not None
+    return expand(loop, schedule, peel_last=is_ahead(loop, schedule)) is not None

@@ -41,6 +41,7 @@ from .pipelining.loops import (
     needed_by,
     number_of,
 )
+from .pipelining.products_ahead import place_ahead
 from .pipelining.schedule import Cluster, Place, Schedule
 
 __all__ = ["is_safe_to_pipeline", "schedule_loops"]
@@ -125,6 +126,7 @@ def _by_latencies(loop: Any, latencies: dict[Operation, int]) -> Schedule:
     clusters = [schedule.new_cluster() for _ in range(last + 1)]
     for op, rest in left.items():
         schedule.insert(op, most - rest, clusters[last - (most - rest)])
+    place_ahead(loop, schedule)
     epilogue = schedule.new_cluster()
     for op in _branches_for_the_end(loop, left, latencies):
         schedule.insert(op, most - left[op], epilogue)

@@ -18,6 +18,10 @@ the kernel's own, and where there is no such iteration any more, it has no effec
 epilogue, and any number of iterations, none too, is right. What is made in one stage and used in a later one is carried
 from one round of the kernel to the next, for so many rounds as there are stages between.
 
+With `peel_last`, the kernel has a round less, in which all but the last stage would be of iterations that there are
+none of, and the last stage of the last iteration stands behind it: what would be wasted there can be most of an
+iteration, and the stage before the last needs no condition.
+
 In the code, `rounds[k]` has what the values of the loop are in iteration k, for the iterations that the prologue
 begins; `views[s]` what they are in the kernel for operations of stage s.
 """
@@ -37,17 +41,18 @@ from .schedule import Schedule
 __all__ = ["expand"]
 
 
-def expand(loop: Any, schedule: Schedule) -> Any:
+def expand(loop: Any, schedule: Schedule, peel_last: bool = False) -> Any:
     """The pipelined loop in place of `loop`; None, with nothing changed, where the schedule is not possible."""
     if any(op not in schedule for op in body_of(loop)):
         return None
-    made = _Expansion(loop, schedule)
+    made = _Expansion(loop, schedule, peel_last)
     return made.run() if made.is_possible() else None
 
 
 class _Expansion:
-    def __init__(self, loop: Any, schedule: Schedule) -> None:
+    def __init__(self, loop: Any, schedule: Schedule, peel_last: bool = False) -> None:
         self.loop = loop
+        self.peel_last = peel_last and not loop.unsignedCmp
         self.order = [op for op, _ in schedule.in_order(loop)]
         self.stages = {op: schedule[op].stage for op in self.order}
         self.last = max(self.stages.values(), default=0)
@@ -60,7 +65,7 @@ class _Expansion:
         self.prologue()
         spans = self.spans()
         kernel = self.kernel(spans)
-        results = kernel.results[: len(self.loop.results)]
+        results = self.epilogue(kernel, spans) if self.peel_last else kernel.results[: len(self.loop.results)]
         for result, old in zip(results, self.loop.results):
             result.hint = old.hint
         self.loop.replace_with(results)
@@ -177,7 +182,7 @@ class _Expansion:
         starts = [self.start(j, value) for j, value in enumerate(self.yielded)]
         for value, (made, used) in spans.items():
             starts += [self.rounds[k][value] for k in range(self.last - used, self.last - made)]
-        new = For.build(loop.lb, loop.ub, loop.step, starts)
+        new = For.build(loop.lb, self.before(loop.ub, 1) if self.peel_last else loop.ub, loop.step, starts)
         new.attributes.update(loop.attributes)
         new.loc = loop.loc
         self.b.insert(new)
@@ -218,19 +223,24 @@ class _Expansion:
         for argument, fresh in zip(old, new.body.args):
             fresh.hint = argument.hint
 
-    def is_there(self, new: Any, stage: int) -> Value:
-        """Whether the kernel's round has an iteration for a stage: iv < ub - (S - stage) * step."""
+    def before(self, number: Value, rounds: int) -> Value:
+        """`number` so many iterations earlier."""
+        known, step = _known(number), _known(self.loop.step)
+        if known is not None and step is not None:
+            return constant_i32(self.b, known - rounds * step, number.type)
+        return self.b.add(arith.SubI(number, self.times_step(rounds)))  # type: ignore[no-any-return]
+
+    def is_there(self, new: Any, stage: int) -> Value | None:
+        """Whether the kernel's round has an iteration for a stage: iv < ub - (S - stage) * step; None if certainly."""
         ahead, ub = self.last - stage, self.loop.ub
-        known, step = _known(ub), _known(self.loop.step)
+        if self.peel_last and ahead == 1:
+            return None
         if self.loop.unsignedCmp:  # ub - … may be below zero
             return self.b.add(arith.CmpI(arith.CmpIPredicate.ult, self.ahead(new.body.args[0], ahead), ub))  # type: ignore[no-any-return]
-        if known is not None and step is not None:
-            bound = constant_i32(self.b, known - ahead * step, ub.type)
-        else:
-            bound = self.b.add(arith.SubI(ub, self.times_step(ahead)))
+        bound = self.before(ub, ahead)
         return self.b.add(arith.CmpI(arith.CmpIPredicate.slt, new.body.args[0], bound))  # type: ignore[no-any-return]
 
-    def repeat(self, op: Operation, conditions: list[Value]) -> None:
+    def repeat(self, op: Operation, conditions: list[Value | None]) -> None:
         """An operation, in the kernel."""
         stage = self.stages[op]
         view = self.views[stage]
@@ -238,15 +248,15 @@ class _Expansion:
         if view[number].__class__ is _Later and any(v is number for v in needed_by(op)):
             view[number] = self.ahead(*view[number].parts)
         made = self.b.insert(op.clone(view))
-        if stage < self.last:
-            made = predicate(made, conditions[stage])
+        if stage < self.last and (condition := conditions[stage]) is not None:
+            made = predicate(made, condition)
         for old, new in zip(op.results, made.results):
             view[old] = new
             for j, value in enumerate(self.yielded):
                 if value is old and stage > 0:  # who is one iteration further sees the new one
                     self.views[stage - 1][self.loop.body.args[1 + j]] = new
 
-    def next_of(self, new: Any, j: int, conditions: list[Value]) -> Value:
+    def next_of(self, new: Any, j: int, conditions: list[Value | None]) -> Value:
         """What the kernel's carried value `j` is in the next round."""
         value = self.yielded[j]
         maker = value.defining_op
@@ -255,6 +265,45 @@ class _Expansion:
         stage = self.stages[maker]
         condition = None if stage == self.last else conditions[stage]
         return self.chosen(j, condition, self.views[stage][value], new.body.args[1 + j])
+
+    # -- epilogue ---------------------------------------------------------------------------------------------------
+
+    def epilogue(self, kernel: Any, spans: dict[Value, tuple[int, int]]) -> list[Value]:
+        """The last stage of the last iteration, if there is one, behind the kernel; what the loop results in."""
+        loop, b = self.loop, Builder(kernel.parent, kernel.next, self.loop.loc)
+        self.b = b
+        known: dict[Any, Any] = dict(zip(loop.body.args[1:], kernel.results))
+        at = len(self.yielded)
+        for value, (made, used) in spans.items():
+            known[value] = kernel.results[at] if used == self.last else None
+            at += used - made
+        ours = [op for op in self.order if self.stages[op] == self.last]
+        late = [j for j, value in enumerate(self.yielded) if value.defining_op in ours]
+        results = list(kernel.results[: len(self.yielded)])
+        branch, condition = None, self.is_below(loop.lb, loop.ub)
+        if any(v is loop.body.args[0] for op in ours for v in needed_by(op)):
+            known[loop.body.args[0]] = self.last_number()
+        if condition is not None:
+            branch = b.insert(scf.If.build(condition, [results[j].type for j in late], with_else=bool(late)))
+            b.at_end(branch.then_block)
+        for op in ours:
+            b.insert(op.clone(known))
+        made_last = [known[self.yielded[j]] for j in late]
+        if branch is not None:
+            b.insert(scf.Yield(made_last))
+            if branch.else_block is not None:
+                Builder(branch.else_block, None, loop.loc).insert(scf.Yield([results[j] for j in late]))
+            made_last = list(branch.results)
+        for j, value in zip(late, made_last):
+            results[j] = value
+        return results
+
+    def last_number(self) -> Value:
+        """What the loop counts in its last iteration: lb + (ub - lb - 1) / step * step."""
+        loop, b = self.loop, self.b
+        span = b.add(arith.SubI(b.add(arith.SubI(loop.ub, loop.lb)), constant_i32(b, 1, loop.ub.type)))
+        rounds = b.add(arith.DivSI(span, loop.step))
+        return b.add(arith.AddI(loop.lb, b.add(arith.MulI(rounds, loop.step))))  # type: ignore[no-any-return]
 
 
 class _Later:

@@ -1,0 +1,63 @@
+"""Attention whose first product is an iteration ahead: what it adds up is what it adds up otherwise, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.kernels import kernel_from
+
+torch = pytest.importorskip("torch")
+
+ATTENTION = """
+@triton.jit
+def kernel(q_ptr, k_ptr, v_ptr, o_ptr, total_ptr, blocks, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr,
+           CAUSAL: tl.constexpr):
+    i, j, d = tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)
+    q = tl.load(q_ptr + i[:, None] * D + d[None, :])
+    acc = tl.full((M, D), 0.25, tl.float32)
+    peak = tl.full((M,), -1e30, tl.float32)
+    total = tl.full((M,), 0.5, tl.float32)
+    for block in range(0, blocks):
+        at = block * N + j
+        k = tl.load(k_ptr + at[:, None] * D + d[None, :])
+        v = tl.load(v_ptr + at[:, None] * D + d[None, :])
+        s = tl.dot(q, k.T)
+        if CAUSAL:
+            s = tl.where(i[:, None] * 3 >= at[None, :], s, -1e20)
+        new = tl.maximum(peak, tl.max(s, 1))
+        p = tl.exp2(s - new[:, None])
+        scale = tl.exp2(peak - new)
+        total = total * scale + tl.sum(p, 1)
+        acc = tl.dot(p.to(v.dtype), v, acc * scale[:, None])
+        peak = new
+    tl.store(o_ptr + i[:, None] * D + d[None, :], acc)
+    tl.store(total_ptr + i, total)
+    tl.store(total_ptr + M + i, peak)
+"""
+
+
+@pytest.mark.share(8)
+@pytest.mark.parametrize("blocks", [0, 1, 2, 3, 4, 7])
+@pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
+@pytest.mark.parametrize(("m", "n", "d", "warps"), [(64, 32, 64, 4), (128, 64, 32, 8), (64, 64, 128, 4)])
+def test_sums_are_the_same(
+    m: int, n: int, d: int, warps: int, causal: bool, blocks: int, seed: int, tmp_path: Path
+) -> None:
+    rng = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn((rows, d), generator=rng, dtype=torch.float32).half() for rows in (m, 7 * n, 7 * n))
+    kernel = kernel_from(ATTENTION, tmp_path)
+    results = []
+    for without in ("products-ahead", "wgmma-in-flight", ""):
+        for stages in (2, 3, 4):
+            out, totals = torch.full((m, d), float("nan")), torch.full((2, m), float("nan"))
+            kernel[(1,)](
+                q, k, v, out, totals, blocks, M=m, N=n, D=d, CAUSAL=causal,
+                num_warps=warps, num_stages=stages, without=without,
+            )  # fmt: skip
+            results.append((without, stages, torch.cat([out.flatten(), totals.flatten()])))
+    expected = results[0][2]
+    assert not expected.isnan().any()
+    for without, stages, found in results:
+        assert torch.equal(found, expected), f"differs without {without or 'nothing'} at {stages} stages"
