@@ -19,6 +19,8 @@ What a product reads while the threads go on (`isAsync`) flies: no barrier settl
 products are waited for. An arrival at an mbarrier says that the threads are done with what stands in front of it: where
 one arrives for all, the others come first.
 
+An atomic operation that releases begins with a barrier of its own, which settles what was before.
+
 Warps that are specialized meet before and after; each group of them waits at barriers of its own in between.
 
 Branches join what their ends left; a loop is followed until another round adds nothing, so that the end of an iteration
@@ -31,13 +33,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..dialects import gpu, scf, tt, ttg
+from ..dialects.tt_types import MemSemantic
 from ..dialects.ttg_context import num_warps
 from ..ir import PURE, READ, WRITE, Block, IntegerAttr, Operation, Region, Value, constant_of, memory_effects
 from ..support.lazy import LazyModule
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
 
-__all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers"]
+__all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers", "meets_first"]
 
 _exchange = LazyModule(".exchange", __package__)
 
@@ -88,6 +91,14 @@ def is_barrier(op: Operation | None) -> bool:
     if op is not None and op.name == "ttng.cluster_barrier":
         return not op.relaxed  # type: ignore[attr-defined]
     return isinstance(op, gpu.Barrier) or (op is not None and op.name in _MEET)
+
+
+def meets_first(op: Any) -> bool:
+    """Whether all threads meet in front of what an operation does: an atomic one that releases what they have written.
+
+    Its lowering has a barrier for that; so it needs no other.
+    """
+    return op.name in _RELEASING and op.sem in (MemSemantic.release, MemSemantic.acq_rel)
 
 
 def speaks_for_all(op: Any) -> bool:
@@ -182,6 +193,8 @@ class Walker:
         """What is unsettled behind an operation without control flow; a barrier is asked for where it is needed."""
         own = self.allocation.buffers.get(op)
         explicit = self.explicit(op)
+        if meets_first(op):
+            state = met(state)
         if speaks_for_all(op) and not all(use.flies for use in state):
             self.found.before.add(op)
             state = met(state)
@@ -258,6 +271,9 @@ class Walker:
 
 _WAITS = ("ttg.async_wait", "ttng.async_tma_store_wait")
 """Waits for what the thread itself has begun, which other threads learn of by a barrier."""
+
+_RELEASING = ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
+"""What may release; a load that is spelt as an addition of zero does not."""
 
 _MEET = ("ttng.cluster_wait", "ttng.tensormap_fenceproxy_acquire")
 """What lets all threads of a block wait for each other, besides barriers."""

@@ -120,6 +120,27 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %y = ttg.local_load %b token %w : !buffer -> !tile
     tt.return
   }
+  // An atomic operation that releases begins with a barrier: its own scratch, the lock's in the last round, needs no
+  // other, and a barrier of the kernel's own in front of it is one too many. One that acquires has none in front.
+  // CHECK-LABEL: @lock
+  tt.func @lock(%lock: !tt.ptr<i32>) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    // CHECK: scf.while
+    // CHECK-NEXT: tt.atomic_cas acq_rel
+    scf.while : () -> () {
+      %old = tt.atomic_cas acq_rel, gpu, %lock, %zero, %one : (!tt.ptr<i32>, i32, i32) -> i32
+      %taken = arith.cmpi eq, %old, %one : i32
+      scf.condition(%taken)
+    } do {
+      scf.yield
+    }
+    // CHECK-NOT: ttg.barrier
+    // CHECK: tt.atomic_rmw exch, acq_rel
+    ttg.barrier local
+    %was = tt.atomic_rmw exch, acq_rel, gpu, %lock, %zero : (!tt.ptr<i32>, i32) -> i32
+    tt.return
+  }
   // CHECK-LABEL: @calls
   tt.func public @calls(%x: !tile) {
     %b = ttg.local_alloc : () -> !buffer
