@@ -21,6 +21,9 @@ from .tma import LEAST_ROW, fits_engine
 
 __all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons"]
 
+#: The capabilities of chips whose engine gathers and scatters rows.
+ROW_CHIPS = range(100, 120)
+
 #: Of the shared memory of a block (227 KiB on Hopper); a block of a descriptor must fit, and leave room for others.
 MOST_BYTES = 112 * 1024
 
@@ -178,8 +181,8 @@ def _outlives_iteration(op: tt.MakeTensorDescriptor) -> bool:
 
 
 def _used(op: Any, value: Value, capability: int) -> Iterator[str]:
-    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)):
-        yield "rows are gathered and scattered by pointers" if capability >= 100 else "this chip does not gather rows"
+    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and capability not in ROW_CHIPS:
+        yield "this chip does not gather or scatter rows by descriptor"
     if isinstance(op, tt.DescriptorReduce) and not reducible(op.kind, value.type.block.element):  # type: ignore[attr-defined]
         yield f"there is no {op.kind.name.lstrip('_')} of {value.type.block.element}"  # type: ignore[attr-defined]
 
@@ -189,7 +192,12 @@ def _column(op: Any, value: Value, facts: _Facts) -> Iterator[str]:
 
     Measured on an H200, 2026-11: illegal instruction; the PTX ISA does not tell.
     """
+    column = None
     if isinstance(op, (tt.DescriptorLoad, tt.DescriptorStore, tt.DescriptorReduce)):
+        column = op.indices[-1]
+    elif isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)):
+        column = op.y_offset
+    if column is not None:
         bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
-        if facts.divisor(op, op.indices[-1]) * bytes_each % LEAST_ROW:
+        if facts.divisor(op, column) * bytes_each % LEAST_ROW:
             yield f"the last offset is not known to be a multiple of {LEAST_ROW // bytes_each} (tl.multiple_of says so)"

@@ -72,6 +72,7 @@ FILES = {
         ttng.async_tma_copy_global_to_local ttng.async_tma_copy_local_to_global ttng.async_tma_reduce
         ttng.async_tma_store_wait
     """,
+    "tma_rows": "ttng.async_tma_gather ttng.async_tma_scatter",
     "warp_group": "ttng.warp_group_dot ttng.warp_group_dot_wait",
     "warp_specialize": "ttg.warp_specialize ttg.warp_yield ttg.warp_return",
 }
