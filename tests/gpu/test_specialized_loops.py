@@ -116,7 +116,7 @@ def test_persistent_products(flatten, programs, tmp_path):
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("m", "n", "d", "warps"), [(128, 64, 64, 8), (128, 128, 128, 8), (64, 64, 64, 4)])
-@pytest.mark.parametrize("without", ["", "overlap", "wgmma-in-flight"])
+@pytest.mark.parametrize("without", ["", "turns", "overlap", "wgmma-in-flight"])
 @pytest.mark.share(4)
 def test_attention(causal, m, n, d, warps, without, tmp_path):
     kernel = module_from(ATTENTION, tmp_path).kernel
@@ -134,3 +134,31 @@ def test_attention(causal, m, n, d, warps, without, tmp_path):
     want = (s.softmax(-1) @ rows[2]).reshape(-1, d)
     assert (o.double() - want).abs().max() < 4e-3
     assert is_specialized(made)
+
+
+MIXED = """
+@triton.jit
+def kernel(a, b, c, weights, K, M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
+    acc = tl.zeros((M, N), tl.float32)
+    for k in tl.range(0, K, BLOCK, warp_specialize=True):
+        w = tl.load(weights + k // BLOCK * N + tl.arange(0, N))
+        part = tl.dot(a.load([0, k]), b.load([0, k]).T)
+        acc += part * w[None, :]
+    c.store([0, 0], acc.to(tl.float16))
+"""
+
+
+@pytest.mark.parametrize("warps", [4, 8])
+@pytest.mark.share(1)
+def test_loads_by_pointers_beside_descriptors(warps, tmp_path):
+    m, n, block = 128, 64, 64
+    kernel = kernel_from(MIXED, tmp_path)
+    for trips in (1, 2, 5):
+        a, b = randoms(m, block * trips, seed=1), randoms(n, block * trips, seed=2)
+        weights, c = randoms(trips, n, seed=3).float(), torch.zeros((m, n), dtype=torch.float16)
+        at = described(a, m, block), described(b, n, block), described(c, m, n)
+        made = kernel[(1,)](*at, weights, block * trips, M=m, N=n, BLOCK=block, num_warps=warps, num_stages=3)
+        parts = [slice(block * i, block * i + block) for i in range(trips)]
+        want = sum(a[:, p].double() @ b[:, p].double().T * weights[i].double() for i, p in enumerate(parts))
+        assert (c.double() - want).abs().max() <= 2e-3 * want.abs().max()
+        assert is_specialized(made)

@@ -41,7 +41,7 @@ from ...ir import (
 )
 from ...support.dataclasses import dataclass
 from .warp_specialization.clusters import check_cluster
-from .warp_specialization.consumer import Consumer, Sites
+from .warp_specialization.consumer import Consumer, Sites, Turns
 from .warp_specialization.overlap import overlap_of
 from .warp_specialization.partition import Load, Refused, Span, marked_loops, span_of
 from .warp_specialization.producer import Producer
@@ -116,11 +116,12 @@ def _emit(span: Span, rings: Rings, share: bool) -> None:
     rings.allocate(b, first, warps)
     default, producer = Block(), Block()
     captures = _fill(producer, span, rings)
-    sites = _overlapped(module, span, rings)
+    sites, turns = _overlapped(module, span, rings, warps == 8 and is_on(module, "turns"))
     b.at(span.ops[0])
     used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
     mapping: dict[Any, Any] = {}
-    consumer = Consumer(rings, sites, Builder(default, None, b.loc), mapping, is_on(module, "wgmma-in-flight"))
+    inside = Builder(default, None, b.loc)
+    consumer = Consumer(rings, sites, turns, inside, mapping, is_on(module, "wgmma-in-flight"))
     consumer.run(span.ops)
     consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
     holder = Block()
@@ -151,23 +152,25 @@ def _module_of(op: Operation) -> Operation:
     return op
 
 
-def _overlapped(module: Operation, span: Span, rings: Rings) -> Sites:
-    """Rewrite the loops of the span that can be overlapped; where the consumer then visits the rings."""
+def _overlapped(module: Operation, span: Span, rings: Rings, in_turn: bool) -> tuple[Sites, Turns]:
+    """Rewrite the loops of the span that can be overlapped; where the consumer then visits the rings, and its turns."""
+    turns: Turns = []
     loads = {load.op: load for load in span.loads}
     origins: dict[Operation, list[Operation]] = {op: [op] for op in loads}
     if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
         inner = [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]
         for loop in inner:
-            overlap = overlap_of(loop, set(loads))
+            overlap = overlap_of(loop, set(loads), in_turn)
             if overlap is not None:
                 _replace(span, loop, overlap.rewrite())
+                turns += overlap.turns
                 for op in set(overlap.origin.values()):
                     origins[op] = [new for new, old in overlap.origin.items() if old is op]
     sites: Sites = {}
     for ring in rings:
         copies = [ops for loads in ring.sites for ops in zip(*(origins[load.op] for load in loads))]
         sites[ring] = [[Load(op) for op in ops] for ops in copies]
-    return sites
+    return sites, turns
 
 
 def _replace(span: Span, old: Operation, new: Operation) -> None:

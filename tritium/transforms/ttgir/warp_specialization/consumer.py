@@ -26,10 +26,13 @@ from .flights import GROUNDED, Flight, Flights, Wait, flights_of, is_used_from, 
 from .partition import Load
 from .rings import VIEWS, Ring, Rings, Visit, view, visit_of
 
-__all__ = ["Consumer", "Sites"]
+__all__ = ["Consumer", "Sites", "Turns"]
 
 Sites = dict[Ring, list[list[Load]]]
 """For each ring the visits of the program to be copied: the loads of each, in the order of the ring's buffers."""
+
+Turns = list[tuple[Operation, Operation]]
+"""Stretches of operations that wait for what they read in front of the first of them."""
 
 
 class Consumer(Copy):
@@ -38,7 +41,9 @@ class Consumer(Copy):
     Rings whose visits are all in the same blocks have a clock together.
     """
 
-    def __init__(self, rings: Rings, sites: Sites, b: Builder, mapping: dict[Any, Any], in_flight: bool) -> None:
+    def __init__(
+        self, rings: Rings, sites: Sites, turns: Turns, b: Builder, mapping: dict[Any, Any], in_flight: bool
+    ) -> None:
         visits = {
             ring: [visit_of(loads[0].op.parent, loads) for loads in all_loads] for ring, all_loads in sites.items()
         }
@@ -57,6 +62,11 @@ class Consumer(Copy):
                 self.last.setdefault(visit.last, []).append((ring, visit))
                 for load, buffer in zip(loads, ring.buffers):
                     self.loads.update(dict.fromkeys([load.op, *load.buffers], (ring, buffer, load)))
+        for begin, end in turns:
+            op: Any = begin
+            while op is not end:
+                op = op.next
+                self.first.setdefault(begin, []).extend(self.first.pop(op, ()))
         self.views: dict[Load, Value] = {}
         self.flights: Flights = GROUNDED
         self.held: dict[Any, list[tuple[Ring, Visit]]] = {}

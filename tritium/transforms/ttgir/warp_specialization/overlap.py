@@ -18,6 +18,16 @@ in front depends on it, but for that very accumulator. It takes from the front w
 values; what only makes larger tensors of smaller ones (`tt.broadcast`) goes with it, so that the small ones are
 carried. The back of iteration j - 1 stands in iteration j where the front would begin to wait for its product.
 
+**Turns.** Two warp groups that run the same loop may come to multiply at the same time, and then to compute at the same
+time while the tensor cores rest. So with `turns` they begin their products one after the other: whoever is about to
+issue them meets, at a named barrier of its own, the other group, which arrives there once it has issued its own.
+
+    bar.sync 8 + group, 256        my turn: the other group has issued its products
+    S' = Q·K(j); acc' = P·V(j - 1)
+    bar.arrive 9 - group, 256      the other's turn
+
+The first turn is group 0's, for which group 1 arrives in front of the loop; group 0 takes the last arrival behind it.
+
 **When.** The body has a product in the back whose first operand comes from registers, and a product in front. Loads
 stand for visits of rings here: the copies `origin` tells apart do not load, they only say where the consumer visits.
 """
@@ -27,10 +37,15 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, scf, tt, ttg, ttng
-from ....ir import WRITE, Builder, Operation, TensorType, Value, memory_effects
+from ....ir import WRITE, Builder, Operation, TensorType, Value, i32, memory_effects
 from .flights import is_summed
 
 __all__ = ["Overlap", "overlap_of"]
+
+FIRST_TURN = "{ .reg .pred p; setp.ne.u32 p, $0, 0; @p bar.arrive 8, 256; }"
+MY_TURN = "{ .reg .b32 id; add.u32 id, $0, 8; bar.sync id, 256; }"
+YOUR_TURN = "{ .reg .b32 id; sub.u32 id, 9, $0; bar.arrive id, 256; }"
+LAST_TURN = "{ .reg .pred p; setp.eq.u32 p, $0, 0; @p bar.sync 8, 256; }"
 
 _GROWS = (tt.Broadcast, tt.ExpandDims, tt.Splat)
 
@@ -39,9 +54,9 @@ class Overlap:
     """A loop in two halves: `front` and `back` operations in their order, `sums` the numbers of carried values that
     the back adds up, `handed` what it takes from the front."""
 
-    def __init__(self, loop: Any, back: set[Operation], sums: list[int]) -> None:
+    def __init__(self, loop: Any, back: set[Operation], sums: list[int], turns: bool) -> None:
         *ops, self.end = loop.body
-        self.loop, self.sums = loop, sums
+        self.loop, self.sums, self.with_turns = loop, sums, turns
         self.front = [op for op in ops if op not in back]
         self.back = [op for op in ops if op in back]
         handed: dict[Value, None] = {}
@@ -54,6 +69,7 @@ class Overlap:
         self.handed = list(handed)
         self.ahead = [i for i in range(len(loop.results)) if i not in sums]
         self.origin: dict[Operation, Operation] = {}
+        self.turns: list[tuple[Operation, Operation]] = []
 
     def _is_sum(self, value: Any) -> bool:
         return value.defining_op is None and value.index - 1 in self.sums
@@ -61,7 +77,7 @@ class Overlap:
     def rewrite(self) -> Any:
         """Put the overlapped loop in front of the old one, which stays as it is; the new operation.
 
-        `origin` has the old loads for the new ones.
+        `origin` then has the old loads for the new ones, `turns` where a turn begins and ends.
         """
         loop = self.loop
         b = Builder(loop.parent, loop, loop.loc)
@@ -85,8 +101,13 @@ class Overlap:
         new = scf.For.build(start, loop.ub, loop.step, [*self._handed(mapping), *sums])
         new.attributes.update(loop.attributes)
         new.loc = loop.loc
-        self._steady(new)
+        group = warp_group(b) if self.with_turns else None
+        self._steady(new, group)
+        if group is not None:
+            assembly(b, FIRST_TURN, group)
         b.insert(new)
+        if group is not None:
+            assembly(b, LAST_TURN, group)
         values = self._taken(new.results)
         results: dict[int, Any] = {i: values[v] for i, v in zip(self.ahead, self._nexts())}
         for i in self.sums:
@@ -95,7 +116,7 @@ class Overlap:
         results |= {i: values.get(v, v) for i in self.sums for v in [self.end.operands[i]]}
         b.insert(scf.Yield([results[i] for i in range(len(loop.results))], loc=loop.loc))
 
-    def _steady(self, new: Any) -> None:
+    def _steady(self, new: Any, group: Value | None) -> None:
         """The body: the front of an iteration, around the back of the one before."""
         body, args = self.loop.body, new.body.args
         b = Builder(new.body, None, self.loop.loc)
@@ -106,11 +127,28 @@ class Overlap:
         for i, arg in zip(self.sums, args[len(args) - len(self.sums) :]):
             before[body.args[1 + i]] = arg
         at = self._first_wait()
-        self._copy(self.front[:at], b, mapping)
-        self._copy(self.back, b, before)
+        if group is None:
+            self._copy(self.front[:at], b, mapping)
+            self._copy(self.back, b, before)
+        else:
+            self._take_turns(self.front[:at], b, mapping, before, group)
         self._copy(self.front[at:], b, mapping)
         sums = [before.get(v, v) for v in (self.end.operands[i] for i in self.sums)]
         b.insert(scf.Yield([*self._handed(mapping), *sums], loc=self.loop.loc))
+
+    def _take_turns(
+        self, front: list[Operation], b: Builder, mapping: dict[Any, Any], before: dict[Any, Any], group: Value
+    ) -> None:
+        """The products of both halves next to each other, in a turn; what they need in front of it."""
+        first = next(i for i, op in enumerate(front) if op.__class__ is ttng.WarpGroupDot)
+        last = next(i for i, op in enumerate(self.back) if op.__class__ is ttng.WarpGroupDot)
+        self._copy(front[:first], b, mapping)
+        self._copy(self.back[:last], b, before)
+        begin = assembly(b, MY_TURN, group)
+        self._copy(front[first:], b, mapping)
+        self._copy(self.back[last : last + 1], b, before)
+        self.turns.append((begin, assembly(b, YOUR_TURN, group)))
+        self._copy(self.back[last + 1 :], b, before)
 
     def _nexts(self) -> list[Value]:
         """What the front hands to the next iteration's front."""
@@ -141,8 +179,19 @@ class Overlap:
                 self.origin[copy] = op
 
 
-def overlap_of(loop: Any, loads: set[Operation]) -> Overlap | None:
-    """The halves of a loop, if it is worth it and everything in it can be told apart."""
+def warp_group(b: Builder) -> Any:
+    """Which of the consumer's warp groups this is: 0 or 1."""
+    warp = b.add(ttg.WarpId())
+    return b.add(arith.ShRUI(warp, b.add(arith.Constant.of(2, i32))))
+
+
+def assembly(b: Builder, text: str, group: Value) -> Operation:
+    """An instruction that takes the number of the warp group."""
+    return b.insert(ttg.InlineAsm(text, "r,~{memory}", False, [group], result=[]))
+
+
+def overlap_of(loop: Any, loads: set[Operation], turns: bool) -> Overlap | None:
+    """The halves of a loop, if it is worth it and everything in it can be told apart; `turns` for two warp groups."""
     body = loop.body
     for op in body:
         if op.__class__ in (scf.For, scf.If, scf.While) or (memory_effects(op) & WRITE and op is not body.last):
@@ -158,7 +207,7 @@ def overlap_of(loop: Any, loads: set[Operation]) -> Overlap | None:
     if any(op.__class__ is tt.DescriptorLoad and op not in loads for op in body):
         return None
     _take_along(body, back)
-    return Overlap(loop, back, sums)
+    return Overlap(loop, back, sums, turns)
 
 
 def _depending(body: Any, dot: Any) -> set[Operation]:

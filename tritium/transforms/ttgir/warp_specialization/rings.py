@@ -45,10 +45,15 @@ VIEWS = (ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttg.MemDescR
 
 
 class Ring:
-    """Buffers for some loads of one block, and their barriers; `sites` has the loads of each block that uses them."""
+    """Buffers for some loads of one block, and their barriers; `sites` has the loads of each block that uses them.
+
+    `shared_by` says which blocks of a cluster get one copy, as bits that their numbers differ in; 0 where each has its
+    own.
+    """
 
     def __init__(self) -> None:
         self.sites: list[list[Load]] = [[]]
+        self.shared_by = 0
         self.buffers: list[Value] = []
         self.full: Value
         self.empty: Value
@@ -63,12 +68,10 @@ class Ring:
         """Of one slot."""
         return sum(load.bytes for load in self.loads)
 
-    @property
-    def shared_by(self) -> int:
-        """Which blocks of a cluster get one copy, as bits that their numbers differ in; 0 where each has its own."""
-        if not is_on(self.loads[0].op, "multicast"):
-            return 0
-        return reduce(or_, (load.shared_by for load in self.loads))
+    def find_sharing(self) -> None:
+        """Set `shared_by`, while the loads are there."""
+        if is_on(self.loads[0].op, "multicast"):
+            self.shared_by = reduce(or_, (load.shared_by for load in self.loads))
 
     def takes(self, other: Ring) -> bool:
         """Whether what `other` is for may use this ring: the same types, in loops beside those here."""
@@ -119,6 +122,7 @@ class Rings(list[Ring]):
             if shared is not None:
                 shared.sites.append(ring.loads)
             else:
+                ring.find_sharing()
                 self.append(ring)
         self.depth = self.readers = 0
 
