@@ -22,7 +22,7 @@ _LIBRARIES = ("libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so")
 _F32, _F16, _BF16 = 0, 2, 14
 _TYPES = {"float32": _F32, "float16": _F16, "bfloat16": _BF16, "float8_e4m3fn": 28, "float8_e5m2": 29}
 _COMPUTE_F32 = 68
-_TRANSPOSE_A, _WORKSPACE = 3, 1  # attributes of a product, of a preference
+_TRANSPOSE_A, _FAST_SUMS, _WORKSPACE = 3, 25, 1  # attributes of a product, of a preference
 _HEURISTIC_BYTES = 64 + 8 + 4 + 4 + 16  # algorithm, workspace, status, waves, reserved
 
 
@@ -54,7 +54,8 @@ class CublasLt:
             raise TritiumError(f"{name} failed with status {status}")
 
     def matmul(self, a: Any, b: Any, c: Any) -> None:
-        """c = a @ b^T, for contiguous matrices (m, k), (n, k) and (m, n), summed up in float32."""
+        """c = a @ b^T, for contiguous matrices (m, k), (n, k) and (m, n), summed up in float32 (8-bit floats: in what the
+        tensor cores keep)."""
         (m, k), n = a.shape, b.shape[0]
         if tuple(b.shape) != (n, k) or tuple(c.shape) != (m, n):
             raise OptionError(
@@ -90,6 +91,8 @@ class CublasLt:
         self._call("cublasLtMatmulDescCreate", ctypes.byref(product), _I(_COMPUTE_F32), _I(_F32))
         yes = _I(1)
         self._call("cublasLtMatmulDescSetAttribute", product, _I(_TRANSPOSE_A), ctypes.byref(yes), _Z(4))
+        fast = ctypes.c_int8(int(a > _BF16))  # as kernels do unless they ask for more
+        self._call("cublasLtMatmulDescSetAttribute", product, _I(_FAST_SUMS), ctypes.byref(fast), _Z(1))
         old = _F16 if c not in (_F32, _F16, _BF16) else c  # what is added to a result of 8 bits has 16
         shapes = ((b, k, n, k), (a, k, m, k), (old, n, m, n), (c, n, m, n))
         layouts = []
