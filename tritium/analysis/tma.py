@@ -23,6 +23,7 @@ from .scratch import scratch_of
 
 __all__ = [
     "DESCRIPTOR_BYTES",
+    "LEAST_ROW",
     "STAY",
     "block_bytes",
     "box_of",

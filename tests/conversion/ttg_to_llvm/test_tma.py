@@ -8,6 +8,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tests.conversion.ttg_to_llvm.harness import aligned, from_ttgir, on_gpu
+from tritium.emulator import EmulationError
 from tritium.support import UnsupportedOperation
 
 
@@ -75,3 +76,24 @@ def test_chips_without_the_engine(capability) -> None:
     text = HEAD + "  tt.func public @k(%d: !tt.tensordesc<64x32xf32, #shared>) { tt.return }\n}\n"
     with pytest.raises(UnsupportedOperation, match="takes a tensor descriptor, .* which needs sm_90"):
         from_ttgir(text, capability)
+
+
+@tritium.jit
+def first_tile(x, out, n):
+    a = tl.make_tensor_descriptor(x, [8, n], [n, 1], [8, 16])
+    at = tl.arange(0, 8)[:, None] * 16 + tl.arange(0, 16)[None, :]
+    tl.store(out + at, a.load([0, 0]))
+
+
+@pytest.mark.parametrize(("n", "checks", "fits"), [(32, 0, True), (40, 1, True), (36, 1, False)])
+def test_rows_that_begin_inside_of_16_bytes(n, checks, fits) -> None:
+    """The engine would read elsewhere: where sizes are not known to fit, the kernel looks, and stops."""
+    x, out = aligned(np.arange(8 * n).reshape(8, n).astype(np.float16), 128), np.zeros((8, 16), np.float16)
+    gpu = on_gpu(first_tile, x, out, n, capability=90)
+    assert (gpu.count("trap"), gpu.count(r"cp\.async\.bulk\.tensor")) == (checks, 1)
+    if fits:
+        gpu.launch(1, x, out, n)
+        np.testing.assert_array_equal(out, x[:, :16])
+    else:
+        with pytest.raises(EmulationError, match="trap"):
+            gpu.launch(1, x, out, n)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analysis.tma import DESCRIPTOR_BYTES
+from ...analysis.tma import DESCRIPTOR_BYTES, LEAST_ROW
 from ...dialects import ttng
 from .context import FunctionContext, lowers
 from .mbarrier import MEMORY
@@ -50,8 +50,9 @@ def _create(e: FunctionContext, op: ttng.TensormapCreate) -> None:
         for i, value in enumerate(values):
             replace(name, value, ty, i)
 
-    base = e.scalar(op.global_address)
-    replace("global_address", e.op(f"ptrtoint {e.types_of(op.global_address.type)[0]} {base} to i64"), "i64")
+    base = _address(e, op.global_address)
+    _stop_where_odd(e, op, base, first)
+    replace("global_address", base, "i64")
     replace("rank", str(len(op.box_dim) - 1))
     each("box_dim", [e.scalar(v) for v in op.box_dim])
     each("global_dim", [e.scalar(v) for v in op.global_dim])
@@ -66,6 +67,22 @@ def _create(e: FunctionContext, op: ttng.TensormapCreate) -> None:
     text = "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned"
     operands = [("i64", _address(e, op.desc_ptr)), ("i32", near), ("i1", warp)]
     e.asm(f"@$2 {text} [$0], [$1], {DESCRIPTOR_BYTES};", f"l,r,b,{MEMORY}", operands)
+
+
+def _stop_where_odd(e: FunctionContext, op: ttng.TensormapCreate, base: str, first: str) -> None:
+    """Stop the kernel where tensor or rows begin inside of 16 bytes: the engine would drop the rest of the address.
+
+    Not an assertion, which would be a call: products by warp groups do not overlap in functions with calls.
+    """
+    values = [(op.global_address, base), *((v, e.scalar(v)) for v in op.global_stride)]
+    odd = [operand for v, operand in values if e.facts.of(v).element_divisor() % LEAST_ROW]
+    if not odd:
+        return
+    bits = odd[0]
+    for operand in odd[1:]:
+        bits = e.op(f"or i64 {bits}, {operand}")
+    bad = e.op(f"icmp ne i64 {e.op(f'and i64 {bits}, {LEAST_ROW - 1}')}, 0")
+    e.asm("@$0 trap;", f"b,{MEMORY}", [("i1", e.op(f"and i1 {bad}, {first}"))])
 
 
 def _address(e: FunctionContext, value: object) -> str:
