@@ -19,7 +19,6 @@ from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, Value
 from ...layout import LinearLayout
-from ...layout.views import row_of_registers
 from ...support import InternalError, Location, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ..llvm import module as llvm_module
@@ -355,10 +354,11 @@ def _equal_bits(e: FunctionContext, results: Sequence[Any]) -> int:
     bits = copied_bits(ty)
     if e.func is None or not all(isinstance(r.type.element, IntegerType) for r in results):
         return bits
-    for axis, size in enumerate(ty.shape):
-        count = min(size, *(e.facts.of(r).constancy[axis] for r in results))
-        if count > 1:
-            bits |= sum(1 << bit for bit in row_of_registers(linear_layout_of(ty), axis, count))
+    equal = [min(n, *(e.facts.of(r).constancy[axis] for r in results)) for axis, n in enumerate(ty.shape)]
+    if max(equal) > 1:  # elements whose numbers differ only inside of aligned groups of equal ones
+        for bit, basis in enumerate(linear_layout_of(ty).bases["register"]):
+            if all(step < n for step, n in zip(basis, equal)):
+                bits |= 1 << bit
     return bits
 
 

@@ -153,6 +153,11 @@ _TAIL = [
 """What is done at the end, for all generations."""
 
 LOWERING = [
+    _row(
+        "combine-tensor-select-and-if",
+        "branches choose tensors, also where pipelining made both",
+        when=has_any("scf.if"),
+    ),
     _row("store-in-own-block", "elements are where the memory is that holds them", when=_clusters),
     _row("allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")),
     _row("allocate-shared-memory", "places for buffers and for what operations need inside"),
