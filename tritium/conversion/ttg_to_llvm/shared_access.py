@@ -173,9 +173,17 @@ def from_memory(e: FunctionContext, ty: Type, operand: str) -> str:
 
 
 def _vector(e: FunctionContext, kind: str, elements: Sequence[str]) -> tuple[str, str]:
-    """Elements as one operand, with its type."""
+    """Elements as one operand, with its type. Bytes go as words: LLVM takes long vectors of them apart."""
     if len(elements) == 1:
         return kind, elements[0]
+    if kind == "i8" and len(elements) % 4 == 0:
+        fours = [_side_by_side(e, kind, elements[i : i + 4]) for i in range(0, len(elements), 4)]
+        words = [e.op(f"bitcast {vector} {four} to i32") for vector, four in fours]
+        return ("i32", words[0]) if len(words) == 1 else _side_by_side(e, "i32", words)
+    return _side_by_side(e, kind, elements)
+
+
+def _side_by_side(e: FunctionContext, kind: str, elements: Sequence[str]) -> tuple[str, str]:
     vector = f"<{len(elements)} x {kind}>"
     out = "poison"
     for i, v in enumerate(elements):
