@@ -61,3 +61,46 @@ def test_sums_are_the_same(
     assert not expected.isnan().any()
     for without, stages, found in results:
         assert torch.equal(found, expected), f"differs without {without or 'nothing'} at {stages} stages"
+
+
+GRADIENTS = """
+@triton.jit
+def kernel(q_ptr, k_ptr, v_ptr, d_ptr, dk_ptr, dv_ptr, blocks, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    i, j, d = tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)
+    k = tl.load(k_ptr + i[:, None] * D + d[None, :])
+    v = tl.load(v_ptr + i[:, None] * D + d[None, :])
+    dk = tl.zeros((M, D), tl.float32)
+    dv = tl.zeros((M, D), tl.float32)
+    for block in range(0, blocks):
+        at = block * N + j
+        q = tl.load(q_ptr + at[:, None] * D + d[None, :])
+        p = tl.exp2(tl.dot(k, q.T) * 0.1)
+        do = tl.load(d_ptr + at[:, None] * D + d[None, :])
+        dv += tl.dot(p.to(do.dtype), do)
+        ds = p * (tl.dot(v, do.T) - 0.5)
+        dk += tl.dot(ds.to(q.dtype), q)
+    tl.store(dk_ptr + i[:, None] * D + d[None, :], dk)
+    tl.store(dv_ptr + i[:, None] * D + d[None, :], dv)
+"""
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("blocks", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize(("m", "n", "d", "warps"), [(64, 32, 64, 4), (128, 32, 64, 4), (128, 64, 64, 8)])
+def test_gradients_are_the_same(m: int, n: int, d: int, warps: int, blocks: int, seed: int, tmp_path: Path) -> None:
+    rng = torch.Generator().manual_seed(seed)
+    k, v, q, do = (torch.randn((rows, d), generator=rng).half() * 0.5 for rows in (m, m, 7 * n, 7 * n))
+    kernel = kernel_from(GRADIENTS, tmp_path)
+    results = []
+    for without in ("products-ahead", "wgmma-in-flight", ""):
+        for stages in (1, 3, 5):
+            dk, dv = torch.full((m, d), float("nan")), torch.full((m, d), float("nan"))
+            kernel[(1,)](
+                q, k, v, do, dk, dv, blocks, M=m, N=n, D=d, num_warps=warps, num_stages=stages, without=without
+            )
+            results.append((without, stages, torch.stack([dk, dv])))
+    p = torch.exp2(0.1 * (k.double() @ q[: blocks * n].double().T))
+    expected = p @ do[: blocks * n].double()
+    assert (results[0][2][1].double() - expected).abs().max() < 1e-2 * max(float(expected.abs().max()), 1.0)
+    for without, stages, found in results:
+        assert torch.equal(found, results[0][2]), f"differs without {without or 'nothing'} at {stages} stages"

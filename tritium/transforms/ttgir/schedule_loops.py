@@ -41,7 +41,7 @@ from .pipelining.loops import (
     needed_by,
     number_of,
 )
-from .pipelining.products_ahead import place_ahead
+from .pipelining.products_ahead import place_ahead, place_ready
 from .pipelining.schedule import Cluster, Place, Schedule
 
 __all__ = ["is_safe_to_pipeline", "schedule_loops"]
@@ -127,6 +127,7 @@ def _by_latencies(loop: Any, latencies: dict[Operation, int]) -> Schedule:
     for op, rest in left.items():
         schedule.insert(op, most - rest, clusters[last - (most - rest)])
     place_ahead(loop, schedule)
+    place_ready(loop, schedule)
     epilogue = schedule.new_cluster()
     for op in _branches_for_the_end(loop, left, latencies):
         schedule.insert(op, most - left[op], epilogue)

@@ -30,7 +30,7 @@ from ....ir import Operation, TensorType, Value, is_pure
 from .loops import body_of, definition
 from .schedule import Schedule
 
-__all__ = ["Chain", "chain_of", "is_ahead", "place_ahead"]
+__all__ = ["Chain", "chain_of", "is_ahead", "place_ahead", "place_ready"]
 
 _REGISTERS = 200
 """Registers of a thread that tensors of the chain may take: 255, less what exponentials, sums of rows, addresses and
@@ -77,6 +77,30 @@ def place_ahead(loop: Any, schedule: Schedule) -> None:
         if op in schedule and schedule[op].stage == last and is_pure(op) and _is_small(op, rows):
             if all(_is_there(v, loop, schedule, last) for v in op.operands):
                 schedule.insert(op, *softmax)
+
+
+def place_ready(loop: Any, schedule: Schedule) -> None:
+    """Begin products that need no other of their iteration before those that do.
+
+    %s = %k * %q                          %s = %k * %q
+    %p = exp2(%s)                         %t = %v * %u
+    %x = %p * %u + %x0             =>     %p = exp2(%s)                     while %t is computed
+    %t = %v * %u                          %x = %p * %u + %x0
+    %y = (%p * %t) * %q + %y0             %y = (%p * %t) * %q + %y0         first factors while %x is computed
+    """
+    dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot and op in schedule]
+    if len(dots) < 3 or not is_on(loop, "products-ahead") or not is_on(loop, "wgmma-in-flight"):
+        return
+    results = [dot.d for dot in dots]
+    ready = [dot for dot in dots if not any(_hangs_on(v, r, loop) for v in dot.operands for r in results)]
+    threads = (num_warps(loop) or 4) * threads_per_warp(loop)
+    kept = sum(prod(v.type.shape) * v.type.element.width // 32 for v in results) // threads
+    if len(ready) < 2 or ready[0] is not dots[0] or kept > _REGISTERS:
+        return
+    front, stage = schedule.new_cluster(0), schedule[dots[0]].stage
+    if all(schedule[dot].stage == stage for dot in ready):
+        for dot in ready:
+            schedule.insert(dot, stage, front)
 
 
 def _is_small(op: Operation, rows: int) -> bool:
