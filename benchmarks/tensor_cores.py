@@ -169,10 +169,9 @@ def persistent() -> Iterator[Case]:
     n = 8192
     programs = torch.cuda.get_device_properties(0).multi_processor_count
     for dtype, depth in ((torch.bfloat16, 64), (torch.float8_e4m3fn, 128)):
-        a, b = rand(n, n, dtype=dtype), rand(n, n, dtype=dtype)
+        a, b = (rand(n, n, dtype=torch.float32) / 4).to(dtype), rand(n, n, dtype=dtype)  # sums of fp8 are below 448
         c = poisoned(n, n, dtype=dtype)
-        # What the sum of 8192 products of fp8 has to be scaled by does not matter to its time: it saturates.
-        blocks = [(128, 256, depth, 3, 8), (128, 128, depth, 4, 8), (128, 128, depth, 3, 4), (128, 256, depth, 4, 8)]
+        blocks = [(128, 256, depth, 3, 8), (128, 128, depth, 3, 4)]
         names = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "num_stages", "num_warps")
 
         def run(side: Side, a=a, b=b, c=c, **config: Any) -> Any:
@@ -277,7 +276,7 @@ def attention() -> Iterator[Case]:
         def check(out=out, expected=expected) -> None:
             near(out, expected, 4e-3)
 
-        blocks = [(64, 64, 3, 4), (128, 64, 3, 4), (128, 64, 3, 8), (128, 128, 2, 8), (128, 128, 3, 8), (64, 128, 2, 4)]
+        blocks = [(64, 64, 3, 4), (128, 64, 3, 4), (128, 128, 2, 8), (128, 128, 3, 8)]
         ways = [
             {"BLOCK_M": m, "BLOCK_N": n, "num_stages": s, "num_warps": w, "WARP_SPECIALIZE": ws}
             for (m, n, s, w), ws in itertools.product(blocks, (False, True))

@@ -54,8 +54,10 @@ class CublasLt:
             raise TritiumError(f"{name} failed with status {status}")
 
     def matmul(self, a: Any, b: Any, c: Any) -> None:
-        """c = a @ b^T, for contiguous matrices (m, k), (n, k) and (m, n), summed up in float32 (8-bit floats: in what the
-        tensor cores keep)."""
+        """c = a @ b^T, for contiguous matrices (m, k), (n, k) and (m, n).
+
+        Sums are float32, of 8-bit floats what the tensor cores keep of it.
+        """
         (m, k), n = a.shape, b.shape[0]
         if tuple(b.shape) != (n, k) or tuple(c.shape) != (m, n):
             raise OptionError(
