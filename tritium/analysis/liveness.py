@@ -5,6 +5,9 @@ behind all of that. A value lives from where it is made to its last use; used in
 to the end of the loop, for every iteration needs it. What a loop carries lives as long as the loop. Blocks that branch
 back make a loop of all blocks in between.
 
+A use by the copy engine lasts until it is waited for: where no wait follows in the block, whoever waits elsewhere says
+by a `ttg.local_dealloc` behind that how long the buffer is needed.
+
 Warps that are specialized run at the same time. What they share lives as long as the whole operation; what is made and
 used in one of their regions alone lives by the order there, and at one time with all that is in the other regions.
 """
@@ -17,6 +20,16 @@ from ..dialects import ttg
 from ..ir import LOOP, BlockArgument, Operation, Region, Value
 
 __all__ = ["Interval", "Order"]
+
+
+_WAITED_FOR_BY = {
+    "ttng.async_tma_copy_global_to_local": "ttng.wait_barrier",
+    "ttng.async_tma_gather": "ttng.wait_barrier",
+    "ttng.async_tma_copy_local_to_global": "ttng.async_tma_store_wait",
+    "ttng.async_tma_reduce": "ttng.async_tma_store_wait",
+    "ttng.async_tma_scatter": "ttng.async_tma_store_wait",
+}
+"""What goes on while the threads do something else, and what lets them wait for its end (both by name)."""
 
 
 class Interval(NamedTuple):
@@ -88,8 +101,16 @@ class Order:
         made = self._made(value)
         out = made
         for user in value.users:
-            out = out.join(Interval(self.begin[user], self.begin[user]))
+            out = out.join(Interval(self.begin[user], self._until(user)))
         return self.extended(out, made.first)
+
+    def _until(self, user: Operation) -> int:
+        """When an operation is done with its buffers."""
+        wait = _WAITED_FOR_BY.get(user.name)
+        op = user.next if wait is not None else None
+        while op is not None and op.name != wait:
+            op = op.next
+        return self.begin[user if op is None else op]
 
     def _made(self, value: Value) -> Interval:
         maker = value.defining_op
