@@ -18,6 +18,7 @@ from tritium.runtime import ArgumentError, TensorDescriptor, cuda_launcher
 from tritium.runtime.driver import driver
 from tritium.runtime.emulated import _HostParameters as HostParameters
 from tritium.runtime.packing import Packer
+from tritium.runtime.specialize import ParameterRule, specialize
 from tritium.runtime.tensor_maps import MapEncoder, encoders_of
 
 META = {"swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [32, 64], "fp4_padded": False}
@@ -91,8 +92,21 @@ def test_what_is_refused() -> None:
     fails("dimension 0 of a descriptor has 0 elements", shape=[0, 128])
     fails(r"stride of dimension 0 of a descriptor is 258 bytes", strides=[129, 1])
     fails(r"stride of dimension 0 of a descriptor is 0 bytes", strides=[0, 1])
+    fails("the shape of a descriptor has integers, not 64.0", shape=[64.0, 128])
+    fails("the strides of a descriptor are integers, not 128.0", strides=[128.0, 1])
     fails("last stride of a descriptor must be 1, not 2", strides=[128, 2])
     fails(r"no tensor map .*257 elements.*\n.*shape \[64, 128\].* \[257, 64\]", make=encoder(block_size=[257, 64]))
+
+
+def test_blocks_have_powers_of_two() -> None:
+    x = array((64, 128))
+    for block in ([30, 64], [0, 64], [32, 64.0]):
+        with pytest.raises(ArgumentError, match=r"must have powers of two, not \["):
+            TensorDescriptor(x, [64, 128], [128, 1], block)
+    desc = TensorDescriptor(x, [64, 128], [128, 1], [1, 1])
+    desc.block_shape = [32, 48]
+    with pytest.raises(ArgumentError, match=r"must have powers of two, not \[32, 48\]"):
+        specialize(desc, ParameterRule("desc", False, False, True, True, ""))
 
 
 def test_kernels_without_maps_have_no_encoders() -> None:

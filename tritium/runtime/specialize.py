@@ -173,6 +173,7 @@ def _descriptor(value: TensorDescriptor, rule: ParameterRule) -> tuple[Any, Any]
     info = describe(value.base)
     if info is None:
         raise ArgumentError(f"argument {rule.name!r}: the base of a TensorDescriptor must be an array")
+    value.check_block()
     block = ", ".join(map(str, value.block_shape))
     padding = ", nan" if value.padding == "nan" else ""  # what lies outside is part of the kernel
     return f"tensordesc<{info.element}[{block}]{padding}>", value.padding

@@ -18,7 +18,8 @@ class TensorDescriptor:
     """`block_shape`-sized blocks of the array `base` of `shape` and `strides` (in elements).
 
     `padding` ("zero" or "nan") is what loads put in the place of elements outside. Raises ArgumentError where rank
-    (1 to 5), alignment (16 bytes) or the last stride (1) are not what the hardware asks for, the same on every target.
+    (1 to 5), alignment (16 bytes), the last stride (1) or the block (powers of two) are not what the hardware asks for,
+    the same on every target.
     """
 
     base: Any
@@ -41,7 +42,15 @@ class TensorDescriptor:
             raise ArgumentError(f"the last stride of a TensorDescriptor must be 1, not {self.strides[-1]}")
         if self.padding not in ("zero", "nan"):
             raise ArgumentError(f"padding is 'zero' or 'nan', not {self.padding!r}")
+        self.check_block()
         self._check_alignment()
+
+    def check_block(self) -> None:
+        """ArgumentError unless the block, which may have been set after the descriptor was made, has powers of two."""
+        if any(not isinstance(n, int) or n < 1 or n & (n - 1) for n in self.block_shape):
+            raise ArgumentError(
+                f"the block of a TensorDescriptor must have powers of two, not {list(self.block_shape)}"
+            )
 
     def _check_alignment(self) -> None:
         info = describe(self.base)

@@ -68,14 +68,14 @@ class MapEncoder:
 
     def map(self, d: TensorDescriptor, address: int, name: str) -> bytes:
         """The 128 bytes."""
-        sizes = [*d.shape[:-1], d.shape[-1] * self.packed]
+        sizes = [int(n) for n in (*d.shape[:-1], d.shape[-1] * self.packed)]
         kind = _TF32 if d.round_f32_to_tf32 else _HOST_TYPES.get(self.kind, self.kind)
         try:
             return self.encode(
                 kind,
                 address,
                 sizes[::-1],
-                [s * self.size for s in d.strides[-2::-1]],
+                [int(s) * self.size for s in d.strides[-2::-1]],
                 self.box[::-1],
                 [1] * len(sizes),
                 _NO_INTERLEAVE,
@@ -107,11 +107,15 @@ class MapEncoder:
                 f"argument {name!r}: a descriptor must begin at a multiple of {_ALIGNMENT} bytes, not {address:#x}"
             )
         for axis, size in enumerate(d.shape):
+            if not hasattr(size, "__index__"):
+                raise ArgumentError(f"argument {name!r}: the shape of a descriptor has integers, not {size!r}")
             if not 0 < size < _MAX_SIZE:
                 raise ArgumentError(
                     f"argument {name!r}: dimension {axis} of a descriptor has {size} elements, not between 1 and 2**32"
                 )
         for axis, stride in enumerate(d.strides[:-1]):
+            if not hasattr(stride, "__index__"):
+                raise ArgumentError(f"argument {name!r}: the strides of a descriptor are integers, not {stride!r}")
             bytes_ = stride * self.size
             if bytes_ % _ALIGNMENT or not 0 < bytes_ < _MAX_STRIDE:
                 raise ArgumentError(
