@@ -71,6 +71,12 @@ def test_chips_without_rows() -> None:
         from_ttgir(HEAD + ROWS, 90)
 
 
+def test_windows() -> None:
+    text = HEAD + "  tt.func public @k(%d: !ttng.tensordesc_im2col<64x32xf32, #shared>) { tt.return }\n}\n"
+    with pytest.raises(UnsupportedOperation, match=r"takes a descriptor of windows \(im2col\), .* not supported yet"):
+        from_ttgir(text, 90)
+
+
 @pytest.mark.parametrize("capability", [75, 80])
 def test_chips_without_the_engine(capability) -> None:
     text = HEAD + "  tt.func public @k(%d: !tt.tensordesc<64x32xf32, #shared>) { tt.return }\n}\n"

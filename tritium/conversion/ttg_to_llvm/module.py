@@ -128,6 +128,8 @@ def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
     """Bind the arguments of a function; what LLVM should write for them."""
     out = []
     for i, arg in enumerate(func.entry.args):
+        if getattr(arg.type, "name", "") == "ttng.tensordesc_im2col":
+            raise UnsupportedOperation(func, f"takes a descriptor of windows (im2col), {arg.type}: not supported yet")
         types = types_of(arg.type)
         names = [f"%arg{i}" if len(types) == 1 else f"%arg{i}.{k}" for k in range(len(types))]
         e.bind(arg, names)
