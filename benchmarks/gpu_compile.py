@@ -3,19 +3,17 @@
     TRITIUM_TEST_TRITON=/path/to/python-with-triton python benchmarks/gpu_compile.py [--cold | --large] [--only TEXT]
 
 Warm: one process each, which compile every kernel by turns, from its source, without a cache; the least of the rounds.
-Cold: a process a compile, from the start of the interpreter to the CUBIN, with an empty cache folder. Kernels are those
-of `examples/`, as both compile them; what one of the two cannot compile is listed, and in no mean. Large: products and
-attention of `examples/` with the tiles that are fast on such a GPU, warm.
+Cold: a process a compile (`gpu_compile_worker.py`), from the start of the interpreter to the CUBIN, with no kernel in
+the cache. Kernels are those of `examples/`, as both compile them; what one of the two cannot compile is listed, and in
+no mean. Large: products and attention of `examples/` with the tiles that are fast on such a GPU, warm.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -46,47 +44,6 @@ LARGE = [  # case of examples/, names of its tile's sizes, the sizes, warps, sta
 ]
 
 
-def kernel_of(path: str, name: str) -> Any:
-    """The kernel of a Python file, which is imported now."""
-    spec = importlib.util.spec_from_file_location(re.sub(r"\W", "_", Path(path).stem), path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
-def compile_case(package: str, case: dict[str, Any]) -> dict[str, Any]:
-    """Compile a case once with `tritium` or `triton`: seconds, those of each stage, registers where they are known."""
-    compiler = importlib.import_module(f"{package}.compiler")
-    target = importlib.import_module(f"{package}.backends.compiler").GPUTarget(*TARGET)
-    fn = kernel_of(case["path"], case["kernel"])
-    names = fn.arg_names
-    types = {n: "constexpr" if n in case["constants"] else case["signature"][n] for n in names}
-    attrs = {(names.index(n),): [["tt.divisibility", d]] for n, d in case["divisible"].items()}
-    source = compiler.ASTSource(fn, types, constexprs=case["constants"], attrs=attrs)
-    start = time.perf_counter()
-    kernel = compiler.compile(source, target=target, options=case["options"])
-    seconds = time.perf_counter() - start
-    if not kernel.asm["cubin"][:4] == b"\x7fELF":
-        raise RuntimeError("no CUBIN came out")
-    stages = dict(getattr(kernel, "times", None) or {})
-    return {"seconds": seconds, "stages": stages, "registers": getattr(kernel.metadata, "n_regs", None)}
-
-
-def worker(package: str) -> None:
-    """Answer requests, a JSON text a line, until there are no more."""
-    replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what compilers print must not come between the replies
-    for line in sys.stdin:
-        try:
-            reply = compile_case(package, json.loads(line))
-        except Exception as error:  # a kernel that one of the two cannot compile is a line of the table
-            reply = {"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
-        replies.write(json.dumps(reply) + "\n")
-        replies.flush()
-
-
 class Compiler:
     """One of the two in a process of its own."""
 
@@ -96,7 +53,12 @@ class Compiler:
         cache = f"{folder}/{package}"
         variables = {"TRITON_CACHE_DIR": cache, "TRITIUM_CACHE_DIR": cache, "TRITON_ALWAYS_COMPILE": "1"}
         self.environment = {**clean, **variables, "TRITON_HOME": folder, "PYTHONWARNINGS": "ignore"}
-        self.command = [python, "-P" if sys.version_info >= (3, 11) else "-s", str(HERE), "--worker", package]
+        self.command = [
+            python,
+            "-P" if sys.version_info >= (3, 11) else "-s",
+            str(HERE.with_name("gpu_compile_worker.py")),
+            package,
+        ]
         if package == "tritium":
             self.environment["PYTHONPATH"] = str(ROOT)
         self.process = self._start()
@@ -113,25 +75,24 @@ class Compiler:
 
     def warm(self, case: dict[str, Any]) -> dict[str, Any]:
         """One compile in the process that stays."""
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(case) + "\n")
-        self.process.stdin.flush()
-        reply: dict[str, Any] = json.loads(self.process.stdout.readline() or '{"error": "the process ended"}')
-        return reply
+        return self._ask(self.process, case)
 
     def cold(self, case: dict[str, Any]) -> dict[str, Any]:
-        """One compile in a process of its own: all of the process's time."""
+        """One compile in a process of its own: from its start until it says that it has the CUBIN."""
         start = time.perf_counter()
-        done = subprocess.run(
-            self.command,
-            input=json.dumps(case) + "\n",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=self.environment,
-        )
-        reply: dict[str, Any] = json.loads(done.stdout or '{"error": "the process ended"}')
-        return {**reply, "seconds": time.perf_counter() - start}
+        process = self._start()
+        reply = self._ask(process, case)
+        seconds = time.perf_counter() - start
+        process.communicate()
+        return {**reply, "seconds": seconds}
+
+    @staticmethod
+    def _ask(process: subprocess.Popen[str], case: dict[str, Any]) -> dict[str, Any]:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps(case) + "\n")
+        process.stdin.flush()
+        reply: dict[str, Any] = json.loads(process.stdout.readline() or '{"error": "the process ended"}')
+        return reply
 
 
 def cases_in(folder: Path, only: str) -> list[dict[str, Any]]:
@@ -201,7 +162,6 @@ def table(compilers: list[Compiler], cases: list[dict[str, Any]], how: str, roun
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worker", help=argparse.SUPPRESS)
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--cold", dest="how", action="store_const", const="cold", default="warm", help="a process a compile"
@@ -210,9 +170,6 @@ def main() -> int:
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    if arguments.worker:
-        worker(arguments.worker)
-        return 0
     python = os.environ.get("TRITIUM_TEST_TRITON")
     if python is None:
         print("TRITIUM_TEST_TRITON must name a Python interpreter that has Triton 3.9")

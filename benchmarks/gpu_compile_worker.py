@@ -1,0 +1,62 @@
+"""The process that `gpu_compile.py` measures: compiles kernels with `tritium` or `triton`, a request a line.
+
+It imports nothing that it does not need: of a cold process, the start of Python, the imports and the compile are timed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import time
+from typing import Any
+
+TARGET = ("cuda", 90, 32)
+
+
+def kernel_of(path: str, name: str) -> Any:
+    """The kernel of a Python file, which is imported now."""
+    stem = "".join(c if c.isalnum() else "_" for c in os.path.basename(path).removesuffix(".py"))
+    spec = importlib.util.spec_from_file_location(stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+def compile_case(package: str, case: dict[str, Any]) -> dict[str, Any]:
+    """Compile a case once with `tritium` or `triton`: seconds, those of each stage, registers where they are known."""
+    compiler = importlib.import_module(f"{package}.compiler")
+    target = importlib.import_module(f"{package}.backends.compiler").GPUTarget(*TARGET)
+    fn = kernel_of(case["path"], case["kernel"])
+    names = fn.arg_names
+    types = {n: "constexpr" if n in case["constants"] else case["signature"][n] for n in names}
+    attrs = {(names.index(n),): [["tt.divisibility", d]] for n, d in case["divisible"].items()}
+    source = compiler.ASTSource(fn, types, constexprs=case["constants"], attrs=attrs)
+    start = time.perf_counter()
+    kernel = compiler.compile(source, target=target, options=case["options"])
+    seconds = time.perf_counter() - start
+    if not kernel.asm["cubin"][:4] == b"\x7fELF":
+        raise RuntimeError("no CUBIN came out")
+    stages = dict(getattr(kernel, "times", None) or {})
+    return {"seconds": seconds, "stages": stages, "registers": getattr(kernel.metadata, "n_regs", None)}
+
+
+def main(package: str) -> None:
+    """Answer requests, a JSON text a line, until there are no more."""
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what compilers print must not come between the replies
+    for line in sys.stdin:
+        try:
+            reply = compile_case(package, json.loads(line))
+        except Exception as error:  # a kernel that one of the two cannot compile is a line of the table
+            reply = {"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
