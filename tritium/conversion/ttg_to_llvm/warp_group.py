@@ -72,7 +72,8 @@ def _warp_group_dot(e: FunctionContext, op: ttng.WarpGroupDot) -> None:
     for first in range(0, dot.k, group):
         steps = range(first, min(first + group, dot.k), dot.depth)
         found = _issue(e, dot, steps, ["poison"] * len(sums), "0", wait=True)
-        sums = found if begins and not first else [e.op(f"fadd float {x}, {y}") for x, y in zip(sums, found)]
+        add = "fadd contract" if e.module.fusion else "fadd"
+        sums = found if begins and not first else [e.op(f"{add} float {x}, {y}") for x, y in zip(sums, found)]
     e.bind(op.d, _elements(e, op.d, sums))
 
 
