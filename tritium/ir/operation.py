@@ -263,14 +263,20 @@ class Operation:
         for region in self.regions:
             for block in list(region.blocks):
                 for op in block:
-                    yield from op.walk()
+                    if op.regions:
+                        yield from op.walk()
+                    else:  # most: without a generator of their own
+                        yield op
 
     def walk_post(self) -> Iterator[Operation]:
         """All nested operations, children first, then this one."""
         for region in self.regions:
             for block in list(region.blocks):
                 for op in block:
-                    yield from op.walk_post()
+                    if op.regions:
+                        yield from op.walk_post()
+                    else:
+                        yield op
         yield self
 
     def clone(self, mapping: dict[Any, Any] | None = None) -> Any:
