@@ -245,7 +245,7 @@ BATCH, HEADS, ROWS = 4, 32, 4096
 
 def _gradients(causal: bool, *leaves: torch.Tensor, d_out: torch.Tensor) -> list[torch.Tensor]:
     """The gradients of the first head, from the matrix of scores in float32."""
-    q, k, v = (x[:1, :1].float().requires_grad_() for x in leaves)
+    q, k, v = (x[:1, :1].detach().float().requires_grad_() for x in leaves)
     scores = q @ k.mT * q.shape[-1] ** -0.5
     if causal:
         scores = scores.masked_fill(torch.ones(ROWS, ROWS, dtype=torch.bool, device="cuda").triu(1), float("-inf"))
@@ -344,6 +344,7 @@ def best_of(case: Case, side: Side, cache: torch.Tensor) -> tuple[Configuration,
             case.check()
             once = {"it": lambda config=config: case.run(side, **config, **side.extra)}
             times.append((medians(once, cache, 5)["it"], number))
+            print(f"  {case.flops / times[-1][0] / 1e9:6.0f} {shown(config)}", flush=True)
         except Exception as error:  # a configuration that one side cannot do is that side's loss
             lost.append(f"{shown(config)}: {type(error).__name__}: {str(error).strip()[:300]}")
     if not times:
@@ -360,6 +361,7 @@ def measure(case: Case, sides: dict[str, Side], cache: torch.Tensor, rounds: int
     best: dict[str, str] = {}
     runs: dict[str, Callable[[], Any]] = {}
     for name, side in sides.items():
+        print(f" {case.name}, {name}:")
         try:
             config, lost = best_of(case, side, cache)
         except RuntimeError as error:
