@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 
+_LONGEST = 160  # characters of an instruction in a message: products name hundreds of registers
+
+
 class EmulationError(TritiumError):
     """Base of what the emulator reports. `instruction` is where it happened, None where there is no such place."""
 
@@ -131,7 +134,8 @@ class DeviceAssertion(EmulationError):
 
 def place(instruction: Instruction) -> str:
     """The PTX line of an instruction, and its line in the source where the PTX names one."""
-    lines = [f"  PTX line {instruction.line}: {instruction.text}"]
+    text = instruction.text if len(instruction.text) <= _LONGEST else instruction.text[: _LONGEST - 1] + "…"
+    lines = [f"  PTX line {instruction.line}: {text}"]
     if instruction.loc is not None:
         file, line, column = instruction.loc
         lines.append(f"  from {file}:{line}:{column}")
