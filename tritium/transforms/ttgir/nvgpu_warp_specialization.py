@@ -18,6 +18,7 @@ can; `warp_specialization.residency` counts for both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...dialects import scf, ttg
@@ -42,6 +43,7 @@ from ...ir import (
 from ...support.dataclasses import dataclass
 from .warp_specialization.clusters import check_cluster
 from .warp_specialization.consumer import Consumer, Sites, Turns
+from .warp_specialization.late_stores import late_stores_of
 from .warp_specialization.overlap import overlap_of
 from .warp_specialization.partition import Load, Refused, Span, marked_loops, span_of
 from .warp_specialization.producer import Producer
@@ -116,7 +118,7 @@ def _emit(span: Span, rings: Rings, share: bool) -> None:
     rings.allocate(b, first, warps)
     default, producer = Block(), Block()
     captures = _fill(producer, span, rings)
-    sites, turns = _overlapped(module, span, rings, warps == 8 and is_on(module, "turns"))
+    sites, turns = _rewritten(module, span, rings, warps)
     b.at(span.ops[0])
     used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
     mapping: dict[Any, Any] = {}
@@ -152,20 +154,24 @@ def _module_of(op: Operation) -> Operation:
     return op
 
 
-def _overlapped(module: Operation, span: Span, rings: Rings, in_turn: bool) -> tuple[Sites, Turns]:
-    """Rewrite the loops of the span that can be overlapped; where the consumer then visits the rings, and its turns."""
+def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple[Sites, Turns]:
+    """Rewrite the consumer's loops where it pays; where it then visits the rings, and its turns."""
     turns: Turns = []
-    loads = {load.op: load for load in span.loads}
-    origins: dict[Operation, list[Operation]] = {op: [op] for op in loads}
-    if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
-        inner = [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]
-        for loop in inner:
-            overlap = overlap_of(loop, set(loads), in_turn)
-            if overlap is not None:
-                _replace(span, loop, overlap.rewrite())
-                turns += overlap.turns
-                for op in set(overlap.origin.values()):
-                    origins[op] = [new for new, old in overlap.origin.items() if old is op]
+    origins: dict[Operation, list[Operation]] = {load.op: [load.op] for load in span.loads}
+    if rings.depth > 1 and is_on(module, "wgmma-in-flight"):
+        in_turn = warps == 8 and is_on(module, "turns")
+        overlaps, late = is_on(module, "overlap"), is_on(module, "late-stores") and is_on(module, "tma-store-in-flight")
+        for loop in [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]:
+            found = overlap_of(loop, set(origins), in_turn) if overlaps else None
+            stores = late_stores_of(loop, warps) if late and found is None and loop in span.ops else None
+            if found is not None:
+                _replace(span, loop, found.rewrite)
+                turns += found.turns
+                _follow(origins, found.origin)
+            elif stores is not None:
+                _replace(span, loop, stores.rewrite)
+                _follow(origins, stores.origin)
+                break
     sites: Sites = {}
     for ring in rings:
         copies = [ops for loads in ring.sites for ops in zip(*(origins[load.op] for load in loads))]
@@ -173,15 +179,26 @@ def _overlapped(module: Operation, span: Span, rings: Rings, in_turn: bool) -> t
     return sites, turns
 
 
-def _replace(span: Span, old: Operation, new: Operation) -> None:
-    """What used the old loop's results uses the new one's; the old one goes."""
+def _follow(origins: dict[Operation, list[Operation]], origin: dict[Operation, Operation]) -> None:
+    """New loads stand in the place of old ones."""
+    for op in set(origin.values()):
+        origins[op] = [new for new, old in origin.items() if old is op]
+
+
+def _replace(span: Span, old: Operation, rewrite: Callable[[], Operation]) -> None:
+    """`rewrite` puts an operation in front of the old loop, which goes; what used its results uses the new ones."""
+    mark = old.prev
+    new = op = rewrite()
+    added: list[Operation] = []
+    while op is not mark:
+        added.insert(0, op)
+        assert op.prev is not None or mark is None
+        op = op.prev  # type: ignore[assignment]
     for a, b in zip(old.results, new.results):
         b.hint = a.hint
     if old in span.ops:
         at = span.ops.index(old)
-        condition = new.operands[0].defining_op
-        assert condition is not None
-        span.ops[at : at + 1] = [condition, new]
+        span.ops[at : at + 1] = added
     old.replace_with(list(new.results))
 
 

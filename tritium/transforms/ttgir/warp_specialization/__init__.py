@@ -37,7 +37,9 @@ The parts, in the order of work:
 | `partition` | which operations take part, which loads the producer does, and why not where it cannot |
 | `slices` | what the producer needs to compute by itself: addresses, and the control flow around loads |
 | `rings` | which loads share a ring, how deep it is, and its operations |
+| `residency` | how many blocks share a multiprocessor, and so how many registers and slots there are |
 | `overlap` | which loops run half of an iteration beside the next one |
+| `late_stores` | which loops over tiles store a tile beside the first product of the next |
 | `flights` | which products stay in flight, when they are waited for, and so when a buffer is free |
 | `copies`, `producer`, `consumer` | the two programs |
 """

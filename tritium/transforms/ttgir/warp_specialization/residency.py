@@ -28,7 +28,7 @@ from ....dialects.ttg_memory import element_bits
 from ....ir import TensorType, Value
 from .partition import Span
 
-__all__ = ["ALL_SHARED", "HALF_REGISTERS", "HALF_SHARED", "PRODUCER_REGISTERS", "may_share"]
+__all__ = ["ALL_SHARED", "HALF_REGISTERS", "HALF_SHARED", "PRODUCER_REGISTERS", "may_share", "registers_of"]
 
 ALL_SHARED = 232448
 """Bytes of shared memory that a block may have on sm_90: 227 KiB (CUDA programming guide, compute capabilities)."""
@@ -59,9 +59,10 @@ def _held(loop: Any, warps: int) -> int:
     carried = {v for v in loop.body.last.operands if isinstance(v.type, TensorType)}
     dots = [op for op in loop.body if op.__class__ is ttng.WarpGroupDot]
     beside = {v for dot in dots for v in (dot.results[0], dot.operands[0]) if isinstance(v.type, TensorType)}
-    return sum(_registers(v, warps) for v in carried | beside)
+    return sum(registers_of(v, warps) for v in carried | beside)
 
 
-def _registers(value: Value, warps: int) -> int:
+def registers_of(value: Value, warps: int) -> int:
+    """Registers of each thread that a tensor takes, in a layout that repeats nothing."""
     ty: Any = value.type
     return prod(ty.shape) * element_bits(ty.element) // 32 // (32 * warps)
