@@ -37,11 +37,16 @@ _FLOW = (scf.For, scf.While, scf.If, ttg.WarpSpecialize)
 
 
 def find_fences(func: Operation, allocation: Allocation) -> set[Operation]:
-    """The operations of a function that need a fence in front of them."""
+    """The operations of a function that need a fence in front of them.
+
+    Whoever calls a function may have written all the memory that it is given.
+    """
     walker = _Writes(allocation)
+    called = getattr(func, "sym_visibility", None) == "private"
+    start = frozenset([Use(0, max(allocation.size, 1), True)]) if called else NOTHING
     while True:
         known = len(walker.found.before)
-        walker.region(func.regions[0], NOTHING)
+        walker.region(func.regions[0], start)
         if len(walker.found.before) == known:
             return walker.found.before
 
