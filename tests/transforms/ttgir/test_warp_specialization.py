@@ -42,6 +42,13 @@ BACK = f"""
       %bt = arith.constant dense<0.0> : tensor<64x64xf16, #blocked>
       tt.descriptor_store %a[%kk, %c0], %bt : {TILE}, tensor<64x64xf16, #blocked>
 """
+MADE = """
+      %kk = arith.muli %k, %c64 : i32
+      %one = arith.constant 1 : i64
+      %wide = arith.extsi %c64 : i32 to i64
+      %pa = tt.int_to_ptr %wide : i64 -> !tt.ptr<f16>
+      %own = tt.make_tensor_descriptor %pa, [%c64, %c64], [%wide, %one] : <f16>, <64x64xf16, #shared>
+"""
 REASONS = {
     "one stage": (LOOP.replace("{tt.warp", "{tt.num_stages = 1 : i32, tt.warp"), "it takes two stages to load ahead"),
     "no descriptors": (
@@ -53,6 +60,10 @@ REASONS = {
     ),
     "an address from memory": (LOOP.replace(INDEX, FOUND), "its address comes from tt.load"),
     "a counter that others see": (LOOP.replace(INDEX, COUNTED), "loads must not be done ahead of tt.atomic_rmw"),
+    "a descriptor of each iteration": (
+        LOOP.replace(INDEX, MADE).replace("descriptor_load %a", "descriptor_load %own"),
+        "a descriptor that an iteration makes",
+    ),
     "a tile that is written": (LOOP.replace(INDEX, BACK), "ahead of a store through the same descriptor"),
 }
 

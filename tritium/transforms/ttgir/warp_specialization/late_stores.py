@@ -31,7 +31,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, scf, tt, ttg, ttng
-from ....ir import Builder, Operation, TensorType, Value, memory_effects
+from ....ir import Builder, IntegerType, Operation, TensorType, Value, memory_effects
 from ...regions import defined_in
 from ..tma_copies import buffer_type, start_store
 from .residency import registers_of
@@ -155,6 +155,7 @@ def late_stores_of(outer: Any, warps: int) -> LateStores | None:
     found = LateStores(outer, inner)
     alone = all(memory_effects(op) == 0 for op in (*found.before, *found.after))
     carried = [v for v in (*inner.results, *found.kept) if isinstance(v.type, TensorType)]
+    alone = alone and all(isinstance(v.type, (TensorType, IntegerType)) for v in found.kept)
     fits = sum(registers_of(v, warps) for v in carried) <= MOST
     return found if found.stores and alone and fits else None
 

@@ -141,6 +141,11 @@ def _add(span: Span, op: Any) -> None:
         assert span.slice.problem is not None
         where, why = span.slice.problem
         raise Refused(where, f"warps of their own cannot load ahead: {why}")
+    for made in span.slice.ops:
+        if made.__class__ is tt.MakeTensorDescriptor:
+            raise Refused(
+                made, "loads by a descriptor that an iteration makes must end before the next one makes its own"
+            )
     span.loads.append(Load(op))
 
 
