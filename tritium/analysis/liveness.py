@@ -32,6 +32,13 @@ _WAITED_FOR_BY = {
 """What goes on while the threads do something else, and what lets them wait for its end (both by name)."""
 
 
+def _viewed(buffer: Value) -> Value:
+    """What a view is a view of, as far as it can be seen."""
+    while (maker := buffer.defining_op) is not None and maker.name.startswith("ttg.memdesc_"):
+        buffer = maker.operands[0]
+    return buffer
+
+
 class Interval(NamedTuple):
     """Operations from number `first` to number `last`, both included."""
 
@@ -107,8 +114,9 @@ class Order:
     def _until(self, user: Operation) -> int:
         """When an operation is done with its buffers."""
         wait = _WAITED_FOR_BY.get(user.name)
+        barrier = _viewed(user.barrier) if wait == "ttng.wait_barrier" else None  # type: ignore[attr-defined]
         op = user.next if wait is not None else None
-        while op is not None and op.name != wait:
+        while op is not None and (op.name != wait or (barrier and _viewed(op.operands[0]) is not barrier)):
             op = op.next
         return self.begin[user if op is None else op]
 
