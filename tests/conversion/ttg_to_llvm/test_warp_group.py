@@ -211,6 +211,16 @@ def test_partial_sums_of_fp8(imprecise: int) -> None:
         assert gpu.count("wgmma.commit_group") == groups and gpu.count("wgmma.mma_async") == 8
 
 
+def test_partial_sums_of_many_columns() -> None:
+    """256 columns in two halves, 128 rows in two tiles: each part has registers of its own."""
+    for m, n, warps in ((128, 256, (8, 1)), (128, 64, (4, 1)), (64, 256, (4, 1))):
+        a, b = buffer(64, False, 8), buffer(64, True, 8)
+        product = Product(("fp8e5", "fp8e4nv", "f32"), (m, n, 64), a, b, warps=warps, imprecise=32)
+        found, exact, given, gpu = product.run()
+        assert np.abs(found - (exact + given)).max() <= 1e-4 * np.abs(exact).max()
+        assert gpu.count("wgmma.mma_async") == 2 * max(m // 16 // warps[0], 1) * max(n // 128, 1)
+
+
 def test_in_flight() -> None:
     """Two products at once, of which the first is waited for while the second goes on."""
     dot = """%d0 = ttng.warp_group_dot %x, %y, %z {PRECISION, isAsync = true} : X * Y -> Z

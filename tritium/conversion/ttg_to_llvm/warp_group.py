@@ -25,7 +25,7 @@ if K is longer, sums of so many are made one after the other, each from zero, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ...dialects import ttng
@@ -67,23 +67,59 @@ def _warp_group_dot(e: FunctionContext, op: ttng.WarpGroupDot) -> None:
         out = _issue(e, dot, range(0, dot.k, dot.depth), sums, add, wait=not op.isAsync)
         e.bind(op.d, _elements(e, op.d, out))
         return
-    if op.useC is not None:
-        sums = [e.op(f"select i1 {e.scalar(op.useC)}, float {v}, float 0.000000e+00") for v in sums]
-    for first in range(0, dot.k, group):
-        steps = range(first, min(first + group, dot.k), dot.depth)
-        found = _issue(e, dot, steps, ["poison"] * len(sums), "0", wait=True)
-        add = "fadd contract" if e.module.fusion else "fadd"
-        sums = found if begins and not first else [e.op(f"{add} float {x}, {y}") for x, y in zip(sums, found)]
-    e.bind(op.d, _elements(e, op.d, sums))
+    e.bind(op.d, _elements(e, op.d, _in_partial_sums(e, dot, sums, group, begins)))
+
+
+def _in_partial_sums(e: FunctionContext, dot: Dot, sums: list[str], group: int, begins: bool) -> list[str]:
+    """Sums of `group` products each, from zero, that are added to `sums`; where these are zero (`begins`) the first is
+    not added.
+
+    Instructions have at most 128 columns, so that registers are left for the others.
+    """
+    use = dot.op.useC
+    if use is not None:
+        sums = [e.op(f"select i1 {e.scalar(use)}, float {v}, float 0.000000e+00") for v in sums]
+    sums, add = list(sums), "fadd contract" if e.module.fusion else "fadd"
+    jobs = [(first, part) for first in range(0, dot.k, group) for part in _parts(dot)]
+    ahead = len(sums) <= 64  # whether there are registers for two
+    flying: list[tuple[int, tuple[int, ...], list[str]]] = []
+    for n in range(len(jobs) + ahead):
+        if n < len(jobs):
+            first, (part, registers) = jobs[n]
+            steps = range(first, min(first + group, dot.k), dot.depth)
+            flying.append((first, registers, _issue(e, part, steps, ["poison"] * len(registers), "0", wait=False)))
+        if n >= ahead:
+            first, registers, words = flying.pop(0)
+            for r, value in zip(registers, _waited(e, words, ["float"] * len(words), len(flying))):
+                sums[r] = value if begins and not first else e.op(f"{add} float {sums[r]}, {value}")
+    return sums
+
+
+def _parts(dot: Dot) -> list[tuple[Dot, tuple[int, ...]]]:
+    """A product of f32 as several ones of fewer columns, with the registers of the result that each is for."""
+    columns = min(dot.columns, 128)
+    out = []
+    for (row, column), registers in dot.tiles.items():
+        for first in range(0, dot.columns, columns):
+            own = registers[first // 2 : (first + columns) // 2]
+            tile = {(row, column + first): tuple(range(len(own)))}
+            out.append((replace(dot, columns=columns, tiles=tile), own))
+    return out
+
+
+def _waited(e: FunctionContext, values: Sequence[str], kinds: Sequence[str], pendings: int) -> list[str]:
+    """The values, once at most `pendings` groups of products have not finished."""
+    statement = Statement(e)
+    statement.results(values, kinds)
+    statement.line(f"wgmma.wait_group.sync.aligned {pendings};")
+    return statement.emit()
 
 
 @lowers(ttng.WarpGroupDotWait)
 def _warp_group_dot_wait(e: FunctionContext, op: ttng.WarpGroupDotWait) -> None:
     held = [_words(e, v) if isinstance(v.type, TensorType) else [] for v in op.inputs]
-    statement = Statement(e)
-    statement.results([v for words in held for v in words], [_word(v) for v, w in zip(op.inputs, held) for _ in w])
-    statement.line(f"wgmma.wait_group.sync.aligned {op.pendings};")
-    out = iter(statement.emit())
+    kinds = [_word(v) for v, words in zip(op.inputs, held) for _ in words]
+    out = iter(_waited(e, [v for words in held for v in words], kinds, op.pendings))
     for value, result, words in zip(op.inputs, op.outputs, held, strict=True):
         if isinstance(value.type, TensorType):
             e.bind(result, _elements(e, result, [next(out) for _ in words]))
