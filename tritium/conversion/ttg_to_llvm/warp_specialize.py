@@ -20,7 +20,8 @@ threads among the first warps that say yes, and as many do as the operation's nu
     next:     %n = barrier.red.popc 1, false
               switch %n: 0 -> ret, 1 -> the partitions of the first operation, …
 
-**Barriers.** The warps of the kernel meet at barrier 0, all warps at 1, those of partition i at 2 + i. In a cluster all
+**Barriers.** The warps of the kernel meet at barrier 0, all warps at 1, those of each
+partition of several warps at one of 2 to 15. In a cluster all
 warps of all blocks meet where the operation begins, so that each may use the others' mbarriers from there on. Before
 that and in the regions nothing can wait for the cluster, behind it the kernel's own warps can (warps that have ended
 count as having come); so the operation stands alone at the top of its kernel there.
@@ -82,8 +83,8 @@ def specialization_of(context: ModuleContext, func: Any) -> Specialization | Non
     if not ops:
         return None
     for op in ops:
-        if len(op.partitionNumWarps) > BARRIERS - FIRST_PARTITION:
-            raise UnsupportedOperation(op, f"has more than {BARRIERS - FIRST_PARTITION} partitions")
+        if len(_meeting(op)) > BARRIERS - FIRST_PARTITION:
+            raise UnsupportedOperation(op, f"has more than {BARRIERS - FIRST_PARTITION} partitions of several warps")
     direct = len(ops) == 1 and ops[0].parent is func.regions[0].blocks[0]
     if context.num_ctas > 1 and not direct:
         raise UnsupportedOperation(ops[0], "of blocks in a cluster must be the only one, at the top of the kernel")
@@ -94,6 +95,13 @@ def specialization_of(context: ModuleContext, func: Any) -> Specialization | Non
         out.high = min(MOST, (each + (each - LEAST) * workers // context.num_warps) // 8 * 8)
         out.low = max(LEAST, (each - (out.high - each) * context.num_warps // workers) // 8 * 8)
     return out
+
+
+def _meeting(op: Any) -> dict[int, int]:
+    """The barrier of each partition that needs one: of several warps that do something."""
+    counts, regions = op.partitionNumWarps, op.partitions.regions
+    some = [i for i, n in enumerate(counts) if n > 1 and not isinstance(regions[i].blocks[0].first, WarpReturn)]
+    return {i: FIRST_PARTITION + k for k, i in enumerate(some)}
 
 
 def parting(context: ModuleContext, how: Specialization) -> list[str]:
@@ -279,7 +287,7 @@ def _partitions(e: FunctionContext, op: Any) -> None:
 def _partition(e: FunctionContext, op: Any, i: int, label: str) -> None:
     count, start, region = op.partitionNumWarps[i], op.warpGroupStartIds[i], op.partitions.regions[i]
     how: Specialization = e.specialization
-    p = e.of_other_warps(label, Warps(count, FIRST_PARTITION + i, alone=False), start)
+    p = e.of_other_warps(label, Warps(count, _meeting(op).get(i, ALL), alone=False), start)
     before = e.module.registers if how.direct else how.low
     _reallocate(p, before, _registers(op, i) or before)
     how.partition = how.ops.index(op), i
