@@ -225,17 +225,20 @@ def read_buffer(b: Builder, loaded: Any, buffer: Any, token: Value | None = None
 
     The allocations that the buffer stands for are erased and returned.
     """
-    gone = []
-    for user in list(loaded.users):
-        if user.__class__ is ttg.LocalAlloc and user.result.type.encoding is buffer.type.encoding:
-            user.result.replace_all_uses_with(buffer)
-            user.erase()
-            gone.append(user)
+    gone = [
+        user
+        for user in loaded.users
+        if user.__class__ is ttg.LocalAlloc and user.result.type.encoding is buffer.type.encoding
+    ]
+    for user in gone:
+        user.result.replace_all_uses_with(buffer)
     make_mutable(buffer)
-    if loaded.users:
+    if len(loaded.users) > len(gone):
         value = b.add(ttg.LocalLoad(buffer, token, result=loaded.type))
         value.hint = loaded.hint
-        loaded.replace_all_uses_with(value)
+        loaded.replace_uses_where(value, lambda user: user not in gone)
+    for user in gone:  # at last: the builder may stand in front of one
+        user.erase()
     return gone
 
 

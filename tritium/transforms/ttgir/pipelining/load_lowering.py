@@ -45,7 +45,6 @@ from .buffers import (
     is_plain_zero,
     loaded_bits,
     loaded_elements,
-    needs_registers,
     read_buffer,
     shared_layout,
     single_buffer,
@@ -124,7 +123,7 @@ def _plan(loop: Any, op: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> As
         return None
     if op.__class__ is tt.Load:
         load.contiguity = loaded_elements(facts, op)
-    load.copies += _is_for_warp_groups(op)
+    load.copies += _is_for_warp_groups(op, load.layout)
     return load
 
 
@@ -158,12 +157,10 @@ def _stages_to_use(loop: Any, op: Operation, schedule: Schedule) -> int:
     return max([first, *waits]) - own.stage
 
 
-def _is_for_warp_groups(op: Any) -> bool:
+def _is_for_warp_groups(op: Any, layout: Any) -> bool:
     """Whether products of a warp group read the buffer itself, which goes on while the next iteration begins."""
-    if needs_registers(op):
-        return False
-    (alloc,) = op.result.users
-    work = list(alloc.results)
+    allocs = [user for user in op.result.users if user.__class__ is ttg.LocalAlloc]
+    work = [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
     while work:
         for user in work.pop().users:
             if user.__class__ is ttng.WarpGroupDot:
