@@ -9,6 +9,7 @@ compiled in a process of its own: `run_isolated` starts one, and the module it n
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import threading
@@ -17,10 +18,22 @@ from functools import partial
 from typing import Any
 
 from ..support.dataclasses import dataclass
+from ..support.lazy import LazyModule
 from ..support.settings import compilation
 from .errors import BackendError
 
-__all__ = ["Machine", "dump", "library", "owning", "read", "run_isolated", "run_passes", "serve", "target_machine"]
+__all__ = [
+    "Machine",
+    "dump",
+    "gpu_library",
+    "library",
+    "owning",
+    "read",
+    "run_isolated",
+    "run_passes",
+    "serve",
+    "target_machine",
+]
 
 # llvmlite serializes every call by one lock although LLVM itself only asks for a context of one's own; these
 # entries do all the work and are safe to run in parallel (lowers two concurrent compiles from 3.5 to 1.6 s)
@@ -42,25 +55,37 @@ _UNLOCKED = (
 _FLAGS = ("-nvptx-short-ptr", "-nvptx-mad-wide-opt", "-enable-poison-reuse-guard=0")
 
 _state = threading.local()
-_setup_lock = threading.Lock()
-_binding: Any = None
+_setup_lock = threading.RLock()
+_made: dict[str, Any] = {}
+_calls = LazyModule(".llvm_calls", __package__)
 
 
 def library() -> Any:
     """llvmlite's binding, imported and initialized at the first compile (about 50 ms)."""
-    global _binding
-    if _binding is None:
-        with _setup_lock:
-            if _binding is None:
-                import llvmlite.binding as binding
+    return _made.get("binding") or _start("binding", lambda: importlib.import_module("llvmlite.binding"))
 
-                binding.initialize_all_targets()
-                binding.initialize_all_asmprinters()
+
+def gpu_library() -> Any:
+    """The part of it that code for GPUs needs (about 10 ms; see `llvm_calls`)."""
+    return _made.get("calls") or _start("calls", _calls.load)
+
+
+def _start(kind: str, load: Callable[[], Any]) -> Any:
+    with _setup_lock:
+        if kind not in _made:
+            binding = load()
+            binding.initialize_all_targets()
+            binding.initialize_all_asmprinters()
+            if not _made:  # LLVM ends the process if an option is set twice
                 for flag in _FLAGS:
                     binding.set_option("", flag)
-                _unlock(binding)
-                _binding = binding
-    return _binding
+            _unlock(binding)
+            _made[kind] = binding
+        return _made[kind]
+
+
+def _library_for(machine: Machine) -> Any:
+    return gpu_library() if machine.triple.startswith("nvptx") else library()
 
 
 def _unlock(binding: Any) -> None:
@@ -92,7 +117,7 @@ def target_machine(machine: Machine) -> Any:
     if machine not in machines:
         try:
             machines[machine] = (
-                library()
+                _library_for(machine)
                 .Target.from_triple(machine.triple)
                 .create_target_machine(
                     cpu=machine.cpu, features=machine.features, opt=machine.level, reloc="pic", codemodel="default"
@@ -122,7 +147,7 @@ def _free(capi: Any, module: Any, context: Any) -> None:
 
 def read(text: str, machine: Machine) -> Any:
     """The verified module of LLVM `text`, in a context of its own; BackendError with LLVM's message."""
-    llvm, made = library(), target_machine(machine)
+    llvm, made = _library_for(machine), target_machine(machine)
     try:
         module = owning(llvm.parse_assembly(text, llvm.create_context()))
         module.triple = machine.triple

@@ -11,14 +11,14 @@ import pytest
 from tests.backends.nvidia.texts import add
 from tritium.backends.compiler import UserText
 from tritium.backends.errors import BackendError
-from tritium.backends.llvm import library, target_machine
+from tritium.backends.llvm import gpu_library, target_machine
 from tritium.backends.nvidia import codegen
 from tritium.backends.nvidia.asm_constraints import asm_is_plain
 from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
 
 HOPPER = Chip(90, 84)
 KNOWN = sorted(codegen._KNOWN)
-NEWEST = pytest.mark.skipif(library().llvm_version_info[0] < 22, reason="an older LLVM, which knows fewer chips")
+NEWEST = pytest.mark.skipif(gpu_library().llvm_version_info[0] < 22, reason="an older LLVM, which knows fewer chips")
 
 ASM = """define ptx_kernel void @k(ptr addrspace(1) %x) {{
   %v = load {ty}, ptr addrspace(1) %x
@@ -94,7 +94,7 @@ def test_chips_that_cannot_be(capability: int, version: int, message: str) -> No
 
 
 def test_an_older_llvm_says_which_one_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library(), "llvm_version_info", (20, 1, 0))
+    monkeypatch.setattr(gpu_library(), "llvm_version_info", (20, 1, 0))
     assert Chip(90, 90).machine().features == "+ptx87"
     with pytest.raises(BackendError, match=r"LLVM 20 does not know sm_121: llvmlite with LLVM 21"):
         Chip(121, 90).machine()

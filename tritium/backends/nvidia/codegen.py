@@ -35,11 +35,11 @@ from ...support.dataclasses import dataclass
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import BackendError
-from ..llvm import Machine, dump, library, read, run_isolated, run_passes, target_machine
+from ..llvm import Machine, dump, gpu_library, read, run_isolated, run_passes, target_machine
 from .asm_constraints import asm_is_plain
 from .libdevice import link_libraries
 
-__all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "library", "optimize", "optimized_module"]
+__all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "gpu_library", "optimize", "optimized_module"]
 
 LEVEL = 1
 SELECTION_LEVEL = 2
@@ -105,7 +105,7 @@ class Chip:
 
     def machine(self) -> Machine:
         """LLVM's description; BackendError if this LLVM is too old for the chip."""
-        release = library().llvm_version_info[0]
+        release = gpu_library().llvm_version_info[0]
         least = _KNOWN[self.capability][1]
         if release < least:
             raise BackendError(
@@ -179,7 +179,7 @@ def optimized_module(text: str, chip: Chip, libraries: tuple[tuple[str, str], ..
 
 def _run_level(module: Any, level: int, machine: Any) -> None:
     """LLVM's pipeline of a level, with the costs of a target machine or none."""
-    llvm = library()
+    llvm = gpu_library()
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = options.loop_vectorization = options.loop_interleaving = False
     builder = llvm.create_pass_builder(machine, options)

@@ -68,7 +68,7 @@ class CUDABackend(GPUBackend):
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""
         _ = self.stage_functions.make_ttir
-        _codegen.library()
+        _codegen.gpu_library()
 
 
 class _LazyBuild:

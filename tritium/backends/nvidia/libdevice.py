@@ -16,7 +16,7 @@ from ...support import settings
 from ...support.folders import read_record, write_record
 from ...support.suggestions import did_you_mean
 from ..errors import BackendError, ToolMissing
-from ..llvm import library, owning, run_passes
+from ..llvm import gpu_library, owning, run_passes
 from .toolchain import require_tool
 
 __all__ = ["link_libraries"]
@@ -48,7 +48,7 @@ def link_libraries(module: Any, text: str, libraries: tuple[tuple[str, str], ...
             _link(module, _slice(path, name))
     _hide(module, own)
     if ftz:
-        llvm = library()
+        llvm = gpu_library()
         module.link_in(llvm.parse_assembly(_FLUSH, module._context))
 
 
@@ -66,7 +66,7 @@ def _hide(module: Any, visible: set[str]) -> None:
 def _link(module: Any, bitcode: bytes) -> None:
     other = None
     try:
-        other = library().parse_bitcode(bitcode, module._context)
+        other = gpu_library().parse_bitcode(bitcode, module._context)
         other.triple, other.data_layout = module.triple, module.data_layout
         module.link_in(other)
     except RuntimeError as error:
@@ -84,7 +84,7 @@ def _read(name: str, path: str) -> bytes:
     if data[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b"):
         return data
     try:
-        llvm = library()
+        llvm = gpu_library()
         return bytes(owning(llvm.parse_assembly(data.decode(), llvm.create_context())).as_bitcode())
     except (RuntimeError, UnicodeDecodeError) as error:
         raise BackendError(f"the library {name!r} ({path}) is neither bitcode nor LLVM text: {error}") from None
@@ -99,7 +99,7 @@ def _slice(path: str, name: str) -> bytes:
             f"the library function {name} is taken from libdevice, which is not at {path!r}: {error.strerror}\n"
             "hint: TRITON_LIBDEVICE_PATH and the option extern_libs name it; without them it is searched for"
         ) from None
-    release = ".".join(map(str, library().llvm_version_info))
+    release = ".".join(map(str, gpu_library().llvm_version_info))
     identity = f"{_FORMAT}|{path}|{status.st_size}|{status.st_mtime_ns}|{release}"
     key = (identity, name)
     if key not in _slices:
@@ -114,7 +114,7 @@ def _slice(path: str, name: str) -> bytes:
 
 
 def _cut(path: str, name: str) -> bytes:
-    llvm = library()
+    llvm = gpu_library()
     try:
         module = owning(llvm.parse_bitcode(Path(path).read_bytes(), llvm.create_context()))
         defined = _defined(module)

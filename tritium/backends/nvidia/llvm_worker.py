@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..llvm import library, read, serve
+from ..llvm import gpu_library, read, serve
 from .codegen import Chip, emit_text, optimized_module
 
 
@@ -16,7 +16,7 @@ def run_stage(request: dict[str, Any], text: str) -> bytes:
         libraries = tuple((name, path) for name, path in request["libraries"])
         return optimized_module(text, chip, libraries, request["ftz"])[1].encode()
     if request["fewer_registers"]:
-        library().set_option("", "-nvptx-sched4reg")
+        gpu_library().set_option("", "-nvptx-sched4reg")
     return emit_text(read(text, chip.machine()), chip).encode()
 
 
