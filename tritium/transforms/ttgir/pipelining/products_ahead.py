@@ -32,17 +32,18 @@ from .schedule import Schedule
 
 __all__ = ["Chain", "chain_of", "is_ahead", "place_ahead", "place_ready"]
 
-_REGISTERS = 200
-"""Registers of a thread that tensors of the chain may take: 255, less what exponentials, sums of rows, addresses and
-descriptors took in FlashAttention's shapes when this was tuned (November 2026)."""
+_REGISTERS = range(112, 200)
+"""Registers of a thread that tensors of the chain may take. At most: 255, less what exponentials, sums of rows,
+addresses and descriptors took in FlashAttention's shapes. At least: what leaves no room for another block on the
+multiprocessor. Blocks that share one keep its tensor cores busy by turns; there this order cost 15 % (attention of
+64 x 64 with 64 columns and four warps on an H200: 383 TFLOP/s without, 325 with it; November 2026)."""
 
-_READY_REGISTERS = 176
-"""The same for all results of a loop whose products that are ready begin first: above, gradients of attention spill."""
+_READY_REGISTERS = range(112, 176)
+"""The same for all results of a loop whose products that are ready begin first: with more, gradients of attention keep
+some in memory."""
 
 _WARPS = 8
-"""Warps of a block from which on a loop is changed. Several blocks of four warps, which have the smaller tiles, share a
-multiprocessor, and keep its tensor cores busy by turns; there the few instructions more of this order cost more than it
-brings (attention of 64 x 64 with 64 columns on an H200: 383 TFLOP/s without, 367 with it; November 2026)."""
+"""Warps of a block from which on a loop is changed."""
 
 
 class Chain(NamedTuple):
@@ -56,13 +57,7 @@ class Chain(NamedTuple):
 def chain_of(loop: Any) -> Chain | None:
     """The products of a loop of which the first could be begun an iteration ahead; None where there are none such."""
     dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot]
-    if (
-        len(dots) != 2
-        or loop.unsignedCmp
-        or (num_warps(loop) or 4) < _WARPS
-        or not is_on(loop, "products-ahead")
-        or not is_on(loop, "wgmma-in-flight")
-    ):
+    if len(dots) != 2 or loop.unsignedCmp or not _is_wanted(loop):
         return None
     first, second = dots
     bridge = _computed_by(second.a)
@@ -70,9 +65,14 @@ def chain_of(loop: Any) -> Chain | None:
         return None
     if any(_hangs_on(v, first.d, loop) for v in second.b.defining_op.operands if second.b.defining_op is not None):
         return None
-    if set(second.d.users) != {loop.body.last} or _registers(first, second) > _REGISTERS:
+    if set(second.d.users) != {loop.body.last} or _registers(first, second) not in _REGISTERS:
         return None
     return Chain(first, second, bridge)
+
+
+def _is_wanted(loop: Any) -> bool:
+    """Whether blocks have many warps, and may do this."""
+    return (num_warps(loop) or 4) >= _WARPS and is_on(loop, "products-ahead") and is_on(loop, "wgmma-in-flight")
 
 
 def place_ahead(loop: Any, schedule: Schedule) -> None:
@@ -103,13 +103,13 @@ def place_ready(loop: Any, schedule: Schedule) -> None:
     %y = (%p * %t) * %q + %y0             %y = (%p * %t) * %q + %y0         first factors while %x is computed
     """
     dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot and op in schedule]
-    if len(dots) < 3 or not is_on(loop, "products-ahead") or not is_on(loop, "wgmma-in-flight"):
+    if len(dots) < 3 or not _is_wanted(loop):
         return
     results = [dot.d for dot in dots]
     ready = [dot for dot in dots if not any(_hangs_on(v, r, loop) for v in dot.operands for r in results)]
     threads = (num_warps(loop) or 4) * threads_per_warp(loop)
     kept = sum(prod(v.type.shape) * v.type.element.width // 32 for v in results) // threads
-    if len(ready) < 2 or ready[0] is not dots[0] or kept > _READY_REGISTERS:
+    if len(ready) < 2 or ready[0] is not dots[0] or kept not in _READY_REGISTERS:
         return
     front, stage = schedule.new_cluster(0), schedule[dots[0]].stage
     if all(schedule[dot].stage == stage for dot in ready):
