@@ -26,7 +26,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 // #shared1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 // #smem = #ttg.shared_memory
-// module attributes {ttg.maxnreg = 128 : i32, "ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+// module attributes {ttg.maxnreg = 80 : i32, "ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
 //   tt.func public @product(%a: !tt.tensordesc<64x64xf16, #shared>, %b: !tt.tensordesc<64x64xf16, #shared>, %m: i32, %n: i32, %k: i32) -> tensor<64x64xf32, #mma> {
 //     %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #mma>
 //     %c0 = arith.constant 0 : i32
@@ -46,7 +46,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     ttng.init_barrier %7, 4 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     ttng.fence_async_shared {bCluster = false}
 //     ttg.barrier local
-//     %sum = ttg.warp_specialize(%0, %1, %2, %5, %k, %a, %m, %b, %n) attributes {requestedRegisters = array<i32: 40>}
+//     %sum = ttg.warp_specialize(%0, %1, %2, %5, %k, %a, %m, %b, %n) attributes {requestedRegisters = array<i32: 24>}
 //     default {
 //       %sum_0:3 = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero, %arg7 = %c0, %arg8 = %c0) -> (tensor<64x64xf32, #mma>, i32, i32)  : i32 {
 //         %18 = arith.addi %arg7, %c1_i32 : i32

@@ -47,7 +47,7 @@ from .warp_specialization.late_stores import late_stores_of
 from .warp_specialization.overlap import overlap_of
 from .warp_specialization.partition import Load, Refused, Span, marked_loops, span_of
 from .warp_specialization.producer import Producer
-from .warp_specialization.residency import HALF_REGISTERS, PRODUCER_REGISTERS, may_share
+from .warp_specialization.residency import Residency, residencies
 from .warp_specialization.rings import Rings
 
 __all__ = ["WarpSpecializationOptions", "nvgpu_warp_specialization"]
@@ -91,12 +91,12 @@ def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOp
         raise Refused(first, f"it takes two stages to load ahead, num_stages is {wanted}")
     span = span_of(loops)
     rings = Rings(span)
-    share = rings.choose_depth(wanted, func, span, may_share(span, num_warps(first) or 4))
+    residency = rings.choose_depth(wanted, func, span, residencies(span, num_warps(first) or 4))
     if rings.depth < 1:
         raise Refused(first, "what is loaded in one iteration does not fit into shared memory beside the rest")
     if not may_change("specialize", first):
         return False
-    _emit(span, rings, share)
+    _emit(span, rings, residency)
     return True
 
 
@@ -110,8 +110,8 @@ def _check_module(func: Operation, loop: Operation) -> None:
         check_cluster(func, loop)
 
 
-def _emit(span: Span, rings: Rings, share: bool) -> None:
-    """Put both programs in the place of the span; with `share` for two blocks on a multiprocessor."""
+def _emit(span: Span, rings: Rings, residency: Residency) -> None:
+    """Put both programs in the place of the span."""
     first = span.ops[0]
     warps, module = num_warps(first) or 4, _module_of(first)
     b = Builder(first.parent, first, first.loc)
@@ -128,7 +128,7 @@ def _emit(span: Span, rings: Rings, share: bool) -> None:
     consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
     holder = Block()
     holder.append(ttg.WarpSpecializePartitions.create(captures, [], {}, [Region(producer)]))
-    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)} | _registers(module, warps, share)
+    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)} | _registers(module, warps, residency)
     op = ttg.WarpSpecialize.create([], [r.type for r in used], attributes, [Region(default), Region(holder)])
     b.insert(op)
     rings.free(b)
@@ -139,13 +139,14 @@ def _emit(span: Span, rings: Rings, share: bool) -> None:
         old_op.erase()
 
 
-def _registers(module: Operation, warps: int, share: bool) -> dict[str, Any]:
+def _registers(module: Operation, warps: int, residency: Residency) -> dict[str, Any]:
     """What the operation asks for, and the module."""
-    if not (warps > 4 or share) or not is_on(module, "register-reallocation"):
+    each = residency.registers
+    if (warps == 4 and each is None) or not is_on(module, "register-reallocation"):
         return {}
-    if share:
-        module.attributes.setdefault(MAX_REGISTERS, IntegerAttr(HALF_REGISTERS, i32))
-    return {"requestedRegisters": DenseArrayAttr((PRODUCER_REGISTERS,), i32)}
+    if each is not None:
+        module.attributes.setdefault(MAX_REGISTERS, IntegerAttr(each, i32))
+    return {"requestedRegisters": DenseArrayAttr((residency.producer,), i32)}
 
 
 def _module_of(op: Operation) -> Operation:

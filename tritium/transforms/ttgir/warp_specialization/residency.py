@@ -1,18 +1,20 @@
 """How many blocks of a specialized kernel run on a multiprocessor at once, and what follows for each.
 
 Eight warps that multiply are two warp groups: one multiplies while the other waits, computes or stores. With four
-there is one, and the tensor cores rest whenever it does something else; what fills the gap is a second block on the
-same multiprocessor. Both must fit: half of the shared memory, and half of the registers.
+there is one, and the tensor cores rest whenever it does something else; what fills the gap are other blocks on the
+same multiprocessor. All must fit into its shared memory and its registers:
 
-    4 + 4 warps begin with 65536 / 2 / 256 = 128 registers a thread
-    the producer's group keeps 40; the consumer's gets 2 * 128 - 40 = 216
+    2 blocks of 4 + 4 warps begin with 65536 / 512 = 128 registers a thread
+    the producer's group keeps 40, the consumer's gets 2 * 128 - 40 = 216
+    3 blocks begin with 80; the producer's group keeps 24, the consumer's gets 136
 
-So for four warps the rings are no deeper than half of the shared memory allows (but have two slots at least), and the
-kernel asks for no more than 128 registers a thread (`ttg.maxnreg`), if the tensors of its loops leave room in 216. A
-loop around the loop with the products is over tiles: such kernels are launched with one block for a multiprocessor.
+So for four warps the rings are no deeper than their part of the shared memory allows, and the kernel asks for no more
+registers than that (`ttg.maxnreg`), if the tensors of its loops leave room in the consumer's. Three blocks must have
+all stages that were asked for, two are content with two. A loop around the loop with the products is over tiles: such
+kernels are launched with one block for a multiprocessor.
 
 Measured on an H200, 4096^3 in f16 with tiles of 128 x 128, four warps (2026-11): 708 TFLOP/s not specialized, with two
-blocks; 525 specialized with one block.
+blocks; 525 specialized with one block, 680 with two.
 
 For eight warps, with four more that load, one block is all there is: 168 registers each, 40 and 232 once they are
 given out anew.
@@ -21,37 +23,65 @@ given out anew.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import scf, ttng
 from ....dialects.ttg_memory import element_bits
 from ....ir import TensorType, Value
 from .partition import Span
 
-__all__ = ["ALL_SHARED", "HALF_REGISTERS", "HALF_SHARED", "PRODUCER_REGISTERS", "may_share", "registers_of"]
+__all__ = ["Residency", "registers_of", "residencies"]
 
-ALL_SHARED = 232448
-"""Bytes of shared memory that a block may have on sm_90: 227 KiB (CUDA programming guide, compute capabilities)."""
 
-HALF_SHARED = (233472 - 2 * 1024) // 2
-"""Bytes for each of two blocks: of the 228 KiB of a multiprocessor, less 1 KiB that each block costs."""
+class Residency(NamedTuple):
+    """`blocks` on a multiprocessor, whose threads begin with `registers`, or with all there are; the producer's."""
 
-HALF_REGISTERS = 128
-"""Registers of each of 2 * 256 threads."""
+    blocks: int
+    registers: int | None
+    producer: int
 
-PRODUCER_REGISTERS = 40
-"""As CUTLASS's kernels with one producer and two consumers; a multiple of 8, 24 at least (PTX ISA, `setmaxnreg`)."""
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory for each block: of the 228 KiB, less 1 KiB that a block costs (CUDA guide, sm_90)."""
+        return (SHARED - RESERVED * self.blocks) // self.blocks
+
+    @property
+    def consumer(self) -> int:
+        """Registers of a thread of the one warp group that multiplies, beside one that loads."""
+        return 2 * (self.registers or 0) - self.producer
+
+
+SHARED, RESERVED = 233472, 1024
+
+ALONE = Residency(1, None, 40)
+"""40 as CUTLASS's kernels with one producer and two consumers; a multiple of 8, 24 at least (PTX ISA, `setmaxnreg`)."""
+
+TOGETHER = (Residency(3, 80, 24), Residency(2, 128, 40))
 
 ROOM = 40
 """Registers beside tensors: addresses, counters, descriptors; products of 128 x 128 took 154 with 128 of a sum."""
 
 
-def may_share(span: Span, warps: int) -> bool:
-    """Whether two blocks are wanted on a multiprocessor, and their loops' tensors have room in the registers."""
+BESIDE = 36
+"""Registers beside the sums of one `wgmma` that a block must begin with: ptxas refuses such an instruction with 64 sums
+in 80 registers, and names 94 as the least (C7602, ptxas 13.0)."""
+
+
+def residencies(span: Span, warps: int) -> list[Residency]:
+    """What would be good for a span, the best first: its loops' tensors have room in the registers."""
     loops = [op for op in span.ops if op.__class__ is scf.For]
     nested = any(op.__class__ is scf.For for loop in loops for op in loop.body)
-    most = max(_held(loop, warps) for loop in loops)
-    return warps == 4 and not nested and most + ROOM <= 2 * HALF_REGISTERS - PRODUCER_REGISTERS
+    if warps != 4 or nested:
+        return [ALONE]
+    held = ROOM + max(_held(loop, warps) for loop in loops)
+    least = BESIDE + max((_sums(loop) for loop in loops), default=0)
+    return [*(one for one in TOGETHER if held <= one.consumer and least <= (one.registers or 0)), ALONE]
+
+
+def _sums(loop: Any) -> int:
+    """The most registers that one instruction of a loop's products adds to."""
+    sums = [op.results[0].type for op in loop.body if op.__class__ is ttng.WarpGroupDot]
+    return max((ty.encoding.instrShape[1] * element_bits(ty.element) // 64 for ty in sums), default=0)
 
 
 def _held(loop: Any, warps: int) -> int:

@@ -37,7 +37,7 @@ from ....dialects.ttg_switches import is_on
 from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i1, i32
 from ..tma_copies import barrier_type
 from .partition import Load, Refused, Span
-from .residency import ALL_SHARED, HALF_SHARED
+from .residency import Residency
 
 __all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "true", "view", "visit_of"]
 
@@ -131,17 +131,18 @@ class Rings(list[Ring]):
         """Whether blocks of a cluster get something by one copy."""
         return any(ring.shared_by for ring in self)
 
-    def choose_depth(self, wanted: int, func: Operation, span: Span, share: bool) -> bool:
+    def choose_depth(self, wanted: int, func: Operation, span: Span, choices: list[Residency]) -> Residency:
         """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits.
 
-        With `share` two blocks must fit, if they can with two slots; whether they do.
+        Of `choices` it is the first that has room: three blocks for all slots, two for two, one for any.
         """
         slot = sum(ring.bytes + 16 for ring in self)
         taken = _elsewhere(func, span)
-        half = (HALF_SHARED - taken) // slot
-        share = share and half >= 2
-        self.depth = min(wanted, half if share else (ALL_SHARED - taken) // slot)
-        return share
+        for chosen in choices:
+            self.depth = min(wanted, (chosen.shared - taken) // slot)
+            if self.depth >= (wanted if chosen.blocks > 2 else min(chosen.blocks, 2)):
+                break
+        return chosen
 
     def allocate(self, b: Builder, around: Operation, readers: int) -> None:
         """Buffers and barriers of all rings, for the function of `around`.
