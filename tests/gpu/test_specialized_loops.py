@@ -138,6 +138,30 @@ def test_attention(causal, m, n, d, warps, without, tmp_path):
     assert is_specialized(made)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("m", "n", "d", "warps"), [(256, 64, 64, 8), (128, 64, 64, 4)])
+@pytest.mark.parametrize("without", ["", "multicast", "warp-specialization"])
+@pytest.mark.share(3)
+def test_attention_by_clusters(causal, m, n, d, warps, without, tmp_path):
+    """Two blocks have half of the rows each, and the same keys and values."""
+    kernel = module_from(ATTENTION, tmp_path).kernel
+    heads, length = 2, 256
+    q, k, v = (randoms(heads * length, d, seed=s) for s in range(3))
+    o = torch.zeros_like(q)
+    at = described(q, m, d), described(k, n, d), described(v, n, d), described(o, m, d)
+    options = {"num_warps": warps, "num_stages": 2, "num_ctas": 2, "without": without}
+    scale = d**-0.5 * 1.4426950408889634
+    made = kernel[(length // m, heads)](*at, length, scale, M=m, N=n, D=d, CAUSAL=causal, **options)
+    rows = [x.double().view(heads, length, d) for x in (q, k, v)]
+    s = rows[0] @ rows[1].transpose(1, 2) * d**-0.5
+    if causal:
+        s = s.masked_fill(~torch.ones(length, length).tril().bool(), float("-inf"))
+    want = (s.softmax(-1) @ rows[2]).reshape(-1, d)
+    assert (o.double() - want).abs().max() < 4e-3
+    assert is_specialized(made) is (without != "warp-specialization")
+    assert ("multicast::cluster" in made.asm["ptx"]) is (not without)
+
+
 MIXED = """
 @triton.jit
 def kernel(a, b, c, weights, K, M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
