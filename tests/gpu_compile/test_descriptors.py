@@ -68,7 +68,9 @@ def test_a_descriptor_of_the_host_is_a_parameter() -> None:
     assert [{**found, "block_size": tuple(found["block_size"])} for found in gpu.metadata.tensordesc_meta] == [row] * 2
 
 
-@pytest.mark.parametrize(("op", "dtype", "copies"), [("add", "fp32", 1), ("min", "fp16", 1), ("xor", "i64", 1)])
+@pytest.mark.parametrize(
+    ("op", "dtype", "copies"), [("add", "fp32", 1), ("min", "fp16", 1), ("xor", "u64", 1), ("xor", "i64", 0)]
+)
 def test_reductions(op, dtype, copies) -> None:
     types = {"a": f"tensordesc<{dtype}[16, 32]>", "values": f"*{dtype}"}
     gpu = made(kernels.reduced, {"OP": op, "BM": 16, "BN": 32, "j": 16}, types)

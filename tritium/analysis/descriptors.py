@@ -21,6 +21,8 @@ from .tma import LEAST_ROW, fits_engine
 
 __all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons"]
 
+_BITWISE = (tt.DescriptorReduceKind._and, tt.DescriptorReduceKind._or, tt.DescriptorReduceKind.xor)
+
 #: The capabilities of chips whose engine gathers and scatters rows.
 ROW_CHIPS = range(100, 120)
 
@@ -183,8 +185,12 @@ def _outlives_iteration(op: tt.MakeTensorDescriptor) -> bool:
 def _used(op: Any, value: Value, capability: int) -> Iterator[str]:
     if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and capability not in ROW_CHIPS:
         yield "this chip does not gather or scatter rows by descriptor"
-    if isinstance(op, tt.DescriptorReduce) and not reducible(op.kind, value.type.block.element):  # type: ignore[attr-defined]
-        yield f"there is no {op.kind.name.lstrip('_')} of {value.type.block.element}"  # type: ignore[attr-defined]
+    if isinstance(op, tt.DescriptorReduce):
+        element: Any = value.type.block.element  # type: ignore[attr-defined]
+        # Measured on an H200, 2026-11: an illegal instruction, where the PTX ISA allows it.
+        bitwise_long = op.kind in _BITWISE and getattr(element, "signedness", "") == "s" and element.width == 64
+        if bitwise_long or not reducible(op.kind, element):
+            yield f"there is no {op.kind.name.lstrip('_')} of {element}"
 
 
 def _column(op: Any, value: Value, facts: _Facts) -> Iterator[str]:

@@ -43,6 +43,7 @@ from .buffers import is_buffer
 __all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers", "meets_first"]
 
 _exchange = LazyModule(".exchange", __package__)
+_tensormaps = LazyModule(".tensormaps", __package__)
 
 
 class Use(NamedTuple):
@@ -90,7 +91,9 @@ def is_barrier(op: Operation | None) -> bool:
         return bool(op.addrSpace & ttg.AddrSpace.local)
     if op is not None and op.name == "ttng.cluster_barrier":
         return not op.relaxed  # type: ignore[attr-defined]
-    return isinstance(op, gpu.Barrier) or (op is not None and op.name in _MEET)
+    if op is not None and op.name == "ttng.tensormap_fenceproxy_acquire":
+        return _tensormaps.ends_run(op)
+    return isinstance(op, gpu.Barrier) or (op is not None and op.name == "ttng.cluster_wait")
 
 
 def meets_first(op: Any) -> bool:
@@ -274,9 +277,6 @@ _WAITS = ("ttg.async_wait", "ttng.async_tma_store_wait")
 
 _RELEASING = ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
 """What may release; a load that is spelt as an addition of zero does not."""
-
-_MEET = ("ttng.cluster_wait", "ttng.tensormap_fenceproxy_acquire")
-"""What lets all threads of a block wait for each other, besides barriers."""
 
 _STARTS = ("ttng.barrier_expect", "ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather")
 """What begins a copy into a buffer, whose end is waited for at an mbarrier."""

@@ -31,7 +31,7 @@ _reduce = LazyModule(".scratch_reduce", __package__)
 _FILES = {
     "ttg.convert_layout": LazyModule(".exchange", __package__),
     "ttg.warp_specialize": LazyModule(".captures", __package__),
-    "ttng.tensormap_create": LazyModule(".tma", __package__),
+    "ttng.tensormap_create": LazyModule(".tensormaps", __package__),
     **dict.fromkeys(("tt.reduce", "tt.scan", "tt.histogram", "tt.gather"), _reduce),
     **dict.fromkeys(("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_poll"), _reduce),
 }

@@ -19,7 +19,6 @@ from ..dialects.ttg_operands import nvmma_for
 from ..ir import FloatType, IntegerType, TensorType, Type, bf16, f16, f32, f64
 from ..layout.bases import per_block
 from ..layout.shared import tma_block_shape
-from .scratch import scratch_of
 
 __all__ = [
     "DESCRIPTOR_BYTES",
@@ -144,9 +143,3 @@ def tensordesc_row(ty: TensorDescType) -> dict[str, Any]:
         "fp4_padded": padded,
         "is_im2col": False,
     }
-
-
-@scratch_of("ttng.tensormap_create")
-def _tensormap(op: Any) -> int:
-    """Where the descriptor is built; the first warp alone uses it."""
-    return DESCRIPTOR_BYTES

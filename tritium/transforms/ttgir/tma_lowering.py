@@ -17,9 +17,10 @@
                                                  ttng.tensormap_fenceproxy_acquire %s
                                                  %d = ttng.reinterpret_tensor_descriptor %s
 
-Gathers are loads, reductions in memory and scatters are stores that begin another copy. Where what is loaded goes to a
-buffer of the descriptor's own layout, that buffer is the one it was copied to. Loads that iterations ahead of their use
-could begin are the pipeliner's, which has been here before; what it left comes here.
+Descriptors that a block makes before it uses one of them are made together, so that its warps can do it at the same
+time (`analysis/tensormaps`). Gathers are loads, reductions in memory and scatters are stores that begin another copy.
+Where what is loaded goes to a buffer of the descriptor's own layout, that buffer is the one it was copied to. Loads
+that iterations ahead of their use could begin are the pipeliner's, which has been here before; what it left comes here.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any
 
 from ...analysis.tma import DESCRIPTOR_BYTES
 from ...dialects import arith, tt, ttg, ttng
-from ...ir import Builder, Operation, count, functions_of, i8, i32, may_change, pass_on
+from ...ir import Builder, Operation, Value, count, functions_of, i8, i32, may_change, pass_on
 from .pipelining.buffers import read_buffer
 from .tma_copies import barrier_type, buffer_type, create_descriptor, expected_bytes, start_load, start_store, true
 
@@ -40,6 +41,11 @@ def tma_lowering(op: Operation) -> bool:
     """Lower accesses by descriptor in a function, or in all functions of a module."""
     changed = False
     for func in functions_of(op):
+        made = [op for op in func.walk() if op.__class__ is tt.MakeTensorDescriptor and may_change("tma-lowering", op)]
+        for block in dict.fromkeys(op.parent for op in made):
+            for group in _together(block, made):
+                _make(group)
+                changed = True
         for access in [op for op in func.walk() if op.__class__ in _LOWER]:
             if may_change("tma-lowering", access):
                 _LOWER[access.__class__](access)
@@ -73,15 +79,39 @@ def _store(op: Any) -> None:
     count("copies")
 
 
-def _make(op: Any) -> None:
-    b = Builder(op.parent, op, op.loc)
-    place = b.add(ttg.GlobalScratchAlloc(DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, result=tt.PointerType(i8)))
-    create_descriptor(b, op, place)
-    b.insert(ttng.TensormapFenceproxyAcquire(place))
-    made = b.add(ttng.ReinterpretTensorDesc(place, result=op.result.type))
-    made.hint = op.result.hint
-    op.replace_with([made])
-    count("descriptors")
+def _together(block: Any, made: list[Any]) -> list[list[Any]]:
+    """The descriptors that a block makes, those together none of which is used before the last of them is made."""
+    groups: list[list[Any]] = []
+    open_: dict[Value, None] = {}
+    for op in block:
+        if open_ and any(v in open_ for inner in op.walk() for v in inner.operands):
+            open_ = {}
+        if op in made:
+            if not open_:
+                groups.append([])
+            groups[-1].append(op)
+            open_[op.result] = None
+    return groups
+
+
+def _make(group: list[Any]) -> None:
+    """Make some descriptors where the last of them was made, so that warps can do it at the same time."""
+    last = group[-1]
+    b = Builder(last.parent, last, last.loc)
+    places = []
+    for _ in group:
+        places.append(b.add(ttg.GlobalScratchAlloc(DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, result=tt.PointerType(i8))))
+    for op, place in zip(group, places):
+        b.loc = op.loc
+        create_descriptor(b, op, place)
+    for op, place in zip(group, places):
+        b.loc = op.loc
+        b.insert(ttng.TensormapFenceproxyAcquire(place))
+    for op, place in zip(group, places):
+        made = b.add(ttng.ReinterpretTensorDesc(place, result=op.result.type))
+        made.hint = op.result.hint
+        op.replace_with([made])
+    count("descriptors", len(group))
 
 
 _LOWER: dict[type[Operation], Any] = {
@@ -90,5 +120,4 @@ _LOWER: dict[type[Operation], Any] = {
     tt.DescriptorStore: _store,
     tt.DescriptorReduce: _store,
     tt.DescriptorScatter: _store,
-    tt.MakeTensorDescriptor: _make,
 }
