@@ -85,7 +85,7 @@ def flights_of(body: Block, rings: Container[Operation], over_the_end: bool) -> 
     `rings` has the operations that stand for buffers of rings.
     """
     carried: tuple[Any, ...] = ()
-    stays = {op for op in body if op.__class__ is ttng.WarpGroupDot and not _may_fly(op, body, rings)}
+    stays: set[Operation] = {op for op in body if op.__class__ is ttng.WarpGroupDot and not _may_fly(op, body, rings)}
     while True:
         found = _round(body, carried, stays, over_the_end)
         if found.carried == carried:
@@ -155,7 +155,7 @@ def _renewed(body: Block) -> dict[Operation, list[Any]]:
         maker = value.defining_op
         while maker is not None and maker.parent is body and len(maker.operands) == 1 and _narrows(maker.operands[0]):
             maker = maker.operands[0].defining_op
-        where = maker if maker is not None and maker.parent is body else body.last
+        where: Any = maker if maker is not None and maker.parent is body else body.last
         found.setdefault(where, []).append(dot)
     return found
 

@@ -50,7 +50,7 @@ class LateStores:
         at = ops.index(inner)
         self.outer, self.inner = outer, inner
         self.before, rest = ops[:at], ops[at + 1 :]
-        self.stores = [op for op in rest if op.__class__ is tt.DescriptorStore]
+        self.stores: list[Any] = [op for op in rest if op.__class__ is tt.DescriptorStore]
         self.after = [op for op in rest if op.__class__ is not tt.DescriptorStore]
         taken = [v for op in self.stores for v in op.operands if defined_in(v, outer)]
         self.kept: list[Value] = list(dict.fromkeys(taken))
@@ -79,7 +79,7 @@ class LateStores:
         mapping: dict[Any, Any] = dict(zip(body.args, [outer.lb, *outer.init_args]))
         self._copy([*self.before, self.inner, *self.after], b, mapping)
         start = b.add(arith.AddI(outer.lb, outer.step))
-        for ty in {buffer_type(op.desc, op.src.type): None for op in self.stores}:  # type: ignore[attr-defined]
+        for ty in dict.fromkeys(buffer_type(op.desc, op.src.type) for op in self.stores):
             self.buffers[ty] = b.add(ttg.LocalAlloc(result=ty))
         new = scf.For.build(start, outer.ub, outer.step, self._handed(mapping))
         new.attributes.update(outer.attributes)

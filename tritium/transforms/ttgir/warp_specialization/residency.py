@@ -80,7 +80,7 @@ def residencies(span: Span, warps: int) -> list[Residency]:
 
 def _sums(loop: Any) -> int:
     """The most registers that one instruction of a loop's products adds to."""
-    sums = [op.results[0].type for op in loop.body if op.__class__ is ttng.WarpGroupDot]
+    sums: list[Any] = [op.results[0].type for op in loop.body if op.__class__ is ttng.WarpGroupDot]
     return max((ty.encoding.instrShape[1] * element_bits(ty.element) // 64 for ty in sums), default=0)
 
 
