@@ -166,15 +166,15 @@ tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
 //     tt.return
 //   }
 //   tt.func public @if_result_from_outside(%p: i1, %x: i32, %y: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
-//     %0 = scf.if %p -> (i32) {
+//     %0 = arith.select %p, %x, %y : i32
+//     %1 = scf.if %p -> (i32) {
 //       %u = tt.load %q : !tt.ptr<i32>
 //       scf.yield %u : i32
 //     } else {
 //       tt.store %q, %x : !tt.ptr<i32>
 //       scf.yield %y : i32
 //     }
-//     %1 = arith.select %p, %x, %y : i32
-//     tt.return %x, %1, %0 : i32, i32, i32
+//     tt.return %x, %0, %1 : i32, i32, i32
 //   }
 //   tt.func public @if_empty_else(%p: i1, %x: i32, %q: !tt.ptr<i32>) {
 //     scf.if %p {

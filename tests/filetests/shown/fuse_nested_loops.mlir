@@ -48,11 +48,11 @@ tt.func @tiles(%n: i32, %k: i32, %out: !tt.ptr<f32>, %in: !tt.ptr<f32>) {
 //       %6 = arith.addi %4, %c1 : i32
 //       %7 = arith.subi %0, %c1 : i32
 //       %8 = arith.cmpi eq, %arg5, %7 : i32
+//       %9 = arith.select %8, %zero, %y : f32
 //       scf.if %8 {
 //         %to = tt.addptr %out, %5#1 : !tt.ptr<f32>, i32
 //         tt.store %to, %y : !tt.ptr<f32>
 //       }
-//       %9 = arith.select %8, %zero, %y : f32
 //       %10 = arith.addi %arg5, %c1 : i32
 //       %11 = arith.select %8, %c0, %10 : i32
 //       scf.yield %11, %5#1, %6, %9, %5#0 : i32, i32, i32, f32, i32

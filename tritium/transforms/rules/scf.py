@@ -78,8 +78,11 @@ def if_result_from_outside(op: Any) -> Any:
         return None
     needless = [d for side in yields for i in replaced if (d := side[i].defining_op) is not None]
     new, spread = rebuild_if(op, replaced)
-    op.parent.insert_before(new, op)
-    return Touched([replaced[i] if v is None else v for i, v in enumerate(spread)], [new, *needless])
+    # In front of the branch, so that a tensor can become its result again (combine-tensor-select-and-if).
+    selects = [v.defining_op for v in replaced.values() if v.defining_op.__class__ is Select and v.block is None]
+    for made in (*selects, new):
+        op.parent.insert_before(made, op)
+    return Touched([replaced[i] if v is None else v for i, v in enumerate(spread)], [new, *selects, *needless])
 
 
 @rule(scf.If)
