@@ -19,7 +19,7 @@ from ..dialects.ttg_memory import AsyncTokenType, MemDescType
 from ..ir import PURE, BlockArgument, Operation, TensorType, Value
 from .scratch import scratch_of
 
-__all__ = ["PART_BYTES", "is_recomputed", "sent", "words_of"]
+__all__ = ["PART_BYTES", "sent"]
 
 PART_BYTES = 8
 """Of shared memory for each part of a value: no scalar is larger."""

@@ -33,7 +33,7 @@ from ...dialects.ttg_warps import WarpReturn, WarpSpecialize
 from ...ir import Block, DenseArrayAttr, IntegerAttr, Operation, Region, i32, pass_on
 from ...support import UnsupportedOperation
 
-__all__ = ["MAX_REGISTERS", "TOTAL_WARPS", "GroupOptions", "allocate_warp_groups"]
+__all__ = ["GroupOptions", "allocate_warp_groups"]
 
 TOTAL_WARPS, MAX_REGISTERS = "ttg.total-num-warps", "ttg.maxnreg"
 

@@ -14,7 +14,7 @@ from ....dialects.ttg_maps import linear_layout_of
 from ....ir import READ, WRITE, Operation, TensorType, memory_effects
 from .partition import Refused, marked_loops
 
-__all__ = ["check_cluster", "crosses_blocks"]
+__all__ = ["check_cluster"]
 
 _SEVERAL = frozenset(("tt.scan", "tt.histogram", "tt.gather", "tt.atomic_rmw", "tt.atomic_cas", "tt.call", "tt.dot"))
 """Operations that may wait for other blocks of the cluster, or hide what does."""
