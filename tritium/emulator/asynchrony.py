@@ -165,7 +165,7 @@ class Asynchrony:
 
     def end_copies(self, threads: Array | slice, allowed: int | None) -> None:
         """Threads have waited for groups of cp.async."""
-        for place, thread, _ in self.copies.wait(threads, allowed):
+        for place, thread in self.copies.wait(threads, allowed):
             self.races.end_copy(place, thread)
 
     # -- what the copy engine writes ----------------------------------------------------------------------------------

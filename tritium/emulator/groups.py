@@ -15,28 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Claim", "Claims", "Groups"]
 
 
-class Running(NamedTuple):
-    """Places of shared memory that an instruction of some units works on; of each its unit, and that one's group."""
-
-    place: Array
-    unit: Array
-    group: Array
-    i: Instruction
-
-
-class Groups:
-    """Operations of `units` threads, or warps, that they have not waited for, by the group they were committed in."""
+class _Committed:
+    """How many groups each of some threads, or warps, has committed."""
 
     def __init__(self, units: int) -> None:
         self.committed = np.zeros(units, np.int64)
-        self.running: list[Running] = []
-
-    def reset(self) -> None:
-        self.committed.fill(0)
-        self.running.clear()
-
-    def begin(self, place: Array, unit: Array, i: Instruction) -> None:
-        self.running.append(Running(place, unit, self.committed[unit], i))
 
     def commit(self, units: Array | slice) -> None:
         self.committed[units] += 1
@@ -48,19 +31,32 @@ class Groups:
         limit[units] = self.committed[units] - allowed if allowed is not None else np.iinfo(np.int64).max
         return limit
 
-    def wait(self, units: Array | slice, allowed: int | None) -> Iterator[tuple[Array, Array, Instruction]]:
+
+class Groups(_Committed):
+    """Operations of `units` threads that they have not waited for: places of shared memory, of each the thread, and the
+    group that it was committed in."""
+
+    def __init__(self, units: int) -> None:
+        super().__init__(units)
+        self.running: list[tuple[Array, Array, Array]] = []
+
+    def reset(self) -> None:
+        self.committed.fill(0)
+        self.running.clear()
+
+    def begin(self, place: Array, unit: Array) -> None:
+        self.running.append((place, unit, self.committed[unit]))
+
+    def wait(self, units: Array | slice, allowed: int | None) -> Iterator[tuple[Array, Array]]:
         """Some units wait: places and units of what has ended."""
         limit = self.limits(units, allowed)
         running, self.running = self.running, []
-        for record in running:
-            done = record.group < limit[record.unit]
-            if done.all():
-                yield record.place, record.unit, record.i
-                continue
+        for place, unit, group in running:
+            done = group < limit[unit]
             if done.any():
-                yield record.place[done], record.unit[done], record.i
-                record = Running(record.place[~done], record.unit[~done], record.group[~done], record.i)
-            self.running.append(record)
+                yield place[done], unit[done]
+            if not done.all():
+                self.running.append((place[~done], unit[~done], group[~done]))
 
 
 class Claim(NamedTuple):
@@ -73,7 +69,7 @@ class Claim(NamedTuple):
     serial: int
 
 
-class Claims:
+class Claims(_Committed):
     """As `Groups`, for operations that many units begin together, or one unit on many places.
 
     It also finds who still works on a place: `last` has the latest claim on each, and what is older than all that run
@@ -81,7 +77,7 @@ class Claims:
     """
 
     def __init__(self, units: int, places: int) -> None:
-        self.committed = np.zeros(units, np.int64)
+        super().__init__(units)
         self.running: list[Claim] = []
         self.last = np.zeros(places, np.int32)
         self.serial = 0
@@ -96,15 +92,6 @@ class Claims:
         self.serial += 1
         self.last[place] = self.serial
         self.running.append(Claim(place, units, self.committed[units], i, self.serial))
-
-    def commit(self, units: Array | slice) -> None:
-        self.committed[units] += 1
-
-    def limits(self, units: Array | slice, allowed: int) -> Array:
-        """Below which group all have ended when some units have waited until at most `allowed` run."""
-        limit = np.full(len(self.committed), -1, np.int64)
-        limit[units] = self.committed[units] - allowed
-        return limit
 
     def wait(self, limit: Array) -> Iterator[Claim]:
         """The groups of units below a limit each have ended: the claims that are over."""

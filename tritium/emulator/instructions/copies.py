@@ -88,7 +88,7 @@ def start(machine: Machine, i: Instruction) -> Step:
         if machine.written is not None:
             machine.written.mark(piece, total)
         if machine.races is not None:
-            machine.races.asynchrony.copies.begin(*machine.races.begin_copy(piece, total, i), i)
+            machine.races.asynchrony.copies.begin(*machine.races.begin_copy(piece, total, i))
         values = np.zeros((len(lanes), total), np.uint8)
         sizes = np.broadcast_to(np.asarray(present()), machine.threads)[lanes]
         for bytes_ in np.unique(sizes):
