@@ -165,6 +165,31 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     }
     tt.return %d#0 : tensor<64x64xf32, #mma>
   }
+  // What is needed behind such a branch, the branch hands on: from the registers in which it waited for it.
+  // CHECK-LABEL: @behind_branch
+  // CHECK: %[[R:.*]] = ttng.warp_group_dot
+  // CHECK-NEXT: %[[W:.*]]:3 = ttng.warp_group_dot_wait %[[R]], {{.*}} {pendings = 1 : i32}
+  // CHECK-NEXT: %[[T:.*]] = scf.if %p -> (tensor<64x64xf32, #mma>) {
+  // CHECK-NEXT: %[[V:.*]]:3 = ttng.warp_group_dot_wait %[[W]]#0, {{.*}} {pendings = 0 : i32, warpGroupLocal}
+  // CHECK-NEXT: tt.print{{.*}}%[[V]]#0
+  // CHECK-NEXT: scf.yield %[[V]]#0
+  // CHECK: else
+  // CHECK-NEXT: scf.yield %[[W]]#0
+  // CHECK: scf.yield %[[T]]
+  tt.func public @behind_branch(%n: i32, %as: !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>, %bs: !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>, %x: tensor<64x64xf32, #mma>, %p: i1) -> tensor<64x64xf32, #mma> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %d = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %x) -> (tensor<64x64xf32, #mma>) : i32 {
+      %a = ttg.memdesc_index %as[%i] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %b = ttg.memdesc_index %bs[%i] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %r = ttng.warp_group_dot %a, %b, %acc : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> * !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf32, #mma>
+      scf.if %p {
+        tt.print "sum" {hex = false, isSigned = array<i32: 0>} : %r : tensor<64x64xf32, #mma>
+      }
+      scf.yield %r : tensor<64x64xf32, #mma>
+    }
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
   // A branch that makes another value would write its registers: everyone waits in front.
   // CHECK-LABEL: @other_branch
   // CHECK: ttng.warp_group_dot

@@ -20,7 +20,7 @@ HEAD = """coalesce f32-dot-tc assign-cga-layouts remove-layout-conversions optim
     optimize-dot-operands""".split()
 LOOPS = "fuse-nested-loops canonicalize licm canonicalize combine-tensor-select-and-if".split()
 STAGES = ["assign-latencies", "schedule-loops", "pipeline"]
-AMPERE, HOPPER = [*LOOPS, *STAGES], [*LOOPS, "nvgpu-warp-specialization", *STAGES]
+AMPERE, HOPPER = [*LOOPS, *STAGES], [*LOOPS, "nvgpu-warp-specialization", "optimize-accumulator-init", *STAGES]
 TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
     symbol-dce fence-insertion sccp cse canonicalize""".split()
 

@@ -17,6 +17,7 @@ SPELLINGS = [
     Spelling("schedule-loops", "TritonGPUScheduleLoops", ("tritongpu-schedule-loops",)),
     Spelling("pipeline", "TritonGPUPipeline", ("tritongpu-pipeline",)),
     Spelling("fence-insertion", "TritonGPUFenceInsertion", ("triton-nvidia-gpu-fence-insertion",)),
+    Spelling("optimize-accumulator-init", "TritonGPUOptimizeAccumulatorInit", ("tritongpu-optimize-accumulator-init",)),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(

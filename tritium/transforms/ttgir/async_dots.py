@@ -39,6 +39,7 @@ from ...dialects.ttg_switches import is_on
 from ...ir import (
     UNIT,
     WRITE,
+    Block,
     BlockArgument,
     Builder,
     Operation,
@@ -54,7 +55,7 @@ from ...ir import (
 )
 from ...ir.dominance import ancestor_in
 from ...support.dataclasses import dataclass
-from ..regions import is_inside
+from ..regions import add_result, is_inside
 from .conversion_cost import stays_in_thread
 from .layout_flow import layout_of
 
@@ -347,7 +348,9 @@ class _Flights:
                     latest.update(zip(wait.values, made.outputs))
             for branch, value, pendings in self.in_branches:
                 if branch is op:
-                    self.wait_inside(branch, latest.get(value, value), pendings)
+                    name = latest.get(value, value)
+                    latest[value] = self.hand_on(branch, name, place)
+                    self.wait_inside(branch, name, pendings)
         if carried:
             results: list[Value] = [self.loop.results[i] for i in carried]
             _insert_wait(self.loop.next, results, 0, lambda _: True)
@@ -355,6 +358,18 @@ class _Flights:
     def behind(self, op: Operation, place: int) -> bool:
         top = ancestor_in(self.loop.regions[0], op)
         return self.place.get(top, -1) >= place
+
+    def hand_on(self, branch: Any, value: Value, place: int) -> Value:
+        """Let a branch hand on a value that is needed behind it: where it waits, it has it in the same registers."""
+        if not any(self.behind(user, place + 1) for user in value.users):
+            return value
+        if branch.else_block is None:
+            other = Block()
+            other.append(scf.Yield([], loc=branch.loc))
+            branch.regions[1].append(other)
+        result = add_result(branch, value.type, [region.block.last for region in branch.regions], [value, value])
+        value.replace_uses_where(result, lambda user: self.behind(user, place + 1))
+        return result
 
     def wait_inside(self, branch: Any, value: Value, pendings: int) -> None:
         """Wait before the first use in each block of a branch that does more than hand the value on."""

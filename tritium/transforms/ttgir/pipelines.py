@@ -189,6 +189,8 @@ ORDER = [
     ("remove-layout-conversions", "reduce-data-duplication", "what it writes out no pass takes back"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
     ("reduce-data-duplication", "fence-insertion", "it looks at who writes the buffers that there are"),
+    ("fuse-nested-loops", "optimize-accumulator-init", "loops that were two begin sums in the middle"),
+    ("combine-tensor-select-and-if", "optimize-accumulator-init", "branches choose zeros there"),
     ("fuse-nested-loops", "licm", "what a tile's loop computes anew is known in front of the new loop"),
     ("licm", "assign-latencies", "what does not change in a loop is loaded once"),
     ("nvgpu-warp-specialization", "assign-latencies", "what warps of their own load is no load any more"),
@@ -244,7 +246,12 @@ def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
         {"num_stages": num_stages},
         when=_asks_for_warps,
     )
-    loops = [*loops, warps] if 90 <= capability < 100 else loops
+    sums = _row(
+        "optimize-accumulator-init",
+        "sums that begin anew are not set to zero",
+        when=has_any("ttng.warp_group_dot"),
+    )
+    loops = [*loops, warps, sums] if 90 <= capability < 100 else loops
     loops = [*loops, *_overlapped(num_stages)] if capability >= 80 else loops
     ahead = _PREFETCH if 80 <= capability < 90 else []
     described, copies = (_DESCRIPTORS, _COPIES) if capability >= 90 else ([], [])
