@@ -78,7 +78,7 @@ def _fence(dot: Operation, values: dict, writers: dict[Operation, set[Operation]
     anchor, around = dot, dot.parent_op
     while around is not None and around.__class__ not in (ttg.WarpSpecialize, ttg.WarpSpecializePartitions):
         if around.traits & LOOP:
-            if any(_inside(op, around) for op in written):
+            if any(around.is_ancestor_of(op) for op in written):
                 break
             anchor = around
         around = around.parent_op
@@ -87,9 +87,3 @@ def _fence(dot: Operation, values: dict, writers: dict[Operation, set[Operation]
         return False
     anchor.parent.insert_before(ttng.FenceAsyncShared(bCluster=False, loc=dot.loc), anchor)  # type: ignore[union-attr]
     return True
-
-
-def _inside(op: Operation | None, outer: Operation) -> bool:
-    while op is not None and op is not outer:
-        op = op.parent_op
-    return op is outer
