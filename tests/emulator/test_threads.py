@@ -250,6 +250,12 @@ def test_clusters():
         run(missing, out, grid=4, cluster=2, check=False)
     with pytest.raises(OutOfBounds, match="outside the shared memory of the cluster"):
         run("mov.u32 %r1, 0x5000000;\nld.shared::cluster.u32 %r1, [%r1];", out, grid=2, cluster=2)
+    leaves = "mov.u32 %r9, %cluster_ctarank;\nsetp.eq.u32 %p1, %r9, 1;\n@%p1 exit;\n  mov.u32 %r1, %cluster_ctarank;"
+    early = CLUSTER.replace("WAIT", "barrier.cluster.wait.acquire.aligned;").replace(
+        "  mov.u32 %r1, %cluster_ctarank;", leaves, 1
+    )
+    with pytest.raises(OutOfBounds, match="in the memory of a block that has ended"):
+        run(early, out, grid=2, cluster=2, check=False)
 
 
 # -- races -------------------------------------------------------------------------------------------------------------

@@ -175,6 +175,10 @@ class Target:
             self.outside("outside the shared memory of the cluster", int(addresses[n]), int(lanes[n]))
         self.check_range(local, lanes, m.shared_size, "shared memory")
         cta = np.where(block == 0, cta, cta - cta % m.cluster + block - 1)
+        ended = m.ended(cta)
+        if ended.any():
+            n = int(np.argmax(ended))
+            self.outside("in the memory of a block that has ended", int(addresses[n]), int(lanes[n]))
         return local + cta * m.shared_stride
 
     def check_range(self, addresses: Array, lanes: Array, size: int, name: str) -> None:

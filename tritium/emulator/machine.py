@@ -303,6 +303,10 @@ class Machine(Operands):
     def alive(self) -> Array:
         return self.state != EXITED
 
+    def ended(self, ctas: Array) -> Array:
+        """Which of some blocks have ended: nothing may reach their shared memory any more."""
+        return ~self.alive.reshape(self.ctas, -1).any(axis=1)[ctas]  # type: ignore[no-any-return]
+
     def finished(self) -> int:
         """Nobody can run: fine if nobody waits."""
         waiting = np.nonzero(self.state == BLOCKED)[0]

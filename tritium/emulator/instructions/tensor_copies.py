@@ -217,7 +217,10 @@ class Load(_Copy):
         if mask >> machine.cluster or not mask:
             text = f"the blocks {mask:#x} are not those of a cluster of {machine.cluster}"
             raise machine.error(TensorMapError, text, self.i, thread)
-        return [(first + n, local) for n in range(machine.cluster) if mask >> n & 1]
+        found = [first + n for n in range(machine.cluster) if mask >> n & 1]
+        if machine.ended(np.array(found)).any():
+            raise machine.error(TensorMapError, "copies to a block that has ended", self.i, thread)
+        return [(n, local) for n in found]
 
     def fetch(self, m: TensorMap, box: Box, at: tuple[int, ...], thread: int) -> Array:
         """The elements of a box, those outside of the tensor filled in."""
