@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,22 @@ def test_products_and_their_loops(capability: int, instruction: str) -> None:
     assert products and all(p.name.startswith(instruction) and 0 < p.in_loops <= p.number for p in products)
     assert found.warps == 8 and found.occupancy.blocks >= 1 and found.occupancy.warps == 8 * found.occupancy.blocks
     assert any(b.tile.startswith("128x64xf16") for b in found.buffers)
+    json.dumps(found.as_json())
+
+
+def test_specialized_warps_and_rings_of_buffers() -> None:
+    case = CASES["persistent_matmul-descriptors"]
+    tile = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "WARP_SPECIALIZE": True}
+    options = {"num_warps": 8, "num_stages": 3}
+    found = compiled(replace(case, constants={**case.constants, **tile}, options=options), 90).analysis()
+    default, *others = found.partitions
+    assert default.name == "default" and default.warps == 8 and others
+    assert found.warps == 8 + sum(p.warps for p in others) > 8
+    assert all(p.registers < default.registers for p in others)
+    rings = {(b.tile, b.stages) for b in found.buffers}
+    assert {("128x64xf16 nvmma_shared", 3), ("64x256xf16 nvmma_shared", 3)} <= rings
+    assert any(c.name.startswith("cp.async.bulk.tensor.2d.shared") for c in found.instructions["copies"])
+    assert {p.name for p in found.instructions["products"]} == {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"}
     json.dumps(found.as_json())
 
 
