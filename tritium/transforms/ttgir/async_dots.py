@@ -200,12 +200,14 @@ class _Flights:
         if fate.carried is None:
             return None
         index, fate = fate.carried, self.fate(self.loop.body.args[1 + fate.carried])
+        if fate.added is None:
+            is_fresh = fate.read is not None and self.place[fate.read] < self.place[dot]
+            return index if is_fresh else None
         while fate.added is not None:
             if fate.added is dot:
                 return index
             fate = fates[fate.added]
-        is_fresh = fate.read is not None and self.place[fate.read] < self.place[dot]
-        return index if is_fresh else None
+        return None  # another product adds to these registers, and what is read of it begins others
 
     def can_fly(self, dot: Any) -> bool:
         """Rules 2 and 3, as far as operands and elements go."""

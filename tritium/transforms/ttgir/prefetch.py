@@ -159,7 +159,8 @@ class _Rewriter:
     """Makes the loop with prefetched operands of one product.
 
     `carried` holds, for each buffer and token that the new loop carries since it is not carried yet, the number of
-    the loop's argument; `heads` those of the first pieces.
+    the loop's argument; `heads` those of the first pieces. What may run before the last piece is multiplied stands in
+    front of `following`, that product; once something does not, all that follows stands at the end.
     """
 
     def __init__(self, loop: Any, dot: Any, reads: list[Read]) -> None:
@@ -168,6 +169,7 @@ class _Rewriter:
         self.arguments: list[Value] = list(loop.init_args)
         self.carried: dict[tuple[int, bool], int] = {}
         self.heads: list[int] = []
+        self.following: Operation | None = None
 
     def run(self) -> None:
         """Build the loop in front of the old one, and put it in its place."""
@@ -242,6 +244,7 @@ class _Rewriter:
             last = self.pieces(new, mapping, b)
             mapping[self.dot.d] = last.results[0]
             b.at(last)
+        self.following = b.before
 
     def pieces(self, new: Any, mapping: dict[Any, Any], b: Builder) -> Any:
         """The product of all pieces; the last operation."""
@@ -267,9 +270,7 @@ class _Rewriter:
     def finish(self, new: Any, mapping: dict[Any, Any]) -> None:
         """Read the next iteration's first pieces, and yield."""
         old = self.loop.body
-        last = mapping[self.dot.d].defining_op
-        is_used = any(user.parent is new.body for user in last.results[0].users)
-        b = Builder(new.body, None if is_used else last, self.loop.loc)
+        b = Builder(new.body, self.following, self.loop.loc)
         yielded = [mapping.get(v, v) for v in old.last.operands]
         following: dict[Any, Any] = dict(zip(old.args[1:], yielded))
         if any(_uses(v, old.args[0]) for r in self.reads for v in (r.buffer, r.token)):
