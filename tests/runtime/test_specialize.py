@@ -118,10 +118,16 @@ def test_tensor_descriptor() -> None:
     assert specialize(padded, rule())[0] == "tensordesc<fp32[32, 16], nan>"
     with pytest.raises(ArgumentError, match="last stride"):
         TensorDescriptor(ALIGNED, [8, 8], [8, 2], [4, 4])
-    with pytest.raises(ArgumentError, match="not a multiple of 16 bytes"):
+    with pytest.raises(ArgumentError, match="strides must be 16-byte aligned.* 7 elements of 4 bytes"):
         TensorDescriptor(ALIGNED, [8, 7], [7, 1], [4, 4])
-    with pytest.raises(ArgumentError, match="1 to 5 dimensions"):
+    with pytest.raises(ArgumentError, match="rank must not be zero"):
         TensorDescriptor(ALIGNED, [], [], [])
+    with pytest.raises(AssertionError, match="shape must be positive"):
+        TensorDescriptor(ALIGNED, [0, 8], [8, 1], [4, 4])
+    with pytest.raises(ValueError, match="numel \\(2097152\\) exceeds"):
+        TensorDescriptor(ALIGNED, [8, 8], [8, 1], [2048, 1024])
+    with pytest.raises(ArgumentError, match="`nan` is only supported for floating point"):
+        TensorDescriptor(np.zeros((8, 8), np.int32), [8, 8], [8, 1], [4, 4], "nan")
 
 
 @pytest.mark.parametrize(

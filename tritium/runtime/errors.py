@@ -27,6 +27,10 @@ class ArgumentError(TritiumError, TypeError):
     """An argument of a launch is missing, too much, or of a type that no kernel takes."""
 
 
+class DescriptorError(ArgumentError, ValueError, AssertionError):
+    """A tensor descriptor that no kernel takes (Triton raises the one or the other of these for it)."""
+
+
 class IntegerOverflowError(ArgumentError, OverflowError):
     """An integer argument has more bits than any type of the language."""
 

@@ -6,10 +6,13 @@ from typing import Any
 
 from ..support.dataclasses import dataclass
 from .arrays import describe
-from .errors import ArgumentError
+from .errors import DescriptorError
 
 __all__ = ["TensorDescriptor"]
 
+_MAX_RANK = 5
+_MAX_ELEMENTS = 1 << 20  # of a tensor in a kernel
+_WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")  # of torch, while it traces
 _ALIGNMENT = 16  # bytes: what the copy engines of GPUs ask of the base and of every stride but the last
 
 
@@ -17,9 +20,9 @@ _ALIGNMENT = 16  # bytes: what the copy engines of GPUs ask of the base and of e
 class TensorDescriptor:
     """`block_shape`-sized blocks of the array `base` of `shape` and `strides` (in elements).
 
-    `padding` ("zero" or "nan") is what loads put in the place of elements outside. Raises ArgumentError where rank
-    (1 to 5), alignment (16 bytes), the last stride (1) or the block (powers of two) are not what the hardware asks for,
-    the same on every target.
+    `padding` ("zero" or "nan") is what loads put in the place of elements outside. Raises DescriptorError where rank
+    (1 to 5), alignment (16 bytes), sizes, the last stride (1) or the block (powers of two) are not what the hardware
+    asks for, the same on every target.
     """
 
     base: Any
@@ -30,38 +33,67 @@ class TensorDescriptor:
     round_f32_to_tf32: bool = False
 
     def __post_init__(self) -> None:
-        rank = len(self.shape)
-        if not 1 <= rank <= 5:
-            raise ArgumentError(f"a TensorDescriptor has 1 to 5 dimensions, not {rank}")
-        if len(self.strides) != rank or len(self.block_shape) != rank:
-            raise ArgumentError(
-                f"a TensorDescriptor needs as many strides ({len(self.strides)}) and block sizes "
-                f"({len(self.block_shape)}) as dimensions ({rank})"
-            )
-        if self.strides[-1] != 1:
-            raise ArgumentError(f"the last stride of a TensorDescriptor must be 1, not {self.strides[-1]}")
-        if self.padding not in ("zero", "nan"):
-            raise ArgumentError(f"padding is 'zero' or 'nan', not {self.padding!r}")
-        self.check_block()
-        self._check_alignment()
-
-    def check_block(self) -> None:
-        """ArgumentError unless the block, which may have been set after the descriptor was made, has powers of two."""
-        if any(not isinstance(n, int) or n < 1 or n & (n - 1) for n in self.block_shape):
-            raise ArgumentError(
-                f"the block of a TensorDescriptor must have powers of two, not {list(self.block_shape)}"
-            )
-
-    def _check_alignment(self) -> None:
+        self._check_rank()
         info = describe(self.base)
         if info is None:
-            raise ArgumentError(f"the base of a TensorDescriptor must be an array, not {type(self.base).__name__}")
-        if info.address % _ALIGNMENT:
-            raise ArgumentError("the base of a TensorDescriptor must be aligned to 16 bytes")
+            raise DescriptorError(f"the base of a TensorDescriptor must be an array, not {type(self.base).__name__}")
+        if info.address % _ALIGNMENT and type(self.base).__name__ not in _WITHOUT_MEMORY:
+            raise DescriptorError(f"base must be 16-byte aligned: that of a TensorDescriptor is at {info.address:#x}")
+        self.check_block()
         bits = int("".join(c for c in info.element.split("e")[0] if c.isdigit()) or 8)
-        for stride in self.strides[:-1]:
-            if stride * max(bits // 8, 1) % _ALIGNMENT:
-                raise ArgumentError(f"stride {stride} of a TensorDescriptor is not a multiple of 16 bytes")
+        self._check_strides(max(bits // 8, 1))
+        self._check_loads(info.element)
+
+    def _check_rank(self) -> None:
+        rank = len(self.shape)
+        if not 1 <= rank <= _MAX_RANK:
+            what = "cannot be more than 5" if rank else "must not be zero"
+            raise DescriptorError(f"rank {what}: the shape of a TensorDescriptor is {list(self.shape)}")
+        if len(self.strides) != rank or len(self.block_shape) != rank:
+            raise DescriptorError(
+                f"rank mismatch: a TensorDescriptor needs as many strides ({len(self.strides)}) and block sizes "
+                f"({len(self.block_shape)}) as dimensions ({rank})"
+            )
+
+    def check_block(self) -> None:
+        """DescriptorError for a block that is none; it may have been set after the descriptor was made."""
+        count = 1
+        for axis, n in enumerate(self.block_shape):
+            if not isinstance(n, int) or n < 1 or n & (n - 1):
+                raise DescriptorError(
+                    f"Shape element {axis} must be a power of 2: the block of a TensorDescriptor is "
+                    f"{list(self.block_shape)}"
+                )
+            count *= n
+        if count > _MAX_ELEMENTS:
+            raise DescriptorError(
+                f"numel ({count}) exceeds the {_MAX_ELEMENTS} elements that a tensor may have: the block of a "
+                f"TensorDescriptor is {list(self.block_shape)}"
+            )
+
+    def _check_strides(self, size: int) -> None:
+        for axis, stride in enumerate(self.strides[:-1]):
+            if stride * size % _ALIGNMENT:
+                raise DescriptorError(
+                    f"strides must be 16-byte aligned: that of dimension {axis} of a TensorDescriptor is {stride} "
+                    f"elements of {size} bytes"
+                )
+        if any(n <= 0 for n in self.shape):
+            raise DescriptorError(f"shape must be positive: that of a TensorDescriptor is {list(self.shape)}")
+        if self.strides[-1] != 1:
+            raise DescriptorError(
+                f"Last dimension must be contiguous: the last stride of a TensorDescriptor is {self.strides[-1]}, not 1"
+            )
+
+    def _check_loads(self, element: str) -> None:
+        if self.padding not in ("zero", "nan"):
+            raise DescriptorError(f"Illegal value for padding: it is 'zero' or 'nan', not {self.padding!r}")
+        if self.padding == "nan" and not element.startswith(("fp", "bf")):
+            raise DescriptorError(
+                f"Padding option `nan` is only supported for floating point tensors, not for {element}"
+            )
+        if self.round_f32_to_tf32 and element != "fp32":
+            raise DescriptorError(f"round_f32_to_tf32 is only supported for float32 tensors, not for {element}")
 
     @staticmethod
     def from_tensor(
