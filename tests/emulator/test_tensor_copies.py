@@ -157,6 +157,16 @@ def test_every_second_element_and_nan_outside():
     assert np.isnan(out[2:]).all() and np.isnan(out[:, 4:]).all()
 
 
+def test_addresses_have_64_bits():
+    """2**28 steps of 2**36 bytes lead around all of memory."""
+    tensor = aligned(np.arange(8 * 16, dtype=np.float32).reshape(8, 16))
+    data = encode_tiled(7, tensor.ctypes.data, (16, 8, 1 << 30), (64, 1 << 36), (16, 8, 1), (1, 1, 1), 0, 0, 2, 0)
+    map_ = aligned(np.frombuffer(data, np.uint8), 64)
+    out = load_box(tensor[None], map_, (1 << 28, 2, 0), 512).view(np.float32).reshape(8, 16)
+    np.testing.assert_array_equal(out[:6], tensor[2:])
+    assert not out[6:].any()
+
+
 def test_gathered_and_scattered_rows():
     tensor = aligned(np.arange(64 * 32, dtype=np.float32).reshape(64, 32))
     copy = (

@@ -48,9 +48,9 @@ class Box(NamedTuple):
         return ((where >= 0) & (where < np.array(m.sizes, np.int64)[:, None])).all(axis=0)
 
     def addresses(self, m: TensorMap, at: tuple[int, ...]) -> Array:
-        """The address of each element."""
+        """The address of each element. Addresses have 64 bits: strides may lead around them."""
         start = m.address + at[0] * m.element_bytes + sum(c * s for c, s in zip(at[1:], m.strides))
-        return self.offsets + start
+        return self.offsets + ((start + (1 << 63)) % (1 << 64) - (1 << 63))
 
 
 @functools.lru_cache(maxsize=64)
