@@ -11,8 +11,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // A buffer of the same layout is the one that was copied to; its views can be written then. Other users read it.
   // CHECK-LABEL: @views
   // CHECK: [[BUFFER:%.*]] = ttg.local_alloc : () -> !ttg.memdesc<64x32xf32, #shared, #smem, mutable>
-  // CHECK: ttng.inval_barrier
   // CHECK: ttg.memdesc_trans [[BUFFER]] {{.*}} -> !ttg.memdesc<32x64xf32, {{.*}}, #smem, mutable>
+  // CHECK: ttng.inval_barrier
+  // CHECK: ttg.local_load
   tt.func @views(%x: !desc, %i: i32) -> (!ttg.memdesc<32x64xf32, #turned, #smem>) {
     %v = tt.descriptor_load %x[%i, %i] : !desc -> !tile
     %m = ttg.local_alloc %v : (!tile) -> !ttg.memdesc<64x32xf32, #shared, #smem>

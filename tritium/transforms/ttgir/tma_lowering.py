@@ -18,7 +18,8 @@
                                                  %d = ttng.reinterpret_tensor_descriptor %s
 
 Descriptors that a block makes before it uses one of them are made together, so that its warps can do it at the same
-time (`analysis/tensormaps`). Gathers are loads, reductions in memory and scatters are stores that begin another copy.
+time (`analysis/tensormaps`). A load is waited for where it is used first (`late_waits`), so that other loads
+begin meanwhile. Gathers are loads, reductions in memory and scatters are stores that begin another copy.
 Where what is loaded goes to a buffer of the descriptor's own layout, that buffer is the one it was copied to. Loads
 that iterations ahead of their use could begin are the pipeliner's, which has been here before; what it left comes here.
 """
@@ -30,6 +31,7 @@ from typing import Any
 from ...analysis.tma import DESCRIPTOR_BYTES
 from ...dialects import arith, tt, ttg, ttng
 from ...ir import Builder, Operation, Value, count, functions_of, i8, i32, may_change, pass_on
+from .late_waits import first_use
 from .pipelining.buffers import read_buffer
 from .tma_copies import barrier_type, buffer_type, create_descriptor, expected_bytes, start_load, start_store, true
 
@@ -62,6 +64,8 @@ def _load(op: Any) -> None:
     pred = true(b)
     b.insert(ttng.BarrierExpect(barrier, pred, expected_bytes(kind)))
     start_load(b, op, buffer, barrier, pred)
+    used = first_use(op, kind.encoding) or op
+    b = Builder(used.parent, used, op.loc)
     b.insert(ttng.WaitBarrier(barrier, b.add(arith.Constant.of(0, i32)), None, []))
     b.insert(ttng.InvalBarrier(barrier))
     read_buffer(b, op.result, buffer)

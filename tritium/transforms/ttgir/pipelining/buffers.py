@@ -243,15 +243,25 @@ def read_buffer(b: Builder, loaded: Any, buffer: Any, token: Value | None = None
 
 
 def make_mutable(buffer: Value) -> None:
-    """Let all views of a mutable buffer be mutable, and what waits hand on of it."""
+    """Let all views of a mutable buffer be mutable, what waits hand on of it, and what partitions of warps see."""
     for user, i in buffer.uses:
-        if isinstance(user, VIEWS) or user.__class__ is ttng.WarpGroupDotWait:
-            result = user.results[i if user.__class__ is ttng.WarpGroupDotWait else 0]
-            ty: Any = result.type
+        for name in _names(user, i):
+            ty: Any = name.type
             if isinstance(ty, MemDescType) and not ty.mutable:
                 shape = (ty.shape, ty.element, ty.encoding, ty.memorySpace)
-                result.type = MemDescType(*shape, True, ty.allocShape)
-                make_mutable(result)
+                name.type = MemDescType(*shape, True, ty.allocShape)
+                make_mutable(name)
+
+
+def _names(user: Operation, i: int) -> list[Value]:
+    """What else operand `i` of an operation is called because of it."""
+    if isinstance(user, VIEWS):
+        return [user.results[0]]
+    if user.__class__ is ttng.WarpGroupDotWait:
+        return [user.results[i]]
+    if user.__class__ is ttg.WarpSpecializePartitions:
+        return [region.blocks[0].args[i] for region in user.regions]
+    return []
 
 
 def constant_i32(b: Builder, value: int, ty: Type = i32) -> Value:
