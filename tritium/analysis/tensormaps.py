@@ -25,7 +25,8 @@ ACQUIRE = "ttng.tensormap_fenceproxy_acquire"
 
 
 def _between(op: Operation) -> bool:
-    return bool(op.traits & PURE) or op.name == "ttg.global_scratch_alloc"
+    """Whether a run goes on behind `op`; also a barrier, which may be there for the scratch of its last creation."""
+    return bool(op.traits & PURE) or op.name in ("ttg.global_scratch_alloc", "ttg.barrier")
 
 
 def ends_run(op: Operation) -> bool:
