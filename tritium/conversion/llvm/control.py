@@ -13,7 +13,7 @@ from ...dialects import arith, cf, scf
 from ...dialects import llvm as llvm_dialect
 from ...ir import Block, Operation, Region, Type, Value
 
-__all__ = ["CONTROL", "Phis", "lower_region"]
+__all__ = ["CONTROL", "Phis", "lower_for", "lower_region"]
 
 
 class Context(Protocol):
@@ -72,11 +72,15 @@ def _constant(value: Value) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _for(e: Context, op: scf.For) -> None:
+def lower_for(e: Context, op: scf.For, ending: Callable[[], object] | None = None) -> None:
+    """A loop. `ending` writes what follows the last iteration, and is not run where there is no iteration."""
     lower, upper, step = map(_constant, (op.lb, op.ub, op.step))
     unsigned = bool(op.unsignedCmp)
     if lower is not None and upper is not None and step is not None and not unsigned and lower < upper:
         _counted_for(e, op, upper + step <= 1 << 30)
+        return
+    if ending is not None:
+        _guarded_for(e, op, ending)
         return
     head, body, done = e.fresh_label("for"), e.fresh_label("body"), e.fresh_label("done")
     before = e.block
@@ -95,6 +99,33 @@ def _for(e: Context, op: scf.For) -> None:
     e.label(done)
     for result, arg in zip(op.results, op.iter_args, strict=True):
         e.bind_parts(result, e.parts(arg))
+
+
+def _guarded_for(e: Context, op: scf.For, ending: Callable[[], object]) -> None:
+    """A loop with its test at the end, behind a test whether it runs at all."""
+    compare = f"icmp {'ult' if op.unsignedCmp else 'slt'} {e.types_of(op.lb.type)[0]}"
+    body, end, done = e.fresh_label("body"), e.fresh_label("end"), e.fresh_label("done")
+    before, inits = e.block, _all_parts(e, op.init_args)
+    bound = e.parts(op.ub)[0]
+    e.stmt(f"br i1 {e.op(f'{compare} {e.parts(op.lb)[0]}, {bound}')}, label %{body}, label %{done}")
+    e.label(body)
+    phis = Phis(e, op.body.args)
+    phis.incoming([e.parts(op.lb)[0], *inits], before)
+    e.block_body(op.body)
+    following = e.op(f"add {_typed(e, op.induction_variable)}, {e.parts(op.step)[0]}")
+    yielded = _all_parts(e, op.body.last.operands)
+    phis.incoming([following, *yielded], e.block)
+    e.stmt(f"br i1 {e.op(f'{compare} {following}, {bound}')}, label %{body}, label %{end}")
+    phis.close()
+    e.label(end)
+    ending()
+    last = e.block
+    e.stmt(f"br label %{done}")
+    e.label(done)
+    results = Phis(e, list(op.results))
+    results.incoming(inits, before)
+    results.incoming(yielded, last)
+    results.close()
 
 
 def _counted_for(e: Context, op: scf.For, no_wrap: bool) -> None:
@@ -211,7 +242,7 @@ def _assume(e: Context, op: Any) -> None:
 
 
 CONTROL: dict[type[Operation], Callable[[Any, Any], None]] = {
-    scf.For: _for,
+    scf.For: lower_for,
     scf.If: _if,
     scf.While: _while,
     scf.Yield: _handed_on,

@@ -9,17 +9,18 @@ arguments, the address of its shared memory, and the two; it returns a struct of
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...analysis.tma import DESCRIPTOR_BYTES
-from ...dialects import builtin, tt
+from ...dialects import builtin, scf, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import IntegerAttr, Operation, Value
 from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
-from ..llvm.control import CONTROL, lower_region
+from ..llvm.control import CONTROL, lower_for, lower_region
 from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
 from .order import in_order_of_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
@@ -35,6 +36,18 @@ _warps = LazyModule(".warp_specialize", __package__)
 
 MOST_NAMED = 255  # registers of a thread that instructions have names for; 256 are kept for it
 _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
+
+
+@lowers(scf.For)
+def _for(e: FunctionContext, op: scf.For) -> None:
+    """A loop whose products go on into its next iteration waits for the last ones where it ends.
+
+    ptxas does not see that they are waited for where the way past the loop comes in between, and waits for each of them
+    (C7514: 256 x 128 by eight warps).
+    """
+    in_flight = any(inner.name == "ttng.warp_group_dot" and inner.isAsync for inner in op.body)  # type: ignore[attr-defined]
+    wait = functools.partial(e.asm, "wgmma.wait_group.sync.aligned 0;", "~{memory}", [])
+    lower_for(e, op, wait if in_flight else None)
 
 
 @dataclass(frozen=True)
