@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 from ..compiler import CompiledKernel
@@ -190,7 +191,7 @@ def _write_descriptor(w: _Writer, rule: ParameterRule, value: TensorDescriptor) 
     w.conditions.append(
         f"{name}.__class__ is {w.constant(type(value))} and {base}.__class__ is {w.constant(type(value.base))}"
         f"{' and ' + place.format(x=base) if place else ''} and {base}.dtype is {w.constant(value.base.dtype)}"
-        f" and {name}.block_shape == {list(value.block_shape)!r} and {name}.padding == {value.padding!r}"
+        f" and {name}.block_shape == {w.constant(copy(value.block_shape))} and {name}.padding == {value.padding!r}"
     )
     w.maps.append(f"_tt_m{number} = {w.constant(encoder.known)}({name}, {base}.data_ptr())")
     w.mapped.append(f"_tt_m{number}")
