@@ -23,6 +23,7 @@ SWITCHES = {
     "products-ahead": "attention's first product is begun in the iteration that needs it, not one ahead",
     "zero-first": "sums start with zeros in registers, not with a product that adds nothing",
     "tma": "descriptors become pointers, and are loaded thread by thread",
+    "descriptor-prefetch": "a descriptor of the host is fetched by the first copy that it directs",
     "tma-store-in-flight": "a store of the copy engine is waited for where it is issued",
     "multicast": "each block of a cluster loads its own copy",
     "warp-specialization": "all warps run the whole program",

@@ -32,6 +32,7 @@ LOWERINGS.update(CONTROL)
 
 TRIPLE = "nvptx64-nvidia-cuda"
 SHARED = "@global_smem"
+_tma = LazyModule(".tma", __package__)
 _warps = LazyModule(".warp_specialize", __package__)
 
 MOST_NAMED = 255  # registers of a thread that instructions have names for; 256 are kept for it
@@ -121,6 +122,8 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
     if not is_kernel:
         parameters.append("ptr addrspace(3) %shared")
     subprogram = "" if context.debug is None else context.debug.function(func)
+    if is_kernel and any(isinstance(arg.type, TensorDescType) and arg.users for arg in func.entry.args):
+        _tma.prefetch_descriptors(e, func)
     lower_region(e, func.regions[0])
     if e.specialization is not None:
         _warps.lower_workers(e)
