@@ -176,6 +176,17 @@ def test_what_is_said() -> None:
     fails(("[%r13], %r12; //!", "[%r3], %r12; //!"), EmulationError, "the mbarrier at byte|has not ended")
 
 
+def test_a_result_that_takes_the_place_of_operands() -> None:
+    """Other warps may still multiply with what the first to be done writes its result to."""
+    text = PIPELINE.replace("mov.u32 %r16, c_tile;", "mov.u32 %r16, a_tiles;")
+    pipeline(text=text)
+    barrier = "  bar.sync 0; //!\n  add.u32 %r4"
+    assert text.count(barrier) == 1
+    but_last = "  setp.lt.u32 %p6, %r5, STEPS;\n  @%p6 bar.sync 0;\n  add.u32 %r4"
+    with pytest.raises(DataRace, match="writes what was read by .* no barrier orders the two"):
+        pipeline(text=text.replace(barrier, but_last))
+
+
 def test_a_fence_behind_the_barrier_serves_too() -> None:
     fence, barrier = "  fence.proxy.async.shared::cta; //!\n", "  bar.sync 0; //!\n  @%p1 cp.async.bulk.tensor"
     text = PIPELINE.replace(fence, "").replace(barrier, barrier.replace("\n", "\n  fence.proxy.async;\n", 1))
