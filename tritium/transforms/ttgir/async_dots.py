@@ -58,6 +58,7 @@ from ...support.dataclasses import dataclass
 from ..regions import add_result, is_inside
 from .conversion_cost import stays_in_thread
 from .layout_flow import layout_of
+from .pipelining.loops import VIEWS
 
 __all__ = ["async_dots"]
 
@@ -239,7 +240,7 @@ class _Flights:
             op = buffer.defining_op
             if op is None or not self.loop.is_ancestor_of(op):
                 return _root(buffer) not in self.written
-            if op.__class__ not in _VIEWS:
+            if op.__class__ is ttg.MemDescIndex or op.__class__ not in _SEEN_THROUGH:
                 return op.__class__ is ttg.MemDescIndex
             buffer = op.operands[0]
         return True
@@ -248,7 +249,7 @@ class _Flights:
     def written(self) -> set[Value]:
         """The buffers that operations of the loop may write."""
         writers = [op for op in self.loop.body.parent_op.walk() if not op.regions and memory_effects(op) & WRITE]
-        writers = [op for op in writers if op.__class__ not in (*_HARMLESS, *_VIEWS)]
+        writers = [op for op in writers if op.__class__ not in (*_HARMLESS, *_SEEN_THROUGH)]
         return {_root(v) for op in writers for v in op.operands if isinstance(v.type, MemDescType)}
 
     # -- when they are waited for ---------------------------------------------------------------------------------
@@ -383,7 +384,7 @@ class _Flights:
                 wait.attributes["warpGroupLocal"] = UNIT
 
 
-_VIEWS = (ttg.ConvertLayout, ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttng.WarpGroupDotWait)
+_SEEN_THROUGH = (*VIEWS, ttng.WarpGroupDotWait)
 
 _HARMLESS = (ttg.AsyncWait, ttg.AsyncCommitGroup, ttng.WaitBarrier, ttng.FenceAsyncShared, tt.Store)
 """Operations with effects that do not write shared memory."""
@@ -421,7 +422,7 @@ def _root(buffer: Any) -> Any:
             if block.parent_op.__class__ is not scf.For or buffer.index == 0:
                 return buffer
             buffer = block.parent_op.init_args[buffer.index - 1]
-        elif op.__class__ in (*_VIEWS, ttg.MemDescIndex, ttg.MemDescReinterpret):
+        elif op.__class__ in _SEEN_THROUGH:
             buffer = op.operands[buffer.index if op.__class__ is ttng.WarpGroupDotWait else 0]
         else:
             return buffer
