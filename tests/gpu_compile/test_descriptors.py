@@ -75,3 +75,9 @@ def test_reductions(op, dtype, copies) -> None:
     types = {"a": f"tensordesc<{dtype}[16, 32]>", "values": f"*{dtype}"}
     gpu = made(kernels.reduced, {"OP": op, "BM": 16, "BN": 32, "j": 16}, types)
     assert gpu.count(rf"cp\.reduce\.async\.bulk\.tensor\.2d\.global\.shared::cta\.{op}") == copies
+
+
+def test_the_last_store_is_not_waited_for() -> None:
+    """But for what it reads of shared memory: the end of the kernel waits for the rest."""
+    assert made(kernels.copy_given, TILE, GIVEN).count(r"cp\.async\.bulk\.wait_group$") == 0
+    assert made(kernels.groups, {"B": 16}, SINGLES).count(r"cp\.async\.bulk\.wait_group$") > 0

@@ -25,7 +25,7 @@ from ...dialects.ttg_maps import linear_layout
 from ...dialects.ttg_memory import NvmmaShared
 from ...dialects.ttg_switches import is_on
 from ...dialects.ttng_types import TensorDescIm2ColType
-from ...ir import Operation, Value
+from ...ir import PURE, Operation, Value
 from ...layout import LinearLayout
 from ...layout.bases import per_block
 from ...layout.tiling import dimension_names
@@ -291,6 +291,41 @@ def _reduce(e: FunctionContext, op: ttng.AsyncTMAReduce) -> None:
     _write(e, op, f"cp.reduce.async.bulk.tensor.{len(op.coord)}d.global.shared::cta.{name}.bulk_group")
 
 
+_QUIET = {
+    "gpu.barrier",
+    "ttg.barrier",
+    "ttg.local_dealloc",
+    "ttng.arrive_barrier",
+    "ttng.async_tma_store_wait",
+    "ttng.fence_async_shared",
+    "ttng.inval_barrier",
+    "ttng.wait_barrier",
+}
+"""What neither reads nor writes global memory, besides pure operations."""
+
+
+def _is_last(e: FunctionContext, op: Operation) -> bool:
+    """Whether the kernel ends behind `op` without another access to global memory.
+
+    The end of a kernel waits for what its copies write, so that they need not be waited for: only that they have read
+    shared memory, which goes to the next block.
+    """
+    after = op.next
+    while after is not None:
+        if after.name in ("scf.yield", "ttg.warp_yield"):
+            around = after.parent_op
+            after = around if around is not None and around.name in ("scf.if", "ttg.warp_specialize") else None
+            if after is None:
+                return False
+        elif after.name == "tt.return":
+            return e.is_kernel
+        elif not (after.traits & PURE or after.name in _QUIET):
+            return False
+        after = after.next
+    return False
+
+
 @lowers(ttng.TMAStoreWait)
 def _store_wait(e: FunctionContext, op: ttng.TMAStoreWait) -> None:
-    e.asm(f"cp.async.bulk.wait_group{'.read' if op.read_only else ''} {op.pendings};", MEMORY, [])
+    read = op.read_only or _is_last(e, op)
+    e.asm(f"cp.async.bulk.wait_group{'.read' if read else ''} {op.pendings};", MEMORY, [])
