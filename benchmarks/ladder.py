@@ -19,7 +19,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-PRODUCT = ("", "late-stores", "register-reallocation", "warp-specialization", "tma-store-in-flight", "stmatrix",
+PRODUCT = ("", "register-reallocation", "warp-specialization", "tma-store-in-flight", "stmatrix",
            "zero-first", "wgmma-in-flight,warp-specialization", "tma", "tma,async-copies", "wgmma")  # fmt: skip
 ATTENTION = ("", "turns", "overlap", "register-reallocation", "warp-specialization",
              "products-ahead,warp-specialization", "wgmma-in-flight,warp-specialization", "tma", "wgmma")  # fmt: skip

@@ -71,7 +71,6 @@ SWITCHES = [
     "wgmma-in-flight",
     "multicast",
     "overlap",
-    "late-stores",
     "turns",
     "stmatrix,tma",
     "async-copies",

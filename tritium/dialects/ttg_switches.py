@@ -28,7 +28,6 @@ SWITCHES = {
     "multicast": "each block of a cluster loads its own copy",
     "warp-specialization": "all warps run the whole program",
     "overlap": "products of an iteration end before the next begins (attention: products and softmax in turn)",
-    "late-stores": "a tile is stored before the next one's first product, not beside it",
     "turns": "warp groups of attention multiply when they come to it, not in turns",
     "register-reallocation": "warps that load keep as many registers as warps that multiply",
     "stmatrix": "results go to shared memory by plain stores",

@@ -43,7 +43,6 @@ from ...ir import (
 from ...support.dataclasses import dataclass
 from .warp_specialization.clusters import check_cluster
 from .warp_specialization.consumer import Consumer, Sites, Turns
-from .warp_specialization.late_stores import late_stores_of
 from .warp_specialization.overlap import overlap_of
 from .warp_specialization.partition import Load, Refused, Span, marked_loops, span_of
 from .warp_specialization.producer import Producer
@@ -159,31 +158,20 @@ def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple
     """Rewrite the consumer's loops where it pays; where it then visits the rings, and its turns."""
     turns: Turns = []
     origins: dict[Operation, list[Operation]] = {load.op: [load.op] for load in span.loads}
-    if rings.depth > 1 and is_on(module, "wgmma-in-flight"):
+    if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
         in_turn = warps == 8 and is_on(module, "turns")
-        overlaps, late = is_on(module, "overlap"), is_on(module, "late-stores") and is_on(module, "tma-store-in-flight")
         for loop in [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]:
-            found = overlap_of(loop, set(origins), in_turn) if overlaps else None
-            stores = late_stores_of(loop, warps) if late and found is None and loop in span.ops else None
-            if found is not None:
-                _replace(span, loop, found.rewrite)
-                turns += found.turns
-                _follow(origins, found.origin)
-            elif stores is not None:
-                _replace(span, loop, stores.rewrite)
-                _follow(origins, stores.origin)
-                break
+            overlap = overlap_of(loop, set(origins), in_turn)
+            if overlap is not None:
+                _replace(span, loop, overlap.rewrite)
+                turns += overlap.turns
+                for op in set(overlap.origin.values()):
+                    origins[op] = [new for new, old in overlap.origin.items() if old is op]
     sites: Sites = {}
     for ring in rings:
         copies = [ops for loads in ring.sites for ops in zip(*(origins[load.op] for load in loads))]
         sites[ring] = [[Load(op) for op in ops] for ops in copies]
     return sites, turns
-
-
-def _follow(origins: dict[Operation, list[Operation]], origin: dict[Operation, Operation]) -> None:
-    """New loads stand in the place of old ones."""
-    for op in set(origin.values()):
-        origins[op] = [new for new, old in origin.items() if old is op]
 
 
 def _replace(span: Span, old: Operation, rewrite: Callable[[], Operation]) -> None:

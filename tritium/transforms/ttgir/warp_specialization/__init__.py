@@ -39,7 +39,6 @@ The parts, in the order of work:
 | `rings` | which loads share a ring, how deep it is, and its operations |
 | `residency` | how many blocks share a multiprocessor, and so how many registers and slots there are |
 | `overlap` | which loops run half of an iteration beside the next one |
-| `late_stores` | which loops over tiles store a tile beside the first product of the next |
 | `flights` | which products stay in flight, when they are waited for, and so when a buffer is free |
 | `copies`, `producer`, `consumer` | the two programs |
 """
