@@ -8,6 +8,7 @@ from operator import index
 from typing import Any
 
 from ..support import OptionError
+from ..support.limits import MAX_STAGES
 
 __all__ = ["check_layout", "parse_fields", "text_key"]
 
@@ -35,6 +36,11 @@ def check_layout(options: Any) -> None:
             raise OptionError(f"{name} must be {least} or more, got {value}")
         if name != "num_stages" and value & (value - 1):
             raise OptionError(f"{name} must be a power of 2, got {value}")
+    if options.num_stages > MAX_STAGES:
+        raise OptionError(
+            f"num_stages must be at most {MAX_STAGES}, got {options.num_stages}: every stage takes a buffer in shared "
+            "memory for each load, 2 to 7 are usual"
+        )
     precision = options.default_dot_input_precision
     if precision not in options.allowed_dot_input_precisions:
         allowed = ", ".join(options.allowed_dot_input_precisions)

@@ -124,6 +124,7 @@ def test_none_means_the_default_and_equal_options_have_equal_keys() -> None:
         ({"num_warps": "4"}, "must be an integer"),
         ({"num_ctas": 32}, "num_ctas must be at most 16"),
         ({"num_stages": -1}, "num_stages must be 0 or more"),
+        ({"num_stages": 1000}, "num_stages must be at most 128, got 1000: every stage takes a buffer"),
         ({"maxnreg": 300}, "maxnreg must be 1..255"),
         ({"debug": "yes"}, "debug must be True or False"),
         ({"default_dot_input_precision": "exact"}, "must be one of tf32, tf32x3"),

@@ -15,6 +15,7 @@ from ...dialects import arith, scf
 from ...dialects.llvm_loops import LICM_OFF
 from ...ir import UNIT, Attribute, Block, IntegerAttr, Operation, Region, Value, i32
 from ...support import Location, NameLoc
+from ...support.limits import MAX_STAGES
 from ..errors import LanguageError
 from ..language import core
 from .assign import bind_target
@@ -328,6 +329,11 @@ def _loop_attributes(iterator: Any) -> dict[str, Attribute]:
             raise LanguageError(
                 f"TypeError: {name} must be an integer known at compile time, got {type_text(number)}",
                 "make it a tl.constexpr parameter",
+            )
+        if name == "num_stages" and not 0 <= number <= MAX_STAGES:
+            raise LanguageError(
+                f"ValueError: num_stages must be 0 to {MAX_STAGES}, got {number}",
+                "every stage takes a buffer in shared memory for each load; 2 to 7 are usual, 1 is no pipelining",
             )
         attributes[f"tt.{name}"] = IntegerAttr(number, i32)
     for name in ("disallow_acc_multi_buffer", "flatten", "warp_specialize"):
