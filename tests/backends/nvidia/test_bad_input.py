@@ -14,10 +14,11 @@ import pytest
 import tritium
 import tritium.language as tl
 from tests.backends.nvidia.texts import needs_ptxas
-from tritium.backends.errors import BackendError, ToolMissing
+from tritium.backends.errors import BackendError, OutOfResources, PTXASError, ToolMissing
 from tritium.backends.nvidia.asm_constraints import asm_is_plain
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
 from tritium.compiler.source import SourceError
+from tritium.frontend.errors import CompilationError
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.runtime.errors import LaunchError
@@ -120,6 +121,50 @@ def test_modules_and_their_contexts_may_be_freed_in_any_order() -> None:
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+# -- products that ask for too much --------------------------------------------------------------------------------
+
+
+@tritium.jit
+def product(a, b, c_ptr, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    total = tl.zeros((M, N), tl.float32)
+    for at in range(0, k, K):
+        total = tl.dot(a.load([0, at]), b.load([at, 0]), total)
+    tl.store(c_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], total)
+
+
+def compiled_product(until: str, depth: int = 64, **options: Any) -> CompiledKernel:
+    a, b = f"tensordesc<fp16[128, {depth}]>", f"tensordesc<fp16[{depth}, 128]>"
+    source = ASTSource(product, {"a": a, "b": b, "c_ptr": "*fp32", "k": "i32"}, {"M": 128, "N": 128, "K": depth})
+    return compile(source, GPUTarget("cuda", 90, 32), options, until)
+
+
+def test_pipelines_too_deep_for_shared_memory() -> None:
+    with pytest.raises(OutOfResources) as caught:
+        compiled_product("ptx", num_stages=16)
+    text = str(caught.value)
+    assert "kernel product: out of resource: shared memory, Required: 5" in text
+    assert "Hardware limit: 232448" in text
+    for shape in ("16x128x64", "16x64x128"):
+        assert f"262144 bytes are a buffer of {shape} elements of f16" in text
+    assert "for at in range(0, k, K):" in text
+
+
+def test_products_of_blocks_smaller_than_instructions() -> None:
+    with pytest.raises(CompilationError, match="and K >= 16, got M = 128, N = 128, K = 8") as caught:
+        compiled_product("ttir", depth=8)
+    assert "total = tl.dot(a.load([0, at]), b.load([at, 0]), total)" in str(caught.value)
+    assert "hint: take larger blocks, masked where there is less to load" in str(caught.value)
+
+
+@needs_ptxas
+def test_products_with_too_few_registers() -> None:
+    with pytest.raises(PTXASError, match=r"Insufficient registers[^\n]*\nhint: raise maxnreg \(it is 24\), or take"):
+        compiled_product("cubin", maxnreg=24)
+
+
+# -- texts ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stage", ["ttir", "ttgir", "llir", "ptx"])

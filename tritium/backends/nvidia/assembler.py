@@ -143,6 +143,10 @@ class Assembler:
         if not found:
             how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
             found = [f"{how}: {log.strip()[-2000:] or 'no message'}"]
+        if _TOO_FEW_REGISTERS.search(log):
+            most = _MAX_REGISTERS.search(ptx)
+            allowed = f"raise maxnreg (it is {most[1]}), or take" if most else "take"
+            found.append(f"hint: {allowed} smaller blocks, or more warps (num_warps) for each")
         command = " ".join([self.tool.path, *self.options, "kernel.ptx"])
         return "\n".join([f"ptxas refuses the code of {kernel}", *found, f"the command was: {command}"])
 
@@ -157,6 +161,8 @@ def _new_folder() -> str:
 _ERROR = re.compile(r"^ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)$", re.M)
 _PLAIN_ERROR = re.compile(r"^ptxas (?:error|fatal)\s*: (.*)$", re.M)
 _CONTEXT = re.compile(r"Compilation aborted|Ptx assembly aborted|see previous errors", re.I)
+_TOO_FEW_REGISTERS = re.compile(r"Insufficient registers|register allocation failed", re.I)
+_MAX_REGISTERS = re.compile(r"^\s*\.maxnreg\s+(\d+)", re.M)
 _AT = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.M)
 _FILE = re.compile(r"^\s*\.file\s+(\d+)\s+\"([^\"]*)\"", re.M)
 MOST_ERRORS = 5

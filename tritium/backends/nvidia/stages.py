@@ -17,11 +17,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...analysis.allocation import buffer_bytes
 from ...analysis.tma import STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
 from ...dialects.tt_types import TensorDescType
+from ...dialects.ttg_memory import MemDescType
 from ...dialects.ttg_switches import WITHOUT
 from ...ir import IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
@@ -239,10 +241,29 @@ def _integer(op: Operation, name: str) -> int:
 
 
 def _place_of_most(module: Operation) -> str:
-    """The source line of the operation whose shared memory lies highest."""
+    """The largest buffers and where they are made; where there are none, who has the highest bytes of scratch."""
     users = [op for op in module.walk() if "allocation.offset" in op.attributes]
-    at = max(users, key=lambda op: _integer(op, "allocation.offset")).loc.file_position() if users else None
+    buffers = [(buffer_bytes(ty), ty, op) for op in users for ty in _buffers_of(op)]
+    if buffers:
+        largest = sorted(buffers, key=lambda row: -row[0])[:_LARGEST]
+        return "\n".join(_note(op, f"{size} bytes are a buffer of {_shown(ty)}") for size, ty, op in largest)
+    return _note(max(users, key=lambda op: _integer(op, "allocation.offset")), "used here") if users else ""
+
+
+_LARGEST = 2  # buffers that an error names: commonly those of a product's two operands
+
+
+def _buffers_of(op: Operation) -> list[MemDescType]:
+    return [result.type for result in op.results if isinstance(result.type, MemDescType)]
+
+
+def _shown(ty: MemDescType) -> str:
+    return f"{'x'.join(map(str, ty.shape))} elements of {ty.element}"
+
+
+def _note(op: Operation, text: str) -> str:
+    """The text with the source line of an operation, where that is known."""
+    at = op.loc.file_position()
     if at is None:
-        return ""
-    note = "the topmost of it is used here"
-    return Diagnostic(note, at.file, at.line, at.column, linecache.getlines(at.file), severity="note").render()
+        return f"note: {text}"
+    return Diagnostic(text, at.file, at.line, at.column, linecache.getlines(at.file), severity="note").render()

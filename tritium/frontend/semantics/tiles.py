@@ -94,7 +94,8 @@ def dot(
     if m < smallest[0] or n < smallest[1] or k < smallest[2]:
         raise value_error(
             f"Input shapes should have M >= {smallest[0]}, N >= {smallest[1]} and K >= {smallest[2]},"
-            f" got M = {m}, N = {n}, K = {k}"
+            f" got M = {m}, N = {n}, K = {k}",
+            "take larger blocks, masked where there is less to load, or multiply and add with tl.sum",
         )
     result = block_type(_accumulator(a.dtype, acc, out_dtype), (*a.type.shape[:-2], m, n))
     acc = accumulate_into(sem, acc, result, "tl.dot")
@@ -110,7 +111,8 @@ def _check_dot_operands(a: Any, b: Any) -> None:
             kind = x.type if x.__class__ is tensor else type(x).__name__
             raise type_error(f"tl.dot takes blocks, the {side} is {kind}")
         if not x.dtype.is_fp8() and x.dtype not in OPERANDS:
-            raise type_error(f"Unsupported {side} dtype {x.dtype}", "cast it with .to(dtype)")
+            known = ", ".join(str(t) for t in OPERANDS if t is not uint8)
+            raise type_error(f"Unsupported {side} dtype {x.dtype}", f"cast it with .to(dtype): to {known} or an fp8")
     if a.dtype is not b.dtype and not (a.dtype.is_fp8() and b.dtype.is_fp8()):
         raise type_error(
             f"Both operands must be same dtype. Got {a.dtype} and {b.dtype}", "cast one of them with .to(dtype)"
@@ -120,7 +122,12 @@ def _check_dot_operands(a: Any, b: Any) -> None:
     x, y = a.type.shape, b.type.shape
     if len(x) != len(y) or len(x) < 2:
         raise value_error(f"Both inputs must be either 2D or 3D; (lhs: {list(x)} vs rhs: {list(y)})")
-    if x[-1] != y[-2] or x[:-2] != y[:-2]:
+    if x[:-2] != y[:-2]:
+        raise value_error(
+            f"First input shape ({list(x)}) and second input shape {list(y)} are not compatible for matmul"
+            f" (the batches {list(x[:-2])} and {list(y[:-2])} must be equal)"
+        )
+    if x[-1] != y[-2]:
         raise value_error(
             f"First input shape ({list(x)}) and second input shape {list(y)} are not compatible for matmul"
             f" (second index of first shape ({x[-1]}) must be equal to first index of second shape ({y[-2]}))"
@@ -141,6 +148,8 @@ def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
             "out_dtype=bfloat16 is unsupported.",
             "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`",
         )
+    if not isinstance(out_dtype, dtype):
+        raise type_error(f"out_dtype must be a dtype, got {out_dtype!r}", "tl.float32, without quotes")
     if out_dtype not in (float16, float32):
         raise type_error(f"tl.dot of {operand} cannot give {out_dtype}", "use out_dtype=tl.float32 and cast the result")
     return float32 if operand in (float32, bfloat16) else out_dtype
@@ -177,6 +186,11 @@ def _imprecise(sem: Semantic, a: tensor, b: tensor, k: int, wanted: Any) -> int 
     fp8 = a.dtype.is_fp8() and b.dtype.is_fp8()
     if wanted is None:
         return (sem.max_num_imprecise_acc or None) if fp8 else None
+    if not isinstance(wanted, int) or wanted < 0:
+        raise value_error(
+            f"max_num_imprecise_acc must be an integer of 0 or more known at compile time, got {wanted!r}",
+            "32 is usual; 0 adds in fp32 after each instruction",
+        )
     if fp8 and wanted > k:
         raise value_error(f"max_num_imprecise_acc ({wanted}) must be <= K ({k})")
     return wanted or None
