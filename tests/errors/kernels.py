@@ -447,6 +447,52 @@ def matrix_operator(p, n):
     # hint: tl.dot
 
 
+@kernel("*fp16")
+def dot_with_a_quoted_dtype(p):
+    x = tl.zeros((16, 16), tl.float16)
+    y = tl.dot(x, x, out_dtype="float32")  # error: out_dtype must be a dtype, got 'float32'
+    # hint: tl.float32
+
+
+@kernel("*fp16")
+def dot_of_other_batches(p):
+    x, y = tl.zeros((2, 16, 16), tl.float16), tl.zeros((4, 16, 16), tl.float16)
+    z = tl.dot(x, y)  # error: the batches [2] and [4] must be equal
+
+
+@kernel("*fp16")
+def dot_of_whole_numbers(p):
+    x = tl.zeros((16, 16), tl.int16)
+    y = tl.dot(x, x)  # error: Unsupported lhs dtype int16
+    # hint: to int8, fp16, bf16, fp32, fp64 or an fp8
+
+
+@kernel("*fp16")
+def dot_with_fewer_than_no_imprecise_sums(p):
+    x = tl.zeros((32, 32), tl.float8e5)
+    y = tl.dot(x, x, max_num_imprecise_acc=-1)  # error: max_num_imprecise_acc must be an integer of 0 or more
+    # hint: 32 is usual
+
+
+@kernel("*fp16")
+def dot_with_half_an_imprecise_sum(p):
+    x = tl.zeros((32, 32), tl.float8e5)
+    y = tl.dot(x, x, max_num_imprecise_acc="2")  # error: known at compile time, got '2'
+
+
+@kernel("*i32, i32")
+def loop_with_fewer_than_no_stages(p, n):
+    for i in tl.range(n, num_stages=-2):  # error: num_stages must be 0 to 128, got -2
+        tl.store(p + i, i)
+    # hint: 1 is no pipelining
+
+
+@kernel("*i32, i32")
+def loop_with_endless_stages(p, n):
+    for i in tl.range(n, num_stages=1 << 40):  # error: num_stages must be 0 to 128, got 1099511627776
+        tl.store(p + i, i)
+
+
 @kernel("*i32, i32")
 def uses_global(p, n):
     global NUMBER  # error: Global

@@ -120,6 +120,8 @@ def test_tensor_descriptor() -> None:
         TensorDescriptor(ALIGNED, [8, 8], [8, 2], [4, 4])
     with pytest.raises(ArgumentError, match="strides must be 16-byte aligned.* 7 elements of 4 bytes"):
         TensorDescriptor(ALIGNED, [8, 7], [7, 1], [4, 4])
+    with pytest.raises(ArgumentError, match="strides must be integers: that of dimension 0 is '8'"):
+        TensorDescriptor(ALIGNED, [8, 8], ["8", 1], [4, 4])
     with pytest.raises(ArgumentError, match="rank must not be zero"):
         TensorDescriptor(ALIGNED, [], [], [])
     with pytest.raises(AssertionError, match="shape must be positive"):

@@ -73,6 +73,8 @@ class TensorDescriptor:
 
     def _check_strides(self, size: int) -> None:
         for axis, stride in enumerate(self.strides[:-1]):
+            if not hasattr(stride, "__index__"):
+                raise DescriptorError(f"strides must be integers: that of dimension {axis} is {stride!r}")
             if stride * size % _ALIGNMENT:
                 raise DescriptorError(
                     f"strides must be 16-byte aligned: that of dimension {axis} of a TensorDescriptor is {stride} "
