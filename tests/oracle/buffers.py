@@ -49,6 +49,13 @@ def _trans(ev: Any, op: Any, buffer: Buffer) -> Buffer:
     return Buffer(buffer.array.transpose(op.order))
 
 
+@meaning("ttg.memdesc_reshape")
+def _reshape(ev: Any, op: Any, buffer: Buffer) -> Buffer:
+    seen = buffer.array.view()
+    seen.shape = op.results[0].type.shape  # raises where it would be a copy, which is no view
+    return Buffer(seen)
+
+
 @meaning("ttng.warp_group_dot")
 def _warp_group_dot(ev: Any, op: Any, a: Any, b: Any, c: Any, use: Any = True) -> Any:
     """At once, also where it is asynchronous."""
