@@ -29,6 +29,7 @@ from typing import Any
 
 import tritium.dialects.all  # noqa: F401  (whatever a page names)
 from tritium.ir import OPS, PASSES, parse_module, verify
+from tritium.support.settings import GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -109,6 +110,7 @@ class Page:
             target = self.folder / block.title
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.body)
+            sys.modules.pop(target.stem, None)  # a file of tests/ may have the same name
         elif block.language == "python":
             self.python(block, following if following and following.language == "output" else None)
         elif block.language == "console":
@@ -194,14 +196,17 @@ def environment(folder: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
-    """Be in a folder, with a page's names as a module; what a page imports and defines is forgotten afterwards."""
-    before, paths, modules, ops = os.getcwd(), list(sys.path), set(sys.modules), set(OPS)
+    """Be in a folder, with a page's names as a module; what a page imports, defines and sets is forgotten afterwards."""
+    before, paths, modules, ops = os.getcwd(), list(sys.path), dict(sys.modules), set(OPS)
     passes = dict(PASSES._infos)
     sys.modules[module.__name__] = module
     os.chdir(folder)
     sys.path.insert(0, str(folder))  # as at a prompt: files of the page can be imported
     try:
-        yield
+        with contextlib.ExitStack() as settings:
+            for group in GROUPS.values():
+                settings.enter_context(group.scope())
+            yield
     finally:
         os.chdir(before)
         sys.path[:] = paths
@@ -209,6 +214,8 @@ def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
         for name in OPS.keys() - ops:
             if not OPS[name].__module__.startswith("tritium."):
                 del OPS[name]
-        for name in set(sys.modules) - modules:
-            if str(getattr(sys.modules[name], "__file__", "") or "").startswith(str(folder)) or name == module.__name__:
+        for name, found in list(sys.modules.items()):
+            if str(getattr(found, "__file__", "") or "").startswith(str(folder)) or name == module.__name__:
                 del sys.modules[name]
+        for name, found in modules.items():
+            sys.modules.setdefault(name, found)

@@ -110,6 +110,14 @@ def test_a_page_that_is_wrong_fails(tmp_path, text, monkeypatch):
         page(tmp_path, text).run()
 
 
+def test_a_page_leaves_nothing_behind(tmp_path):
+    known = sys.modules["colorsys"] = __import__("colorsys")
+    body = "from tritium import knobs\nfrom colorsys import ours\nknobs.compilation.always_compile = ours\n"
+    page(tmp_path, f'```python title="colorsys.py"\nours = True\n```\n```python\n{body}```\n').run()
+    assert not GROUPS["compilation"].always_compile
+    assert sys.modules["colorsys"] is known
+
+
 def test_blessing(tmp_path, monkeypatch):
     monkeypatch.setenv("TRITIUM_BLESS", "1")
     wrong = page(tmp_path, "```python\nprint(1)\n```\n```output\n2\n```\n```console\n$ echo 1\n2\n$ echo 3\n3\n```\n")
