@@ -16,6 +16,7 @@ from typing import Any
 
 from ...dialects import ttg
 from ...ir import PURE, Operation, Value
+from .pipelining.loops import VIEWS
 
 __all__ = ["first_use"]
 
@@ -41,8 +42,6 @@ _PASSED = {
     "ttng.wait_barrier",
 }
 """What writes no global memory that a copy under way could read, besides pure operations."""
-
-_VIEWS = (ttg.MemDescIndex, ttg.MemDescSubslice, ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescReinterpret)
 
 
 def first_use(load: Any, layout: Any) -> Operation | None:
@@ -71,7 +70,7 @@ def _renames(op: Any, names: set[Value], layout: Any) -> bool:
     """Whether the result of `op` is the buffer that is copied to, or a view of it."""
     if op.__class__ is ttg.LocalAlloc:
         return op.src in names and op.result.type.encoding is layout
-    return isinstance(op, _VIEWS) and op.src in names
+    return isinstance(op, VIEWS) and op.src in names
 
 
 def _needs(op: Operation, names: set[Value]) -> bool:

@@ -16,10 +16,10 @@ from typing import Any
 
 from ....dialects import arith, scf, ttng
 from ....ir import Block, Builder, UnitAttr
-from ..tma_copies import start_load
+from ..tma_copies import start_load, true
 from .copies import Copy
 from .partition import Span
-from .rings import Ring, Rings, number, true, view
+from .rings import Ring, Rings, number, view
 
 __all__ = ["Producer"]
 

@@ -34,12 +34,12 @@ from ....dialects import arith, tt, ttg, ttng
 from ....dialects.arith_casts import ExtUI
 from ....dialects.ttg_memory import MemDescType, element_bits
 from ....dialects.ttg_switches import is_on
-from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i1, i32
+from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i32
 from ..tma_copies import barrier_type
 from .partition import Load, Refused, Span
 from .residency import Residency
 
-__all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "true", "view", "visit_of"]
+__all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "view", "visit_of"]
 
 VIEWS = (ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttg.MemDescReinterpret)
 
@@ -190,11 +190,6 @@ def visit_of(block: Any, loads: list[Load]) -> Visit:
 def number(b: Builder, value: int) -> Any:
     """A constant i32."""
     return b.add(arith.Constant.of(value, i32))
-
-
-def true(b: Builder) -> Any:
-    """The constant true."""
-    return b.add(arith.Constant.of(1, i1))
 
 
 def view(b: Builder, buffers: Any, slot: Value) -> Any:
