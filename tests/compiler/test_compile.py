@@ -18,6 +18,7 @@ from tritium import knobs
 from tritium.backends.cpu import BackendError, CPUOptions, host_target, named_target
 from tritium.compiler import ASTSource, CacheWarning, SourceError, TargetError, get_cache_key, make_backend
 from tritium.compiler.kernel import LazyStages
+from tritium.compiler.stage_files import folder_name
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -208,8 +209,9 @@ def test_dump(compiled, tmp_path: Path) -> None:
         knobs.compilation.dump_ir = True
         knobs.cache.dump_dir = str(tmp_path / "dump")
         found = tritium.compile(source(), Target())
-    assert (tmp_path / "dump" / found.hash / "empty.llir").read_text() == found.asm["llir"]
-    assert (tmp_path / "dump" / found.hash / "empty.obj").read_bytes() == found.asm["obj"]
+    folder = tmp_path / "dump" / folder_name(source().hash())
+    assert (folder / "empty.llir").read_text() == found.asm["llir"]
+    assert (folder / "empty.obj").read_bytes() == found.asm["obj"]
 
 
 def test_a_hook_may_change_the_stages(compiled) -> None:

@@ -14,7 +14,7 @@ from ..support import UnsupportedStage
 from ..support.dataclasses import dataclass
 from .errors import BackendError
 
-__all__ = ["BaseBackend", "GPUTarget", "Language", "Stage", "UserText"]
+__all__ = ["BaseBackend", "GPUTarget", "Language", "Mismatch", "Stage", "UserText"]
 
 
 class GPUTarget(NamedTuple):
@@ -23,6 +23,17 @@ class GPUTarget(NamedTuple):
     backend: str
     arch: int | str
     warp_size: int
+
+
+class Mismatch(NamedTuple):
+    """What speaks against compiling a text, which says whom it was made for, for another target.
+
+    Where it is not `fatal`, the text can be compiled and run, and it is worth a warning.
+    """
+
+    message: str
+    hint: str
+    fatal: bool = True
 
 
 class Language:
@@ -103,6 +114,16 @@ class BaseBackend(ABC):
         """What a compiled kernel needs and does; BackendError where nothing here can tell."""
         raise BackendError(f"kernels for {self.describe().backend} are not analysed, only those for cuda are")
 
+    def mismatch(self, stage: str, backend: str, arch: str, options: Any) -> Mismatch | None:
+        """What speaks against compiling the text of `stage`, which says that it was made for `backend:arch` (of `arch`
+        nothing where it is empty), for this target with these options; None: nothing does."""
+        target = self.describe()
+        if backend == target.backend and arch in ("", str(target.arch)):
+            return None
+        ours, theirs = f"{target.backend}:{target.arch}", f"{backend}:{arch}" if arch else backend
+        hint = f"let the target be {theirs if arch else f'one of {backend}'}, or compile the kernel's ttir for {ours}"
+        return Mismatch(f"this {stage} is for {theirs}, and cannot be compiled for {ours}", hint)
+
     def missing_stage(self, name: str, stages: list[str]) -> Exception:
         """Why there is no stage `name`, one of `planned_stages`; `stages` are those there are."""
         target = self.describe()
@@ -122,7 +143,16 @@ class BaseBackend(ABC):
 
 
 class UserText(str):
-    """The text of a late stage that a person wrote or edited: it is compiled in a process of its own, because what
-    LLVM makes of text that no compiler of ours wrote may end the process."""
+    """The text of a late stage that a person wrote or edited, and the `name` of its file for messages.
 
-    __slots__ = ()
+    It is compiled in a process of its own, because what LLVM makes of text that no compiler of ours wrote may end the
+    process.
+    """
+
+    __slots__ = ("name",)
+    name: str
+
+    def __new__(cls, text: str, name: str = "the text") -> UserText:
+        made = super().__new__(cls, text)
+        made.name = name
+        return made

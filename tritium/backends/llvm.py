@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from ..support import Diagnostic
 from ..support.dataclasses import dataclass
 from ..support.lazy import LazyModule
 from ..support.settings import compilation
+from .compiler import UserText
 from .errors import BackendError
 
 __all__ = [
@@ -195,8 +198,34 @@ def run_isolated(worker: str, request: Mapping[str, Any], text: str, timeout: fl
         raise BackendError(f"LLVM took more than {timeout} s") from None
     if done.returncode != 0:
         message = done.stderr.decode(errors="replace").strip()
-        raise BackendError(f"LLVM failed (exit status {done.returncode}): {message[-2000:]}")
+        failed = f"LLVM failed (exit status {done.returncode}): {message[-2000:]}"
+        raise BackendError(_located(message, text) or failed if isinstance(text, UserText) else failed)
     return done.stdout
+
+
+_BROKEN = "LLVM ERROR: Broken module found"  # how LLVM ends the process over text with debug information
+_PARSING = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.M)
+_ATTACHED = re.compile(r", !\w+ !\d+")
+
+
+def _located(message: str, text: UserText) -> str:
+    """LLVM's message at its place in a person's text: the parser says it, the verifier quotes instructions.
+
+    Nothing where the message is about no place.
+    """
+    lines = text.split("\n")
+    found = _PARSING.search(message)
+    if found is not None:
+        return Diagnostic(found[3], text.name, int(found[1]), int(found[2]), lines).render()
+    told = [line.strip() for line in message.partition(_BROKEN)[0].split("\n") if line.strip()]
+    quoted = {_ATTACHED.sub("", line) for line in told[1:]}
+    places = [n for n, line in enumerate(lines, 1) if _ATTACHED.sub("", line.strip()) in quoted]
+    if not places:
+        return ""
+    line = lines[places[0] - 1]
+    column = len(line) - len(line.lstrip()) + 1
+    notes = [Diagnostic("and here", text.name, n, column, lines, severity="note", context=0) for n in places[1:3]]
+    return Diagnostic(told[0], text.name, places[0], column, lines, notes=notes, length=len(line.strip())).render()
 
 
 def serve(answer: Callable[[dict[str, Any], str], bytes]) -> int:

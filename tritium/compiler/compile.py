@@ -7,48 +7,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, field
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..support import OptionError, settings
-from ..support.dataclasses import dataclass
-from ..support.folders import cache_folder
 from ..support.lazy import LazyModule
 from .backend import make_backend
 from .cache import Entry, KernelCache
 from .kernel import CompiledKernel, LazyStages
+from .run_stages import CompileTimes, dump_rest, run_stages
 from .source import IRSource, SourceError
 from .version import package_key
 
 __all__ = ["CompileTimes", "compile", "compile_for", "default_target", "get_cache_key"]
 
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
-
-
-@dataclass
-class CompileTimes:
-    """Where the time of a compile went, in microseconds: making the first IR, each stage, and storing the result.
-
-    `imports` is what a process's first compile pays for loading the compiler itself.
-    """
-
-    ir_initialization: int = 0
-    lowering_stages: list[tuple[str, int]] = field(default_factory=list)
-    store_results: int = 0
-    imports: int = 0
-
-    @property
-    def total_lowering(self) -> int:
-        """Microseconds of all stages together."""
-        return sum(t for _, t in self.lowering_stages)
-
-    @property
-    def total(self) -> int:
-        """Microseconds of everything."""
-        return self.imports + self.ir_initialization + self.total_lowering + self.store_results
+_files = LazyModule(".stage_files", __package__)
+_stated = LazyModule(".stated_target", __package__)
 
 
 _gc_lock = threading.Lock()
@@ -108,28 +86,47 @@ def compile(
     BackendError for code the target refuses, KeyError for unknown options, SourceError for a stage that the target does
     not have.
     """
-    backend = make_backend(_current_target[0]() if target is None else target)
     if isinstance(src, (str, Path)):
         src = IRSource(src)
+    backend = make_backend(_target_of(src) if target is None else target)
     chosen = _options(src, backend, options or {})
     stages: dict[str, Any] = {}
     backend.add_stages(stages, chosen, src.language)
-    if isinstance(src, IRSource) and src.ext not in ("source", *stages, *backend.planned_stages):
-        kind = backend.describe().backend
-        raise SourceError(f"{src.path.name}: {kind} has no stage {src.ext!r}; there are: {', '.join(stages)}")
+    if isinstance(src, IRSource):
+        _check_file(src, backend, stages, chosen)
     if until is not None:
         stages = _cut(backend, stages, src.ext, until)
     if src.ext in backend.planned_stages:
         raise backend.missing_stage(src.ext, list(stages))
     stage_key = _inspect_stages(backend, stages, chosen, src.language) + (f"until:{until}" if until else "")
+    replaced = None
+    if settings.compilation.override or getattr(chosen, "ir_override", None):
+        replaced = _files.Replacements(src, chosen, stages)
+        replaced.tell()
+        stage_key += replaced.key
     key = get_cache_key(src, backend, chosen, stage_key)
     cache = None if settings.cache.disable else KernelCache()
-    if cache is not None and not settings.compilation.always_compile and not settings.compilation.override:
+    if cache is not None and not settings.compilation.always_compile:
         entry = cache.read(key)
         if entry is not None:
             entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
-    return _compile(src, backend, stages, chosen, key, cache)
+    return _compile(src, backend, stages, chosen, key, cache, replaced)
+
+
+def _target_of(src: Any) -> Any:
+    """The target for a source that nobody gives one."""
+    active = _current_target[0]
+    return _stated.choose_target(src, active) if isinstance(src, IRSource) else active()
+
+
+def _check_file(src: IRSource, backend: BaseBackend, stages: Mapping[str, Any], options: Any) -> None:
+    """SourceError for a file whose stage the target does not have, or that was made for a target too different."""
+    if src.ext not in ("source", *stages, *backend.planned_stages):
+        kind = backend.describe().backend
+        hint = _stated.other_target_hint(src)
+        raise SourceError(f"{src.path.name}: {kind} has no stage {src.ext!r}; there are: {', '.join(stages)}{hint}")
+    _stated.check_target(src, backend, options)
 
 
 def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
@@ -162,7 +159,13 @@ def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, 
 
 
 def _compile(
-    src: Any, backend: BaseBackend, stages: dict[str, Any], options: Any, key: str, cache: KernelCache | None
+    src: Any,
+    backend: BaseBackend,
+    stages: dict[str, Any],
+    options: Any,
+    key: str,
+    cache: KernelCache | None,
+    replaced: Any,
 ) -> CompiledKernel:
     times = CompileTimes()
     target = backend.describe()
@@ -175,7 +178,7 @@ def _compile(
         "signature": list(src.signature.values()),
     }
     with _without_collection():
-        texts = _run_stages(src, backend, stages, options, metadata, times)
+        texts = run_stages(src, backend, stages, options, metadata, times, replaced)
     entry = Entry(metadata, texts)
     start = time.perf_counter_ns()
     if cache is not None:
@@ -187,58 +190,6 @@ def _compile(
 def _kept(entry: Entry, backend: BaseBackend) -> Entry:
     kept = backend.binary_ext if backend.binary_ext in entry.stages else list(entry.stages)[-1]
     return Entry(entry.metadata, {kept: entry.stages[kept]})
-
-
-def _run_stages(
-    src: Any, backend: BaseBackend, stages: dict[str, Any], options: Any, metadata: dict[str, Any], times: CompileTimes
-) -> dict[str, str | bytes]:
-    """The text (or bytes) of every stage that is not made on demand, from the source's own on."""
-    start = time.perf_counter_ns()
-    src.prepare()
-    backend.prepare()
-    times.imports = (time.perf_counter_ns() - start) // 1000
-    start = time.perf_counter_ns()
-    value = src.make_ir(backend.target, options)
-    texts: dict[str, str | bytes] = {src.ext: backend.text_of(value)}
-    results = {src.ext: value}
-    times.ir_initialization = (time.perf_counter_ns() - start) // 1000
-    names = list(stages)
-    for name in names[names.index(src.ext) + 1 :] if src.ext in stages else names:
-        stage = stages[name]
-        if getattr(stage, "on_demand", False):
-            continue
-        start = time.perf_counter_ns()
-        replaced = _override(metadata, name, name == backend.binary_ext)
-        if replaced is None:
-            source = getattr(stage, "source", None)
-            value = stage(results[source] if source else value, metadata)
-        else:
-            value = replaced
-        results[name] = value
-        texts[name] = backend.text_of(value)
-        times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
-        _dump(metadata, name, texts[name])
-    return texts
-
-
-def _dump(metadata: Mapping[str, Any], stage: str, text: str | bytes) -> None:
-    """Write a stage to `cache.dump_dir`/<hash>/<kernel>.<stage>, if that is asked for."""
-    if not settings.compilation.dump_ir:
-        return
-    folder = Path(settings.cache.dump_dir or cache_folder() / "dump", metadata["hash"])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{metadata['name']}.{stage}").write_bytes(text if isinstance(text, bytes) else text.encode())
-
-
-def _override(metadata: Mapping[str, Any], stage: str, binary: bool) -> Any:
-    """A stage the user has put into `cache.override_dir`, or None."""
-    if not settings.compilation.override:
-        return None
-    path = Path(settings.cache.override_dir or cache_folder() / "override", metadata["hash"])
-    path = path / f"{metadata['name']}.{stage}"
-    if not path.exists():
-        return None
-    return path.read_bytes() if binary else IRSource(path).make_ir(None, None)
 
 
 def _finish(
@@ -255,6 +206,8 @@ def _finish(
         taken = {src.ext: times.ir_initialization / 1e3, **{n: t / 1e3 for n, t in times.lowering_stages}}
     absent = {name: backend.missing_stage(name, list(stages)) for name in backend.planned_stages}
     texts = LazyStages(names, entry.stages, makers, absent, backend.extra_texts())
+    if settings.compilation.dump_ir:
+        dump_rest(src, texts, () if cache_hit else entry.stages)
     kernel = CompiledKernel(src, backend, entry.metadata, texts, taken)
     listener = settings.compilation.listener
     if listener is not None:

@@ -36,6 +36,11 @@ class LazyStages(dict[str, Any]):
         self._absent = absent or {}
         self._extra = extra or {}
 
+    @property
+    def extra_names(self) -> list[str]:
+        """The names of texts that are no stages."""
+        return list(self._extra)
+
     def __missing__(self, name: str) -> Any:
         if name in self._extra:
             return self._extra[name](self)

@@ -128,6 +128,15 @@ class ASTSource:
         return {}
 
 
+#: What a text of a stage holds a kernel as, for an error; '' stands for files that are no stage's text.
+_WANTED = {
+    **dict.fromkeys(MLIR_STAGES, "a public function: tt.func public @name"),
+    "llir": "a public function: define void @name",
+    "ptx": "an entry: .visible .entry name",
+    "": "kernels are compiled from files whose names end in .ttir, .ttgir, .ttcir, .llir or .ptx",
+}
+
+
 class IRSource:
     """A file whose text is a stage of the pipeline (`kernel.ttir`, `kernel.llir`): compiled from there on.
 
@@ -140,11 +149,11 @@ class IRSource:
         try:
             self.src = self.path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise SourceError(f"{self.path.name} holds no text: {error}") from None
+            raise SourceError(f"{self.path.name} holds no text: {error}; {_WANTED['']}") from None
         self.language = "triton"
         symbol = kernel_symbol(self.src, self.ext)
         if symbol is None:
-            raise SourceError(f"{self.path.name} holds no kernel (a public function)")
+            raise SourceError(f"{self.path.name} holds no kernel ({_WANTED.get(self.ext, _WANTED[''])})")
         self.name = symbol
         self.constants: dict[Path_, Any] = {}
         self.attrs: dict[Path_, Any] = {}
@@ -161,7 +170,7 @@ class IRSource:
     def make_ir(self, target: Any, options: Any) -> Any:
         """The stage's module, or its text where it is no MLIR."""
         if self.ext not in MLIR_STAGES:
-            return UserText(self.src)
+            return UserText(self.src, self.path.name)
         return _text.read_module(self.src, self.path.name)
 
     def parse_options(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def opt(context: typer.Context) -> None:
 @app.command()
 def compile(
     file: str = typer.Argument(..., metavar="FILE", help="FILE.py::KERNEL, or the text of a stage (k.ttir, k.llir, …)"),
-    target: str = typer.Option("", help="cuda:90, cpu, cpu:x86-64-v3, …; default: this machine"),
+    target: str = typer.Option("", help="cuda:90, cpu, cpu:x86-64-v3, …; default: what the file says, or this machine"),
     signature: str = typer.Option("", help="types of the parameters in order: '*fp32:16, i32, 1024'"),
     constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
     stage: Annotated[

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from rich.table import Table
 from ..alias import install
 from ..backends.errors import BackendError
 from ..compiler import ASTSource, CompiledKernel, GPUTarget, IRSource, compile, default_target
+from ..compiler.stated_target import TargetWarning, choose_target
 from ..runtime.jit import JITFunction
 from ..support import TritiumError
 from ..support.suggestions import did_you_mean
@@ -64,7 +66,10 @@ class CommandError(TritiumError):
 def main(request: Request) -> int:
     """Compile, show the table on standard error, print or write the stages that are wanted; the exit status."""
     try:
-        kernel = compile_request(request)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            warnings.simplefilter("always", TargetWarning)
+            kernel = compile_request(request)
         _table(kernel, Console(stderr=True, soft_wrap=True, highlight=False))
         _deliver(kernel, request)
     except (TritiumError, BackendError, KeyError, OSError) as error:
@@ -74,11 +79,18 @@ def main(request: Request) -> int:
     return 0
 
 
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    """A warning without the place in the compiler that it comes from."""
+    text = str(message)
+    print(text if "warning:" in text.split("\n")[0] else f"tritium compile: warning: {text}", file=sys.stderr)
+
+
 def compile_request(request: Request) -> CompiledKernel:
     """The compiled kernel of a command line."""
-    target = parse_target(request.target) if request.target else default_target()
+    source = source_of(request)
+    target = parse_target(request.target) if request.target else choose_target(source, default_target)
     options = {name: _literal(text) for name, text in _pairs(request.options)}
-    return compile(source_of(request), target=target, options=options, until=_last(request))
+    return compile(source, target=target, options=options, until=_last(request))
 
 
 def _last(request: Request) -> str | None:

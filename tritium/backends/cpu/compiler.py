@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from ...support.lazy import LazyModule
-from ..compiler import BaseBackend, GPUTarget, Stage
+from ..compiler import BaseBackend, GPUTarget, Mismatch, Stage
 from .driver import LoadedKernel, load_kernel
 from .errors import BackendError
 from .llvm import warm_up
@@ -64,6 +64,12 @@ class CPUBackend(BaseBackend):
             lambda text, metadata: _stages.make_asm(text, target, options.opt_level), source="llir", on_demand=True
         )
         stages["obj"] = Stage(lambda text, metadata: _stages.make_obj(text, target, options.opt_level), source="llir")
+
+    def mismatch(self, stage: str, backend: str, arch: str, options: Any) -> Mismatch | None:
+        """Code for another kind of processor, as LLVM's triple names it."""
+        if backend == "cpu" and arch.replace("arm64", "aarch64") == self.target.arch:
+            return None
+        return super().mismatch(stage, backend, arch, options)
 
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""

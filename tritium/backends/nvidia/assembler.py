@@ -22,6 +22,7 @@ from ...support import Diagnostic
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ...support.settings import compilation, nvidia
+from ..compiler import UserText
 from ..errors import PTXASError
 from .remarks import explain
 from .toolchain import Tool, require_tool
@@ -139,7 +140,7 @@ class Assembler:
 
     def _refusal(self, log: str, ptx: str, kernel: str, status: int) -> str:
         """The assembler's messages with the lines they are about; how to repeat it, at the end."""
-        found = _errors(log, ptx)
+        found = _errors_of_user(log, ptx) if isinstance(ptx, UserText) else _errors(log, ptx)
         if not found:
             how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
             found = [f"{how}: {log.strip()[-2000:] or 'no message'}"]
@@ -179,6 +180,27 @@ def _errors(log: str, ptx: str) -> list[str]:
     out += [m for m in _PLAIN_ERROR.findall(log) if not _CONTEXT.search(m)]
     more = [f"and {len(out) - MOST_ERRORS} more"] if len(out) > MOST_ERRORS else []
     return list(dict.fromkeys(out[:MOST_ERRORS])) + more
+
+
+def _errors_of_user(log: str, ptx: UserText) -> list[str]:
+    """The first message about a person's text at its line there, and how many lines more have one."""
+    lines = ptx.split("\n")
+    found = [(int(number), message) for number, message in _ERROR.findall(log) if 0 < int(number) <= len(lines)]
+    if not found:
+        return _errors(log, ptx)
+    number, message = found[0]
+    column, length = _at_fault(message, lines[number - 1])
+    more = len({n for n, _ in found}) - 1
+    out = [Diagnostic(message, ptx.name, number, column, lines, length=length).render()]
+    return out + [f"and {more} more {'line' if more == 1 else 'lines'}"] * bool(more)
+
+
+def _at_fault(message: str, line: str) -> tuple[int, int]:
+    """Column and length of what the message quotes in a line; where it quotes nothing, of the whole."""
+    for quoted in re.findall(r"'([^']+)'", message):
+        if quoted in line:
+            return line.index(quoted) + 1, len(quoted)
+    return len(line) - len(line.lstrip()) + 1, max(1, len(line.strip()))
 
 
 def _located(message: str, before: list[str], files: dict[str, str]) -> str:

@@ -208,7 +208,8 @@ def emit_ptx(llir: Any, chip: Chip, fewer_registers: bool = False) -> str:
     module = llir.take() if isinstance(llir, OptimizedModule) and not fewer_registers else None
     if module is None and (isinstance(llir, UserText) or fewer_registers):
         request = {**asdict(chip), "stage": "ptx", "fewer_registers": fewer_registers}
-        text = run_isolated(_WORKER, request, str(llir), TIMEOUT).decode()
+        source = llir if isinstance(llir, UserText) else str(llir)
+        text = run_isolated(_WORKER, request, source, TIMEOUT).decode()
     else:
         text = emit_text(read(str(llir), chip.machine()) if module is None else module, chip)
     text = _finished(text, chip)

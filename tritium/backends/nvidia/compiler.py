@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...support.lazy import LazyModule
-from ..compiler import Stage
+from ..compiler import Mismatch, Stage
 from ..gpu import GPUBackend
 from .options import CUDAOptions
 from .target import CUDATarget
@@ -65,10 +65,35 @@ class CUDABackend(GPUBackend):
         """Memory, registers, products, copies, bank conflicts, occupancy, and what the assembler remarked."""
         return _analyser.analyse(asm, metadata, self.target)  # type: ignore[no-any-return]
 
+    def mismatch(self, stage: str, backend: str, arch: str, options: CUDAOptions) -> Mismatch | None:
+        """Text for newer chips is refused, and PTX for one chip (`sm_90a`) by all others; older text costs speed."""
+        if backend != self.kind or not arch:
+            return super().mismatch(stage, backend, arch, options)
+        return _mismatch(stage, arch, options.target.capability)
+
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""
         _ = self.stage_functions.make_ttir
         _codegen.gpu_library()
+
+
+def _mismatch(stage: str, arch: str, ours: int) -> Mismatch | None:
+    """The same for chips: `arch` is a capability, with the suffix `a` (this chip alone) or `f` (its family) in PTX."""
+    theirs, suffix = int(arch.rstrip("af")), arch.lstrip("0123456789")
+    alone = suffix == "a" or (suffix == "f" and theirs // 10 != ours // 10)
+    if theirs == ours or (theirs < ours and stage != "ttgir" and not alone):
+        return None
+    if theirs > ours or alone:
+        what = f"is for {'sm_' + arch + ' alone' if alone and theirs < ours else f'cuda:{theirs}'}"
+        return Mismatch(
+            f"this {stage} {what}, and cannot be compiled for cuda:{ours}",
+            f"let the target be cuda:{theirs}, or compile the kernel's ttir for cuda:{ours}",
+        )
+    return Mismatch(
+        f"this ttgir was made for cuda:{theirs}: its layouts and instructions stay those of that chip on cuda:{ours}",
+        f"the kernel's ttir, compiled for cuda:{ours}, makes use of all that it has",
+        fatal=False,
+    )
 
 
 class _LazyBuild:

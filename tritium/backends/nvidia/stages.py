@@ -134,7 +134,7 @@ class Build:
         if assembler is None:
             assembler = self._start()
         self._complete(metadata, ptx)
-        code, found = assembler.finish(str(ptx), metadata["name"])
+        code, found = assembler.finish(ptx, metadata["name"])
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
         metadata["stack_size"], metadata["static_shared"] = found.stack, found.shared
         metadata["remarks"] = list(found.remarks)

@@ -1,0 +1,97 @@
+"""The stage runner: a source through the rows of a backend's table, each timed, replaced and dumped where asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import field
+from typing import Any
+
+from ..backends.compiler import BaseBackend
+from ..backends.errors import ToolMissing
+from ..support import settings
+from ..support.dataclasses import dataclass
+from ..support.lazy import LazyModule
+
+__all__ = ["CompileTimes", "dump_rest", "run_stages"]
+
+_files = LazyModule(".stage_files", __package__)
+
+
+@dataclass
+class CompileTimes:
+    """Where the time of a compile went, in microseconds: making the first IR, each stage, and storing the result.
+
+    `imports` is what a process's first compile pays for loading the compiler itself.
+    """
+
+    ir_initialization: int = 0
+    lowering_stages: list[tuple[str, int]] = field(default_factory=list)
+    store_results: int = 0
+    imports: int = 0
+
+    @property
+    def total_lowering(self) -> int:
+        """Microseconds of all stages together."""
+        return sum(t for _, t in self.lowering_stages)
+
+    @property
+    def total(self) -> int:
+        """Microseconds of everything."""
+        return self.imports + self.ir_initialization + self.total_lowering + self.store_results
+
+
+def run_stages(
+    src: Any,
+    backend: BaseBackend,
+    stages: dict[str, Any],
+    options: Any,
+    metadata: dict[str, Any],
+    times: CompileTimes,
+    replaced: Any = None,
+) -> dict[str, str | bytes]:
+    """The text (or bytes) of every stage that is not made on demand, from the source's own on.
+
+    `replaced` are the `Replacements` for stages, if there are any.
+    """
+    start = time.perf_counter_ns()
+    src.prepare()
+    backend.prepare()
+    times.imports = (time.perf_counter_ns() - start) // 1000
+    start = time.perf_counter_ns()
+    value = src.make_ir(backend.target, options)
+    texts: dict[str, str | bytes] = {src.ext: backend.text_of(value)}
+    results = {src.ext: value}
+    times.ir_initialization = (time.perf_counter_ns() - start) // 1000
+    for name, stage in rows_behind(stages, src.ext):
+        start = time.perf_counter_ns()
+        source = getattr(stage, "source", None)
+        value = stage(results[source] if source else value, metadata)
+        if replaced is not None:
+            edited = replaced.of(name, metadata)
+            value = value if edited is None else edited
+        if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
+            value = _files.with_text_locations(src, name, value)
+        results[name] = value
+        texts[name] = backend.text_of(value)
+        times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
+        if settings.compilation.dump_ir:
+            _files.dump_stage(src, name, texts[name])
+    return texts
+
+
+def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]:
+    """The rows that make something of the stage `first`, but for those that wait until they are asked for."""
+    names = list(stages)
+    for name in names[names.index(first) + 1 :] if first in stages else names:
+        if not getattr(stages[name], "on_demand", False):
+            yield name, stages[name]
+
+
+def dump_rest(src: Any, asm: Any, made: Collection[str]) -> None:
+    """Write the stages that are not among `made`, and the disassembly where there is one and a tool for it."""
+    for name in (*asm, *asm.extra_names):
+        if name != src.ext and name not in made:
+            with contextlib.suppress(ToolMissing):
+                _files.dump_stage(src, name, asm[name])

@@ -1,0 +1,103 @@
+"""For whom the text of a stage was made, where it says so, and whether that is whom it is compiled for.
+
+`ttgir` says it in an attribute (`ttg.target = "cuda:90"`), `llir` by LLVM's triple, `ptx` by `.target sm_90a`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..backends.compiler import BaseBackend, GPUTarget
+from ..support import Diagnostic
+from .source import IRSource, SourceError
+
+__all__ = ["StatedTarget", "TargetWarning", "check_target", "choose_target", "other_target_hint", "stated_target"]
+
+_SAYS = {
+    "ttgir": re.compile(r'\bttg\.target"?\s*=\s*"(?P<kind>\w+):(?P<arch>\w+)"'),
+    "llir": re.compile(r'^target triple = "(?P<kind>[\w.]+)[^"\n]*"', re.M),
+    "ptx": re.compile(r"^[ \t]*\.target\s+(?P<kind>sm)_(?P<arch>\d+[af]?)\b", re.M),
+}
+_STAGES = ("ttir", "ttgir", "ttcir", "llir", "ptx")
+_KINDS = {"sm": "cuda", "nvptx64": "cuda", "nvptx": "cuda", "amdgcn": "hip"}
+
+
+class TargetWarning(UserWarning):
+    """A text that was made for another chip of the same kind: it runs, and may be slower than it need be."""
+
+
+class StatedTarget(NamedTuple):
+    """`backend` and `arch` (empty where the text does not say) as targets are written, and where the text says so."""
+
+    backend: str
+    arch: str
+    start: int
+    end: int
+
+    @property
+    def target(self) -> GPUTarget | None:
+        """The target by name; None where the text does not say which chip."""
+        arch = self.arch.rstrip("af") if self.backend == "cuda" else self.arch
+        if not arch or self.backend == "cpu":
+            return None
+        return GPUTarget(self.backend, int(arch) if arch.isdigit() else arch, 64 if self.backend == "hip" else 32)
+
+
+def stated_target(text: str, stage: str) -> StatedTarget | None:
+    """Whom the text of a stage was made for, None where it does not say.
+
+    >>> stated_target('module attributes {ttg.target = "cuda:90"} {}', "ttgir")[:2]
+    ('cuda', '90')
+    """
+    found = _SAYS[stage].search(text) if stage in _SAYS else None
+    if found is None:
+        return None
+    kind, arch = found["kind"], found.groupdict().get("arch") or ""
+    if stage == "llir" and kind not in _KINDS:
+        kind, arch = "cpu", kind
+    return StatedTarget(_KINDS.get(kind, kind), arch, found.start(), found.end())
+
+
+def choose_target(src: Any, active: Callable[[], Any]) -> Any:
+    """The target for a source that is given none: the active one, unless the text is for another kind of machine."""
+    target = active()
+    stated = stated_target(src.src, src.ext) if isinstance(src, IRSource) else None
+    if stated is None or stated.target is None or stated.backend == target.backend:
+        return target
+    return stated.target
+
+
+def check_target(src: IRSource, backend: BaseBackend, options: Any) -> None:
+    """SourceError, or a TargetWarning, where the text says that it was made for another target."""
+    stated = stated_target(src.src, src.ext)
+    found = None if stated is None else backend.mismatch(src.ext, stated.backend, stated.arch, options)
+    if found is None or stated is None:
+        return
+    line, column = src.src.count("\n", 0, stated.start) + 1, stated.start - src.src.rfind("\n", 0, stated.start)
+    message = Diagnostic(
+        found.message,
+        src.path.name,
+        line,
+        column,
+        src.src.split("\n"),
+        found.hint,
+        length=stated.end - stated.start,
+        severity="error" if found.fatal else "warning",
+        context=0,
+    ).render()
+    if found.fatal:
+        raise SourceError(message)
+    warnings.warn(message, TargetWarning, stacklevel=4)
+
+
+def other_target_hint(src: IRSource) -> str:
+    """What to do about a file whose stage the target does not have: for an error message, empty where nothing helps."""
+    stated = stated_target(src.src, src.ext)
+    if stated is not None and stated.target is not None:
+        return f"\nhint: the file says that it was made for {stated.backend}:{stated.target.arch}: give that as target"
+    if src.ext not in _STAGES:
+        return f"\nhint: the end of a file's name says which stage it is: {', '.join(_STAGES)}"
+    return "\nhint: give a target that has it, such as cuda:90" if src.ext in _SAYS else ""
