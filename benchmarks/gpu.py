@@ -312,11 +312,13 @@ class Kernels:
 
 
 def medians(runs: dict[str, Callable[[], Any]], cache: torch.Tensor, rounds: int) -> dict[str, float]:
-    """Milliseconds of each, by turns, each behind a clearing of the cache."""
+    """Milliseconds of each, by turns, each behind a clearing of the cache; all orders come up."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 3):
         events = {}
-        for name in list(runs)[:: 1 if number % 2 else -1]:
+        first = number // 2 % len(runs)
+        names = [*list(runs)[first:], *list(runs)[:first]]
+        for name in names[:: 1 if number % 2 else -1]:
             cache.zero_()
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             start.record()

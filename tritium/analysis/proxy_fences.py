@@ -11,6 +11,16 @@ may have written since the last fence:
 
 Paths are followed as for barriers (`membar`), which do not settle this. The fence stands behind the writes and in front
 of the barrier that the operation needs anyway: each thread fences what it has written itself.
+
+A fence that nothing was written in front of, on any path, since the last one, orders nothing; it costs a wait for all
+accesses to memory that the thread has under way. What an asynchronous copy of threads brings is written where the copy
+is waited for:
+
+    ttg.async_wait …
+    ttng.fence_async_shared                 // for what was copied
+    ttng.warp_group_dot %x, %y, …
+    ttng.fence_async_shared                 // for nothing
+    ttng.warp_group_dot %u, %v, …
 """
 
 from __future__ import annotations
@@ -21,7 +31,7 @@ from .allocation import Allocation
 from .buffers import is_buffer
 from .membar import NOTHING, State, Use, Walker
 
-__all__ = ["ASYNCHRONOUS", "find_fences"]
+__all__ = ["ASYNCHRONOUS", "find_fences", "find_idle_fences"]
 
 ASYNCHRONOUS = {
     "ttng.async_tma_copy_global_to_local": ("result",),
@@ -33,6 +43,8 @@ ASYNCHRONOUS = {
 }
 """What accesses buffers through the async proxy, and which of its operands these are."""
 
+_FENCE = "ttng.fence_async_shared"
+
 _FLOW = (scf.For, scf.While, scf.If, ttg.WarpSpecialize)
 
 
@@ -41,14 +53,34 @@ def find_fences(func: Operation, allocation: Allocation) -> set[Operation]:
 
     Whoever calls a function may have written all the memory that it is given.
     """
-    walker = _Writes(allocation)
-    called = getattr(func, "sym_visibility", None) == "private"
-    start = frozenset([Use(0, max(allocation.size, 1), True)]) if called else NOTHING
+    walker, start = _Writes(allocation), _start(func, allocation)
     while True:
         known = len(walker.found.before)
         walker.region(func.regions[0], start)
         if len(walker.found.before) == known:
             return walker.found.before
+
+
+def find_idle_fences(func: Operation, allocation: Allocation) -> list[Operation]:
+    """The fences of a function in front of which nothing was written since the last one.
+
+    Warps of several partitions write for each other, and buffers that are arguments may lie anywhere, which is not
+    followed: with these, all fences count.
+    """
+    fences = [op for op in func.walk() if op.name == _FENCE]
+    if len(fences) < 2 or any(op.__class__ is ttg.WarpSpecialize for op in func.walk()):
+        return []
+    if any(is_buffer(argument) for argument in func.regions[0].blocks[0].args):
+        return []
+    walker = _Fences(allocation, func)
+    walker.region(func.regions[0], _start(func, allocation))
+    return [op for op in fences if op not in walker.busy]
+
+
+def _start(func: Operation, allocation: Allocation) -> State:
+    """What was written before a function begins."""
+    called = getattr(func, "sym_visibility", None) == "private"
+    return frozenset([Use(0, max(allocation.size, 1), True)]) if called else NOTHING
 
 
 class _Writes(Walker):
@@ -58,13 +90,20 @@ class _Writes(Walker):
         """Fences settle; barriers and waits do not."""
         if isinstance(op, _FLOW):
             return super().operation(op, state)
-        if op.name == "ttng.fence_async_shared":
-            return NOTHING
-        names = ASYNCHRONOUS.get(op.name)
-        if names is None:
+        if op.name == _FENCE:
+            return self.fence(op, state)
+        if op.name not in ASYNCHRONOUS:
             return state | self.written(op)
-        buffers = [v for name in names if is_buffer(v := getattr(op, name))]
-        return self.settled(op, state, [Use(*bytes_, True) for v in buffers for bytes_ in self.bytes_of(v)])
+        return self.settled(op, state, self.accessed(op))
+
+    def accessed(self, op: Operation) -> list[Use]:
+        """The bytes that an asynchronous unit reads or writes, each as what clashes with any write."""
+        buffers = [v for name in ASYNCHRONOUS[op.name] if is_buffer(v := getattr(op, name))]
+        return [Use(*bytes_, True) for v in buffers for bytes_ in self.bytes_of(v)]
+
+    def fence(self, op: Operation, state: State) -> State:
+        """What is left to be fenced behind a fence."""
+        return NOTHING
 
     def specialize(self, op: ttg.WarpSpecialize, state: State) -> State:
         """Each partition begins with what was written before, and leaves what it has written."""
@@ -81,3 +120,28 @@ class _Writes(Walker):
         if own is not None and not isinstance(op, ttg.LocalAlloc):
             uses.add(Use(own.offset, own.end, True))
         return frozenset(uses)
+
+
+class _Fences(_Writes):
+    """Follows the same through a function that has its fences, and tells which have something to order."""
+
+    def __init__(self, allocation: Allocation, func: Operation) -> None:
+        super().__init__(allocation)
+        self.busy: set[Operation] = set()
+        copies = [op for op in func.walk() if op.__class__ is ttg.AsyncCopyGlobalToLocal]
+        self.copied: State = frozenset(use for op in copies for use in self.explicit(op))
+        units = [op for op in func.walk() if op.name in ASYNCHRONOUS]
+        self.reached = frozenset(use for op in units for use in self.accessed(op))
+
+    def operation(self, op: Operation, state: State) -> State:
+        """A wait, be it at a barrier of memory, is where what was copied is written."""
+        state = super().operation(op, state)
+        return state | self.copied if op.name in _ARRIVED else state
+
+    def fence(self, op: Operation, state: State) -> State:
+        if any(use.clashes(other) for use in state for other in self.reached):
+            self.busy.add(op)
+        return super().fence(op, state)
+
+
+_ARRIVED = ("ttg.async_wait", "ttng.wait_barrier")

@@ -21,6 +21,7 @@ SWITCHES = {
     "async-copies": "loops load where they use, not iterations ahead (no pipelining of loads)",
     "wgmma-in-flight": "each product is waited for where it is issued",
     "products-ahead": "attention's first product is begun in the iteration that needs it, not one ahead",
+    "beside-products": "waits for copies and reductions stand in front of products that do not need them",
     "zero-first": "sums start with zeros in registers, not with a product that adds nothing",
     "tma": "descriptors become pointers, and are loaded thread by thread",
     "descriptor-prefetch": "a descriptor of the host is fetched by the first copy that it directs",
@@ -31,6 +32,7 @@ SWITCHES = {
     "turns": "warp groups of attention multiply when they come to it, not in turns",
     "register-reallocation": "warps that load keep as many registers as warps that multiply",
     "stmatrix": "results go to shared memory by plain stores",
+    "idle-fences": "each product that reads what threads wrote has a fence of its own, needed or not",
     "flatten": "nested loops stay nested",
 }
 
