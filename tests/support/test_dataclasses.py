@@ -1,14 +1,18 @@
-"""Dataclasses whose methods are written late behave as those of the standard library."""
+"""Dataclasses of ours behave as those of the standard library."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
+import subprocess
+import sys
 import threading
 from typing import ClassVar
 
 import pytest
 
-from tritium.support.dataclasses import dataclass
+from tritium.support.dataclasses import WRITTEN_AFTER, dataclass, fields
 
 
 def classes(decorator):
@@ -59,11 +63,90 @@ def test_they_are_alike():
     assert behaviour(dataclass) == behaviour(dataclasses.dataclass)
 
 
-def test_nothing_is_written_before_it_is_needed():
-    base, sub, _ = classes(dataclass)
-    assert "__eq__" not in vars(base) and "__eq__" not in vars(sub)
-    assert dataclasses.fields(sub)[0].name == "x"
-    assert "__eq__" in vars(base) and "__eq__" in vars(sub)
+def test_the_standard_library_is_imported_when_it_is_asked_for():
+    code = """
+import sys
+before = set(sys.modules)
+from tritium.support.dataclasses import asdict, dataclass, fields, replace
+@dataclass(frozen=True, order=True)
+class Point:
+    x: int
+    y: int = 0
+assert replace(Point(1), y=2) > Point(1) and asdict(Point(1)) == {"x": 1, "y": 0} and len({Point(1), Point(1)}) == 1
+assert [f.name for f in fields(Point)] == ["x", "y"]
+assert "dataclasses" not in sys.modules and "inspect" not in sys.modules
+import dataclasses
+assert [f.default for f in dataclasses.fields(Point)] == [dataclasses.MISSING, 0]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_constructor_is_written_for_many_instances():
+    base, _, ordered = classes(dataclass)
+    first = base.__init__
+    made = [base(i, items=[i]) for i in range(WRITTEN_AFTER)]
+    assert base.__init__ is first
+    made += [base(i, items=[i]) for i in range(WRITTEN_AFTER, 3 * WRITTEN_AFTER)]
+    assert base.__init__ is not first and base.__init__.__code__.co_varnames[:3] == ("self", "x", "items")
+    assert [value.x for value in made] == list(range(3 * WRITTEN_AFTER)) and made[-1].items == [made[-1].x]
+    assert ordered(1).b == 3
+
+
+@pytest.mark.parametrize("call", ["1, x=2", "y=3", "1, z=2", "1, [], 2.0, 3", "z=1"])
+def test_wrong_arguments_are_told_as_the_standard_does(call):
+    told = []
+    for decorator in (dataclass, dataclasses.dataclass):
+        with pytest.raises(TypeError) as error:
+            eval(f"sub({call})", {"sub": classes(decorator)[1]})
+        told.append(str(error.value))
+    assert told[0] == told[1]
+
+
+def test_slots_and_classes_of_both_kinds():
+    @dataclass(frozen=True, slots=True)
+    class Slotted:
+        x: int
+        y: tuple = ()
+
+    assert not hasattr(Slotted(1), "__dict__") and Slotted(1) == Slotted(1, ()) and Slotted.__slots__ == ("x", "y")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Slotted(1).x = 2
+
+    @dataclasses.dataclass(frozen=True)
+    class Standard(classes(dataclass)[0]):
+        z: int = 5
+
+    assert [f.name for f in fields(Standard)] == ["x", "items", "z"] and Standard(1, z=2).z == 2
+
+    @dataclass(frozen=True)
+    class Ours(Standard):
+        last: str = dataclasses.field(default="", compare=False)
+
+    assert Ours(1, [], 2, "a") == Ours(1, [], 2, "b") and repr(Ours(1)).endswith("Ours(x=1, items=[], z=5, last='')")
+    assert copy.deepcopy(Ours(1)) == Ours(1) and pickle.loads(pickle.dumps(OF_MODULE)) == OF_MODULE
+
+
+@dataclass(frozen=True)
+class OfModule:
+    x: int
+
+
+OF_MODULE = OfModule(3)
+
+
+def test_orders_of_fields_that_cannot_be_called_are_refused():
+    with pytest.raises(TypeError, match="non-default argument 'b' follows default argument"):
+
+        @dataclass
+        class Wrong:
+            a: int = 0
+            b: int
+
+    with pytest.raises(ValueError, match="mutable default <class 'list'> for field a"):
+
+        @dataclass
+        class Shared:
+            a: list = []
 
 
 def test_a_constructor_of_its_own_is_kept():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import Any, ClassVar
 
+from ..support.dataclasses import fields
 from .compiler import BaseBackend, GPUTarget, Stage
 
 __all__ = ["GPUBackend"]

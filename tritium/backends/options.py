@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from operator import index
 from typing import Any
 
 from ..support import OptionError
+from ..support.dataclasses import fields
 from ..support.limits import MAX_STAGES
 
 __all__ = ["check_layout", "parse_fields", "text_key"]

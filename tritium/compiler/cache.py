@@ -18,13 +18,12 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from dataclasses import field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..support.dataclasses import dataclass
+from ..support.dataclasses import dataclass, field
 from ..support.folders import cache_folder, is_trusted, replace_file
+from ..support.hashing import sha256
 
 __all__ = ["CacheWarning", "Entry", "KernelCache", "cache_folder"]
 

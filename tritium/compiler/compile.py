@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..support import OptionError, settings
+from ..support.dataclasses import asdict
+from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from .backend import make_backend
 from .cache import Entry, KernelCache

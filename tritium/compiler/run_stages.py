@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import field
 from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..backends.errors import ToolMissing
 from ..support import settings
-from ..support.dataclasses import dataclass
+from ..support.dataclasses import dataclass, field
 from ..support.lazy import LazyModule
 
 __all__ = ["CompileTimes", "dump_rest", "run_stages"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..backends.compiler import UserText
 from ..support import TritiumError
+from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from .stage_text import MLIR_STAGES, kernel_symbol, stated_options, stated_signature
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import sys
 from base64 import b32encode
 from collections.abc import Iterable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..ir.printer import print_op
 from ..support import settings
 from ..support.folders import cache_folder
+from ..support.hashing import sha256
 from .source import IRSource, SourceError
 from .stage_text import MLIR_STAGES, stated_options
 from .text import read_module

@@ -11,17 +11,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..support.patterns import pattern
+
 __all__ = ["MLIR_STAGES", "kernel_symbol", "stated_options", "stated_signature"]
 
 MLIR_STAGES = ("source", "ttir", "ttcir", "ttgir")
 
 _SYMBOLS = {
-    "ptx": re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)\s*\(", re.M),
-    "llir": re.compile(
+    "ptx": pattern(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)\s*\(", re.M),
+    "llir": pattern(
         r"define\s+(?:dso_local\s+)?(?!internal\b|private\b)[\w\s()]*?void\s+@\"?([\w.$]+)\"?\s*\(",
     ),
 }
-_FUNCTION = re.compile(r"tt\.func\s+(?:public\s+)?@\"?([\w.$]+)\"?\s*\(")
+_FUNCTION = pattern(r"tt\.func\s+(?:public\s+)?@\"?([\w.$]+)\"?\s*\(")
 
 _PTX_TYPES = {"u": "i", "s": "i", "b": "i", "f": "fp"}
 _LLVM_TYPES = {"half": "fp16", "bfloat": "bf16", "float": "fp32", "double": "fp64"}

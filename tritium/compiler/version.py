@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 
 from ..support.folders import read_record, write_record
+from ..support.hashing import sha256
 
 __all__ = ["package_key"]
 

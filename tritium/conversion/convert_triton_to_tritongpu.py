@@ -15,7 +15,6 @@ operation meets one that wants the plain layout, a `ttg.convert_layout` stands b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import tt, ttg
@@ -38,6 +37,7 @@ from ..ir import (
     i32,
     pass_on,
 )
+from ..support.dataclasses import dataclass
 
 __all__ = ["ConvertOptions", "convert_triton_to_tritongpu"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ..ir import Operation
+from ..support.lazy import LazyModule
 
 __all__ = ["Lowerings"]
+
+_pkgutil = LazyModule("pkgutil")
 
 Lowering = TypeVar("Lowering", bound=Callable[[Any, Any], None])
 
@@ -50,5 +52,5 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
 
     def import_all(self) -> None:
         """Import every module of the package."""
-        for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
+        for module in _pkgutil.iter_modules(importlib.import_module(self.package).__path__):
             importlib.import_module(f"{self.package}.{module.name}")

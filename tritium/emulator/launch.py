@@ -6,11 +6,11 @@ import functools
 import struct
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..support.dataclasses import dataclass, field
 from . import instructions  # registers them
 from .errors import LaunchError
 from .machine import Machine

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from ..dialects import arith, tt
 from ..ir import Builder, IntegerType, TensorType, Type, Value
+from ..support.patterns import pattern
 from .errors import LanguageError
 from .scalar_types import (
     BaseType,
@@ -267,7 +267,7 @@ NAMES: dict[str, dtype] = {
 }
 """Signature strings of scalars."""
 
-_DESCRIPTOR = re.compile(r"tensordesc<\s*(\w+)\s*\[([\d,\s]*)\]\s*(?:,\s*(\w+))?.*>")
+_DESCRIPTOR = pattern(r"tensordesc<\s*(\w+)\s*\[([\d,\s]*)\]\s*(?:,\s*(\w+))?.*>")
 _known: dict[str, Any] = {}
 
 

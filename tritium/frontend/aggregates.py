@@ -19,18 +19,20 @@ not change after `__init__`: `aggregate_replace` makes another.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from ..ir import Type, Value
+from ..support.lazy import LazyModule
 from .aggregate_types import type_of
 from .callee import ConstexprFunction, SourceFunction
 from .constexpr import constexpr
 from .errors import LanguageError
 from .scalar_types import BaseType
 from .tuples import tuple as tl_tuple
+
+_inspect = LazyModule("inspect")
 
 __all__ = ["aggregate", "aggregate_replace", "aggregate_type"]
 
@@ -125,7 +127,7 @@ def _annotations(cls: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         scope = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
-        for name, annotation in inspect.get_annotations(base).items():
+        for name, annotation in _inspect.get_annotations(base).items():
             if isinstance(annotation, str):
                 try:
                     annotation = eval(annotation, dict(scope))

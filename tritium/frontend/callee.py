@@ -6,19 +6,20 @@ The visitor meets all of them through `SourceFunction`; the runtime's JIT functi
 from __future__ import annotations
 
 import functools
-import hashlib
-import inspect
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
+from ..support.hashing import sha256
+from ..support.lazy import LazyModule
 from .errors import SourceError
 from .references import find_references
 from .source import SourceText
 
 if TYPE_CHECKING:
     import ast
+    import inspect
 
 __all__ = [
     "BoundCallee",
@@ -33,7 +34,8 @@ __all__ = [
     "unwrap_callee",
 ]
 
-EMPTY = inspect.Parameter.empty
+_inspect = LazyModule("inspect")  # with what it imports 4 ms, which kernels do without
+_EMPTY = object()
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -41,33 +43,85 @@ class Parameter:
     """One parameter of a kernel or device function.
 
     `annotation` is the source-like text ("" without one); `is_constexpr` when it names `constexpr`; `is_const` for
-    pointers annotated `tl.const`; `default` is `Parameter.EMPTY` without one; `kind` as in `inspect.Parameter`.
+    pointers annotated `tl.const`; `kind` as in `inspect.Parameter`, and what is asked of it: `takes_rest` for `*args`,
+    `takes_keywords` for `**kwargs`, `keyword_only` for what comes behind these.
     """
 
-    EMPTY = EMPTY
-    __slots__ = ("annotation", "default", "is_const", "is_constexpr", "kind", "name", "num")
+    __slots__ = ("_default", "_kind", "annotation", "is_const", "is_constexpr", "name", "num")
 
-    def __init__(self, num: int, param: inspect.Parameter) -> None:
-        self.num = num
-        self.name = param.name
-        self.default = param.default
-        self.kind = param.kind
-        self.annotation = _annotation_text(param.annotation)
-        self.is_constexpr = "constexpr" in self.annotation
-        self.is_const = "const" in self.annotation and not self.is_constexpr
+    def __init__(self, num: int, name: str, kind: str, default: Any, annotation: str) -> None:
+        self.num, self.name, self._kind, self._default = num, name, kind, default
+        self.annotation = annotation
+        self.is_constexpr = "constexpr" in annotation
+        self.is_const = "const" in annotation and not self.is_constexpr
+
+    @property
+    def kind(self) -> Any:
+        """One of the kinds of `inspect.Parameter`."""
+        return getattr(_inspect.Parameter, self._kind)
+
+    @property
+    def default(self) -> Any:
+        """What it is where a call leaves it out; `inspect.Parameter.empty` without one."""
+        return self._default if self._default is not _EMPTY else _inspect.Parameter.empty
+
+    @property
+    def takes_rest(self) -> bool:
+        """It is `*args`."""
+        return self._kind == "VAR_POSITIONAL"
+
+    @property
+    def takes_keywords(self) -> bool:
+        """It is `**kwargs`."""
+        return self._kind == "VAR_KEYWORD"
+
+    @property
+    def keyword_only(self) -> bool:
+        """No call can give it by position."""
+        return self._kind == "KEYWORD_ONLY"
 
     @property
     def has_default(self) -> bool:
         """True when a call may leave it out."""
-        return self.default is not EMPTY
+        return self._default is not _EMPTY
 
     def __repr__(self) -> str:
         return f"<parameter {self.name}>"
 
 
+def _parameters_of(fn: FunctionType) -> list[Parameter]:
+    """The parameters of a Python function in order, as `inspect.signature` has them."""
+    if not fn.__dict__.keys().isdisjoint(("__wrapped__", "__signature__")):
+        return [
+            Parameter(
+                i,
+                p.name,
+                p.kind.name,
+                _EMPTY if p.default is p.empty else p.default,
+                "" if p.annotation is p.empty else _annotation_text(p.annotation),
+            )
+            for i, p in enumerate(_inspect.signature(fn).parameters.values())
+        ]
+    code, defaults, annotations = fn.__code__, fn.__defaults__ or (), fn.__annotations__
+    count = code.co_argcount
+    kinds = ["POSITIONAL_ONLY"] * code.co_posonlyargcount
+    kinds += ["POSITIONAL_OR_KEYWORD"] * (count - code.co_posonlyargcount)
+    rest = iter(code.co_varnames[count + code.co_kwonlyargcount :])
+    named = [(n, k) for n, k in zip(code.co_varnames, kinds)]
+    named += [(next(rest), "VAR_POSITIONAL")] if code.co_flags & CO_VARARGS else []
+    named += [(n, "KEYWORD_ONLY") for n in code.co_varnames[count : count + code.co_kwonlyargcount]]
+    named += [(next(rest), "VAR_KEYWORD")] if code.co_flags & CO_VARKEYWORDS else []
+    values = {**dict(zip(code.co_varnames[count - len(defaults) : count], defaults)), **(fn.__kwdefaults__ or {})}
+    return [
+        Parameter(i, name, kind, values.get(name, _EMPTY), _annotation_text(annotations.get(name, "")))
+        for i, (name, kind) in enumerate(named)
+    ]
+
+
+CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of `co_flags`, as in `inspect`
+
+
 def _annotation_text(annotation: Any) -> str:
-    if annotation is EMPTY:
-        return ""
     if isinstance(annotation, str):
         return annotation
     return getattr(annotation, "__name__", None) or str(annotation)
@@ -121,12 +175,13 @@ class SourceFunction:
     @cached_property
     def signature(self) -> inspect.Signature:
         """The Python signature, annotations as written."""
-        return inspect.signature(self.fn)
+        found: inspect.Signature = _inspect.signature(self.fn)
+        return found
 
     @cached_property
     def params(self) -> list[Parameter]:
         """The parameters in order."""
-        return [Parameter(i, p) for i, p in enumerate(self.signature.parameters.values())]
+        return _parameters_of(self.fn)
 
     @cached_property
     def arg_names(self) -> list[str]:
@@ -225,7 +280,7 @@ class SourceFunction:
         parts = [self.fn_name, str(self.source.def_line), self.src, str(self.noinline)]
         for name, value, _ in sorted(self.references, key=lambda r: r[0]):
             parts.append(f"{name}={_identity(value)}")
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        return sha256("\0".join(parts).encode()).hexdigest()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"
@@ -309,7 +364,7 @@ class ConstexprFunction:
             body = SourceText(self.fn).text if isinstance(self.fn, FunctionType) else ""
         except SourceError:
             body = self.fn.__code__.co_code.hex() + repr(self.fn.__code__.co_consts)
-        return hashlib.sha256(f"{name}\0{body}".encode()).hexdigest()
+        return sha256(f"{name}\0{body}".encode()).hexdigest()
 
     def __repr__(self) -> str:
         return f"constexpr_function({self.fn.__qualname__})"

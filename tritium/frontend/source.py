@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 from types import FunctionType
 
+from ..support.patterns import pattern
 from .errors import SourceError
 
 __all__ = ["SourceText"]
 
-_DEF = re.compile(r"\s*(async\s+)?def\s")
-_ASYNC = re.compile(r"\s*async\s")
+_DEF = pattern(r"\s*(async\s+)?def\s")
+_ASYNC = pattern(r"\s*async\s")
 
 
 class SourceText:

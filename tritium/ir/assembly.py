@@ -25,11 +25,11 @@ function per class, made on first use.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ..support import InternalError
+from ..support.patterns import pattern
 from .attributes import UNIT, Attribute, quote
 from .definition import Field, code_of
 
@@ -45,7 +45,7 @@ __all__ = [
     "keyword_names",
 ]
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|custom<(?P<custom>\w+)>|former<(?P<former>\w+)>"
     r"|(?P<word>[a-z][a-z\-]*)(?P<open>\()?|(?P<punctuation>[()?^:,|]))"
 )

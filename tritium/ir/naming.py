@@ -13,14 +13,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..support.patterns import pattern
 from .operation import Block, Operation, Region, Value
 from .traits import CONSTANT, ISOLATED, NAMED_RESULTS
 
 __all__ = ["Naming", "naming_root", "restore_hints"]
 
-_PLAIN = re.compile(r"[A-Za-z_$.\-][\w$.\-]*", re.ASCII)
+_PLAIN = pattern(r"[A-Za-z_$.\-][\w$.\-]*", re.ASCII)
 _KEPT = re.compile(r"[\w$.\-]", re.ASCII).fullmatch
-_SUFFIXED = re.compile(r"(.+)_(\d+)")
+_SUFFIXED = pattern(r"(.+)_(\d+)")
 _sanitized: dict[str, str] = {}
 
 

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
+from ..support.lazy import LazyModule
 from .assembly_parser import compile_parser
 from .attributes import DIALECT_ATTRIBUTES, Attribute, OpaqueAttr
 from .definition import FORMER_NAMES, OPS, UnregisteredOp
@@ -29,6 +30,8 @@ from .traits import ISOLATED, TERMINATOR
 from .types import DIALECT_TYPES, Type
 
 __all__ = ["Argument", "ParseError", "Parser", "parse_attribute", "parse_module", "parse_modules", "parse_type"]
+
+_difflib = LazyModule("difflib")  # as slow to import as a kernel is to parse
 
 _one_result = re.compile(r"(%[\w$.\-]+)\s*=" + BLANK).match
 _op_name = re.compile(r"([A-Za-z_][\w$.]*)" + BLANK).match
@@ -68,11 +71,9 @@ class _Forward(Value):
 
 def _suggestion(name: str, known: Iterable[str]) -> str:
     """A hint that names what was probably meant, or nothing."""
-    import difflib  # needed only when something went wrong; takes as long to import as a kernel to parse
-
     if len(name) > 60:
         return ""
-    close = difflib.get_close_matches(name, [k for k in islice(known, 2000) if len(k) <= 60], 1)
+    close = _difflib.get_close_matches(name, [k for k in islice(known, 2000) if len(k) <= 60], 1)
     return f"did you mean '{close[0]}'?" if close else ""
 
 

@@ -6,13 +6,13 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from typing import Any
 
 from ..backends.errors import BackendError
 from ..compiler import Entry, KernelCache, make_backend, package_key
 from ..frontend.errors import CompileTimeAssertionFailure
 from ..support import settings
+from ..support.hashing import sha256
 from ..testing import do_bench, do_bench_cpu
 from .arrays import HOST, element_name, is_array
 from .driver import driver

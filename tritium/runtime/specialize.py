@@ -17,10 +17,10 @@ A parameter in `do_not_specialize` has no key and is never a constant; one in `d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..support.patterns import pattern
 from .arrays import describe
 from .errors import ArgumentError, IntegerOverflowError
 from .tensor_descriptor import TensorDescriptor
@@ -94,7 +94,7 @@ def _annotated(annotation: str) -> str:
     return _SCALARS.get(text, "")
 
 
-_INTEGER = re.compile(r"([iu])(\d+)$")
+_INTEGER = pattern(r"([iu])(\d+)$")
 
 
 def integer_range(ty: str) -> tuple[int, int] | None:

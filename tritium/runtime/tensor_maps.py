@@ -7,11 +7,11 @@ encoding costs a launch nothing the second time.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..support.errors import TritiumError
+from ..support.patterns import pattern
 from .arrays import describe
 from .errors import ArgumentError
 from .tensor_descriptor import TensorDescriptor
@@ -30,7 +30,7 @@ _ALIGNMENT = 16
 _MAX_STRIDE = 1 << 40
 _MAX_SIZE = 1 << 32
 _KEPT = 1024
-_TYPE = re.compile(r"tensordesc<(\w+)\[([\d, ]*)\]")
+_TYPE = pattern(r"tensordesc<(\w+)\[([\d, ]*)\]")
 
 
 class MapEncoder:

@@ -13,11 +13,11 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
 from . import settings
+from .hashing import sha256
 
 __all__ = ["cache_folder", "is_trusted", "read_record", "record_folder", "replace_file", "write_record"]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .patterns import pattern
+
 __all__ = ["PLAIN", "quote", "unescape"]
 
-_escape = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\])|(.|$))', re.DOTALL)
+_escape = pattern(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\])|(.|$))', re.DOTALL)
 _NAMED_ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 
 

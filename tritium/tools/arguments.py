@@ -7,11 +7,10 @@ nor a file name is offered to the caller: `-canonicalize` names a pass.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ..support import TritiumError
+from ..support import TritiumError, dataclasses
 from ..support.suggestions import did_you_mean
 
 __all__ = ["Described", "UsageError", "described", "option", "read_arguments"]

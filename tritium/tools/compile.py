@@ -15,7 +15,6 @@ import importlib.util
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from ..compiler import ASTSource, CompiledKernel, GPUTarget, IRSource, compile, 
 from ..compiler.stated_target import TargetWarning, choose_target
 from ..runtime.jit import JITFunction
 from ..support import TritiumError
+from ..support.dataclasses import dataclass
 from ..support.suggestions import did_you_mean
 
 __all__ = ["Request", "compile_request", "main", "parse_signature", "parse_target", "source_of"]

@@ -13,7 +13,6 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from rich.text import Text
 from ..dialects.ttg_maps import holders, linear_layout
 from ..ir import ParseError, parse_attribute
 from ..layout import LinearLayout
+from ..support.dataclasses import dataclass
 from ..support.errors import TritiumError
 from ..support.lazy import LazyModule
 

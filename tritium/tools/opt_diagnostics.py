@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..support import Diagnostic
+from ..support.dataclasses import dataclass
 from .opt_input import Piece
 
 __all__ = ["Expected", "check_diagnostics", "expected_in"]

@@ -1,13 +1,11 @@
 """The options of `tritium opt`, and the pipeline that its arguments say."""
 
-# ruff: noqa: RUF009  (`option` makes a field)
-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..ir.passes.registry import PASSES
+from ..support.dataclasses import dataclass, field
 from .arguments import UsageError, described, option, read_arguments
 
 __all__ = ["OptOptions", "read_options"]

@@ -10,11 +10,11 @@ from __future__ import annotations
 import enum
 import functools
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 from ..ir import OPS, Operation, RuleTable, functions_of, pass_on, rewrite_greedily
 from ..ir.rewriter import spending_at_most
 from ..support import InternalError
+from ..support.dataclasses import dataclass
 from ..support.lazy import LazyModule
 from .blocks import simplify_blocks
 from .cse import cse

@@ -19,7 +19,6 @@ scale of 8 bits is the exponent of a power of two, with 127 for 1, and 255 for N
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import arith, tt
@@ -37,6 +36,7 @@ from ..ir import (
     functions_of,
     pass_on,
 )
+from ..support.dataclasses import dataclass
 from .rules.constants import constant_attr
 
 __all__ = ["ScaledDotOptions", "decompose_scaled_dot"]

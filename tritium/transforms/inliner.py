@@ -12,7 +12,6 @@ block. Functions that nothing calls any more are left to symbol-dce.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..dialects import cf, tt
@@ -30,6 +29,7 @@ from ..ir import (
     remark,
 )
 from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc
+from ..support.dataclasses import dataclass
 from .blocks import simplify_blocks
 
 __all__ = ["InlinerOptions", "inline"]

@@ -21,7 +21,6 @@ attribute `llvm.loop_annotation` says `licm = <disable = true>`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import arith, scf, tt
@@ -47,6 +46,7 @@ from ..ir import (
     pass_on,
     with_element,
 )
+from ..support.dataclasses import dataclass
 from .regions import defined_in
 from .rules.constants import ones, splat_of
 from .rules.scf import trip_count

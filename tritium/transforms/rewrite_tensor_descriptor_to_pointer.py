@@ -19,7 +19,6 @@ cannot serve (`analysis/descriptors`); with 0 all do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..analysis.descriptors import pointer_reasons
@@ -47,6 +46,7 @@ from ..ir import (
     remark,
 )
 from ..support import UnsupportedOperation
+from ..support.dataclasses import dataclass
 from .expand_values import Bundle, Expander
 from .rules.constants import constant
 from .tile_access import Tile

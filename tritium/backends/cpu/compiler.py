@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import Any
 
+from ...support.dataclasses import fields
 from ...support.lazy import LazyModule
 from ..compiler import BaseBackend, GPUTarget, Mismatch, Stage
 from .driver import LoadedKernel, load_kernel

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from operator import index
 from typing import Any
 
 from ...support import OptionError
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, fields
 
 __all__ = ["CPUOptions"]
 

@@ -11,9 +11,9 @@ import os
 import sys
 import threading
 from functools import lru_cache
-from hashlib import sha256
 
 from ...support.folders import read_record, write_record
+from ...support.hashing import sha256
 from ...support.settings import runtime
 from .amx import enable_amx
 from .errors import BackendError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import Any
 
 from ...conversion.tt_to_ttc import convert_tt_to_ttc
@@ -11,6 +10,7 @@ from ...conversion.ttc_to_llvm import ttc_to_llvm
 from ...ir.passes import run_pipeline
 from ...ir.passes.run import run_conversion
 from ...ir.verifier import verify
+from ...support.dataclasses import asdict
 from ...transforms.ttir import TTIR_PIPELINE
 from ..compiler import UserText
 from .llvm import compile_isolated, emit_assembly, emit_object, optimize

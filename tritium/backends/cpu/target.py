@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache, lru_cache
-from hashlib import sha256
 from pathlib import Path
 
 from ...support.dataclasses import dataclass
 from ...support.folders import read_record, write_record
+from ...support.hashing import sha256
 from .amx import enable_amx
 from .errors import BackendError
 

@@ -10,7 +10,6 @@ program's text, wavefronts follow from the layouts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from ...analysis.allocation import allocated
@@ -21,7 +20,7 @@ from ...dialects import scf
 from ...ir import IntegerAttr, Operation
 from ...ir.parser import parse_module
 from ...ir.passes import run_pipeline
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import asdict, dataclass
 from ...transforms.ttgir.allocate_shared_memory import callees_first
 from ...transforms.ttgir.pipelines import LOWERING
 from .instructions import Count, count_instructions, in_flight, register_moves

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import re
 
+from ...support.patterns import pattern
+
 __all__ = ["asm_is_plain"]
 
-_CALL = re.compile(
+_CALL = pattern(
     r"call\s+(?P<result>[^\n]*?)\s+asm\b[^\n\"]*\"(?P<text>(?:[^\"\\]|\\.)*)\",\s*\"(?P<constraints>[^\"]*)\"\s*\((?P<rest>[^\n]*)"
 )
 
@@ -48,7 +50,7 @@ def asm_is_plain(text: str) -> bool:
     )
 
 
-_DOLLAR = re.compile(r"\$(\$|\d+)?")
+_DOLLAR = pattern(r"\$(\$|\d+)?")
 
 
 def _names_operands(text: str, count: int) -> bool:

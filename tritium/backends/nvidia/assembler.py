@@ -21,6 +21,7 @@ from typing import Any
 from ...support import Diagnostic
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
+from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import PTXASError
@@ -159,13 +160,13 @@ def _new_folder() -> str:
     return path
 
 
-_ERROR = re.compile(r"^ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)$", re.M)
-_PLAIN_ERROR = re.compile(r"^ptxas (?:error|fatal)\s*: (.*)$", re.M)
-_CONTEXT = re.compile(r"Compilation aborted|Ptx assembly aborted|see previous errors", re.I)
-_TOO_FEW_REGISTERS = re.compile(r"Insufficient registers|register allocation failed", re.I)
-_MAX_REGISTERS = re.compile(r"^\s*\.maxnreg\s+(\d+)", re.M)
-_AT = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.M)
-_FILE = re.compile(r"^\s*\.file\s+(\d+)\s+\"([^\"]*)\"", re.M)
+_ERROR = pattern(r"^ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)$", re.M)
+_PLAIN_ERROR = pattern(r"^ptxas (?:error|fatal)\s*: (.*)$", re.M)
+_CONTEXT = pattern(r"Compilation aborted|Ptx assembly aborted|see previous errors", re.I)
+_TOO_FEW_REGISTERS = pattern(r"Insufficient registers|register allocation failed", re.I)
+_MAX_REGISTERS = pattern(r"^\s*\.maxnreg\s+(\d+)", re.M)
+_AT = pattern(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.M)
+_FILE = pattern(r"^\s*\.file\s+(\d+)\s+\"([^\"]*)\"", re.M)
 MOST_ERRORS = 5
 
 
@@ -215,11 +216,11 @@ def _located(message: str, before: list[str], files: dict[str, str]) -> str:
     return message
 
 
-_PROPERTIES = re.compile(
+_PROPERTIES = pattern(
     r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s+"
     r"ptxas info\s*:\s*Used (\d+) registers(?:, used (\d+) barriers)?([^\n]*)"
 )
-_REMARK = re.compile(r"^ptxas (?:warning\s*:|info\s*:\s*(?=\(C7\d\d\d\)))\s*(.*)$", re.M)
+_REMARK = pattern(r"^ptxas (?:warning\s*:|info\s*:\s*(?=\(C7\d\d\d\)))\s*(.*)$", re.M)
 
 
 def read_log(log: str, kernel: str) -> Resources:

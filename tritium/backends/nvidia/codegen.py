@@ -28,10 +28,10 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import asdict
 from typing import Any
 
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import asdict, dataclass
+from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import BackendError
@@ -186,9 +186,9 @@ def _run_level(module: Any, level: int, machine: Any) -> None:
     run_passes(builder.getModulePassManager(), module, builder)
 
 
-_COUNTER = re.compile(r"(%[\w.]+) = phi i32 ")
-_STEP = re.compile(r"(%[\w.]+) = (?:shl|mul|add|sub|or)\b[a-z ]* i32 (%[\w.]+|\d+), (%[\w.]+|\d+)")
-_EXTENDED = re.compile(r"= [sz]ext(?: nneg)? i32 (%[\w.]+) to i64")
+_COUNTER = pattern(r"(%[\w.]+) = phi i32 ")
+_STEP = pattern(r"(%[\w.]+) = (?:shl|mul|add|sub|or)\b[a-z ]* i32 (%[\w.]+|\d+), (%[\w.]+|\d+)")
+_EXTENDED = pattern(r"= [sz]ext(?: nneg)? i32 (%[\w.]+) to i64")
 
 
 def _extends_counters(text: str) -> bool:

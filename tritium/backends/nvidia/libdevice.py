@@ -7,13 +7,13 @@ once, with what it calls, and kept on disk (a few KB); linking that takes half a
 from __future__ import annotations
 
 import os
-import re
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ...support import settings
 from ...support.folders import read_record, write_record
+from ...support.hashing import sha256
+from ...support.patterns import pattern
 from ...support.suggestions import did_you_mean
 from ..errors import BackendError, ToolMissing
 from ..llvm import gpu_library, owning, run_passes
@@ -21,7 +21,7 @@ from .toolchain import require_tool
 
 __all__ = ["link_libraries"]
 
-_CALLED = re.compile(r"@(__nv_\w+)\(")
+_CALLED = pattern(r"@(__nv_\w+)\(")
 _FORMAT = "1"  # of the files with slices
 _FLUSH = '!llvm.module.flags = !{!0}\n!0 = !{i32 4, !"nvvm-reflect-ftz", i32 1}'
 

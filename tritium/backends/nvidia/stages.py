@@ -29,6 +29,7 @@ from ...ir import IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.verifier import verify
 from ...support import Diagnostic
+from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
@@ -180,10 +181,10 @@ class Build:
             raise OutOfResources(metadata["shared"], limit, "shared memory", metadata["name"], place)
 
 
-_ENTRY = re.compile(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", re.M)
+_ENTRY = pattern(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", re.M)
 
 
-_THREADS = re.compile(r"^\s*\.reqntid\s+(\d+)\s*(?:,\s*1\s*)*$", re.M)
+_THREADS = pattern(r"^\s*\.reqntid\s+(\d+)\s*(?:,\s*1\s*)*$", re.M)
 
 
 def kernel_name(ptx: str) -> str:

@@ -19,12 +19,12 @@ import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 
 from ...support import settings
 from ...support.dataclasses import dataclass
 from ...support.folders import read_record, write_record
+from ...support.hashing import sha256
 from ..errors import PTXASError, ToolMissing
 
 __all__ = ["Tool", "find_tool", "highest_ptx", "require_tool", "tool_version"]

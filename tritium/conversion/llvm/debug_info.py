@@ -25,14 +25,14 @@ from __future__ import annotations
 
 import linecache
 import os
-import re
 from typing import Any
 
 from ...support import CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc
+from ...support.patterns import pattern
 
 __all__ = ["DebugInfo"]
 
-_DEF = re.compile(r"(\s*)(?:async\s+)?def\s+(\w+)")
+_DEF = pattern(r"(\s*)(?:async\s+)?def\s+(\w+)")
 
 
 class DebugInfo:

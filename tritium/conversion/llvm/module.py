@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from typing import Any
 
 from ...support import CallSiteLoc, FileLineColLoc, Location, NameLoc
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, field
 
 __all__ = ["ModuleContext", "Site"]
 

@@ -16,13 +16,12 @@ Affine integers and pointers cost nothing and are never buffered.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any
 
 from ...analysis.affine import Affinity, Num
 from ...dialects import arith, math, tt
 from ...ir import ELEMENTWISE, WRITE, Block, Operation, TensorType, Value, element_type, memory_effects
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, field
 from .nests import Space
 
 __all__ = ["Plan", "inlinable", "make_plan"]

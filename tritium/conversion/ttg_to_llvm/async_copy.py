@@ -12,7 +12,6 @@ Source: PTX ISA 8.7, section 9.7.9.25.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ...dialects import ttg
@@ -22,6 +21,7 @@ from ...ir import TensorType
 from ...layout.access import Access, vector_access
 from ...layout.buffer_access import gap_limit, offset_columns
 from ...support import UnsupportedOperation
+from ...support.dataclasses import replace
 from .context import FunctionContext, lowers
 from .memory import load_parts, vector_groups
 from .shared_access import owner, store_access, to_memory

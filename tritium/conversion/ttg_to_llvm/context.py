@@ -12,7 +12,6 @@ threads comes from `lane`, `warp` and `block`, which are operands too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
@@ -20,7 +19,7 @@ from ...dialects.ttg_maps import linear_layout_of
 from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, Value
 from ...layout import LinearLayout
 from ...support import InternalError, Location, UnsupportedOperation
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, field
 from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
 from ..lowerings import Lowerings

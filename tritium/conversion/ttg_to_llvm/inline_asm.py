@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import tt
 from ...ir import TensorType, Type
 from ...support import UnsupportedOperation
+from ...support.patterns import pattern
 from ..llvm.control import lower_region
 from .context import FunctionContext, elementwise, lowers
 from .types import bit_width, llvm_type, types_of
@@ -51,7 +51,7 @@ def _inline_asm(e: FunctionContext, op: tt.InlineAsm) -> None:
         e.bind(result, parts[:count])
 
 
-_NUMBERED = re.compile(r"\$\$|\$\{?(\d+)")
+_NUMBERED = pattern(r"\$\$|\$\{?(\d+)")
 
 
 def _check_operands(op: tt.InlineAsm) -> None:

@@ -13,13 +13,12 @@ products of 64 bits.
 
 from __future__ import annotations
 
-import re
-
+from ...support.patterns import pattern
 from .context import FunctionContext
 
 __all__ = ["extended", "product", "shared", "sum_of"]
 
-_NUMBER = re.compile(r"-?\d+")
+_NUMBER = pattern(r"-?\d+")
 
 
 def shared(e: FunctionContext, text: str) -> str:

@@ -18,13 +18,14 @@ layer norm backward of 8192 columns took 164 registers before and 127 after, a d
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
+from ...support.patterns import pattern
+
 __all__ = ["in_order_of_use"]
 
-_VALUE = re.compile(r"%t\d+")
+_VALUE = pattern(r"%t\d+")
 
 _PURE = frozenset((
     "add", "and", "ashr", "bitcast", "extractelement", "extractvalue", "fadd", "fcmp", "fdiv", "fmul", "fneg", "fpext",
@@ -34,13 +35,13 @@ _PURE = frozenset((
 ))  # fmt: skip
 """Instructions that depend on nothing but their operands."""
 
-_PURE_CALL = re.compile(
+_PURE_CALL = pattern(
     r"call (?:noundef )?\w+ @(?:__nv_"
     r"|llvm\.(?:abs|bitreverse|bswap|ceil|copysign|ct|exp2|fabs|floor|fma|fsh|max|min|round|sqrt|smax|smin|trunc|umax|umin)"
     r"|llvm\.nvvm\.(?:cos|d2|div|ex2|f2|fma|fmax|fmin|i2|lg2|ll2|lohi|mul|prmt|rcp|rsqrt|sin|sqrt|tanh|ui2|ull2)"
     r"|llvm\.nvvm\.read\.ptx\.sreg\.(?:c?tid|nc?taid|ctaid|nctaid|clusterid|nclusterid|laneid)\b)"
 )
-_PURE_ASM = re.compile(r"call (?:\S+|\{[^}]*\}) asm \".*\) #2")
+_PURE_ASM = pattern(r"call (?:\S+|\{[^}]*\}) asm \".*\) #2")
 """Inline PTX that touches no memory: see the attributes of the module."""
 
 

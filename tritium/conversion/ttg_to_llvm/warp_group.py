@@ -25,7 +25,6 @@ if K is longer, sums of so many are made one after the other, each from zero, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ...dialects import ttng
@@ -36,6 +35,7 @@ from ...ir import FloatType, TensorType, Value, f16, f32
 from ...layout import LinearLayout
 from ...layout.warp_group import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
 from ...support import UnsupportedOperation
+from ...support.dataclasses import dataclass, field, replace
 from .context import FunctionContext, lowers
 from .positions import linear_image
 from .shared_memory import buffer_of

@@ -36,7 +36,6 @@ who takes them is sure to get them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.captures import PART_BYTES, sent
@@ -44,6 +43,7 @@ from ...dialects import tt
 from ...dialects.ttg_warps import WarpReturn, WarpSpecialize, WarpYield
 from ...ir import PURE, Operation, TensorType, Value
 from ...support import UnsupportedOperation
+from ...support.dataclasses import dataclass
 from ..llvm.branches import guarded
 from ..llvm.control import lower_region
 from .context import LOWERINGS, FunctionContext, ModuleContext, Warps, lowers

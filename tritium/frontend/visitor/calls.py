@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from ...support.lazy import LazyModule
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
 from ..errors import CompileTimeAssertionFailure, LanguageError
 from ..language import core
@@ -29,6 +29,8 @@ from .values import (
 
 if TYPE_CHECKING:
     from .core import Visitor
+
+_inspect = LazyModule("inspect")
 
 __all__ = ["apply", "bind_arguments", "call_arguments"]
 
@@ -106,7 +108,7 @@ def takes_generator(fn: Any) -> bool:
 
 def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     owner = getattr(fn, "__self__", None)
-    if isinstance(fn, MethodType) and is_value(owner) and "_semantic" in inspect.signature(fn).parameters:
+    if isinstance(fn, MethodType) and is_value(owner) and "_semantic" in _inspect.signature(fn).parameters:
         return wrap(fn(*args, **kwargs, _semantic=visitor.semantic))  # a method that emits operations itself
     handler = STATIC.get(fn) if getattr(fn, "__hash__", None) is not None else None
     if handler is not None:
@@ -188,12 +190,12 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
     rest = list(args)
     kwargs = dict(kwargs)
     for p in callee.params:
-        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+        if p.takes_rest:
             bound[p.name], rest = tl_tuple(rest), []
             continue
-        if p.kind is inspect.Parameter.VAR_KEYWORD:
+        if p.takes_keywords:
             raise LanguageError(f"TypeError: {name} takes **{p.name}, which functions of the language cannot")
-        if rest and p.kind is not inspect.Parameter.KEYWORD_ONLY:
+        if rest and not p.keyword_only:
             value = rest.pop(0)
             if p.name in kwargs:
                 raise LanguageError(f"TypeError: {name}() got multiple values for argument '{p.name}'")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ...support.lazy import LazyModule
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
 from ..errors import LanguageError
 from .builtins import BUILTINS
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .core import Visitor
 
 __all__ = ["Poisoned", "lookup"]
+
+_difflib = LazyModule("difflib")
 
 ALLOW_GLOBALS = "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"
 _ALLOWED = (
@@ -83,6 +85,6 @@ def _describe(value: Any) -> str:
 def _undefined(visitor: Visitor, name: str) -> LanguageError:
     names = (n for n, v in visitor.callee.fn.__globals__.items() if len(n) < 4 or not isinstance(v, ModuleType))
     known = [*visitor.env, *names, *BUILTINS]
-    close = difflib.get_close_matches(name, known, n=1)
+    close = _difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else None
     return LanguageError(f"NameError: {name} is not defined", hint)

@@ -6,11 +6,10 @@ import importlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Any, TypeVar
 
 from ...support import InternalError
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, field, is_dataclass
 from ...support.lazy import LazyModule
 from ..operation import Operation
 from ..traits import ISOLATED, LOOP, SYMBOL
@@ -71,7 +70,7 @@ def pass_on(
 def _options_of(fn: PassFunction) -> type | None:
     """The class of the second parameter's default, where that is a dataclass."""
     defaults = getattr(fn, "__defaults__", None) or ()
-    return type(defaults[0]) if defaults and hasattr(defaults[0], "__dataclass_fields__") else None
+    return type(defaults[0]) if defaults and is_dataclass(defaults[0]) else None
 
 
 def level_of(fn: PassFunction) -> str:

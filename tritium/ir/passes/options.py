@@ -17,11 +17,11 @@ Options(max_iterations=3, top_down=False)
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Callable, Iterable
 from typing import Any, get_args, get_origin, get_type_hints
 
+from ...support import dataclasses
 from ...support.suggestions import did_you_mean
 
 __all__ = ["OptionProblem", "option_fields", "options_text", "parse_options"]
@@ -39,7 +39,7 @@ class OptionProblem(ValueError):
         self.at_value = at_value
 
 
-def option_fields(options: type | None) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
+def option_fields(options: type | None) -> dict[str, tuple[Any, Any]]:
     """The options of a class by their spelling in text: the field and its type."""
     if options is None:
         return {}

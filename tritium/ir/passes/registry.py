@@ -7,7 +7,6 @@ and is imported when it is asked for. A table of spellings says what MLIR and Tr
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +22,7 @@ __all__ = ["PASSES", "NamedPipeline", "PassInfo", "PassRegistry", "Spelling", "U
 
 
 _options = LazyModule(".options", __package__)
+_pkgutil = LazyModule("pkgutil")
 
 
 class UnknownPass(TritiumError):
@@ -154,7 +154,7 @@ class PassRegistry:
 
     def _scan(self) -> dict[str, str]:
         for package in self._packages[self._scanned :]:
-            for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
+            for info in _pkgutil.iter_modules(importlib.import_module(package).__path__):
                 if not info.ispkg:
                     self._files.setdefault(info.name.replace("_", "-"), f"{package}.{info.name}")
         self._scanned = len(self._packages)

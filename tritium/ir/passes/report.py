@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, field
 
 __all__ = ["PassRun", "PipelineReport"]
 

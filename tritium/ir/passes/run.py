@@ -3,13 +3,12 @@ the report of a failure with its reproducer."""
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...support import InternalError, OptionError, TritiumError
+from ...support import InternalError, OptionError, TritiumError, dataclasses
 from ...support.lazy import LazyModule
 from ...support.settings import compilation
 from ..operation import Operation

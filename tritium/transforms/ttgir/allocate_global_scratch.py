@@ -10,12 +10,11 @@ needs begins. Places are not shared: there is enough of global memory.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any
 
 from ...dialects import tt, ttg
 from ...ir import IntegerAttr, Operation, count, i32, pass_on
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, field
 from .allocate_shared_memory import callees_first
 
 __all__ = ["OFFSET", "SIZE", "allocate_global_scratch"]

@@ -17,13 +17,13 @@ bytes are not put here but by membar, which therefore follows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...analysis.allocation import OFFSET, Allocation, allocate
 from ...dialects import tt
 from ...ir import IntegerAttr, Operation, count, functions_of, i32, pass_on
 from ...support import UnsupportedOperation
+from ...support.dataclasses import dataclass
 
 __all__ = ["SHARED", "AllocateOptions", "allocate_shared_memory", "callees_first"]
 

@@ -23,7 +23,6 @@ partition's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import tt
@@ -32,6 +31,7 @@ from ...dialects.ttg_switches import is_on
 from ...dialects.ttg_warps import WarpReturn, WarpSpecialize
 from ...ir import Block, DenseArrayAttr, IntegerAttr, Operation, Region, i32, pass_on
 from ...support import UnsupportedOperation
+from ...support.dataclasses import dataclass
 
 __all__ = ["GroupOptions", "allocate_warp_groups"]
 

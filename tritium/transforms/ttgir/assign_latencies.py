@@ -28,13 +28,13 @@ Tensor cores that multiply on their own (Blackwell's) have latencies, too; those
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects import tt, ttg, ttng
 from ...dialects.ttg_switches import is_on
 from ...ir import Operation, count, functions_of, may_change, pass_on
+from ...support.dataclasses import dataclass
 from .pipelining.buffers import (
     ASYNC_BYTES,
     DESCRIPTOR_LOADS,

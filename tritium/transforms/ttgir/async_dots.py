@@ -29,7 +29,6 @@ Waits take results along, so that what reads them stands behind, and shared oper
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -54,7 +53,7 @@ from ...ir import (
     pass_on,
 )
 from ...ir.dominance import ancestor_in
-from ...support.dataclasses import dataclass
+from ...support.dataclasses import dataclass, field
 from ..regions import add_result, is_inside
 from .conversion_cost import stays_in_thread
 from .layout_flow import layout_of

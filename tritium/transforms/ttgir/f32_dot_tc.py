@@ -26,7 +26,6 @@ where not, and is then multiplied as f32.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import arith, tt
@@ -43,6 +42,7 @@ from ...ir import (
     may_change,
     pass_on,
 )
+from ...support.dataclasses import dataclass
 from ..rules.constants import constant_attr
 
 __all__ = ["DotOptions", "f32_dot_tc"]

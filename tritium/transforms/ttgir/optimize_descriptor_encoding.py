@@ -17,7 +17,6 @@ flow into each other, through loops, branches and selections, are one group. A g
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.buffers import passed_on
@@ -29,6 +28,7 @@ from ...dialects.ttg_memory import NvmmaShared, SharedLinear
 from ...dialects.ttg_operands import cluster_bases, nvmma_for
 from ...ir import FunctionType, Operation, TensorType, Type, TypeAttr, Value, functions_of, pass_on
 from ...layout.bases import cta_bases
+from ...support.dataclasses import dataclass
 
 __all__ = ["optimize_descriptor_encoding"]
 

@@ -26,13 +26,13 @@ schedule cannot be done keeps its order, in which each copy is waited for in the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects import ttg
 from ...ir import Builder, Operation, count, functions_of, may_change, pass_on
 from ...ir.passes import has_any
+from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from .pipelining.async_waits import update_waits
 from .pipelining.descriptor_buffers import buffer_descriptors

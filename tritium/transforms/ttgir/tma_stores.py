@@ -24,12 +24,12 @@ Left alone, to be waited for where they stand, are the stores of a loop
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import gpu, scf, tt, ttg, ttng
 from ...dialects.ttg_switches import is_on
 from ...ir import LOOP, Builder, Operation, Value, count, may_change, pass_on
+from ...support.dataclasses import dataclass
 from ..regions import defined_in
 from .tma_copies import buffer_type, start_store
 
