@@ -8,25 +8,21 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..backends.compiler import BaseBackend
 from ..support import OptionError, settings
 from ..support.dataclasses import asdict
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
-from ..support.progress import shown
 from .backend import make_backend
 from .cache import Entry, KernelCache
 from .kernel import CompiledKernel, LazyStages
-from .run_stages import CompileTimes, Lowering, dump_rest
+from .run_stages import CompileTimes, dump_rest, run_stages
 from .source import IRSource, SourceError
 from .version import package_key
 
-if TYPE_CHECKING:
-    from .workers import CompilerPool
-
-__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "get_cache_key", "without_collection"]
+__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "get_cache_key"]
 
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 _files = LazyModule(".stage_files", __package__)
@@ -39,7 +35,7 @@ _gc_was_on = False
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
+def _without_collection() -> Iterator[None]:
     """No garbage collection meanwhile: IR is full of cycles that live as long as the compile (30-50 % of its time)."""
     global _gc_users, _gc_was_on
     with _gc_lock:
@@ -81,18 +77,14 @@ def get_cache_key(src: Any, backend: BaseBackend, options: Any, stage_key: str =
 
 
 def compile(
-    src: Any,
-    target: Any = None,
-    options: Mapping[str, Any] | None = None,
-    until: str | None = None,
-    elsewhere: CompilerPool | None = None,
+    src: Any, target: Any = None, options: Mapping[str, Any] | None = None, until: str | None = None
 ) -> CompiledKernel:
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
 
     `target` is a target value (default: that of the active driver), `options` a mapping of option names; `until` names
-    the last stage that is wanted (default: machine code), `elsewhere` processes that may do the work. Raises
-    CompilationError for kernels that are wrong, BackendError for code the target refuses, KeyError for unknown options,
-    SourceError for a stage that the target does not have.
+    the last stage that is wanted (default: machine code). Raises CompilationError for kernels that are wrong,
+    BackendError for code the target refuses, KeyError for unknown options, SourceError for a stage that the target does
+    not have.
     """
     if isinstance(src, (str, Path)):
         src = IRSource(src)
@@ -119,7 +111,7 @@ def compile(
         if entry is not None:
             entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
-    return _compile(src, backend, stages, chosen, key, cache, replaced, elsewhere)
+    return _compile(src, backend, stages, chosen, key, cache, replaced)
 
 
 def _target_of(src: Any) -> Any:
@@ -174,7 +166,6 @@ def _compile(
     key: str,
     cache: KernelCache | None,
     replaced: Any,
-    elsewhere: CompilerPool | None,
 ) -> CompiledKernel:
     times = CompileTimes()
     target = backend.describe()
@@ -186,10 +177,8 @@ def _compile(
         "shared": 0,
         "signature": list(src.signature.values()),
     }
-    work = Lowering(src, backend, stages, options, metadata, times, replaced)
-    with without_collection(), shown(lambda: f"compiling {src.name}: {times.running}"):
-        texts = work.begin()
-        texts.update(work.run() if elsewhere is None else elsewhere.run(work))
+    with _without_collection():
+        texts = run_stages(src, backend, stages, options, metadata, times, replaced)
     entry = Entry(metadata, texts)
     start = time.perf_counter_ns()
     if cache is not None:

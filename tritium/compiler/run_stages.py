@@ -13,7 +13,7 @@ from ..support import settings
 from ..support.dataclasses import dataclass, field
 from ..support.lazy import LazyModule
 
-__all__ = ["CompileTimes", "Lowering", "dump_rest"]
+__all__ = ["CompileTimes", "dump_rest", "run_stages"]
 
 _files = LazyModule(".stage_files", __package__)
 
@@ -29,7 +29,6 @@ class CompileTimes:
     lowering_stages: list[tuple[str, int]] = field(default_factory=list)
     store_results: int = 0
     imports: int = 0
-    running: str = field(default="", repr=False, compare=False)  # the stage that is being made
 
     @property
     def total_lowering(self) -> int:
@@ -42,59 +41,43 @@ class CompileTimes:
         return self.imports + self.ir_initialization + self.total_lowering + self.store_results
 
 
-@dataclass
-class Lowering:
-    """A source on its way through the stages of a backend: `begin` makes its first one, `run` those behind it.
+def run_stages(
+    src: Any,
+    backend: BaseBackend,
+    stages: dict[str, Any],
+    options: Any,
+    metadata: dict[str, Any],
+    times: CompileTimes,
+    replaced: Any = None,
+) -> dict[str, str | bytes]:
+    """The text (or bytes) of every stage that is not made on demand, from the source's own on.
 
-    `metadata` and `times` are completed on the way; `replaced` are the `Replacements` for stages, if there are any.
+    `replaced` are the `Replacements` for stages, if there are any.
     """
-
-    src: Any
-    backend: BaseBackend
-    stages: dict[str, Any]
-    options: Any
-    metadata: dict[str, Any]
-    times: CompileTimes
-    replaced: Any = None
-    value: Any = None  # what the first stage is, once it is made
-
-    def begin(self) -> dict[str, str | bytes]:
-        """The text of the source's own stage."""
-        times, src = self.times, self.src
+    start = time.perf_counter_ns()
+    src.prepare()
+    backend.prepare()
+    times.imports = (time.perf_counter_ns() - start) // 1000
+    start = time.perf_counter_ns()
+    value = src.make_ir(backend.target, options)
+    texts: dict[str, str | bytes] = {src.ext: backend.text_of(value)}
+    results = {src.ext: value}
+    times.ir_initialization = (time.perf_counter_ns() - start) // 1000
+    for name, stage in rows_behind(stages, src.ext):
         start = time.perf_counter_ns()
-        src.prepare()
-        times.imports = (time.perf_counter_ns() - start) // 1000
-        times.running = src.ext
-        start = time.perf_counter_ns()
-        self.value = src.make_ir(self.backend.target, self.options)
-        text = self.backend.text_of(self.value)
-        times.ir_initialization = (time.perf_counter_ns() - start) // 1000
-        return {src.ext: text}
-
-    def run(self) -> dict[str, str | bytes]:
-        """The text (or bytes) of every stage behind it that is not made on demand."""
-        src, backend, metadata, times = self.src, self.backend, self.metadata, self.times
-        start = time.perf_counter_ns()
-        backend.prepare()
-        times.imports += (time.perf_counter_ns() - start) // 1000
-        value, texts = self.value, {}
-        results = {src.ext: value}
-        for name, stage in rows_behind(self.stages, src.ext):
-            times.running = name
-            start = time.perf_counter_ns()
-            source = getattr(stage, "source", None)
-            value = stage(results[source] if source else value, metadata)
-            if self.replaced is not None:
-                edited = self.replaced.of(name, metadata)
-                value = value if edited is None else edited
-            if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
-                value = _files.with_text_locations(src, name, value)
-            results[name] = value
-            texts[name] = backend.text_of(value)
-            times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
-            if settings.compilation.dump_ir:
-                _files.dump_stage(src, name, texts[name])
-        return texts
+        source = getattr(stage, "source", None)
+        value = stage(results[source] if source else value, metadata)
+        if replaced is not None:
+            edited = replaced.of(name, metadata)
+            value = value if edited is None else edited
+        if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
+            value = _files.with_text_locations(src, name, value)
+        results[name] = value
+        texts[name] = backend.text_of(value)
+        times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
+        if settings.compilation.dump_ir:
+            _files.dump_stage(src, name, texts[name])
+    return texts
 
 
 def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]:

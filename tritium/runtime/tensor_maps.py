@@ -16,15 +16,15 @@ from .arrays import describe
 from .errors import ArgumentError
 from .tensor_descriptor import TensorDescriptor
 
-__all__ = ["Encode", "MapEncoder", "encoders_of"]
+__all__ = ["HOST_TYPES", "L2_128B", "TF32", "Encode", "MapEncoder", "encoders_of"]
 
 #: What `cuTensorMapEncodeTiled` takes behind the place of its result, dimensions innermost first; the map's bytes.
 Encode = Callable[..., bytes]
 
 #: Element types of the hardware's fields -> CUtensorMapDataType, where the two count otherwise.
-_HOST_TYPES = {8: 10, 9: 8, 10: 9}
-_TF32 = 11
-_NO_INTERLEAVE, _L2_128B = 0, 2
+HOST_TYPES = {8: 10, 9: 8, 10: 9}
+TF32 = 11
+_NO_INTERLEAVE, L2_128B = 0, 2  # CUtensorMapInterleave, CUtensorMapL2promotion
 _NONE, _NAN = 0, 1
 _ALIGNMENT = 16
 _MAX_STRIDE = 1 << 40
@@ -69,7 +69,7 @@ class MapEncoder:
     def map(self, d: TensorDescriptor, address: int, name: str) -> bytes:
         """The 128 bytes."""
         sizes = [int(n) for n in (*d.shape[:-1], d.shape[-1] * self.packed)]
-        kind = _TF32 if d.round_f32_to_tf32 else _HOST_TYPES.get(self.kind, self.kind)
+        kind = TF32 if d.round_f32_to_tf32 else HOST_TYPES.get(self.kind, self.kind)
         try:
             return self.encode(
                 kind,
@@ -80,7 +80,7 @@ class MapEncoder:
                 [1] * len(sizes),
                 _NO_INTERLEAVE,
                 self.swizzle,
-                _L2_128B,
+                L2_128B,
                 _NAN if d.padding == "nan" else _NONE,
             )
         except TritiumError as error:

@@ -14,6 +14,7 @@ from .run import run_module, run_script
 _analyse = LazyModule(".analyse", __package__)
 _compile = LazyModule(".compile", __package__)
 _demo = LazyModule(".demo", __package__)
+_link = LazyModule(".link", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
 
@@ -59,24 +60,58 @@ def opt(context: typer.Context) -> None:
 
 @app.command()
 def compile(
-    file: str = typer.Argument(..., metavar="FILE", help="FILE.py::KERNEL, or the text of a stage (k.ttir, k.llir, …)"),
-    target: str = typer.Option("", help="cuda:90, cpu, cpu:x86-64-v3, …; default: what the file says, or this machine"),
-    signature: str = typer.Option("", help="types of the parameters in order: '*fp32:16, i32, 1024'"),
+    file: str = typer.Argument(
+        ..., metavar="FILE", help="FILE.py or FILE.py::KERNEL, or the text of a stage (k.ttir, k.llir, …)"
+    ),
+    kernel_name: str = typer.Option("", "--kernel-name", "-n", help="the kernel of FILE.py"),
+    target: str = typer.Option(
+        "", "--target", "-t", help="cuda:90, cpu, cpu:x86-64-v3, …; default: what the file says, or this machine"
+    ),
+    signature: str = typer.Option(
+        "", "--signature", "-s", help="types of the parameters in order: '*fp32:16, i32, 1024'"
+    ),
     constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
     stage: Annotated[
         list[str] | None, typer.Option(help="print (or write) this stage; may be repeated; sass is one")
     ] = None,
-    output: str = typer.Option("", "-o", "--output", help="a file for the stage, or a folder for all of them"),
-    num_warps: int = typer.Option(None, help="warps of a program"),
-    num_stages: int = typer.Option(None, help="depth of pipelines"),
+    output: str = typer.Option(
+        "",
+        "-o",
+        "--output",
+        "--out-path",
+        help="a file for the stage, or a folder for all; with --grid, what files are called",
+    ),
+    num_warps: int = typer.Option(None, "--num-warps", "-w", help="warps of a program; with --grid 1 unless said"),
+    num_stages: int = typer.Option(None, "--num-stages", "-ns", help="depth of pipelines"),
     num_ctas: int = typer.Option(None, help="blocks of a cluster"),
     option: Annotated[
         list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
     ] = None,
+    grid: str = typer.Option(
+        "", "--grid", "-g", help="write C that launches the kernel on this grid: 'cdiv(n, 1024), 1, 1'"
+    ),
+    out_name: str = typer.Option("", "--out-name", "-on", help="with --grid, what the functions in C are called"),
 ) -> None:
-    """Compile a kernel without running it: no driver and no GPU are needed. Shows stages, times and resources."""
+    """Compile a kernel without running it: no driver and no GPU are needed. Shows stages, times and resources.
+
+    With --grid, writes NAME.HASH_SUFFIX.c and .h, which a C program launches the kernel by (for CPUs .o and .h)."""
     options = _options(option, num_warps, num_stages, num_ctas)
-    raise SystemExit(_compile.main(_compile.Request(file, target, signature, constants, stage or (), output, options)))
+    request = _compile.Request(
+        file, target, signature, constants, stage or (), output, options, kernel_name, grid, out_name
+    )
+    raise SystemExit(_compile.main(request))
+
+
+@app.command()
+def link(
+    headers: Annotated[
+        list[str], typer.Argument(metavar="HEADER...", help="headers that tritium compile --grid has written")
+    ],
+    out: str = typer.Option(..., "--out", "-o", help="the name of the files to write, OUT.h and OUT.c"),
+    prefix: str = typer.Option("", help="what the names of the functions begin with"),
+) -> None:
+    """Write C that chooses among variants of a kernel by their hints, and by the number of an algorithm."""
+    raise SystemExit(_link.main(headers, out, prefix))
 
 
 @app.command()

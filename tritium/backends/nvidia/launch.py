@@ -14,7 +14,18 @@ from typing import Any, NamedTuple
 from .launch_ir import LAUNCH, PYTHON
 from .libcuda import Library
 
-__all__ = ["MAX_X", "MAX_YZ", "Attributes", "Native", "State", "launch_text", "make_launcher", "new_number", "recent"]
+__all__ = [
+    "MAX_X",
+    "MAX_YZ",
+    "Attributes",
+    "Native",
+    "State",
+    "launch_attributes",
+    "launch_text",
+    "make_launcher",
+    "new_number",
+    "recent",
+]
 
 MAX_X, MAX_YZ = (1 << 31) - 1, 65535  # blocks of a grid by dimension, of every capability since 3.0
 RECENT = 16  # launches that are remembered, to be named when one of them turns out to have failed
@@ -66,18 +77,24 @@ _COOPERATIVE, _CLUSTER, _CLUSTER_POLICY, _DEPENDENT = 2, 4, 5, 6
 _SPREAD = 1
 
 
+def launch_attributes(metadata: Mapping[str, Any]) -> list[tuple[int, tuple[int, ...]]]:
+    """The numbers (`CUlaunchAttributeID`) and values of what a kernel's options ask of its launches."""
+    ctas = metadata.get("num_ctas") or 1
+    rows: list[tuple[int, tuple[int, ...]]] = []
+    if metadata.get("launch_pdl"):
+        rows.append((_DEPENDENT, (1,)))
+    if metadata.get("launch_cooperative_grid"):
+        rows.append((_COOPERATIVE, (1,)))
+    if ctas > 1:
+        rows += [(_CLUSTER, (ctas, 1, 1)), (_CLUSTER_POLICY, (_SPREAD,))]
+    return rows
+
+
 class Attributes:
     """The launch attributes that a kernel's options ask for, as the driver reads them."""
 
     def __init__(self, metadata: Mapping[str, Any]) -> None:
-        ctas = metadata.get("num_ctas") or 1
-        rows: list[tuple[int, tuple[int, ...]]] = []
-        if metadata.get("launch_pdl"):
-            rows.append((_DEPENDENT, (1,)))
-        if metadata.get("launch_cooperative_grid"):
-            rows.append((_COOPERATIVE, (1,)))
-        if ctas > 1:
-            rows += [(_CLUSTER, (ctas, 1, 1)), (_CLUSTER_POLICY, (_SPREAD,))]
+        rows = launch_attributes(metadata)
         self.count = len(rows)
         self._array = (_Attribute * len(rows))()
         for row, (number, values) in zip(self._array, rows):

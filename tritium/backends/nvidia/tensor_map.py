@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from .libcuda import Library
 
-__all__ = ["encode_tiled"]
+__all__ = ["BIT", "LAST_TO_CORRECT", "SMALL", "WORD", "encode_tiled"]
 
 _BYTES = 128
 _ALIGNMENT = 64
 #: Drivers up to this version set a bit in maps of small tensors that keeps the copy engine from working at its speed.
-_LAST_TO_CORRECT = 13010
-_SMALL = 128 << 10
-_WORD, _BIT = 1, 1 << 21
+LAST_TO_CORRECT = 13010
+SMALL = 128 << 10
+WORD, BIT = 1, 1 << 21
 #: Bytes of an element, by CUtensorMapDataType.
 _SIZES = (1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4)
 
@@ -57,7 +57,7 @@ def encode_tiled(
     )
     size = _SIZES[element_type] if element_type < len(_SIZES) else 1
     last = sum((n - 1) * s for n, s in zip(sizes, (size, *strides)))
-    if cuda.version <= _LAST_TO_CORRECT and last + 1 < _SMALL:
+    if cuda.version <= LAST_TO_CORRECT and last + 1 < SMALL:
         words = (ctypes.c_uint64 * (_BYTES // 8)).from_address(at)
-        words[_WORD] &= ~_BIT
+        words[WORD] &= ~BIT
     return ctypes.string_at(at, _BYTES)

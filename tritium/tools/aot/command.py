@@ -1,0 +1,96 @@
+"""`tritium compile --grid …`: a kernel as files for a C program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...compiler import CompiledKernel, GPUTarget, compile
+from ...runtime.driver import driver
+from ...support import settings
+from ...support.lazy import LazyModule
+from ..request import Request, entries_of, kernel_of, options_of, parse_target, source_of, specialized
+from ..signature import Entry
+from .grid import Grid, read_grid
+from .interface import AotError, Interface, make_interface
+from .output import write_together
+
+__all__ = ["compile_for_c"]
+
+_cuda = LazyModule(".cuda", __package__)
+
+#: Triton's tool has other defaults than a launch, and they are part of the hash.
+_DEFAULTS = {"num_warps": 1, "num_stages": 3}
+_NO_GPU_HERE = GPUTarget("cuda", 90, 32)
+
+
+def compile_for_c(request: Request) -> tuple[CompiledKernel, Callable[[], list[Path]]]:
+    """The kernel of a command line with a grid, and what writes its files and says their paths.
+
+    TritiumError for whatever is wrong with the command line, or cannot be made for C; then nothing is written.
+    """
+    target = _target(request)
+    make_files = _writer(target)
+    if request.stages:
+        raise AotError("--stage shows stages, and --grid makes C of a kernel: ask for one of them")
+    if not request.file.partition("::")[0].endswith(".py"):
+        source_of(request)  # which says what is wrong
+    fn = kernel_of(request)
+    entries = entries_of(request, fn)
+    options = {**_DEFAULTS, **options_of(request)}
+    constants = {name: e.value for name, e in entries.items() if not e.type}
+    interface = make_interface(
+        target.backend, request.out_name or fn.__name__, request.signature, entries, constants, options
+    )
+    grid = _grid(request, entries, interface)
+    kernel = compile(specialized(fn, entries), target=target, options=options)
+
+    def deliver() -> list[Path]:
+        paths = _paths(request, interface)
+        files = make_files(kernel, interface, grid, paths(".h").name)
+        return write_together({paths(ending): contents for ending, contents in files.items()})
+
+    return kernel, deliver
+
+
+def _target(request: Request) -> Any:
+    """What to compile for: where nothing is said this machine's GPU, or a Hopper where there is none."""
+    if request.target:
+        return parse_target(request.target)
+    found = driver.active.get_current_target()
+    if found.backend == "cuda" or settings.runtime.target == "cpu":
+        return found
+    print("no GPU is here: compiling for cuda:90 (--target says another, or cpu)", file=sys.stderr)
+    return _NO_GPU_HERE
+
+
+def _writer(target: Any) -> Callable[[CompiledKernel, Interface, Grid, str], Mapping[str, str | bytes]]:
+    if target.backend == "cuda":
+        return _cuda.cuda_files
+    name = "AMD GPUs: the stages for them end at ttir" if target.backend == "hip" else repr(target.backend)
+    raise AotError(f"no launchers in C are made for {name}")
+
+
+def _grid(request: Request, entries: Mapping[str, Entry], interface: Interface) -> Grid:
+    """The grid, in which parameters have their names of C."""
+    names = {p.origin: p for p in interface.parameters}
+    integers: dict[str, int | None] = {}
+    others: dict[str, str] = {}
+    for name, entry in entries.items():
+        if entry.is_constant and isinstance(entry.constant, int):
+            integers[name] = int(entry.constant)
+        elif not entry.is_constant and entry.type[0] in "iu" and entry.type not in ("i1", "u1"):
+            integers[name] = None
+        else:
+            others[name] = f"of type {entry.type}" if entry.type else repr(entry.value)
+    return read_grid(request.grid, integers, others, {name: p.name for name, p in names.items()})
+
+
+def _paths(request: Request, interface: Interface) -> Callable[[str], Path]:
+    """The path of the file with an ending: `<out path>.<hash>_<suffix><ending>`, as Triton names it."""
+    out = Path(request.output or interface.base)
+    if out.is_dir() or request.output.endswith("/"):
+        out /= interface.base
+    return lambda ending: out.with_suffix(f".{interface.stem}{ending}")

@@ -1,0 +1,57 @@
+"""The kernels of a Python file, which is run for that."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..alias import install
+from ..runtime.jit import JITFunction
+from ..support import TritiumError
+from ..support.suggestions import did_you_mean
+
+__all__ = ["CommandError", "kernel_of_file"]
+
+
+class CommandError(TritiumError):
+    """A command line that cannot be followed."""
+
+
+def kernel_of_file(path: str, name: str = "") -> Any:
+    """The kernel `name` of a Python file, or its only one; below `@autotune` and `@heuristics` the function itself.
+
+    The file may say `import triton`. CommandError if it cannot be imported, or has no such kernel.
+    """
+    install()
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(module.__name__, module)
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except TritiumError:
+        raise
+    except Exception as error:  # whatever the file does
+        raise CommandError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        del sys.path[0]
+    found = {n: fn for n, v in vars(module).items() if (fn := _function(v)) is not None and fn.__module__ == spec.name}
+    if not name and len(found) == 1:
+        return next(iter(found.values()))
+    if name not in found:
+        hint = did_you_mean(name, found)
+        asked = f"{path} has no kernel {name!r}{hint and '; ' + hint}" if name else f"{path} has several kernels"
+        raise CommandError(f"{asked}: {', '.join(found) or 'none at all'}" + ("" if name else f" (write {path}::NAME)"))
+    return found[name]
+
+
+def _function(value: Any) -> Any:
+    """The function that `@jit` made, also below `@autotune` and `@heuristics`."""
+    while not isinstance(value, JITFunction) and isinstance(getattr(value, "fn", None), object):
+        value = getattr(value, "fn", None)
+        if value is None:
+            return None
+    return value

@@ -1,0 +1,125 @@
+"""What a command line about one kernel asks for: a file, a signature, a target, options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..compiler import ASTSource, GPUTarget, IRSource
+from ..support.dataclasses import dataclass
+from .kernel_file import CommandError, kernel_of_file
+from .signature import Entry, literal, missing, read_signature, split_items
+
+__all__ = ["Request", "entries_of", "kernel_of", "options_of", "parse_target", "source_of", "specialized"]
+
+
+@dataclass
+class Request:
+    """One command line: `file` is FILE.py::kernel or the text of a stage; `options` are those of the target.
+
+    With a `grid`, C is made of the kernel; `out_name` is what its functions are called, `output` where files go.
+    """
+
+    file: str
+    target: str = ""
+    signature: str = ""
+    constants: str = ""
+    stages: Sequence[str] = ()
+    output: str = ""
+    options: Sequence[str] = ()
+    kernel_name: str = ""
+    grid: str = ""
+    out_name: str = ""
+
+
+def options_of(request: Request) -> dict[str, Any]:
+    """The options of the target, by name; a value that is no literal is text."""
+    return {name: _value(text) for name, text in _pairs(request.options)}
+
+
+def parse_target(text: str) -> Any:
+    """`cuda:90` and the like as a target; `cpu` is this machine, `hip:gfx942` has 64 threads a warp.
+
+    Triton's spelling, which says the threads of a warp behind the architecture, is accepted.
+
+    >>> parse_target("cuda:90"), parse_target("cuda:80:32").arch
+    (GPUTarget(backend='cuda', arch=90, warp_size=32), 80)
+    """
+    backend, _, arch = text.partition(":")
+    if backend == "cpu":
+        return GPUTarget("cpu", arch, 1)
+    arch, _, warp = arch.partition(":")
+    if not arch:
+        raise CommandError(f"the target {text!r} names no architecture: write it like cuda:90")
+    if warp and (not warp.isdigit() or (backend == "cuda" and warp != "32")):
+        raise CommandError(f"the target {text!r} has warps of {warp} threads: those of NVIDIA's GPUs have 32")
+    lanes = int(warp) if warp else 64 if backend == "hip" else 32
+    return GPUTarget(backend, int(arch) if arch.isdigit() else arch, lanes)
+
+
+def source_of(request: Request) -> Any:
+    """What the command line wants compiled."""
+    path, _, name = request.file.partition("::")
+    if not Path(path).is_file():
+        raise CommandError(f"there is no file {path!r}")
+    if not path.endswith(".py"):
+        if request.signature or request.constants or name or request.kernel_name:
+            raise CommandError(f"{path} says itself what its kernel takes")
+        if request.grid:
+            raise CommandError(f"--grid makes C of a kernel in Python, and {path} is none")
+        return IRSource(path)
+    fn = kernel_of(request)
+    return specialized(fn, entries_of(request, fn))
+
+
+def kernel_of(request: Request) -> Any:
+    """The kernel function that the command line names."""
+    path, _, name = request.file.partition("::")
+    if name and request.kernel_name and name != request.kernel_name:
+        raise CommandError(f"{request.file} and --kernel-name {request.kernel_name} name two kernels")
+    return kernel_of_file(path, name or request.kernel_name)
+
+
+def entries_of(request: Request, fn: Any) -> dict[str, Entry]:
+    """What the command line says of each parameter, in order; compile-time parameters may have defaults.
+
+    SignatureError or CommandError where something is wrong or left out.
+    """
+    constexprs = [p.name for p in fn.params if p.is_constexpr]
+    found = read_signature(request.signature, fn.arg_names, constexprs)
+    for name, text in _pairs([request.constants] if request.constants else []):
+        if name not in fn.arg_names:
+            raise CommandError(f"{fn.__name__} has no parameter {name!r}; it has: {', '.join(fn.arg_names)}")
+        found[name] = Entry(name, text, 0, value=_value(text))
+    for p in fn.params:
+        if p.name not in found and ((p.is_constexpr and p.has_default) or p.default is None):
+            value = getattr(p.default, "value", p.default)
+            found[p.name] = Entry(p.name, repr(value), 0, value=value)
+    if len(found) < len(fn.arg_names):
+        raise missing(request.signature, found, fn.arg_names, fn.__name__)
+    return {name: found[name] for name in fn.arg_names}
+
+
+def specialized(fn: Any, entries: Mapping[str, Entry]) -> ASTSource:
+    """The kernel for these entries."""
+    types = {name: e.type for name, e in entries.items() if not e.is_constant}
+    values = {name: e.constant for name, e in entries.items() if e.is_constant}
+    hints = {(i,): e.hint for i, e in enumerate(entries.values()) if e.hint and not e.is_constant}
+    return ASTSource(fn, types, values, {path: [["tt.divisibility", hint]] for path, hint in hints.items()})
+
+
+def _value(text: str) -> Any:
+    found = literal(text)
+    return text if found is None else found[0]
+
+
+def _pairs(texts: Iterable[str]) -> list[tuple[str, str]]:
+    """`a=1,b=2` as pairs."""
+    out = []
+    for part, _ in (item for text in texts for item in split_items(text, "option")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise CommandError(f"{part!r} is no NAME=VALUE")
+        out.append((name.strip(), value.strip()))
+    return out
