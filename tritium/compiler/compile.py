@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = ["CompileTimes", "compile", "compile_for", "default_target", "get_cach
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 _files = LazyModule(".stage_files", __package__)
 _stated = LazyModule(".stated_target", __package__)
+_trace = LazyModule(".trace", __package__)
 
 
 _gc_lock = threading.Lock()
@@ -105,13 +106,18 @@ def compile(
         replaced.tell()
         stage_key += replaced.key
     key = get_cache_key(src, backend, chosen, stage_key)
+    trace = None
+    if settings.compilation.trace is not None:
+        trace = _trace.CompileTrace(settings.compilation.trace, src, backend.describe(), chosen, key)
     cache = None if settings.cache.disable else KernelCache()
     if cache is not None and not settings.compilation.always_compile:
         entry = cache.read(key)
         if entry is not None:
             entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
+            if trace is not None:
+                trace.end(CompileTimes(), "hit")
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
-    return _compile(src, backend, stages, chosen, key, cache, replaced)
+    return _compile(src, backend, stages, chosen, key, cache, replaced, trace)
 
 
 def _target_of(src: Any) -> Any:
@@ -166,6 +172,7 @@ def _compile(
     key: str,
     cache: KernelCache | None,
     replaced: Any,
+    trace: Any,
 ) -> CompiledKernel:
     times = CompileTimes()
     target = backend.describe()
@@ -177,13 +184,15 @@ def _compile(
         "shared": 0,
         "signature": list(src.signature.values()),
     }
-    with _without_collection():
-        texts = run_stages(src, backend, stages, options, metadata, times, replaced)
+    with _without_collection(), trace.running() if trace is not None else nullcontext():
+        texts = run_stages(src, backend, stages, options, metadata, times, replaced, trace)
     entry = Entry(metadata, texts)
     start = time.perf_counter_ns()
     if cache is not None:
         cache.write(key, _kept(entry, backend) if settings.compilation.store_binary_only else entry)
     times.store_results = (time.perf_counter_ns() - start) // 1000
+    if trace is not None:
+        trace.end(times, "off" if cache is None or settings.compilation.always_compile else "miss")
     return _finish(src, backend, stages, entry, times, cache_hit=False)
 
 

@@ -49,32 +49,40 @@ def run_stages(
     metadata: dict[str, Any],
     times: CompileTimes,
     replaced: Any = None,
+    trace: Any = None,
 ) -> dict[str, str | bytes]:
     """The text (or bytes) of every stage that is not made on demand, from the source's own on.
 
-    `replaced` are the `Replacements` for stages, if there are any.
+    `replaced` are the `Replacements` for stages, and `trace` the `CompileTrace` that is told, where there are any.
     """
     start = time.perf_counter_ns()
     src.prepare()
     backend.prepare()
     times.imports = (time.perf_counter_ns() - start) // 1000
+    if trace is not None:
+        trace.begin_stage(src.ext, metadata)
     start = time.perf_counter_ns()
     value = src.make_ir(backend.target, options)
     texts: dict[str, str | bytes] = {src.ext: backend.text_of(value)}
     results = {src.ext: value}
     times.ir_initialization = (time.perf_counter_ns() - start) // 1000
+    if trace is not None:
+        trace.end_stage(value, texts[src.ext], metadata)
     for name, stage in rows_behind(stages, src.ext):
+        if trace is not None:
+            trace.begin_stage(name, metadata)
         start = time.perf_counter_ns()
-        source = getattr(stage, "source", None)
-        value = stage(results[source] if source else value, metadata)
-        if replaced is not None:
-            edited = replaced.of(name, metadata)
-            value = value if edited is None else edited
+        source = getattr(stage, "source", None) or list(results)[-1]
+        value = stage(results[source], metadata)
+        edited = replaced.of(name, metadata) if replaced is not None else None
+        value = value if edited is None else edited
         if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
             value = _files.with_text_locations(src, name, value)
         results[name] = value
         texts[name] = backend.text_of(value)
         times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
+        if trace is not None:
+            trace.end_stage(value, texts[name], metadata, source, edited is not None)
         if settings.compilation.dump_ir:
             _files.dump_stage(src, name, texts[name])
     return texts

@@ -129,8 +129,11 @@ class Fuel:
         self.spent: list[str] = []
         self.last = ""  # what the last unit was used for: the operation as it was, and the rule's equation
 
-    def take(self, what: str, op: Operation | None = None, equation: str = "") -> bool:
-        """Use one unit for `what`, which is about to be done to `op`; False when there is none left."""
+    def take(self, what: str, op: Operation | None = None, equation: str = "", made: Any = None) -> bool:
+        """Use one unit for `what`, which is about to be done to `op`; False when there is none left.
+
+        `made` is the answer of the rule, where it is one.
+        """
         if self.left <= 0:
             return False
         self.left -= 1
@@ -138,6 +141,10 @@ class Fuel:
         if not self.left and op is not None:
             self.last = f"{what} on {str(op).splitlines()[0].strip()}" + (f"\n  {equation}" if equation else "")
         return True
+
+    def part(self, amount: int) -> Fuel:
+        """Fuel for some of what happens, no more than there is left."""
+        return Fuel(min(amount, self.left))
 
 
 _fuel: Fuel | None = None
@@ -158,7 +165,7 @@ def spending(fuel: Fuel | None) -> Iterator[None]:
 def spending_at_most(amount: int) -> Iterator[Fuel]:
     """All rewriting inside takes from `amount`, and from what is given already; how much it took counts there too."""
     outer = _fuel
-    fuel = Fuel(amount if outer is None else min(amount, outer.left))
+    fuel = Fuel(amount) if outer is None else outer.part(amount)
     with spending(fuel):
         yield fuel
     if outer is not None:
@@ -261,7 +268,7 @@ class _Driver:
     def apply(self, op: Operation, matched: Rule, out: Any) -> None:
         self.changed = True
         if _fuel is not None:
-            _fuel.take(matched.name, op, matched.equation)
+            _fuel.take(matched.name, op, matched.equation, out)
         self.applied.append(matched.name)
         if len(self.applied) > self.limit:
             recent = ", ".join(sorted(set(self.applied[-30:])))

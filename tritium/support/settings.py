@@ -331,6 +331,7 @@ class CompilationSettings(Group):
         "TRITON_REPRODUCER_PATH",
         doc="write every stage's input and passes to PATH.make_<stage>.repro.mlir",
     )
+    trace = Text(None, "TRITIUM_TRACE", doc="a file to which compiles add records of stages, passes and rewrites")
     crash_path = Text(None, "TRITIUM_CRASH_REPRODUCER", doc="where a pass that fails leaves its input")
     dump_llvm = Flag(False, "LLVM_IR_ENABLE_DUMP", doc="print LLVM's IR before and after its passes", invalidates=True)
     time_llvm = Flag(False, "LLVM_ENABLE_TIMING", doc="print the time of LLVM's passes")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from .. import __version__
+from ..support import TritiumError
 from ..support.lazy import LazyModule
 from .run import run_module, run_script
 
@@ -17,6 +19,8 @@ _demo = LazyModule(".demo", __package__)
 _link = LazyModule(".link", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
+_trace_diff = LazyModule(".trace_diff", __package__)
+_trace_show = LazyModule(".trace_show", __package__)
 
 app = typer.Typer(
     add_completion=False,
@@ -91,13 +95,14 @@ def compile(
         "", "--grid", "-g", help="write C that launches the kernel on this grid: 'cdiv(n, 1024), 1, 1'"
     ),
     out_name: str = typer.Option("", "--out-name", "-on", help="with --grid, what the functions in C are called"),
+    trace: str = typer.Option("", metavar="FILE", help="record stages, passes and rewrites: see `tritium trace show`"),
 ) -> None:
     """Compile a kernel without running it: no driver and no GPU are needed. Shows stages, times and resources.
 
     With --grid, writes NAME.HASH_SUFFIX.c and .h, which a C program launches the kernel by (for CPUs .o and .h)."""
     options = _options(option, num_warps, num_stages, num_ctas)
     request = _compile.Request(
-        file, target, signature, constants, stage or (), output, options, kernel_name, grid, out_name
+        file, target, signature, constants, stage or (), output, options, kernel_name, grid, out_name, trace
     )
     raise SystemExit(_compile.main(request))
 
@@ -112,6 +117,46 @@ def link(
 ) -> None:
     """Write C that chooses among variants of a kernel by their hints, and by the number of an algorithm."""
     raise SystemExit(_link.main(headers, out, prefix))
+
+
+trace_app = typer.Typer(add_completion=False, no_args_is_help=True, help="Read what TRITIUM_TRACE=FILE recorded.")
+app.add_typer(trace_app, name="trace")
+
+
+@trace_app.command("show")
+def trace_show(
+    file: str = typer.Argument(..., help="a trace"),
+    kernel: str = typer.Option("", help="of this kernel only"),
+    stage: str = typer.Option("", help="of this stage only"),
+    only_pass: str = typer.Option("", "--pass", help="what this pass changed, as differences of lines"),
+    every: bool = typer.Option(False, "--all", help="passes that changed nothing, too"),
+    rewrites: bool = typer.Option(False, "--rewrites", help="every rewrite: the rule, before, after, where"),
+    text: bool = typer.Option(False, "--text", help="the texts of stages"),
+) -> None:
+    """Stages and passes of compiles: times, operations, rewrites, what the code needs."""
+    request = _trace_show.ShowRequest(file, kernel, stage, only_pass, every, rewrites, text)
+    raise SystemExit(_told(lambda: _trace_show.show(request)))
+
+
+@trace_app.command("diff")
+def trace_diff(
+    old: str = typer.Argument(..., help="a trace"),
+    new: str = typer.Argument(..., help="another"),
+    kernel: str = typer.Option("", help="of this kernel only"),
+    whole: bool = typer.Option(False, "--whole", help="all of the difference of the texts"),
+) -> None:
+    """Where two compiles part: the first pass whose output differs, times, resources. Status 1 where outputs differ."""
+    raise SystemExit(_told(lambda: _trace_diff.diff(_trace_diff.DiffRequest(old, new, kernel, whole))))
+
+
+def _told(command: Callable[[], int]) -> int:
+    """The exit status of a command; 2, and what is wrong on standard error, where it cannot be followed."""
+    try:
+        return command()
+    except TritiumError as error:
+        text = str(error)
+        typer.echo(text if "error:" in text.split("\n")[0] else f"tritium: error: {text}", err=True)
+        return 2
 
 
 @app.command()

@@ -24,7 +24,7 @@ from rich.table import Table
 from ..backends.errors import BackendError
 from ..compiler import CompiledKernel, compile, default_target
 from ..compiler.stated_target import TargetWarning, choose_target
-from ..support import TritiumError
+from ..support import TritiumError, settings
 from ..support.lazy import LazyModule
 from .kernel_file import CommandError
 from .request import Request, options_of, parse_target, source_of
@@ -77,7 +77,12 @@ def compile_request(request: Request) -> CompiledKernel:
     """The compiled kernel of a command line."""
     source = source_of(request)
     target = parse_target(request.target) if request.target else choose_target(source, default_target)
-    return compile(source, target=target, options=options_of(request), until=_last(request))
+    with settings.compilation.scope():
+        if request.trace:
+            Path(request.trace).write_text("")
+            settings.compilation.trace = request.trace
+            settings.compilation.always_compile = True  # a kernel of the cache has nothing to record
+        return compile(source, target=target, options=options_of(request), until=_last(request))
 
 
 def _last(request: Request) -> str | None:

@@ -154,6 +154,8 @@ def opt(options: OptOptions) -> int:
         return 0
     text, filename = read_input(options.file)
     job = _Job(options)
+    if options.trace is not None:
+        write_output(options.trace, "")  # a trace of what follows alone
     outputs = []
     for piece in pieces_of(text, filename, options.split_input_file):
         outputs.append(job.piece(piece))
@@ -218,6 +220,7 @@ class _Job:
             fuel=limits[0] if o.fuel else inherited.fuel,
             rewrites=limits[1] if o.fuel else inherited.rewrites,
             reproducer=o.reproducer or inherited.reproducer,
+            trace=o.trace or inherited.trace,
         )
 
     def piece(self, piece: Piece) -> str | None:

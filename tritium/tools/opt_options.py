@@ -84,6 +84,10 @@ class OptOptions:
         value="FOLDER", group=_WATCH,
     )  # fmt: skip
     diff: bool = option("show changes as differences of lines", group=_WATCH)
+    trace: str | None = option(
+        "a file for records of passes and rewrites, which `tritium trace show` reads", kind="value", value="FILE",
+        group=_WATCH,
+    )  # fmt: skip
     bisect: str | None = option(
         "find the first pass, and rewrite, for whose output the command fails ({}: the file)", kind="value",
         value="COMMAND", group=_FAIL,

@@ -19,6 +19,7 @@ class Request:
     """One command line: `file` is FILE.py::kernel or the text of a stage; `options` are those of the target.
 
     With a `grid`, C is made of the kernel; `out_name` is what its functions are called, `output` where files go.
+    `trace` is a file for records of the compile.
     """
 
     file: str
@@ -31,6 +32,7 @@ class Request:
     kernel_name: str = ""
     grid: str = ""
     out_name: str = ""
+    trace: str = ""
 
 
 def options_of(request: Request) -> dict[str, Any]:

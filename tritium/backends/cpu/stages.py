@@ -11,6 +11,7 @@ from ...ir.passes import run_pipeline
 from ...ir.passes.run import run_conversion
 from ...ir.verifier import verify
 from ...support.dataclasses import asdict
+from ...support.recording import recorded
 from ...transforms.ttir import TTIR_PIPELINE
 from ..compiler import UserText
 from .llvm import compile_isolated, emit_assembly, emit_object, optimize
@@ -37,14 +38,19 @@ def make_ttcir(module: Any, metadata: dict[str, Any], target: CPUTarget, options
 
 def make_llir(module: Any, metadata: dict[str, Any], target: CPUTarget, options: CPUOptions) -> str:
     """LLVM text, optimized with the target's machine; the kernel's symbol and its sites go into the metadata."""
-    lowered = ttc_to_llvm(module, target, fusion=options.enable_fp_fusion)
+    lowered = recorded(
+        "ttc-to-llvm",
+        lambda: ttc_to_llvm(module, target, fusion=options.enable_fp_fusion),
+        lambda made: made.text,
+        "llir",
+    )
     metadata["name"] = lowered.name
     metadata["sites"] = [_without_folders(asdict(site)) for site in lowered.sites]
     metadata["scratch_bytes"] = lowered.scratch_bytes
     # what scripts written for GPUs divide by to see how many programs fit a multiprocessor
     metadata["shared"] = max(lowered.scratch_bytes, 1)
     metadata["n_regs"] = target.vector_registers
-    return optimize(lowered.text, target, options.opt_level)
+    return recorded("llvm", lambda: optimize(lowered.text, target, options.opt_level), str, "llir")
 
 
 def _without_folders(site: dict[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.verifier import verify
 from ...support import Diagnostic
 from ...support.patterns import pattern
+from ...support.recording import recorded
 from ...support.settings import compilation, nvidia
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
@@ -107,8 +108,12 @@ class Build:
         options, chip = self.options, self.chip
         with self._assembling():
             run_pipeline(module, LOWERING, stage="llir", verifier=verify)
-            lowered = ttg_to_llvm(
-                module, self.target.capability, options, None if compilation.disable_line_info else DebugInfo()
+            lines = None if compilation.disable_line_info else DebugInfo()
+            lowered = recorded(
+                "ttg-to-llvm",
+                lambda: ttg_to_llvm(module, self.target.capability, options, lines),
+                lambda made: made.text,
+                "llir",
             )
             metadata["name"] = lowered.name
             metadata.update(_resources(module, options))
@@ -118,7 +123,9 @@ class Build:
             comment = launch_comment(metadata)
             foreign = any(op.name == "tt.elementwise_inline_asm" for op in module.walk())
             libraries, ftz = options.extern_libs, options.enable_reflect_ftz
-            return codegen.optimize(lowered.text, chip, libraries, ftz, comment, foreign)
+            return recorded(
+                "llvm", lambda: codegen.optimize(lowered.text, chip, libraries, ftz, comment, foreign), str, "llir"
+            )
 
     def make_ptx(self, llir: Any, metadata: dict[str, Any]) -> str:
         """PTX, whose `.version` the assembler reads."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...support import InternalError, OptionError, TritiumError, dataclasses
 from ...support.lazy import LazyModule
+from ...support.recording import current
 from ...support.settings import compilation
 from ..operation import Operation
 from ..rewriter import Fuel, spending
@@ -18,6 +19,7 @@ from .report import PassRun, PipelineReport
 
 if TYPE_CHECKING:
     from .dump import Dumper, DumpSettings
+    from .trace import PassTracer
 
 __all__ = ["RunSettings", "Step", "call_pass", "parse_fuel", "run_conversion", "run_pipeline", "schedule"]
 
@@ -25,6 +27,7 @@ Verifier = Callable[[Operation], None]
 
 _dump = LazyModule(".dump", __package__)
 _failures = LazyModule(".failures", __package__)
+_trace = LazyModule(".trace", __package__)
 
 _YES = ("1", "true", "on", "yes", "y")
 
@@ -35,7 +38,8 @@ class RunSettings:
 
     `fuel` is how many rows of the pipeline run at most, and `rewrites` how many rewrites the last of these may do.
     `reproducer` is the file for the IR before a pass that fails; with `stage_reproducers` the IR and the passes of
-    every stage are written as well, to that path with `.make_<stage>.repro.mlir` behind it.
+    every stage are written as well, to that path with `.make_<stage>.repro.mlir` behind it. `trace` is the file for
+    records of passes and rewrites (`support.traces`).
     """
 
     dump: DumpSettings | None = None
@@ -45,6 +49,7 @@ class RunSettings:
     fuel: int | None = None
     rewrites: int | None = None
     reproducer: str | None = None
+    trace: str | None = None
     stage_reproducers: str | None = None
 
     @staticmethod
@@ -71,6 +76,7 @@ class RunSettings:
             rewrites=rewrites,
             reproducer=compilation.crash_path,
             stage_reproducers=compilation.reproducer_path,
+            trace=compilation.trace,
         )
 
     def replace(self, **changes: object) -> RunSettings:
@@ -143,8 +149,11 @@ def run_pipeline(
     `PassError` when a pass raises anything but an error of the user's, or leaves IR that does not verify;
     `PassInterrupted` after Ctrl-C. Without `settings`, the environment's count.
     """
-    run = _Run(module, pipeline, stage, verifier, settings or RunSettings.of_environment())
-    return run.all()
+    settings = settings or RunSettings.of_environment()
+    if settings.trace is None or current() is not None:
+        return _Run(module, pipeline, stage, verifier, settings).all()
+    with _trace.standing_alone(settings.trace, stage):
+        return _Run(module, pipeline, stage, verifier, settings).all()
 
 
 def run_conversion(
@@ -186,6 +195,8 @@ class _Run:
         self.start = module.clone()  # what a reproducer is made from
         self.report = PipelineReport(stage)
         self.dumper: Dumper | None = _dump.Dumper(module, settings.dump) if settings.dump else None
+        self.tracer: PassTracer | None = _trace.tracer(module) if settings.trace is not None else None
+        self.result: Callable[[], Operation] = lambda: self.module
         self.done = 0  # steps
 
     def all(self) -> PipelineReport:
@@ -215,6 +226,7 @@ class _Run:
         """As `all`, for one pass that leaves its result in `made` and its input alone."""
         self.settings = self.settings.replace(fuel=None, verify_each=False)
         [step] = schedule(self.rows, self.module)
+        self.result = lambda: made[0]
         self.step(step)
         if self.verifier is not None:
             try:
@@ -227,15 +239,10 @@ class _Run:
     def step(self, step: Step) -> None:
         settings, p = self.settings, step.row
         run = self.run_of(step)
-        last = settings.rewrites is not None and settings.fuel is not None and step.at == settings.fuel - 1
         try:
             if self.dumper is not None:
                 self.dumper.before(p, step.op)
-            if last and settings.rewrites is not None:
-                with spending(Fuel(settings.rewrites)):
-                    call_pass(p, step.op, run)
-            else:
-                call_pass(p, step.op, run)
+            self.call(step, run)
             if settings.verify_each and self.verifier is not None:
                 self.report.verify_seconds += _timed(self.verifier, self.module)
         except KeyboardInterrupt as e:
@@ -248,7 +255,23 @@ class _Run:
             self.fail(e, step, run)
         if self.dumper is not None:
             self.dumper.after(p, step.op)
+        if self.tracer is not None:
+            self.tracer.done(p, step.op, run, self.result())
         self.done += 1
+
+    def call(self, step: Step, run: PassRun) -> None:
+        """Run the pass of a step, with as much fuel as there is for it."""
+        settings = self.settings
+        last = settings.fuel is not None and step.at == settings.fuel - 1
+        limit = settings.rewrites if last else None
+        if self.tracer is not None:
+            with self.tracer.around(run, limit):
+                call_pass(step.row, step.op, run)
+        elif limit is not None:
+            with spending(Fuel(limit)):
+                call_pass(step.row, step.op, run)
+        else:
+            call_pass(step.row, step.op, run)
 
     def run_of(self, step: Step) -> PassRun:
         """The node of the report for a step, made if it is the first there."""
@@ -267,6 +290,8 @@ class _Run:
     def fail(self, error: Exception, step: Step, run: PassRun) -> None:
         if self.dumper is not None:
             self.dumper.failed(step.row, step.op)
+        if self.tracer is not None:
+            self.tracer.failed(step.row, error)
         raise self.failure(error, step, _where(run, step.op)) from error
 
     def failure(self, error: BaseException, step: Step, where: str) -> BaseException:
