@@ -97,3 +97,28 @@ def checked(x_ptr, n, BLOCK: tl.constexpr):
 def printed(x_ptr):
     """Prints."""
     tl.device_print("x", tl.load(x_ptr))
+
+
+@triton.jit
+def keep(out_ptr, x):
+    """out[0] = x, whatever it is."""
+    tl.store(out_ptr, x)
+
+
+@triton.jit
+def long_work(out_ptr, rounds, BLOCK: tl.constexpr):
+    """out[i] = rounds + i, slowly."""
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = offsets * 0
+    for _ in range(rounds):
+        value += 1
+    tl.store(out_ptr + offsets, value + offsets)
+
+
+@triton.jit
+def count_programs(out_ptr, n):
+    """out = programs that ran, and the sizes of the grid as the last ones see them."""
+    tl.atomic_add(out_ptr, 1)
+    tl.atomic_max(out_ptr + 1, tl.program_id(0) + 1)
+    tl.atomic_max(out_ptr + 2, tl.program_id(1) + 1)
+    tl.atomic_max(out_ptr + 3, tl.num_programs(2))

@@ -167,32 +167,23 @@ def test_every_kind_of_number(make: Any, launched: Any) -> None:
     assert b"".join(parameters(log)) == expected
 
 
-@needs_cc
-@pytest.mark.parametrize(("ty", "reference"), [("fp16", "half"), ("bf16", "bfloat")])
-def test_rounding_to_16_bits(make: Any, launched: Any, tmp_path: Path, ty: str, reference: str) -> None:
-    """The halfway cases around every number of 16 bits with a few exponents, and the edges."""
-    made = make("half", ty)
-    patterns = {0, 1, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0x477FEFFF, 0x477FF000, 0x33000000, 0x33000001}
+def _patterns() -> list[int]:
+    """Bits of fp32: halfway cases around numbers of 16 bits with several exponents, and the edges."""
+    found = {0, 1, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0x477FEFFF, 0x477FF000, 0x33000000, 0x33000001}
     for exponent in (0, 1, 100, 102, 103, 104, 111, 112, 113, 114, 126, 127, 141, 142, 143, 200, 254):
         for fraction in (0, 1, 0x3FF, 0x1FFF, 0x7FFF, 0x3FFFFF, 0x7FE000, 0x7FFFFF):
             for tail in (0, 0xFFF, 0x1000, 0x1001, 0x3000, 0x7FFF, 0x8000, 0x8001, 0x18000):
-                patterns.add(exponent << 23 | (fraction << 13 | tail) & 0x7FFFFF)
-    both = sorted(patterns | {p | 1 << 31 for p in patterns})
-    (tmp_path / "values.h").write_text(",".join(f"{p}u" for p in both))
-    text = (
-        f'static const unsigned bits[] = {{\n#include "values.h"\n}};\nint main(void) {{\n  for (int i = 0; i < {len(both)}; i++) {{\n'
-        f"    float x; memcpy(&x, bits + i, 4); if ({made.function}(0, x)) return 1;\n  }}\n  return 0;\n}}"
-    )
-    status, log = launched(made, text, FAKE_CUDA_PARAMS="2")
-    assert status == 0
-    found = [int.from_bytes(p, "little") for p in parameters(log)]
-    assert found == [_rounded(p, reference) for p in both]
+                found.add(exponent << 23 | (fraction << 13 | tail) & 0x7FFFFF)
+    return sorted(found | {p | 1 << 31 for p in found})
 
 
-def _rounded(pattern: int, kind: str) -> int:
+ROUNDED = _patterns()
+
+
+def rounded(pattern: int, ty: str) -> int:
     """Python's own rounding, which is exact; NaNs keep sign and the fraction's upper bits, and are quiet."""
     value = struct.unpack("<f", struct.pack("<I", pattern))[0]
-    if kind == "bfloat":
+    if ty == "bf16":
         return bits_of_bf16(value) if value == value else pattern >> 16 | 0x40
     if value != value:
         return (pattern >> 16 & 0x8000) | 0x7E00 | (pattern >> 13 & 0x3FF)
@@ -200,6 +191,28 @@ def _rounded(pattern: int, kind: str) -> int:
         return int.from_bytes(struct.pack("<e", value), "little")
     except OverflowError:
         return (pattern >> 16 & 0x8000) | 0x7C00
+
+
+@needs_cc
+@pytest.mark.parametrize("ty", ["fp16", "bf16"])
+def test_rounding_to_16_bits(make: Any, launched: Any, tmp_path: Path, ty: str) -> None:
+    made = make("half", ty)
+    (tmp_path / "values.h").write_text(",".join(f"{p}u" for p in ROUNDED))
+    text = f"""
+static const unsigned bits[] = {{
+#include "values.h"
+}};
+int main(void) {{
+  for (int i = 0; i < {len(ROUNDED)}; i++) {{
+    float x;
+    memcpy(&x, bits + i, 4);
+    if ({made.function}(0, x)) return 1;
+  }}
+  return 0;
+}}"""
+    status, log = launched(made, text, FAKE_CUDA_PARAMS="2")
+    assert status == 0
+    assert [int.from_bytes(p, "little") for p in parameters(log)] == [rounded(p, ty) for p in ROUNDED]
 
 
 @needs_cc

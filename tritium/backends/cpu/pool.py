@@ -22,9 +22,9 @@ from .loader import LoadedObject, load_object
 from .pool_ir import LIMIT_OFFSET, pool_text
 from .target import CPUTarget, named_target
 
-__all__ = ["Pool", "get_num_threads", "load_text", "pool", "set_num_threads"]
+__all__ = ["MOST_THREADS", "Pool", "get_num_threads", "load_text", "pool", "set_num_threads"]
 
-_MOST_THREADS = 1024
+MOST_THREADS = 1024
 
 
 class Pool:
@@ -51,8 +51,8 @@ class Pool:
 
     def set_threads(self, count: int) -> None:
         """Use `count` threads at most (1 to 1024), from the next launch on; ValueError otherwise."""
-        if not 1 <= count <= _MOST_THREADS:
-            raise ValueError(f"the number of threads must be 1..{_MOST_THREADS}, got {count}")
+        if not 1 <= count <= MOST_THREADS:
+            raise ValueError(f"the number of threads must be 1..{MOST_THREADS}, got {count}")
         self._limit.value = count - 1
 
 
@@ -99,7 +99,7 @@ def _pool_target() -> CPUTarget:
 def _default_threads() -> int:
     """The setting `runtime.num_threads`, else one for each core that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(runtime.num_threads or min(cores, _quota()), _MOST_THREADS))
+    return max(1, min(runtime.num_threads or min(cores, _quota()), MOST_THREADS))
 
 
 def _quota() -> int:
@@ -109,7 +109,7 @@ def _quota() -> int:
             allowed, period = f.read().split()
         return max(1, -(-int(allowed) // int(period)))
     except (OSError, ValueError):
-        return _MOST_THREADS
+        return MOST_THREADS
 
 
 _load_lock = threading.Lock()

@@ -19,6 +19,7 @@ from .output import write_together
 
 __all__ = ["compile_for_c"]
 
+_cpu = LazyModule(".cpu", __package__)
 _cuda = LazyModule(".cuda", __package__)
 
 #: Triton's tool has other defaults than a launch, and they are part of the hash.
@@ -68,7 +69,9 @@ def _target(request: Request) -> Any:
 
 def _writer(target: Any) -> Callable[[CompiledKernel, Interface, Grid, str], Mapping[str, str | bytes]]:
     if target.backend == "cuda":
-        return _cuda.cuda_files
+        return _cuda.cuda_files  # type: ignore[no-any-return]
+    if target.backend == "cpu":
+        return _cpu.cpu_files  # type: ignore[no-any-return]
     name = "AMD GPUs: the stages for them end at ttir" if target.backend == "hip" else repr(target.backend)
     raise AotError(f"no launchers in C are made for {name}")
 

@@ -13,7 +13,7 @@ from ...compiler import CompiledKernel, GPUTarget
 from ...runtime.tensor_maps import HOST_TYPES, L2_128B, TF32
 from . import cuda_text as text
 from .grid import Expression, Grid
-from .interface import Interface, Parameter, directive
+from .interface import Interface, Parameter, directive, told
 
 __all__ = ["c_expression", "cuda_files"]
 
@@ -69,7 +69,7 @@ def _names(kernel: CompiledKernel, interface: Interface) -> dict[str, Any]:
 def _header(values: Mapping[str, Any], kernel: CompiledKernel, interface: Interface, grid: Grid) -> str:
     types = text.TYPES
     if _has_descriptors(interface):
-        types += "\n" + Template(text.TENSOR_TYPE).substitute(pointer="CUdeviceptr")
+        types += "\n" + Template(text.TENSOR_TYPE).substitute(pointer="CUdeviceptr ", name="TritiumTensor")
     return Template(text.HEADER).substitute(
         values,
         how="The driver has to know CUDA 12.0 or later; nothing else is needed to run it.",
@@ -80,17 +80,6 @@ def _header(values: Mapping[str, Any], kernel: CompiledKernel, interface: Interf
         full=", ".join(p.declared for p in interface.parameters),
         algorithm=interface.algorithm,
     )
-
-
-def told(interface: Interface, grid: Grid) -> str:
-    """What the header says of a launch: the grid, the hints, the compile-time values and the options."""
-    lines = [f" *   grid: {grid.text.strip()}"]
-    hints = [f"{p.name} must be divisible by 16" for p in interface.parameters if p.hint == 16]
-    hints += [f"{p.name} is 1" for p in interface.parameters if p.hint == 1]
-    lines += [f" *   {line}" for line in hints]
-    lines += [f" *   {p.origin} is called {p.name}" for p in interface.parameters if p.name != p.origin]
-    fixed = [f"{name} = {value!r}" for name, value in (*interface.constants.items(), *interface.options.items())]
-    return "\n".join([*lines, f" *   compiled for {', '.join(fixed)}"]).replace("*/", "* /")
 
 
 def _has_descriptors(interface: Interface) -> bool:

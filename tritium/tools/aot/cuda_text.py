@@ -39,16 +39,16 @@ enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY 
 """
 
 TENSOR_TYPE = """\
-#ifndef TRITIUM_TENSOR
-#define TRITIUM_TENSOR
+#ifndef ${name}_DEFINED
+#define ${name}_DEFINED
 /* A tensor for a descriptor parameter: its address, shape and strides (in elements, the last is 1). The kernel says how
  * many dimensions there are. round_to_tf32: numbers of 32 bits lose the bits that tensor cores do not read. */
-typedef struct TritiumTensor {
-  $pointer base;
+typedef struct $name {
+  ${pointer}base;
   int64_t shape[5];
   int64_t strides[5];
   int32_t round_to_tf32;
-} TritiumTensor;
+} $name;
 #endif
 """
 

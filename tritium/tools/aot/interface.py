@@ -16,8 +16,9 @@ from typing import Any
 from ...support import TritiumError
 from ...support.dataclasses import dataclass
 from ..signature import Entry, SignatureError
+from .grid import Grid
 
-__all__ = ["AotError", "Interface", "Parameter", "c_type", "directive", "make_interface"]
+__all__ = ["AotError", "Interface", "Parameter", "c_type", "directive", "make_interface", "told"]
 
 HINTS = {0: "", 1: "c", 16: "d"}
 
@@ -165,7 +166,7 @@ def c_type(backend: str, entry: Entry, signature: str) -> str:
     """The type in C of a parameter; SignatureError where there is none."""
     ty = entry.type
     if ty.startswith("tensordesc"):
-        return "const TritiumTensor *"
+        return "const TritiumTensor *" if backend == "cuda" else "const TritiumHostTensor *"
     if ty[0] != "*":
         if ty not in _SCALARS:
             message = f"C has no numbers of type {ty}"
@@ -191,3 +192,14 @@ def directive(interface: Interface, target: str) -> str:
         "parameters": [[p.name, p.ctype, p.hint] for p in interface.parameters],
     }
     return f"// tritium-kernel: {json.dumps(told)}"
+
+
+def told(interface: Interface, grid: Grid) -> str:
+    """What a header says of a launch: the grid, the hints, the compile-time values and the options."""
+    lines = [f" *   grid: {grid.text.strip()}"]
+    hints = [f"{p.name} must be divisible by 16" for p in interface.parameters if p.hint == 16]
+    hints += [f"{p.name} is 1" for p in interface.parameters if p.hint == 1]
+    lines += [f" *   {line}" for line in hints]
+    lines += [f" *   {p.origin} is called {p.name}" for p in interface.parameters if p.name != p.origin]
+    fixed = [f"{name} = {value!r}" for name, value in (*interface.constants.items(), *interface.options.items())]
+    return "\n".join([*lines, f" *   compiled for {', '.join(fixed)}"]).replace("*/", "* /")

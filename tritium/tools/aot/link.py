@@ -135,7 +135,7 @@ def _family(family: Sequence[Variant], prefix: str) -> tuple[str, str]:
         "result": "CUresult" if cuda else "int",
         "stream": "CUstream stream" if cuda else "",
         "pass_stream": "stream" if cuda else "",
-        "invalid": "CUDA_ERROR_INVALID_VALUE" if cuda else "-1",
+        "invalid": "CUDA_ERROR_INVALID_VALUE" if cuda else "TRITIUM_INVALID_VALUE",
         "base": f"{prefix}{first.base}",
         "count": len(algorithms),
     }
