@@ -78,6 +78,14 @@ class BaseBackend(ABC):
     def hash(self) -> str:
         """All that decides what code comes out besides source and options: target, versions of tools."""
 
+    def versions(self) -> dict[str, str]:
+        """What makes the code, by name: the versions of tools and libraries that `hash` has in it."""
+        return {}
+
+    def keeps_places(self, options: Any) -> bool:
+        """Do files and lines of the source stand in the code? Then a kernel that was moved is compiled anew."""
+        return True
+
     @abstractmethod
     def parse_options(self, options: Mapping[str, Any]) -> Any:
         """A frozen dataclass of options with a `key` for the cache; KeyError naming the first unknown one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import index
 from typing import Any
 
@@ -47,9 +47,9 @@ def check_layout(options: Any) -> None:
         raise OptionError(f"default_dot_input_precision must be one of {allowed}, got {precision!r}")
 
 
-def text_key(options: Any) -> str:
-    """Every field as text, for a cache key."""
-    return ",".join(f"{f.name}={getattr(options, f.name)!r}" for f in fields(options))
+def text_key(options: Any, apart: Iterable[str] = ()) -> str:
+    """Every field but those `apart` as text, for a cache key."""
+    return ",".join(f"{f.name}={getattr(options, f.name)!r}" for f in fields(options) if f.name not in apart)
 
 
 def _typed(name: str, value: Any, kind: str) -> Any:

@@ -10,8 +10,9 @@ from ..backends.compiler import BaseBackend, GPUTarget
 from ..support.lazy import lazy_attributes
 from .backend import TargetError, backends, make_backend, register_backend
 from .cache import CacheWarning, Entry, KernelCache, cache_folder
-from .compile import CompileTimes, compile, compile_for, default_target, get_cache_key
+from .compile import CompileTimes, compile, compile_for, default_target
 from .kernel import CompiledKernel, LazyStages
+from .key import get_cache_key
 from .source import ASTSource, IRSource, SourceError
 from .version import package_key
 

@@ -13,17 +13,18 @@ from typing import Any
 from ..backends.compiler import BaseBackend
 from ..support import OptionError, settings
 from ..support.dataclasses import asdict
-from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from .backend import make_backend
 from .cache import Entry, KernelCache
 from .kernel import CompiledKernel, LazyStages
+from .key import as_json, describe_key, get_cache_key
 from .run_stages import CompileTimes, dump_rest, run_stages
 from .source import IRSource, SourceError
-from .version import package_key
 
-__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "get_cache_key"]
+__all__ = ["CompileTimes", "compile", "compile_for", "default_target"]
 
+
+_why = LazyModule(".why", __package__)
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 _files = LazyModule(".stage_files", __package__)
 _stated = LazyModule(".stated_target", __package__)
@@ -66,17 +67,6 @@ def compile_for(current_target: Callable[[], Any]) -> None:
     _current_target[:] = [current_target]
 
 
-def get_cache_key(src: Any, backend: BaseBackend, options: Any, stage_key: str = "") -> str:
-    """What the compiled code depends on, as one hexadecimal hash.
-
-    These are: the source with its callees and the globals they read, types, constants and attributes; options; the
-    target and its tools; this compiler; settings that change code.
-    """
-    environment = sorted(settings.invalidating_environment().items())
-    parts = (src.hash(), backend.hash(), options.key, package_key(), environment, stage_key)
-    return sha256(repr(parts).encode()).hexdigest()
-
-
 def compile(
     src: Any, target: Any = None, options: Mapping[str, Any] | None = None, until: str | None = None
 ) -> CompiledKernel:
@@ -112,12 +102,18 @@ def compile(
     cache = None if settings.cache.disable else KernelCache()
     if cache is not None and not settings.compilation.always_compile:
         entry = cache.read(key)
-        if entry is not None:
+        if entry is not None and _serves(entry, src, stages):
             entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
             if trace is not None:
                 trace.end(CompileTimes(), "hit")
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
-    return _compile(src, backend, stages, chosen, key, cache, replaced, trace)
+    return _compile(src, backend, stages, chosen, key, stage_key, cache, replaced, trace)
+
+
+def _serves(entry: Entry, src: Any, stages: Mapping[str, Any]) -> bool:
+    """Does an entry have what its kernel needs? (What wrote it may have been no compile of ours.)"""
+    last = [name for name, stage in stages.items() if not getattr(stage, "on_demand", False)] or [src.ext]
+    return last[-1] in entry.stages and entry.metadata.get("name") == src.name and "target" in entry.metadata
 
 
 def _target_of(src: Any) -> Any:
@@ -170,6 +166,7 @@ def _compile(
     stages: dict[str, Any],
     options: Any,
     key: str,
+    stage_key: str,
     cache: KernelCache | None,
     replaced: Any,
     trace: Any,
@@ -186,8 +183,10 @@ def _compile(
     }
     with _without_collection(), trace.running() if trace is not None else nullcontext():
         texts = run_stages(src, backend, stages, options, metadata, times, replaced, trace)
-    entry = Entry(metadata, texts)
     start = time.perf_counter_ns()
+    described = describe_key(src, backend, options, stage_key)
+    times.cache_miss = _why.CacheMiss(key, described, cache)
+    entry = Entry(metadata, texts, as_json(described))
     if cache is not None:
         cache.write(key, _kept(entry, backend) if settings.compilation.store_binary_only else entry)
     times.store_results = (time.perf_counter_ns() - start) // 1000
@@ -198,7 +197,7 @@ def _compile(
 
 def _kept(entry: Entry, backend: BaseBackend) -> Entry:
     kept = backend.binary_ext if backend.binary_ext in entry.stages else list(entry.stages)[-1]
-    return Entry(entry.metadata, {kept: entry.stages[kept]})
+    return Entry(entry.metadata, {kept: entry.stages[kept]}, entry.described)
 
 
 def _finish(

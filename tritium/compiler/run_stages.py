@@ -22,13 +22,15 @@ _files = LazyModule(".stage_files", __package__)
 class CompileTimes:
     """Where the time of a compile went, in microseconds: making the first IR, each stage, and storing the result.
 
-    `imports` is what a process's first compile pays for loading the compiler itself.
+    `imports` is what a process's first compile pays for loading the compiler itself. `cache_miss` tells, when it is
+    asked, why the kernel was not found in the cache (`str(times.cache_miss)`); it is None after a hit.
     """
 
     ir_initialization: int = 0
     lowering_stages: list[tuple[str, int]] = field(default_factory=list)
     store_results: int = 0
     imports: int = 0
+    cache_miss: Any = None
 
     @property
     def total_lowering(self) -> int:

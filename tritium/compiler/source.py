@@ -50,12 +50,24 @@ def _stable(value: Any) -> str:
     inner = getattr(value, "value", None)
     if type(value).__name__ == "constexpr":
         return _stable(inner)
+    if isinstance(value, (set, frozenset)):
+        return f"{type(value).__name__}({','.join(sorted(map(_stable, value)))})"
     text = repr(value)
     if " at 0x" in text:
         raise SourceError(
             f"a compile-time value of type {type(value).__name__} has no stable text to tell it apart: {text}"
         )
     return f"{type(value).__qualname__}:{text}"
+
+
+def _named(names: list[str], path: Path_) -> str:
+    """`x`, or `x.1` for a member of a tuple."""
+    return ".".join([names[path[0]], *map(str, path[1:])])
+
+
+def _facts(items: list[list[Any]]) -> str:
+    """`[["tt.divisibility", 16]]` as "tt.divisibility=16"."""
+    return ", ".join("=".join(map(str, item)) for item in items)
 
 
 class _Specialized(NamedTuple):
@@ -112,8 +124,28 @@ class ASTSource:
     def hash(self) -> str:
         """Equal for equal sources in any process: function, callees, globals, types, constants, attributes."""
         constants = sorted((path, _stable(value)) for path, value in self.constants.items())
-        parts = (self.fn.cache_key, self.signature, constants, sorted(self.attrs.items()))
+        parts = (self.fn.meaning_key, self.name, self.signature, constants, sorted(self.attrs.items()))
         return sha256(repr(parts).encode()).hexdigest()
+
+    @property
+    def places(self) -> list[str]:
+        """Where the function and its callees stand, "file:line"."""
+        return self.fn.places
+
+    def describe(self, places: bool = True) -> dict[str, dict[str, str]]:
+        """The parts of the hash by kind and name, for people."""
+        names = self.fn.arg_names
+        functions = self.fn.callees()
+        shown = {f.fn_name: f"{f.source.shown_file}:{f.source.def_line}" for f in functions}
+        return {
+            "kernel": {"name": self.name, "function": self.fn.fn_name},
+            "types": {name: str(ty) for name, ty in self.signature.items() if ty != "constexpr"},
+            "constants": {_named(names, path): _stable(value) for path, value in self.constants.items()},
+            "attributes": {_named(names, path): _facts(items) for path, items in self.attrs.items()},
+            "functions": {f.fn_name: sha256(f.src.encode()).hexdigest()[:16] for f in functions},
+            "values": {f"{n} in {f.__name__}": t for f in functions for n, t in f.values_read().items()},
+            "places" if places else "seen at": shown,
+        }
 
     def prepare(self) -> None:
         """Import what `make_ir` needs."""
@@ -162,6 +194,20 @@ class IRSource:
     def hash(self) -> str:
         """A hash of stage and text."""
         return sha256(f"{self.ext}\0{self.src}".encode()).hexdigest()
+
+    @property
+    def places(self) -> list[str]:
+        """The file's name: positions in the text's own lines say it."""
+        return [self.path.name]
+
+    def describe(self, places: bool = True) -> dict[str, dict[str, str]]:
+        """The parts of the hash by kind and name, for people."""
+        return {
+            "kernel": {"name": self.name, "function": f"{self.name} in {self.ext}"},
+            "types": dict(self.signature),
+            "functions": {f"the text in {self.ext}": self.hash()[:16]},
+            "places" if places else "seen at": {self.name: self.path.name},
+        }
 
     def prepare(self) -> None:
         """Import what `make_ir` needs."""

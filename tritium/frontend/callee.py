@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
-from .errors import SourceError
+from .identity import code_identity, identity, unwrap_callee
 from .references import find_references
 from .source import SourceText
 
@@ -249,8 +249,8 @@ class SourceFunction:
                 found[name, id(scope)] = (value, scope)
 
     @property
-    def cache_key(self) -> str:
-        """A hash of all that decides what the function means: source, place, callees, globals read.
+    def meaning_key(self) -> str:
+        """A hash of all that decides what the function means: name, source, callees, what they read. Not where it is.
 
         Computed once; a JIT function whose globals changed since is told by `used_global_vals`.
         """
@@ -264,48 +264,80 @@ class SourceFunction:
                 self._hashing = False
         return self.__dict__["_key"]
 
+    def callees(self) -> list[SourceFunction]:
+        """The function and all functions of the user's that it may call, each once, in an order that never changes."""
+        found: dict[int, SourceFunction] = {}
+        waiting = [self]
+        while waiting:
+            function = waiting.pop()
+            if id(function) not in found and not isinstance(function, LanguageFunction):
+                found[id(function)] = function
+                _ = function.meaning_key
+                waiting.extend(reversed(function.__dict__.get("_met", ())))
+        return list(found.values())
+
+    @property
+    def places(self) -> list[str]:
+        """Where the function and its callees stand, "file:line", as positions in compiled code name it."""
+        return [f"{f.source.shown_file}:{f.source.def_line}" for f in self.callees()]
+
+    def values_read(self) -> dict[str, str]:
+        """What the body reads from outside besides functions, by name, as its identity ("#…" for the hash of one)."""
+        found = {name: unwrap_callee(value) for name, value, _ in self.references}
+        shown = {n: identity(v) for n, v in found.items() if not isinstance(v, SourceFunction) and not _is_library(v)}
+        return {name: text if len(text) <= 60 else f"#{_digest(text)}" for name, text in shown.items()}
+
+    @property
+    def cache_key(self) -> str:
+        """A hash of the meaning and of where the function and its callees stand."""
+        found = self.__dict__.get("_whole")
+        if found is None:
+            found = sha256(repr((self.meaning_key, self.places)).encode()).hexdigest()
+            self.__dict__["_whole"] = found
+        return found
+
     @property
     def hash(self) -> str | None:
-        """The `cache_key` if it has been computed. Assigning None makes the next use compute it anew."""
-        return self.__dict__.get("_key")
+        """The `cache_key` if the meaning has been asked for. Assigning None makes the next use compute it anew."""
+        return self.cache_key if "_key" in self.__dict__ else None
 
     @hash.setter
     def hash(self, value: str | None) -> None:
-        self.__dict__.pop("references", None)
-        self.__dict__.pop("_key", None)
+        for name in ("references", "_key", "_whole", "_met"):
+            self.__dict__.pop(name, None)
         if value is not None:
-            self.__dict__["_key"] = value
+            self.__dict__["_key"] = self.__dict__["_whole"] = value
 
     def _compute_key(self) -> str:
-        parts = [self.fn_name, str(self.source.def_line), self.src, str(self.noinline)]
+        parts = [self.fn_name, self.src, str(self.noinline)]
+        met: list[Any] = []
         for name, value, _ in sorted(self.references, key=lambda r: r[0]):
-            parts.append(f"{name}={_identity(value)}")
+            parts.append(f"{name}={identity(value, met)}")
+        self.__dict__["_met"] = [f for f in met if isinstance(f, SourceFunction)]
         return sha256("\0".join(parts).encode()).hexdigest()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"
 
 
-def _identity(value: Any) -> str:
-    """What of a referenced value decides the meaning of the code that reads it; the same in every process."""
-    value = unwrap_callee(value)
-    if isinstance(value, (SourceFunction, ConstexprFunction)):
-        return value.cache_key
-    if isinstance(value, ModuleType):
-        return value.__name__
-    members = getattr(value, "tritium_members", None)  # an aggregate: its methods decide what it means
-    if members is not None:
-        return f"{value.__module__}.{value.__qualname__}({','.join(map(_identity, members))})"
-    if isinstance(value, (type, FunctionType)) or (callable(value) and hasattr(value, "__qualname__")):
-        return f"{getattr(value, '__module__', '')}.{value.__qualname__}"
-    if isinstance(value, (list, tuple)):
-        return f"{type(value).__name__}({','.join(map(_identity, value))})"
-    text = repr(value)
-    return type(value).__qualname__ if " at 0x" in text else f"{type(value).__qualname__}:{text}"
+def _is_library(value: Any) -> bool:
+    """Is it of the language itself? Then the package's own hash covers it."""
+    module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    named = isinstance(value, ModuleType) or hasattr(value, "__qualname__")
+    return named and isinstance(module, str) and module.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 class LanguageFunction(SourceFunction):
     """A function of the library written in the language. Its identity is its name: the package's own hash covers it."""
+
+    @property
+    def meaning_key(self) -> str:
+        """The full name."""
+        return self.fn_name
 
     @property
     def cache_key(self) -> str:
@@ -356,15 +388,21 @@ class ConstexprFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.fn(*args, **kwargs) if self.instance is None else self.fn(self.instance, *args, **kwargs)
 
-    @cached_property
+    @property
+    def meaning_key(self) -> str:
+        """A hash of name, code, and what the code reads; and of the object it is bound to."""
+        found = self.__dict__.get("_key")
+        if found is None:
+            name = f"{self.fn.__module__}.{self.fn.__qualname__}"
+            bound = "" if self.instance is None else identity(self.instance)
+            found = sha256(f"{name}\0{code_identity(self.fn)}\0{bound}".encode()).hexdigest()
+            self.__dict__["_key"] = found
+        return found
+
+    @property
     def cache_key(self) -> str:
-        """A hash of name and source (of the bytecode where there is no source)."""
-        name = f"{self.fn.__module__}.{self.fn.__qualname__}"
-        try:
-            body = SourceText(self.fn).text if isinstance(self.fn, FunctionType) else ""
-        except SourceError:
-            body = self.fn.__code__.co_code.hex() + repr(self.fn.__code__.co_consts)
-        return sha256(f"{name}\0{body}".encode()).hexdigest()
+        """The `meaning_key`: nothing of the function is in compiled code, so its place does not matter."""
+        return self.meaning_key
 
     def __repr__(self) -> str:
         return f"constexpr_function({self.fn.__qualname__})"
@@ -385,14 +423,3 @@ def must_use_result(fn: Any, note: bool | str = True) -> Any:
     for target in (fn, getattr(fn, "fn", fn)):  # a bound constexpr function takes over what the Python function has
         target._must_use_result = note
     return fn
-
-
-def unwrap_callee(value: Any) -> Any:
-    """The function inside wrappers that kernels are launched through (autotuners, heuristics); others unchanged."""
-    seen = 0
-    while not isinstance(value, (SourceFunction, FunctionType, type, ConstexprFunction)) and seen < 8:
-        inner = getattr(value, "fn", None)
-        if not isinstance(inner, SourceFunction) and getattr(inner, "fn", None) is None:
-            return value
-        value, seen = inner, seen + 1
-    return value

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 from types import FunctionType
 
+from ..support import settings
 from ..support.patterns import pattern
 from .errors import SourceError
 
-__all__ = ["SourceText"]
+__all__ = ["SourceText", "place_of"]
 
 _DEF = pattern(r"\s*(async\s+)?def\s")
 _ASYNC = pattern(r"\s*async\s")
+# IPython names a cell after the process, or after how many ran before it; its hash of the text stays
+_CELL = pattern(r"(?<=[/\\])(ipykernel)_\d+(?=[/\\])|(?<=^<)(ipython-input)-\d+(?=-)")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class SourceText:
@@ -21,15 +26,16 @@ class SourceText:
     The lines of the file are taken hold of when the object is made, so that an edit of the file while the program
     runs changes nothing; cutting out the function and parsing it happen on first use.
 
-    Attributes: `file`, `first_line` (of the first decorator or the `def`, from 1), `lines` (of the whole file),
-    `name` (of the function).
+    Attributes: `file`, `shown_file` (what positions in compiled code call it), `first_line` (of the first decorator or
+    the `def`, from 1), `lines` (of the whole file), `name` (of the function).
     """
 
-    __slots__ = ("_block", "_tree", "file", "first_line", "lines", "name")
+    __slots__ = ("_block", "_shown", "_tree", "file", "first_line", "lines", "name")
 
     def __init__(self, fn: FunctionType) -> None:
         code = fn.__code__
         self.file = code.co_filename
+        self._shown: str | None = None
         self.first_line = code.co_firstlineno
         self.name = code.co_name
         linecache.checkcache(self.file)
@@ -44,6 +50,15 @@ class SourceText:
             self._find()
         assert self._block is not None
         return self._block
+
+    @property
+    def shown_file(self) -> str:
+        """The file as positions in compiled code name it: the same on every machine where that can be (`place_of`)."""
+        if self._shown is None:
+            self._shown = place_of(self.file)
+            if self._shown != self.file:  # whoever shows the line of a position asks for it by this name
+                linecache.cache.setdefault(self._shown, (sum(map(len, self.lines)), None, self.lines, self.file))
+        return self._shown
 
     @property
     def tree(self) -> ast.FunctionDef:
@@ -68,7 +83,7 @@ class SourceText:
     def replaced(self, text: str) -> SourceText:
         """Another definition, `text`, as if it stood in this place; SyntaxError for what is not a function."""
         new = SourceText.__new__(SourceText)
-        new.file, new.first_line, new.name = self.file, self.def_line, self.name
+        new.file, new.first_line, new.name, new._shown = self.file, self.def_line, self.name, None
         block = text.splitlines(keepends=True)
         new.lines = ["\n"] * (new.first_line - 1) + block
         new._block, new._tree = block, _parse(block, new.first_line, _indentation(text))
@@ -114,6 +129,19 @@ class SourceText:
             f"{self.file}:{self.first_line}: the definition of {self.name} was not found there\n"
             "hint: the file may have changed since it was imported"
         )
+
+
+def place_of(file: str) -> str:
+    """The name that positions in compiled code have for a file of Python.
+
+    Files of this package are named from its folder on, those below the setting `compilation.source_root` from there on;
+    the cells of a notebook without the number of the process or of the run.
+    """
+    root = settings.compilation.source_root
+    for folder, kept in ((_PACKAGE, os.path.basename(_PACKAGE)), (os.path.abspath(root) if root else "", "")):
+        if folder and file.startswith(folder + os.sep):
+            return os.path.join(kept, os.path.relpath(file, folder))
+    return _CELL.sub(lambda m: m[1] or m[2], file)
 
 
 def _indentation(line: str) -> int:

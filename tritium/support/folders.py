@@ -11,6 +11,7 @@ never an error.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from itertools import count
@@ -19,10 +20,27 @@ from pathlib import Path
 from . import settings
 from .hashing import sha256
 
-__all__ = ["cache_folder", "is_trusted", "read_record", "record_folder", "replace_file", "write_record"]
+__all__ = [
+    "TEMPORARY",
+    "cache_folder",
+    "file_digest",
+    "is_trusted",
+    "open_file",
+    "read_record",
+    "record_folder",
+    "replace_file",
+    "write_record",
+]
 
 _numbers = count()
 _DIGEST_BYTES = 32
+
+#: How the names of files begin that are being written, and of those that a killed process left.
+TEMPORARY = "new-"
+
+# no link is followed, nothing waits for the other end of a pipe, and no child gets the descriptor
+_CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_CAREFULLY |= getattr(os, "O_BINARY", 0)
 
 
 def cache_folder() -> Path:
@@ -35,20 +53,45 @@ def is_trusted(status: os.stat_result) -> bool:
     """Nobody else can have written it. (Where there are no user ids, the folder's rights are all there is.)"""
     if not hasattr(os, "getuid"):
         return True
-    return status.st_uid in (os.getuid(), 0) and not status.st_mode & stat.S_IWOTH
+    return status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+
+
+def open_file(path: str | Path) -> int:
+    """A descriptor to read a file with; OSError, at once, for what is no plain file: a link, a pipe, a folder."""
+    descriptor = os.open(path, os.O_RDONLY | _CAREFULLY)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a plain file", str(path))
+    return descriptor
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """Let `path`, whose folder exists, be a file of these bytes; OSError if that cannot be, and nothing is left."""
-    temporary = path.parent / f"new-{os.getpid()}-{next(_numbers)}-{os.urandom(4).hex()}"
+    temporary = path.parent / f"{TEMPORARY}{os.getpid()}-{next(_numbers)}-{os.urandom(4).hex()}"
     try:
-        with open(temporary, "xb") as f:
+        # nobody else may write to it, whatever the umask
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFULLY, 0o644), "wb") as f:
             f.write(data)
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def file_digest(path: str) -> str:
+    """What a file holds, as 16 digits; "absent" where it cannot be read. Remembered for as long as the file stays."""
+    try:
+        status = os.stat(path)
+        name = "file-" + sha256(f"{path}|{status.st_size}|{status.st_mtime_ns}".encode()).hexdigest()[:24]
+        known = read_record(name)
+        if known is None:
+            known = sha256(Path(path).read_bytes()).hexdigest()[:16].encode()
+            if not settings.cache.disable:
+                write_record(name, known)
+    except OSError:
+        return "absent"
+    return known.decode()
 
 
 def record_folder() -> Path:
@@ -59,7 +102,7 @@ def record_folder() -> Path:
 def read_record(name: str) -> bytes | None:
     """The bytes stored under `name`, or None if missing, damaged or not ours."""
     try:
-        with open(record_folder() / name, "rb") as f:
+        with open(open_file(record_folder() / name), "rb") as f:
             data = f.read() if is_trusted(os.fstat(f.fileno())) else b""
     except OSError:
         return None

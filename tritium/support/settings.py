@@ -31,6 +31,7 @@ __all__ = [
     "Hook",
     "Integer",
     "Setting",
+    "Size",
     "Text",
     "amd",
     "autotuning",
@@ -160,6 +161,26 @@ class Integer(Setting["int | None"]):
             raise ValueError(f"{' / '.join(self.env)} must be an integer, not {text!r}") from None
 
 
+class Size(Setting["int | None"]):
+    """A number of bytes, such as 500M or 4G (of 1024 each); text that is none is an error naming the variable.
+
+    >>> Size(None).parse("2K")
+    2048
+    """
+
+    def parse(self, text: str) -> int | None:
+        number, unit = text.strip().upper().removesuffix("B").removesuffix("I"), 1
+        if number[-1:] in _UNITS:
+            number, unit = number[:-1], _UNITS[number[-1]]
+        try:
+            return int(float(number) * unit)
+        except (ValueError, OverflowError):
+            raise ValueError(f"{' / '.join(self.env)} must be a size such as 500M or 4G, not {text!r}") from None
+
+
+_UNITS = {letter: 1 << 10 * power for power, letter in enumerate("KMGT", 1)}
+
+
 class Hook(Setting["Callable[..., Any] | None"]):
     """A function of the user's, or None. No environment variable."""
 
@@ -283,6 +304,9 @@ class CacheSettings(Group):
     override_dir = Text(
         None, "TRITIUM_OVERRIDE_DIR", "TRITON_OVERRIDE_DIR", doc="where compilation.override reads stages"
     )
+    max_size = Size(
+        4 << 30, "TRITIUM_CACHE_MAX_SIZE", doc="bytes of compiled kernels to keep, those used last; 0 for no limit"
+    )
     disable = Flag(False, "TRITIUM_CACHE_DISABLE", doc="neither read nor write compiled kernels")
 
 
@@ -298,6 +322,11 @@ class CompilationSettings(Group):
     )
     disable_line_info = Flag(
         False, "TRITON_DISABLE_LINE_INFO", doc="leave source positions out of what is compiled", invalidates=True
+    )
+    source_root = Text(
+        None,
+        "TRITIUM_SOURCE_ROOT",
+        doc="positions in compiled code name files below this folder from it on, so that machines share cached kernels",
     )
     front_end_debugging = Flag(False, "TRITON_FRONT_END_DEBUGGING", doc="show the compiler's frames in tracebacks")
     allow_non_constexpr_globals = Flag(

@@ -18,7 +18,7 @@ from tritium.backends.nvidia.assembler import (
     read_log,
 )
 from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
-from tritium.backends.nvidia.toolchain import Tool, find_tool, highest_ptx, require_tool, tool_version
+from tritium.backends.nvidia.toolchain import Tool, find_tool, highest_ptx, require_tool, tool_release, tool_version
 from tritium.support import settings
 from tritium.tools.disasm import extract, get_sass
 
@@ -214,12 +214,12 @@ def test_the_order_of_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_a_version_is_asked_once(nothing: Path) -> None:
     path = program(nothing / "ptxas")
     for _ in range(2):
-        tool_version.cache_clear()
+        tool_release.cache_clear()
         assert tool_version(Tool("ptxas", str(path), "setting")) == (13, 1)
     assert (nothing / "ptxas.runs").read_text() == "x\n"
     program(path, "14.0")
     os.utime(path, (1, 1))
-    tool_version.cache_clear()
+    tool_release.cache_clear()
     assert tool_version(Tool("ptxas", str(path), "setting")) == (14, 0)
 
 
@@ -228,7 +228,7 @@ def test_a_damaged_note_of_a_version_is_none(nothing: Path) -> None:
     tool_version(Tool("ptxas", str(path), "setting"))
     (note,) = (nothing / "cache" / "native").iterdir()
     note.write_bytes(note.read_bytes() + b"9")
-    tool_version.cache_clear()
+    tool_release.cache_clear()
     assert tool_version(Tool("ptxas", str(path), "setting")) == (13, 1)
     assert (nothing / "ptxas.runs").read_text() == "x\nx\n"
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...support.dataclasses import fields
 from ...support.lazy import LazyModule
 from ..compiler import BaseBackend, GPUTarget, Mismatch, Stage
+from ..releases import llvm_release
 from .driver import LoadedKernel, load_kernel
 from .errors import BackendError
 from .llvm import warm_up
@@ -43,8 +44,16 @@ class CPUBackend(BaseBackend):
         return getattr(target, "backend", None) == "cpu"
 
     def hash(self) -> str:
-        """The target with all its features; the rest is in the package's own hash."""
-        return self.target.key
+        """The target with all its features, and LLVM; the rest is in the package's own hash."""
+        return f"{self.target.key},{self.versions()}"
+
+    def versions(self) -> dict[str, str]:
+        """LLVM's."""
+        return {"LLVM": llvm_release()}
+
+    def keeps_places(self, options: CPUOptions) -> bool:
+        """Only checks say where they stand."""
+        return options.sanitize or options.debug
 
     def parse_options(self, options: Mapping[str, Any]) -> CPUOptions:
         """See `CPUOptions.parse`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...support import OptionError
 from ...support.dataclasses import dataclass, fields
+from ..options import text_key
 
 __all__ = ["CPUOptions"]
 
@@ -75,8 +76,7 @@ class CPUOptions:
     @property
     def key(self) -> str:
         """Every field that the compiled code depends on, as text for a cache key."""
-        at_launch = self.at_launch
-        return ",".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name not in at_launch)
+        return text_key(self, apart=self.at_launch)
 
     @property
     def at_launch(self) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class Assembler:
         """The machine code of the text, and what it needs. PTXASError with the user's line where it is refused."""
         process = self._process
         try:
-            output, _ = process.communicate(ptx.encode(), timeout=TIMEOUT)
+            output, _ = process.communicate(_undated(ptx).encode(), timeout=TIMEOUT)
             log = output.decode(errors="replace")
             if process.returncode != 0:
                 raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))
@@ -167,7 +167,17 @@ _TOO_FEW_REGISTERS = pattern(r"Insufficient registers|register allocation failed
 _MAX_REGISTERS = pattern(r"^\s*\.maxnreg\s+(\d+)", re.M)
 _AT = pattern(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.M)
 _FILE = pattern(r"^\s*\.file\s+(\d+)\s+\"([^\"]*)\"", re.M)
+_UNDATED_FILE = pattern(r"^(\s*\.file\s+\d+\s+\"[^\"\n]*\")[ \t]*$", re.M)
 MOST_ERRORS = 5
+
+
+def _undated(ptx: str) -> str:
+    """The text with a time and a size for every file it names (PTX ISA, `.file`).
+
+    Without them, or with 0, 0, ptxas 13.0 looks for the file and puts its own into the line table: machine code would
+    depend on when the source was saved.
+    """
+    return _UNDATED_FILE.sub(r"\1, 1, 1", ptx)
 
 
 def _errors(log: str, ptx: str) -> list[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...support.folders import file_digest
 from ...support.lazy import LazyModule
 from ..compiler import Mismatch, Stage
 from ..gpu import GPUBackend
+from ..releases import llvm_release
 from .options import CUDAOptions
 from .target import CUDATarget
-from .toolchain import find_tool, tool_version
+from .toolchain import find_tool, tool_release
 
 if TYPE_CHECKING:
     from .analyser import Analysis
@@ -34,10 +36,17 @@ class CUDABackend(GPUBackend):
     stage_functions = LazyModule(".stages", __package__)
 
     def hash(self) -> str:
-        """The target and the assembler's version; the rest is in the package's own hash."""
-        assembler = find_tool("ptxas")
-        version = "none" if assembler is None else ".".join(map(str, tool_version(assembler)))
-        return f"{self.target.key},ptxas:{version}"
+        """The target, and what `versions` has; the rest is in the package's own hash."""
+        return f"{self.target.key},{self.versions()}"
+
+    def versions(self) -> dict[str, str]:
+        """The assembler's and LLVM's, and what the device library holds."""
+        assembler, library = find_tool("ptxas"), find_tool("libdevice")
+        return {
+            "ptxas": "none" if assembler is None else tool_release(assembler),
+            "LLVM": llvm_release(),
+            "libdevice": "none" if library is None else file_digest(library.path),
+        }
 
     def add_stages(self, stages: dict[str, Any], options: CUDAOptions, language: Any = None) -> None:
         """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler, asking for the last says what is missing."""

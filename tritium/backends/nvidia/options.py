@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ...dialects.ttg_switches import SWITCHES
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
+from ...support.folders import file_digest
 from ..options import check_layout, parse_fields, text_key
 from .target import CUDATarget
 
@@ -116,21 +116,13 @@ class CUDAOptions:
 
     @property
     def key(self) -> str:
-        """Every field that the compiled code depends on, as text for a cache key; of libraries their files' state."""
-        return text_key(self) + "".join(f",{name}:{_state(path)}" for name, path in self.extern_libs)
+        """Every field that the compiled code depends on, as text for a cache key; of libraries what they hold."""
+        libraries = ",".join(f"{name}:{file_digest(path)}" for name, path in self.extern_libs)
+        return text_key(self, apart=("extern_libs",)) + libraries
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """What the frontend asks for each matrix product: see `CUDATarget.min_dot_size`."""
         return self.target.min_dot_size(lhs_bits, rhs_bits)
-
-
-def _state(path: str) -> str:
-    """What changes when a file does."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return "absent"
-    return f"{found.st_size}:{found.st_mtime_ns}"
 
 
 def _architecture(arch: Any, target: CUDATarget) -> CUDATarget:

@@ -27,7 +27,7 @@ from ...support.folders import read_record, write_record
 from ...support.hashing import sha256
 from ..errors import PTXASError, ToolMissing
 
-__all__ = ["Tool", "find_tool", "highest_ptx", "require_tool", "tool_version"]
+__all__ = ["Tool", "find_tool", "highest_ptx", "require_tool", "tool_release", "tool_version"]
 
 #: What there is to find: where in a toolkit or wheel it stands, and the wheel that has it.
 _PLACES = {
@@ -111,23 +111,28 @@ def _package_folders(package: str) -> list[Path]:
     return [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
 
 
-@lru_cache(maxsize=32)
 def tool_version(tool: Tool) -> tuple[int, int]:
     """The release of CUDA that a program is of, (13, 0); PTXASError if it does not say."""
+    major, minor = tool_release(tool).split(".")[:2]
+    return int(major), int(minor)
+
+
+@lru_cache(maxsize=32)
+def tool_release(tool: Tool) -> str:
+    """The same with the number of the build, "13.0.88"."""
     status = os.stat(tool.path)
     identity = f"{tool.path}|{status.st_size}|{status.st_mtime_ns}"
-    name = "tool-" + sha256(identity.encode()).hexdigest()[:24]
+    name = "release-" + sha256(identity.encode()).hexdigest()[:24]
     stored = read_record(name)
-    found = re.fullmatch(rb"(\d+)\.(\d+)", stored) if stored else None
-    if found is not None:
-        return int(found[1]), int(found[2])
-    major, minor = _ask_version(tool)
+    if stored is not None and re.fullmatch(rb"\d+\.\d+(\.\d+)*", stored):
+        return stored.decode()
+    release = _ask_version(tool)
     if not settings.cache.disable:
-        write_record(name, b"%d.%d" % (major, minor))
-    return major, minor
+        write_record(name, release.encode())
+    return release
 
 
-def _ask_version(tool: Tool) -> tuple[int, int]:
+def _ask_version(tool: Tool) -> str:
     import subprocess  # 3 ms that a process with cached kernels does not pay
 
     try:
@@ -135,10 +140,10 @@ def _ask_version(tool: Tool) -> tuple[int, int]:
         output = done.stdout + done.stderr
     except (OSError, subprocess.TimeoutExpired) as error:
         output = str(error)
-    found = re.search(r"release (\d+)\.(\d+)", output)
+    found = re.search(r"release (\d+\.\d+)(?:, V(\1[\d.]*))?", output)
     if found is None:
         raise PTXASError(f"{tool.path} ({tool.origin}) does not tell its version; it answers: {output.strip()[:200]}")
-    return int(found[1]), int(found[2])
+    return found[2] or found[1]
 
 
 def highest_ptx(cuda: tuple[int, int]) -> int:

@@ -92,7 +92,7 @@ class Visitor:
         self.env = env
         self.builder = unit.builder
         self.semantic = unit.semantic
-        self.file = callee.source.file
+        self.file = callee.source.shown_file
         self.node: ast.AST = callee.parse()
         self.loops = 0
         self.tails: list[tuple[list[ast.stmt], int]] = []

@@ -163,7 +163,7 @@ class Unit:
 def location_of(callee: SourceFunction) -> FileLineColLoc:
     """Where a function is defined."""
     tree = callee.parse()
-    return FileLineColLoc(callee.source.file, tree.lineno, tree.col_offset + 1)
+    return FileLineColLoc(callee.source.shown_file, tree.lineno, tree.col_offset + 1)
 
 
 def _key_text(key: Any) -> str:
