@@ -349,7 +349,7 @@ def test_folders_that_go_meanwhile_are_made_again(cache: KernelCache) -> None:
     stop = threading.Event()
 
     def remove() -> None:
-        while not stop.is_set():
+        while not stop.wait(0.0005):
             for place in (cache.path(KEY).parent, cache.folder):
                 for file in place.glob("*") if place.exists() else ():
                     if file.is_file() and not file.name.startswith("new-"):
@@ -366,7 +366,7 @@ def test_folders_that_go_meanwhile_are_made_again(cache: KernelCache) -> None:
     finally:
         stop.set()
         remover.join()
-    assert sum(written) >= 290  # three times in a row it may go
+    assert all(written)
 
 
 def test_a_write_that_is_interrupted_leaves_nothing(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:

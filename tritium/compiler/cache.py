@@ -43,6 +43,9 @@ _MAX_HEADER = 1 << 20
 _MAX_ENTRY = 1 << 30
 _MAX_STAGES = 100
 
+#: How often a write is tried whose folder somebody removes meanwhile.
+_ATTEMPTS = 8
+
 #: Seconds for which the access time of an entry may stay as it is.
 _TOUCH_AFTER = 3600
 
@@ -223,14 +226,14 @@ class KernelCache:
     def write_bytes(self, key: str, data: bytes) -> bool:
         """`write` for the bytes of an entry."""
         path = self.path(key)
-        for last in (False, False, True):
+        for left in reversed(range(_ATTEMPTS)):
             try:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 path.parent.mkdir(exist_ok=True, mode=0o700)
                 replace_file(path, data)
                 break
             except OSError as error:
-                if isinstance(error, FileNotFoundError) and not last:
+                if isinstance(error, FileNotFoundError) and left:
                     continue  # somebody clears the cache, and its folders
                 warn_once("write", f"compiled kernels cannot be kept in {self.folder}: {error}")
                 return False
