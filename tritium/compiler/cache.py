@@ -233,7 +233,7 @@ class KernelCache:
                 replace_file(path, data)
                 break
             except OSError as error:
-                if isinstance(error, FileNotFoundError) and left:
+                if isinstance(error, (FileNotFoundError, FileExistsError)) and left:
                     continue  # somebody clears the cache, and its folders
                 warn_once("write", f"compiled kernels cannot be kept in {self.folder}: {error}")
                 return False
