@@ -70,7 +70,33 @@ def test_modules_are_no_suggestion():
 def test_a_tensor_without_storage():
     torch = pytest.importorskip("torch")
     error = failure(ramp, torch.zeros(16, dtype=torch.int32).to_sparse(), N=16)
-    assert str(error).startswith("argument 'p': a tensor of layout torch.sparse_coo")
+    first, line, caret, hint = str(error).splitlines()
+    assert "test_sources.py:" in first and "error: ramp: argument 'p': a tensor of layout torch.sparse_coo" in first
+    assert line.endswith("def ramp(p, N: tl.constexpr):") and line[caret.index("^") :].startswith("p, N")
+    assert hint == "hint: pass a strided tensor (.to_dense() in torch)"
+
+
+def test_an_argument_that_no_kernel_takes_is_shown_at_its_parameter():
+    for value, text in ((object(), "cannot take a value of type object"), (1 << 70, "does not fit into 64 bits")):
+        error = failure(add_to, np.zeros(1, np.int32), value)
+        first, line, caret, *_ = str(error).splitlines()
+        assert "error: add_to: argument 'amount': " in first and text in first
+        assert line[caret.index("^") : caret.rindex("^") + 1] == "amount"
+
+
+@tritium.jit
+def add_to(
+    p,
+    amount,
+):
+    tl.store(p, tl.load(p) + amount)
+
+
+def test_an_argument_of_a_kernel_without_source():
+    scope = {"tritium": tritium, "tl": tl}
+    exec("@tritium.jit\ndef typed(p):\n    tl.store(p, 1)\n", scope)
+    with pytest.raises(TritiumError, match=r"^typed: argument 'p': a kernel cannot take a value of type object\nhint"):
+        scope["typed"][(1,)](object())
 
 
 @tritium.jit

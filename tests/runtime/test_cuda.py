@@ -129,19 +129,19 @@ def test_tensors_of_the_cpu_run_there(fake: FakeCuda, copy: Any) -> None:
 
 
 def test_the_gpu_whose_memory_the_arrays_are_in(two: FakeCuda, copy: Any) -> None:
-    for _ in range(2):
+    for _ in range(3):
         copy[(1,)](Array(device="cuda:1"), Array(device="cuda:1"), 64, BLOCK=64)
         copy[(1,)](Interface(2 * BASE), Interface(2 * BASE), 64, BLOCK=64)
         copy[(1,)](Interface(), Array(), 64, BLOCK=64)
         copy[(1,)](Array(2 * BASE, device=None), Array(2 * BASE, device=None), 64, BLOCK=64)
         copy[(1,)](Array(BASE, device=None), Array(BASE, device=None), 64, BLOCK=64)
-    assert [seen.context - CONTEXT for seen in two.launches] == [1, 1, 0, 1, 0] * 2
+    assert [seen.context - CONTEXT for seen in two.launches] == [1, 1, 0, 1, 0] * 3
     assert len(two.loaded) == 2 and sorted(copy.device_caches) == [0, 1]
 
 
 def test_addresses_that_no_driver_knows_are_the_cpus(fake: FakeCuda, copy: Any) -> None:
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
-    for _ in range(2):
+    for _ in range(3):
         copy[(1,)](Array(x.ctypes.data, device=None), Array(y.ctypes.data, device=None), 64, BLOCK=64)
     assert np.array_equal(x, y) and fake.launches == []
 
@@ -184,7 +184,7 @@ def test_scalars_stand_where_the_kernel_finds_them(fake: FakeCuda) -> None:
     ):
         tl.store(x_ptr, a + b + c + d + e + f + g + h)
 
-    for _ in range(2):
+    for _ in range(3):
         store[(1,)](-3, 1.5, 1 << 40, -2.0, 0.25, 1e300, 7, Array(dtype="float64"), True)
     for seen in fake.launches:
         got = struct.unpack("<bxe4xqH2xfdi4xQB7xQQ", seen.params)
@@ -221,20 +221,20 @@ def test_scratch_memory_is_asked_for(fake: FakeCuda, copy: Any) -> None:
         kernel[(3,)](Array(), Array(), 64)
     tritium.set_allocator(allocate)
     try:
-        for _ in range(2):
+        for _ in range(3):
             copy[(3, 2)](Array(), Array(), 64, BLOCK=64)
     finally:
         tritium.set_allocator(None)
-    assert asked == [(600, 128, 0)] * 2
-    assert [parameters(s.params)[3:] for s in fake.launches] == [(0x1230, 0)] * 2
+    assert asked == [(600, 128, 0)] * 3
+    assert [parameters(s.params)[3:] for s in fake.launches] == [(0x1230, 0)] * 3
 
 
 def test_waiting_for_every_launch(fake: FakeCuda, copy: Any) -> None:
     with settings.nvidia.scope():
         settings.nvidia.launch_blocking = True
-        for _ in range(2):
+        for _ in range(3):
             copy[(1,)](Array(), Array(), 64, BLOCK=64)
-        assert fake.calls.count("cuStreamSynchronize") == 2
+        assert fake.calls.count("cuStreamSynchronize") == 3
         fake.failing["cuStreamSynchronize"] = 700
         with pytest.raises(
             CudaError, match=r"copy: the kernel failed: an access to an address that is not the kernel's"
@@ -293,9 +293,9 @@ def test_arrays_of_several_devices(two: FakeCuda, copy: Any) -> None:
         ArgumentError, match=r"copy: argument 'x_ptr' is in the CPU's memory, but .* for a CUDA GPU\nhint"
     ):
         kernel[(1,)](host, host, 64)
-    for _ in range(2):  # after that the process goes on, quick launches too
+    for _ in range(3):  # after that the process goes on, quick launches too
         copy[(1,)](Array(), Array(), 64, BLOCK=64)
-    assert len(two.launches) == 3
+    assert len(two.launches) == 4
 
 
 def test_a_gpu_array_after_quick_launches_on_the_cpu(fake: FakeCuda, copy: Any) -> None:
@@ -319,10 +319,10 @@ def test_locked_pages_of_the_cpu_may_stand_beside_arrays_of_the_gpu(copy: Any) -
 
 
 def test_a_crash_is_told_at_the_next_launch(fake: FakeCuda, copy: Any) -> None:
-    for _ in range(2):
+    for _ in range(3):
         copy[(1,)](Array(), Array(), 64, BLOCK=64)
     fake.failing["cuLaunchKernelEx"] = 700
-    for _ in range(2):
+    for _ in range(3):
         with pytest.raises(CudaError, match=r"(?s)copy: a kernel launched before failed.*launched last: .*copy\nhint:"):
             copy[(1,)](Array(), Array(), 64, BLOCK=64)
 
@@ -336,9 +336,9 @@ def test_what_the_gpu_does_not_have(copy: Any) -> None:
 
 
 def test_grids_are_checked(fake: FakeCuda, copy: Any) -> None:
-    for _ in range(2):
+    for _ in range(3):
         copy[(0,)](Array(), Array(), 64, BLOCK=64)
-    for _ in range(2):
+    for _ in range(3):
         with pytest.raises(CudaError, match=r"copy: the grid \(1, 65536, 1\) is too large: at most"):
             copy[(1, 65536)](Array(), Array(), 64, BLOCK=64)
     assert fake.launches == []

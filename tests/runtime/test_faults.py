@@ -55,7 +55,7 @@ def test_device_assert(compiled) -> None:
     METADATA["checks"] = {"sites": sites_of(checks, 1, "assert", message="positive")}
     kernel = kernel_of(checks, failing(ErrorKind.ASSERT, "checks"))
     out = np.zeros(4, np.int32)
-    for _ in range(2):
+    for _ in range(3):
         kernel[(2,)](out, 5)
         with pytest.raises(DeviceAssertError) as caught:
             kernel[(4,)](out, 5)
@@ -74,7 +74,7 @@ def test_sanitizer(compiled) -> None:
     METADATA["stores"] = {"sites": sites_of(stores, 1, "store", argument=0)}
     kernel = kernel_of(stores, failing(ErrorKind.STORE_OUT_OF_BOUNDS, "stores"))
     out = np.zeros(8, np.int32)
-    for _ in range(2):
+    for _ in range(3):
         with pytest.raises(SanitizerError) as caught:
             kernel[(4,)](out, 5, sanitize=True)
         error = caught.value

@@ -147,7 +147,8 @@ def test_launches_with_maps(monkeypatch: pytest.MonkeyPatch) -> None:
         for address in (BASE + 16, BASE + 16, BASE + 16, BASE + 32, BASE + 32):
             desc = TensorDescriptor(Array(address, "float16"), [10, 200], (256, 1), (32, 64))
             store[(1,)](5, desc, Array(dtype="int64"))
-        assert fake.calls.count("cuTensorMapEncodeTiled") == len(slow) == 2  # what is known is launched quickly
+        assert fake.calls.count("cuTensorMapEncodeTiled") == 2
+        assert len(slow) == 3  # from the second launch of a kind on, what is known is launched quickly
         with pytest.raises(ArgumentError, match=r"store: argument 'desc': dimension 1 of a descriptor has 0 elements"):
             desc.shape[1] = 0
             store[(1,)](5, desc, Array(dtype="int64"))

@@ -30,6 +30,7 @@ __all__ = [
     "extent",
     "is_array",
     "reinterpret",
+    "stands_for_tensor",
 ]
 
 _pointers = LazyModule(".pointers", __package__)
@@ -182,6 +183,11 @@ def _from_torch(value: Any) -> ArrayInfo:
     return ArrayInfo(element_name(value.dtype), address, value, device)
 
 
+def stands_for_tensor(value: Any) -> bool:
+    """Is this, whose address is 0, a tensor of torch that has elements but no memory (as while torch traces)?"""
+    return _adapters.get(type(value)) is _from_torch and value.numel() > 0
+
+
 def _from_wrapper(value: Any) -> ArrayInfo:
     inner = describe(value.base)
     assert inner is not None
@@ -244,8 +250,11 @@ _numpy_address: Callable[[Any], int] = _slow_address
 _checked = False
 
 
+_NUMPY_DTYPE = object.__basicsize__ + 40  # of `PyArrayObject`: behind data, nd, dimensions, strides, base
+
+
 def numpy_address(array: Any) -> int:
-    """May generated code read `char *data` of an array itself? Known after the first `numpy_address`."""
+    """The address of an array's first element."""
     global _numpy_address, _checked
     if not _checked:
         _checked = True
@@ -260,9 +269,12 @@ def numpy_address(array: Any) -> int:
     return _numpy_address(array)
 
 
-def quick_numpy_reads() -> bool:
-    """May generated code read `char *data` from the array's structure itself? Known after the first `numpy_address`."""
-    return _numpy_address is not _slow_address
+def quick_numpy_reads(array: Any) -> bool:
+    """May native code read address and element type from the structure of an array like this one?"""
+    numpy_address(array)
+    if _numpy_address is _slow_address:
+        return False
+    return ctypes.c_size_t.from_address(id(array) + _NUMPY_DTYPE).value == id(array.dtype)
 
 
 def _from_numpy(value: Any) -> ArrayInfo:

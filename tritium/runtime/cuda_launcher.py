@@ -6,9 +6,12 @@ kernel has run (unless the setting `nvidia.launch_blocking` asks to wait).
 
 from __future__ import annotations
 
+import ctypes
 import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter, methodcaller
 from typing import Any
 
 from ..backends.nvidia import device as devices
@@ -27,9 +30,10 @@ from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, all_arguments, bytes_address
 from .placement import place
 from .pointers import place_of
-from .quick import Ending
+from .quick.ending import Ending, Row
 from .scratch import scratch_block
 from .tensor_maps import encoders_of
+from .torch_abi import CUDA, stream_function_address
 
 __all__ = ["CudaLauncher"]
 
@@ -97,36 +101,72 @@ class CudaLauncher:
         self, params: bytes, grid: tuple[int, int, int], device: int, stream: int
     ) -> tuple[list[Any], bytes]:
         """The parameters with the addresses of the scratch memory that the kernel asks for, and that memory."""
-        programs = grid[0] * grid[1] * grid[2] * (self.kernel.values.get("num_ctas") or 1)
-        if programs <= 0 or not any(size for size, _ in self.scratch):
+        if not self._needs_scratch:
             return [], params
+        addresses, memory = self._allocate(device, *grid, stream)
+        return memory, params[:-SCRATCH_BYTES] + addresses
+
+    @property
+    def _needs_scratch(self) -> bool:
+        return any(size for size, _ in self.scratch)
+
+    def _allocate(self, device: int, x: int, y: int, z: int, stream: int) -> tuple[bytes, list[Any]]:
+        """The two addresses of scratch memory for a launch as the kernel's last parameters, and that memory."""
+        programs = max(0, min(x, y, z)) and x * y * z * (self.kernel.values.get("num_ctas") or 1)
         allocate = current_allocator()
         memory: list[Any] = []
         for kind, (size, align) in zip(("global", "profile"), self.scratch):
-            if not size:
+            if not size or not programs:
                 memory.append(None)
             elif allocate is None:
                 memory.append(scratch_block(device, stream, kind, size * programs))
             else:
                 memory.append(allocate(size * programs, align, stream))
-        addresses = [0 if block is None else int(block.data_ptr()) for block in memory]
-        return memory, params[:-SCRATCH_BYTES] + struct.pack("<QQ", *addresses)
+        return struct.pack("<QQ", *(0 if block is None else int(block.data_ptr()) for block in memory)), memory
 
     def ending(self, device: Any) -> Ending | None:
-        """What quick launchers end with; None where a launch takes more than a call."""
-        if settings.nvidia.launch_blocking or any(size for size, _ in self.scratch):
+        """What quick launches end with; None where a launch takes more than a call."""
+        if settings.nvidia.launch_blocking:
             return None
-        function = self.on(device)
+        function, native = self.on(device), native_launch()
+        if native is None:
+            return None
         only = function.cuda.device_count == 1
         places = {
-            "torch": "{x}.is_cuda" if only else f"{{x}}.get_device() == {device}",
-            "pointer": f"_tt_place_of({{x}}) == {device}",
+            "torch": (attrgetter("is_cuda"), True) if only else (methodcaller("get_device"), device),
+            "pointer": (place_of, device),
         }
-        names = {"_tt_place_of": place_of, "_tt_stream": devices.stream_function()}
+        words = {"launch": native.launch, "state": ctypes.addressof(function.state), **_stream_words(device)}
+        if self._needs_scratch:
+            words["scratch"] = partial(self._allocate, device)
+        rows = list(_torch_rows())
+        if not only and not any(isinstance(ty, str) and ty[0] in "*t" for ty in self.packer.types):
+            rows.append({"check": "holds", "call": _current_device, "object": None, "expected": device})
         report = partial(_fail, function)
         return Ending(
-            self.packer.layout, places, function.launch, f"_tt_stream({device})", report, names, self.packer.encoders
+            self.packer, device, (CUDA, device), only, places, words, report, function, rows, self.packer.encoders
         )
+
+
+def _stream_words(device: int) -> dict[str, Any]:
+    """The fields of a plan that say how to find the current stream of a GPU."""
+    torch = devices.torch_cuda()
+    if torch is None:
+        return {"stream_kind": 0}
+    address = stream_function_address(device, devices.current_stream(device))
+    if address:
+        return {"stream_kind": 1, "stream_call": address, "stream_argument": device}
+    return {"stream_kind": 2, "stream_call": devices.stream_function(), "stream_argument": device}
+
+
+def _torch_rows() -> Iterator[Row]:
+    """Without torch, what holds while nobody has imported it: it knows another current stream."""
+    if "torch" not in sys.modules:
+        yield {"check": "entry", "object": sys.modules, "place": "torch"}
+
+
+def _current_device(_: Any) -> int:
+    return devices.current_device()
 
 
 def _encode(*arguments: Any) -> bytes:
@@ -134,8 +174,8 @@ def _encode(*arguments: Any) -> bytes:
     return encode_tiled(library(), *arguments)
 
 
-def _fail(function: LoadedFunction, status: int, grid: Any) -> None:
-    function.fail(status, normalize_grid(grid, None, function.name))
+def _fail(function: LoadedFunction, x: int, y: int, z: int, stream: int, status: int) -> None:
+    function.fail(status, (x, y, z))
 
 
 def _wait_for_makers(function: LoadedFunction, arrays: Sequence[ArrayInfo], stream: int) -> None:

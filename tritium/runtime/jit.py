@@ -13,23 +13,23 @@ from typing import Any, Generic, TypeVar, overload
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..frontend.callee import SourceFunction
 from ..support import TritiumError, settings
+from ..support.lazy import LazyModule
 from .arrays import HOST, MockTensor, TensorWrapper, reinterpret
 from .async_compile import FutureKernel, active_mode
-from .binder import MISS, MISSING, make_binder
+from .binder import MISSING, make_binder
+from .blame import at_parameter
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .placement import only_host, place
-from .quick import quick_launcher
+from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
+from .stream import stream_handle
 
 __all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "jit", "reinterpret"]
 
 T = TypeVar("T")
 
-_RECENT = 4  # kinds of arguments between which a program may go back and forth at little cost
-
-# keywords of a launch that say how to launch, not what to compile
-_LAUNCH_ONLY = ("stream", "device", "device_type")
+_plan = LazyModule(".quick.plan", __package__)
 
 
 class KernelInterface(Generic[T]):
@@ -71,18 +71,15 @@ class _DeviceCaches(defaultdict[Any, Any]):
         super().__delitem__(device)
 
 
-def _always_miss(*args: Any) -> Any:
-    return MISS
-
-
 class _Specialization:
-    """One compiled kernel of a function, and the quick ways to launch it, by the classes of the arguments."""
+    """One compiled kernel of a function, and its plans of quick launches, by call and the classes of the arguments."""
 
-    __slots__ = ("generation", "kernel", "quick")
+    __slots__ = ("generation", "kernel", "once", "plans")
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel  # compiled, or a FutureKernel
-        self.quick: dict[tuple[type, ...], Callable[..., Any] | None] = {}
+        self.plans: dict[Any, Any] = {}
+        self.once: set[Any] = set()  # kinds that were launched
         self.generation = -1
 
 
@@ -116,8 +113,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         self.device_caches: dict[Any, tuple[dict[Any, _Specialization], Any]] = _DeviceCaches(self._device_cache)
         self._lock = threading.RLock()
         self._binder: Any = None
-        self._quick: list[Callable[..., Any]] = []  # the one that worked last
-        self._recent: list[Callable[..., Any]] = []  # others worth a try
+        self._at: Any = None  # makes what `kernel[grid]` is
+        self._table: LaunchTable | None = None
         self._rules: list[ParameterRule] = []
         self._globals: list[tuple[str, Any, dict[str, Any]]] | None = None
         self.kernel: None = None
@@ -136,8 +133,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             with self._lock:
                 self._globals = None
                 self.device_caches.clear()
-                self._quick[:] = [_always_miss]  # the launcher holds this very list
-                self._recent = []
+                if self._table is not None:
+                    self._table.clear()
 
     @property
     def src(self) -> str:
@@ -168,13 +165,13 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     # -- launching ----------------------------------------------------------------------------------------------------
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        return partial(self._binder or self._prepare(), grid)
+        return (self._at or self._prepare())(grid)  # type: ignore[no-any-return]
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """Launch (or with `warmup` only compile); the compiled kernel is returned."""
         if warmup:
             kwargs["warmup"] = True
-        return (self._binder or self._prepare())(grid, *args, **kwargs)
+        return self[grid](*args, **kwargs)
 
     def create_binder(self) -> None:
         """Prepare for launches; happens by itself at the first."""
@@ -182,37 +179,31 @@ class JITFunction(SourceFunction, KernelInterface[T]):
 
     def _prepare(self) -> Any:
         with self._lock:
-            if self._binder is None:
+            if self._at is None:
                 self._rules = parameter_rules(self.params, self.do_not_specialize, self.do_not_specialize_on_alignment)
-                self._quick = [_always_miss]
-                self._binder = make_binder(self.fn.__name__, self.params, self._quick, self._launch)
-        return self._binder
+                self._binder = make_binder(self.fn.__name__, self.params)
+                self._table = LaunchTable(self._launch)
+                self._at = self._table.at
+        return self._at
 
-    def _launch(self, grid: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Launch with a value for every parameter (MISSING where none was given) and a dict of other keywords."""
+    def _launch(self, grid: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Launch in any way; later launches of the same kind take the table's plan."""
+        values, options = self._binder(*args, **kwargs)
         try:
-            return self._launch_any(grid, args, options)
+            return self._launch_any(grid, values, options, Call(len(args), tuple(kwargs)))
         except TritiumError as error:
             if settings.compilation.front_end_debugging:
                 raise
             # what the compiler was doing is of no use to the user: the text says what is wrong, and where
             raise error.with_traceback(None) from error.__cause__
 
-    def _launch_any(self, grid: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        for quick in self._recent:
-            result = quick(grid, *args, options)
-            if result is not MISS:
-                self._quick[0] = quick
-                return result
-        warmup = False
-        if options:
-            options = dict(options)
-            warmup = options.pop("warmup", False)
-            for name in _LAUNCH_ONLY:
-                options.pop(name, None)
+    def _launch_any(self, grid: Any, args: tuple[Any, ...], given: dict[str, Any], call: Call) -> Any:
+        """Launch with a value for every parameter (MISSING where none was given) and a dict of other keywords."""
+        warmup = given.get("warmup", False)
+        options = {name: value for name, value in given.items() if name not in LAUNCH_ONLY}
         if MISSING in map(id, args):
             self._complain_missing(args, options)
-        pairs = [specialize(value, rule) for value, rule in zip(args, self._rules)]
+        pairs = self._specialize(args)
         served = self._served(args, pairs)
         found = self._find(served, args, pairs, options, warmup)
         if found is None:
@@ -222,8 +213,28 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             return found.kernel
         for hook in self.pre_run_hooks:
             hook(*args, **options)
-        self._run(served, found, grid, args, pairs, options)
+        enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
+        self._run(served, found.kernel, grid, args, options, self._stream(given))
+        if not (enter or leave or self.pre_run_hooks):
+            self._remember(served.device, found, args, [key for _, key in pairs], given, call)
         return found.kernel
+
+    def _specialize(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+        """(type, key) of each argument; an error shows the parameter in the source."""
+        pairs = []
+        for value, rule in zip(args, self._rules):
+            try:
+                pairs.append(specialize(value, rule))
+            except ArgumentError as error:
+                raise at_parameter(self, rule.name, error) from None
+        return pairs
+
+    def _stream(self, given: dict[str, Any]) -> int | None:
+        """The stream that a launch names."""
+        try:
+            return stream_handle(given.get("stream"))
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.__name__}: {error}") from None  # type: ignore[attr-defined]
 
     def _place(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> int | None:
         """Where the arguments are that are not compile-time values."""
@@ -282,41 +293,52 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     def _run(
         self,
         served: Place,
-        found: _Specialization,
+        kernel: CompiledKernel,
         grid: Any,
         args: tuple[Any, ...],
-        pairs: list[tuple[Any, Any]],
         options: dict[str, Any],
+        stream: int | None,
     ) -> None:
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
-        kernel = found.kernel
         if callable(grid):
             grid = grid({**{rule.name: value for rule, value in zip(self._rules, args)}, **options})
-        if enter or leave:
-            metadata = _HookMetadata(kernel, grid, args, served)
-            enter(metadata)
-            kernel.launcher(grid, args)
-            leave(metadata)
+        if not (enter or leave):
+            kernel.launcher(grid, args, stream)
             return
-        kernel.launcher(grid, args)
-        if not self.pre_run_hooks:
-            self._remember(served.device, found, args, [key for _, key in pairs], options)
+        metadata = _HookMetadata(kernel, grid, args, served, stream)
+        enter(metadata)
+        kernel.launcher(grid, args, stream)
+        leave(metadata)
 
     def _remember(
-        self, device: Any, found: _Specialization, args: tuple[Any, ...], keys: list[Any], options: dict[str, Any]
+        self,
+        device: Any,
+        found: _Specialization,
+        args: tuple[Any, ...],
+        keys: list[Any],
+        given: dict[str, Any],
+        call: Call,
     ) -> None:
-        """Try the quick way for arguments like these at the next launch."""
+        """Have the table try a plan for launches like this one first."""
+        if self._table is None or any(p.takes_rest for p in self.params):
+            return
         if found.generation != settings.generation.value:
             found.generation = settings.generation.value
-            found.quick.clear()
-        classes = tuple(map(type, args))
-        if classes not in found.quick:
+            found.plans.clear()
+            found.once.clear()
+        kind = call, tuple(map(type, args)), tuple(map(type, given.values()))
+        if kind not in found.once:
+            found.once.add(kind)  # what happens once may be all that happens
+            return
+        if kind not in found.plans:
             global_values = self._globals or ()
-            found.quick[classes] = quick_launcher(found.kernel, device, self._rules, args, keys, options, global_values)
-        quick = found.quick[classes]
-        if quick is not None:
-            self._quick[0] = quick
-            self._recent = [quick, *(q for q in self._recent if q is not quick)][:_RECENT]
+            found.plans[kind] = _plan.quick_plan(
+                found.kernel, device, self._rules, args, keys, given, call, global_values
+            )
+        plan = found.plans[kind]
+        if plan is not None:
+            self._table.put(plan)
+            self._at = self._table.at
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
@@ -428,15 +450,20 @@ class _FunctionInfo:
 class _HookMetadata:
     """What launch hooks are given; `get()` makes the dict."""
 
-    def __init__(self, kernel: CompiledKernel, grid: Any, args: Sequence[Any], served: Place) -> None:
+    def __init__(
+        self, kernel: CompiledKernel, grid: Any, args: Sequence[Any], served: Place, stream: int | None
+    ) -> None:
         self.kernel = kernel
         self.grid = grid
         self.args = args
         self.served = served
+        self.stream = stream
 
     def get(self) -> dict[str, Any]:
         """The launch as a dict: name, function, stream, and what the kernel's `launch_metadata` adds."""
-        stream = self.served.driver.get_current_stream(self.served.device)
+        stream = self.stream
+        if stream is None:
+            stream = self.served.driver.get_current_stream(self.served.device)
         return self.kernel.launch_metadata(self.grid, stream, *self.args)
 
 

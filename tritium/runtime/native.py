@@ -22,5 +22,4 @@ def native_launch() -> Native | None:
     except BackendError:
         return None
     loaded.keep_forever()  # launchers may be called while the interpreter ends
-    method, recent, launches = map(loaded.address, ("tt.method", "tt.recent", "tt.launches"))
-    return Native(method, recent, launches, loaded)
+    return Native(*map(loaded.address, ("tt.method", "tt.cuda_launch", "tt.recent", "tt.launches")), loaded)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..support.lazy import LazyModule
-from .arrays import HOST, ArrayInfo, describe, extent
+from .arrays import HOST, ArrayInfo, describe, extent, stands_for_tensor
 from .errors import ArgumentError
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import MapEncoder
@@ -29,6 +29,7 @@ __all__ = [
     "all_arguments",
     "bits_of_bf16",
     "bytes_address",
+    "padded",
 ]
 
 _pointers = LazyModule(".pointers", __package__)
@@ -76,6 +77,15 @@ def _half(value: float) -> float:
 _FLOATS: dict[str, Callable[[float], Any]] = {"fp64": float, "fp32": _single, "fp16": _half, "bf16": bits_of_bf16}
 
 
+def padded(codes: Sequence[str], places: Sequence[tuple[int, int]]) -> str:
+    """The `struct` format of values at their places, without what is in front of the first."""
+    parts, at = [], places[0][0] if places else 0
+    for code, (start, size) in zip(codes, places):
+        parts.append(f"{start - at}x{code}" if start > at else code)
+        at = start + size
+    return "".join(parts)
+
+
 class Layout:
     """Where the CPU finds arguments: a slot of 8 bytes each."""
 
@@ -93,9 +103,29 @@ class Layout:
             return [_MAP, *"i" * rank, *"q" * rank]
         return [*"Q" + "qq" * rank, *("i" * rank + "q" * rank if self.attributes else "")]
 
+    def places(self, codes: Sequence[str]) -> list[tuple[int, int]]:
+        """(first byte, size) of each value, from their codes."""
+        found, at = [], 0
+        for code in codes:
+            size = struct.calcsize(f"<{code}")
+            at += self._gap(at, code, size)
+            found.append((at, size))
+            at += size
+        return found
+
+    def _gap(self, at: int, code: str, size: int) -> int:
+        """Unused bytes at `at`, in front of a value."""
+        return 0
+
+    def _tail(self, end: int) -> int:
+        """Bytes behind the last value."""
+        return 0
+
     def format(self, codes: Sequence[str]) -> str:
         """The `struct` format of all arguments, from their codes."""
-        return "<" + "".join(codes)
+        places = self.places(codes)
+        end = sum(places[-1]) if places else 0
+        return f"<{padded(codes, places)}{self._tail(end)}x"
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
         """The address of an array for a kernel on `device`; ArgumentError if that cannot reach it."""
@@ -130,17 +160,11 @@ class Parameters(Layout):
             found = found.upper() if ty[0] == "u" else found
         return found
 
-    def format(self, codes: Sequence[str]) -> str:
-        parts, at = ["<"], 0
-        for code in codes:
-            size = struct.calcsize(f"<{code}")
-            align = _MAP_ALIGNMENT if code == _MAP else size
-            gap = -(self.base + at) % align
-            if gap:
-                parts.append(f"{gap}x")
-            parts.append(code)
-            at += gap + size
-        return "".join(parts) + f"{-(self.base + at) % 8 + SCRATCH_BYTES}x"
+    def _gap(self, at: int, code: str, size: int) -> int:
+        return -(self.base + at) % (_MAP_ALIGNMENT if code == _MAP else size)
+
+    def _tail(self, end: int) -> int:
+        return -(self.base + end) % 8 + SCRATCH_BYTES
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
         if info.device == HOST:
@@ -180,13 +204,16 @@ class Packer:
         self.types = list(types)
         self.layout = layout
         self.encoders = list(encoders)
-        codes: list[str] = []
+        self.codes: list[str] = []
         self.labels: list[str] = []
+        self.spans: list[slice] = []  # of the codes, for each parameter
         mapped = iter([e is not None for e in self.encoders])
         for name, ty in zip(self.names, self.types):
             found = list(_codes(ty, layout, mapped))
-            codes += found
+            self.spans.append(slice(len(self.codes), len(self.codes) + len(found)))
+            self.codes += found
             self.labels += [name] * len(found)
+        codes = self.codes
         self.slots = len(codes)
         block = struct.Struct(layout.format(codes))
         self.size = block.size
@@ -228,6 +255,11 @@ class _Found(NamedTuple):
         if info is None:
             cls = type(value).__name__
             raise ArgumentError(f"argument {name!r}: the kernel was compiled for an array, not a {cls}")
+        if not info.address and stands_for_tensor(info.owner):
+            raise ArgumentError(
+                f"argument {name!r}: a {type(info.owner).__name__} only stands for a tensor and has no memory\n"
+                "hint: launch with the tensor itself (outside of tracing), or compile only, with warmup()"
+            )
         self.values.append(self.layout.address(info, name, self.device))
         self.arrays.append(info)
 

@@ -70,17 +70,17 @@ def load_pool(futex: bool) -> Pool:
     return Pool(load_text("pool", text))
 
 
-def load_text(name: str, text: str) -> LoadedObject:
+def load_text(name: str, text: str, level: int = 0) -> LoadedObject:
     """Load LLVM text written for any machine of this architecture; its object is kept on disk under `name` and a hash.
 
+    Text that is written with care needs no optimization (`level` 0): the first process of all waits 40 ms less.
     BackendError on machines without a CPU backend.
     """
     target = _pool_target()
-    record = f"{name}-" + sha256(f"{target.key}\n{text}".encode()).hexdigest()[:24]
+    record = f"{name}-" + sha256(f"{target.key}\n{level}\n{text}".encode()).hexdigest()[:24]
     code = read_record(record)
     if code is None:
-        # level 0: written by hand, it launches as fast as optimized, and the first process of all waits 40 ms less
-        code = compile_llvm(text, target, 0).object
+        code = compile_llvm(text, target, level).object
         write_record(record, code)
     return load_object(code)
 

@@ -126,6 +126,7 @@ class Native(NamedTuple):
     """Where the loaded code of `launch_text` is: addresses, and what keeps them valid."""
 
     method: int
+    launch: int
     recent: int
     launches: int
     keep: Any

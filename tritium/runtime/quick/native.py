@@ -1,0 +1,218 @@
+"""Plans of launches as native code reads them (`call_ir`), and that code.
+
+All structures are arrays of 64-bit words. A word that stands for a Python object is its address: the plan keeps it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from ...backends.cpu.pool import load_text
+from ...backends.errors import BackendError
+from ...support import settings
+from .ending import Row
+from .text import FIELDS, FRAME_HEAD, quick_text
+
+__all__ = ["Native", "Plan", "native_quick"]
+
+_LEVEL = 2  # of LLVM's effort: 60 ms once a machine, for a fifth of a launch with many arguments
+
+_GENERATION_OFFSET = object.__basicsize__  # where CPython keeps an object's only slot
+
+_tp_call, _tp_clear, _tp_dealloc, _tp_doc, _tp_traverse, _tp_members = 50, 51, 52, 56, 71, 72  # CPython's typeslots.h
+_HAVE_VECTORCALL, _HAVE_GC, _NO_INSTANCES = 1 << 11, 1 << 14, 1 << 7
+_OBJECT, _SIZE, _READ_ONLY = 16, 19, 1  # kinds of members: Py_T_OBJECT_EX, Py_T_PYSSIZET
+
+
+_new_function = ctypes.pythonapi.PyCFunction_NewEx
+_new_function.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
+_new_function.restype = ctypes.py_object
+
+
+class _Slot(ctypes.Structure):
+    """`PyType_Slot`"""
+
+    _fields_ = [("number", ctypes.c_int), ("value", ctypes.c_void_p)]
+
+
+class _Member(ctypes.Structure):
+    """`PyMemberDef`"""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int),
+        ("offset", ctypes.c_ssize_t),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
+
+
+class _Spec(ctypes.Structure):
+    """`PyType_Spec`"""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("size", ctypes.c_int),
+        ("item_size", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("slots", ctypes.POINTER(_Slot)),
+    ]
+
+
+def _offset(structure: str, name: str) -> int:
+    return 8 * FIELDS[structure].index(name)
+
+
+class Native:
+    """The loaded code of `quick_text`, and the type of what `kernel[grid]` is."""
+
+    def __init__(self) -> None:
+        loaded = load_text("quick", quick_text(), _LEVEL)
+        loaded.keep_forever()  # objects of the type may outlive all modules
+        self.address = loaded.address
+        self._drop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address("tt.drop"))
+        self.type = self._make_type()
+
+    def _make_type(self) -> Any:
+        self._members = (_Member * 3)(
+            (b"__vectorcalloffset__", _SIZE, _offset("site", "vectorcall"), _READ_ONLY, None),
+            (b"grid", _OBJECT, _offset("site", "grid"), _READ_ONLY, b"The grid that it launches with."),
+        )
+        call = ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p).value
+        doc = ctypes.c_char_p(b"A kernel with a grid: called with the kernel's arguments, it launches.")
+        self._slots = (_Slot * 7)(
+            (_tp_call, call),
+            *((n, self.address(f"tt.{s}")) for n, s in ((_tp_clear, "clear"), (_tp_dealloc, "dealloc"))),
+            (_tp_traverse, self.address("tt.traverse")),
+            (_tp_members, ctypes.addressof(self._members)),
+            (_tp_doc, ctypes.cast(doc, ctypes.c_void_p).value),
+        )
+        size, flags = 8 * len(FIELDS["site"]), _HAVE_VECTORCALL | _HAVE_GC | _NO_INSTANCES
+        self._spec = _Spec(b"tritium.runtime.Launch", size, 0, flags, self._slots)
+        make = ctypes.pythonapi.PyType_FromSpec
+        make.argtypes, make.restype = (ctypes.c_void_p,), ctypes.py_object
+        return make(ctypes.addressof(self._spec))
+
+    def table(self, owner: Any, slow: Callable[..., Any]) -> tuple[Any, Callable[[Any], Any]]:
+        """The words of an empty table that belongs to `owner`, and its function `at`."""
+        words = (ctypes.c_int64 * len(FIELDS["table"]))()
+        for name, value in {"slow": slow, "owner": owner, "type": self.type}.items():
+            words[FIELDS["table"].index(name)] = id(value)
+        return words, _new_function(self.address("tt.at_method"), ctypes.addressof(words), owner)
+
+    def drop(self, words: Any) -> None:
+        """Free what a table keeps for its next launch."""
+        self._drop(ctypes.addressof(words))
+
+
+@lru_cache(maxsize=1)
+def native_quick() -> Native | None:
+    """The code of quick launches; None in other Pythons, and on machines that the CPU's backend makes no code for."""
+    generation = settings.generation
+    if sys.implementation.name != "cpython":
+        return None
+    if ctypes.c_void_p.from_address(id(generation) + _GENERATION_OFFSET).value != id(generation.value):
+        return None
+    try:
+        return Native()
+    except BackendError:
+        return None
+
+
+class Plan:
+    """One kind of launch: how it is called, what its arguments must be, how it ends.
+
+    `keywords` are the names of the arguments behind the `positional` ones. `rows` has one for each argument in the
+    order of the call, then others that look at no argument. `template` are the parameters with all that no argument
+    changes; `names` and `defaults` make the dict that a grid's function is called with (None: not in it). `ending` has
+    the other fields of a plan; `keep` is what their addresses are of.
+    """
+
+    def __init__(
+        self,
+        native: Native,
+        positional: int,
+        keywords: Sequence[str],
+        rows: Sequence[Row],
+        template: bytes,
+        names: Sequence[str | None],
+        defaults: dict[str, Any],
+        ending: Mapping[str, Any],
+        keep: Any = None,
+    ) -> None:
+        self.native = native
+        self._keep: list[Any] = [keep]
+        generation = settings.generation
+        self._words = self._structure(
+            "plan",
+            {
+                "owner": id(self),
+                "generation_at": id(generation) + _GENERATION_OFFSET,
+                "generation": generation.value,
+                "positional": positional,
+                "keywords": len(keywords),
+                "keyword_names": self._objects(keywords),
+                "rows": self._rows(native, rows),
+                "count": len(rows),
+                "template": self._bytes(template),
+                "bytes": len(template),
+                "names": self._objects(names),
+                "defaults": defaults,
+                **ending,
+            },
+            objects={"generation", "stream_argument"} if ending.get("stream_kind") == 2 else {"generation"},
+        )
+
+    @property
+    def address(self) -> int:
+        """Of the structure."""
+        return ctypes.addressof(self._words)
+
+    def _word(self, value: Any, as_object: bool = False) -> int:
+        """An integer is itself, all else the address of the object."""
+        if type(value) is int and not as_object:
+            return value if value < 1 << 63 else value - (1 << 64)
+        self._keep.append(value)
+        return id(value)
+
+    def _structure(self, name: str, values: Mapping[str, Any], objects: set[str]) -> Any:
+        words = (ctypes.c_int64 * len(FIELDS[name]))()
+        for i, field in enumerate(FIELDS[name]):
+            if field in values:
+                words[i] = self._word(values[field], field in objects)
+        return words
+
+    def _kept(self, array: Any) -> int:
+        self._keep.append(array)
+        return ctypes.addressof(array)
+
+    def _objects(self, values: Sequence[Any]) -> int:
+        return self._kept((ctypes.c_int64 * (len(values) + 1))(*(0 if v is None else self._word(v) for v in values)))
+
+    def _bytes(self, data: bytes) -> int:
+        return self._kept(ctypes.create_string_buffer(data, len(data) + 1))
+
+    def _rows(self, native: Native, rows: Sequence[Row]) -> int:
+        words = (ctypes.c_int64 * (len(FIELDS["row"]) * len(rows) + 1))()
+        for number, row in enumerate(rows):
+            values = {**row, "check": native.address(f"tt.row_{row['check']}"), "at": row.get("at", 0) + FRAME_HEAD}
+            found = self._structure("row", values, _object_fields(row))
+            ctypes.memmove(ctypes.addressof(words) + number * ctypes.sizeof(found), found, ctypes.sizeof(found))
+        return self._kept(words)
+
+
+_OBJECTS = {  # fields that may hold an int as an object
+    "equal": {"object"},
+    "is": {"object"},
+    "entry": {"expected"},
+    "holds": {"expected", "object"},
+    "array": {"expected"},
+}
+
+
+def _object_fields(row: Row) -> set[str]:
+    return _OBJECTS.get(row["check"], set())

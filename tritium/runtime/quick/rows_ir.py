@@ -1,0 +1,407 @@
+"""What an argument must be, and its bits, as LLVM text (see `text`).
+
+A row's function takes (row, value, frame): 0 if the value is as expected, and then its bits stand in the frame, which
+is the grid, the stream and a copy of the parameters. Nothing is left raised, and nothing is allocated.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ROWS"]
+
+ROWS = """
+; The bits of an argument into the parameters
+define internal void @tt.store(ptr %row, ptr %frame, i64 %v) {
+entry:
+  %at = get i64 %row.at
+  %size = get i64 %row.size
+  %to = getelementptr i8, ptr %frame, i64 %at
+  switch i64 %size, label %eight [ i64 4, label %four
+                                   i64 2, label %two
+                                   i64 1, label %one ]
+eight:
+  store i64 %v, ptr %to, align 1
+  ret void
+four:
+  %v4 = trunc i64 %v to i32
+  store i32 %v4, ptr %to, align 1
+  ret void
+two:
+  %v2 = trunc i64 %v to i16
+  store i16 %v2, ptr %to, align 1
+  ret void
+one:
+  %v1 = trunc i64 %v to i8
+  store i8 %v1, ptr %to
+  ret void
+}
+
+; Store what is divisible as the row wants it: by 16 (mask 15, want 0), not by 16 (15, 1), either (0, 0)
+define internal i32 @tt.divisible(ptr %row, ptr %frame, i64 %v) {
+entry:
+  %mask = get i64 %row.mask
+  %want = get i64 %row.want
+  %low = and i64 %v, %mask
+  %some = icmp ne i64 %low, 0
+  %found = zext i1 %some to i64
+  %right = icmp eq i64 %found, %want
+  br i1 %right, label %good, label %bad
+good:
+  call void @tt.store(ptr %row, ptr %frame, i64 %v)
+  ret i32 0
+bad:
+  ret i32 1
+}
+
+define internal i1 @tt.of_type(ptr %row, ptr %value) {
+  %list = getelementptr i8, ptr %value, i64 0
+  %found = get ptr %list.type
+  %type = get ptr %row.type
+  %same = icmp eq ptr %found, %type
+  ret i1 %same
+}
+
+; This very object
+define i32 @tt.row_is(ptr %row, ptr %value, ptr %frame) {
+  %object = get ptr %row.object
+  %other = icmp ne ptr %value, %object
+  %result = zext i1 %other to i32
+  ret i32 %result
+}
+
+; An object of the same type and value
+define i32 @tt.row_equal(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %object = get ptr %row.object
+  %same = icmp eq ptr %value, %object
+  br i1 %same, label %yes, label %look
+look:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %compare, label %no
+compare:
+  %equal = call i32 @PyObject_RichCompareBool(ptr %value, ptr %object, i32 2)
+  %one = icmp eq i32 %equal, 1
+  br i1 %one, label %yes, label %no
+yes:
+  ret i32 0
+no:
+  call void @PyErr_Clear()
+  ret i32 1
+}
+
+; A float of the same bits
+define i32 @tt.row_bits(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %compare, label %no
+compare:
+  %v = call double @PyFloat_AsDouble(ptr %value)
+  %bits = bitcast double %v to i64
+  %known = get i64 %row.low
+  %same = icmp eq i64 %bits, %known
+  br i1 %same, label %yes, label %no
+yes:
+  ret i32 0
+no:
+  ret i32 1
+}
+
+; An int between low and high; where `call` is not 0 it may not be `object`, where `expected` is not, fit into 32 bits
+define i32 @tt.row_integer(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %over = alloca i32, align 4
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %read, label %no
+no:
+  ret i32 1
+read:
+  %v = call i64 @PyLong_AsLongLongAndOverflow(ptr %value, ptr %over)
+  %overflow = load i32, ptr %over
+  %fits = icmp eq i32 %overflow, 0
+  %low = get i64 %row.low
+  %high = get i64 %row.high
+  %above = icmp sge i64 %v, %low
+  %below = icmp sle i64 %v, %high
+  %inside = and i1 %above, %below
+  %number = and i1 %fits, %inside
+  br i1 %number, label %special, label %no
+special:
+  %not_one = get i64 %row.object
+  %excluded = icmp eq i64 %v, %not_one
+  %guards = get i64 %row.call
+  %guarded = icmp ne i64 %guards, 0
+  %constant = and i1 %excluded, %guarded
+  %wide = get i64 %row.expected
+  %only_wide = icmp ne i64 %wide, 0
+  %short = trunc i64 %v to i32
+  %again = sext i32 %short to i64
+  %narrow = icmp eq i64 %again, %v
+  %too_narrow = and i1 %only_wide, %narrow
+  %other = or i1 %constant, %too_narrow
+  br i1 %other, label %no, label %keep
+keep:
+  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  ret i32 %result
+}
+
+; An int of 64 bits without a sign, at least low
+define i32 @tt.row_unsigned(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %read, label %no
+no:
+  ret i32 1
+read:
+  %v = call i64 @PyLong_AsUnsignedLongLong(ptr %value)
+  %largest = icmp eq i64 %v, -1
+  br i1 %largest, label %sure, label %range
+sure:                                                  ; the largest, or an error
+  call void @PyErr_Clear()
+  ret i32 1
+range:
+  %low = get i64 %row.low
+  %above = icmp uge i64 %v, %low
+  %not_one = get i64 %row.object
+  %excluded = icmp eq i64 %v, %not_one
+  %guards = get i64 %row.call
+  %guarded = icmp ne i64 %guards, 0
+  %constant = and i1 %excluded, %guarded
+  %different = xor i1 %constant, true
+  %good = and i1 %above, %different
+  br i1 %good, label %keep, label %no
+keep:
+  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  ret i32 %result
+}
+
+; A float, as 32 or 64 bits
+define i32 @tt.row_float(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %read, label %no
+no:
+  ret i32 1
+read:
+  %v = call double @PyFloat_AsDouble(ptr %value)
+  %size = get i64 %row.size
+  %double = icmp eq i64 %size, 8
+  br i1 %double, label %whole, label %single
+whole:
+  %bits = bitcast double %v to i64
+  call void @tt.store(ptr %row, ptr %frame, i64 %bits)
+  ret i32 0
+single:
+  %short = fptrunc double %v to float
+  %bits4 = bitcast float %short to i32
+  %wide = zext i32 %bits4 to i64
+  call void @tt.store(ptr %row, ptr %frame, i64 %wide)
+  ret i32 0
+}
+
+define i32 @tt.row_bool(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %read, label %no
+no:
+  ret i32 1
+read:
+  %true = icmp eq ptr %value, @_Py_TrueStruct
+  %v = zext i1 %true to i64
+  call void @tt.store(ptr %row, ptr %frame, i64 %v)
+  ret i32 0
+}
+
+; A NumPy array, read where its structure has address and element type
+define i32 @tt.row_numpy(ptr %row, ptr %array, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %array)
+  br i1 %alike, label %read, label %no
+no:
+  ret i32 1
+read:
+  %dtype = get ptr %array.dtype
+  %known = get ptr %row.object
+  %same = icmp eq ptr %dtype, %known
+  br i1 %same, label %address, label %no
+address:
+  %v = get i64 %array.data
+  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  ret i32 %result
+}
+
+; One of torch's functions about a tensor, by its number
+define internal i64 @tt.torch(ptr %functions, i64 %number, ptr %tensor) alwaysinline {
+  %found = alloca i64, align 8
+  store i64 0, ptr %found
+  %at = getelementptr i64, ptr %functions, i64 %number
+  %function = load ptr, ptr %at
+  %status = call i32 %function(ptr %tensor, ptr %found)
+  %value = load i64, ptr %found
+  %fine = icmp eq i32 %status, 0
+  %result = select i1 %fine, i64 %value, i64 -1
+  ret i64 %result
+}
+
+; A tensor of torch: element type (`low`), kind of device (`high`) and its index (`expected`; below 0: there is one)
+define i32 @tt.row_tensor(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %ask, label %no
+no:
+  ret i32 1
+ask:
+  %functions = get ptr %row.call
+  %offset = load i64, ptr %functions
+  %tensor = getelementptr i8, ptr %value, i64 %offset
+  %dtype = call i64 @tt.torch(ptr %functions, i64 2, ptr %tensor)
+  %known = get i64 %row.low
+  %same = icmp eq i64 %dtype, %known
+  br i1 %same, label %where, label %no
+where:
+  %device = call i64 @tt.torch(ptr %functions, i64 3, ptr %tensor)
+  %kind = get i64 %row.high
+  %here = icmp eq i64 %device, %kind
+  br i1 %here, label %which, label %no
+which:
+  %number = get i64 %row.expected
+  %single = icmp slt i64 %number, 0
+  br i1 %single, label %address, label %index
+index:
+  %found = call i64 @tt.torch(ptr %functions, i64 4, ptr %tensor)
+  %right = icmp eq i64 %found, %number
+  br i1 %right, label %address, label %no
+address:
+  %v = call i64 @tt.torch(ptr %functions, i64 1, ptr %tensor)
+  %refused = icmp eq i64 %v, -1
+  br i1 %refused, label %no, label %keep
+keep:
+  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  ret i32 %result
+}
+
+; An array by its attributes: place(value) is `expected`, value.dtype is `object`, call(value) the address
+define i32 @tt.row_array(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %place, label %no
+no:
+  call void @PyErr_Clear()
+  ret i32 1
+place:
+  %where = get ptr %row.place
+  %found = call ptr @PyObject_CallOneArg(ptr %where, ptr %value)
+  %unplaced = icmp eq ptr %found, null
+  br i1 %unplaced, label %no, label %placed
+placed:
+  call void @Py_DecRef(ptr %found)                      ; it is only compared
+  %expected = get ptr %row.expected
+  %here = icmp eq ptr %found, %expected
+  br i1 %here, label %kind, label %no
+kind:
+  %word = get ptr %row.low
+  %dtype = call ptr @PyObject_GetAttr(ptr %value, ptr %word)
+  %untyped = icmp eq ptr %dtype, null
+  br i1 %untyped, label %no, label %typed
+typed:
+  call void @Py_DecRef(ptr %dtype)
+  %known = get ptr %row.object
+  %same = icmp eq ptr %dtype, %known
+  br i1 %same, label %address, label %no
+address:
+  %result = call i32 @tt.row_address(ptr %row, ptr %value, ptr %frame)
+  ret i32 %result
+}
+
+; call(value) is the address, or None for a value of another kind
+define i32 @tt.row_address(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %ask, label %no
+no:
+  call void @PyErr_Clear()
+  ret i32 1
+ask:
+  %function = get ptr %row.call
+  %found = call ptr @PyObject_CallOneArg(ptr %function, ptr %value)
+  %failed = icmp eq ptr %found, null
+  br i1 %failed, label %no, label %look
+look:
+  %none = icmp eq ptr %found, @_Py_NoneStruct
+  br i1 %none, label %other, label %read
+other:
+  call void @Py_DecRef(ptr %found)
+  ret i32 1
+read:
+  %v = call i64 @PyLong_AsUnsignedLongLongMask(ptr %found)
+  call void @Py_DecRef(ptr %found)
+  %error = call ptr @PyErr_Occurred()
+  %good = icmp eq ptr %error, null
+  br i1 %good, label %keep, label %no
+keep:
+  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  ret i32 %result
+}
+
+; call(value) is the `size` bytes that the kernel takes, or None
+define i32 @tt.row_bytes(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %ask, label %no
+no:
+  call void @PyErr_Clear()
+  ret i32 1
+ask:
+  %function = get ptr %row.call
+  %found = call ptr @PyObject_CallOneArg(ptr %function, ptr %value)
+  %failed = icmp eq ptr %found, null
+  br i1 %failed, label %no, label %look
+look:
+  %none = icmp eq ptr %found, @_Py_NoneStruct
+  br i1 %none, label %other, label %measure
+other:
+  call void @Py_DecRef(ptr %found)
+  ret i32 1
+measure:
+  %bytes = call i64 @PyBytes_Size(ptr %found)
+  %size = get i64 %row.size
+  %right = icmp eq i64 %bytes, %size
+  br i1 %right, label %copy, label %other
+copy:
+  %from = call ptr @PyBytes_AsString(ptr %found)
+  %at = get i64 %row.at
+  %to = getelementptr i8, ptr %frame, i64 %at
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
+  call void @Py_DecRef(ptr %found)
+  ret i32 0
+}
+
+; The dict `object` has `expected` under the name `place` (null: nothing)
+define i32 @tt.row_entry(ptr %row, ptr %value, ptr %frame) {
+  %dict = get ptr %row.object
+  %name = get ptr %row.place
+  %found = call ptr @PyDict_GetItem(ptr %dict, ptr %name)
+  %expected = get ptr %row.expected
+  %other = icmp ne ptr %found, %expected
+  %result = zext i1 %other to i32
+  ret i32 %result
+}
+
+; call(object) is `expected`
+define i32 @tt.row_holds(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %function = get ptr %row.call
+  %object = get ptr %row.object
+  %found = call ptr @PyObject_CallOneArg(ptr %function, ptr %object)
+  %failed = icmp eq ptr %found, null
+  br i1 %failed, label %no, label %look
+look:
+  call void @Py_DecRef(ptr %found)                      ; it is only compared
+  %expected = get ptr %row.expected
+  %same = icmp eq ptr %found, %expected
+  br i1 %same, label %yes, label %no
+yes:
+  ret i32 0
+no:
+  call void @PyErr_Clear()
+  ret i32 1
+}
+"""

@@ -1,0 +1,63 @@
+"""The latest plans of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .native import Plan
+
+__all__ = ["LAUNCH_ONLY", "Call", "LaunchTable"]
+
+PLANS = 4  # kinds of launches between which a program may go back and forth at little cost
+
+LAUNCH_ONLY = ("stream", "device", "device_type", "warmup")
+"""Keywords of a launch that say how to launch, not what to compile."""
+
+
+class Call(NamedTuple):
+    """How a kernel was called: how many arguments by position, and the names of the others in order."""
+
+    positional: int
+    keywords: tuple[str, ...]
+
+
+class LaunchTable:
+    """The latest plans of a kernel. `at(grid)` makes what `kernel[grid]` is.
+
+    Called, that launches by the first plan that fits; where none does, it calls `slow(grid, *args, **kwargs)`. Before
+    the first plan it is plain Python, so that programs that launch each kernel once load no code for it.
+    """
+
+    def __init__(self, slow: Callable[..., Any]) -> None:
+        self._slow = slow
+        self._plans: dict[int, Plan] = {}  # all that the table may hold, by address
+        self._words: Any = None
+        self._native: Any = None
+        self.at: Callable[[Any], Any] = partial(partial, self._early)
+
+    def _early(self, grid: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """A launch by what `at` made before the first plan."""
+        launch = partial(self._slow, grid) if self._words is None else self.at(grid)
+        return launch(*args, **kwargs)
+
+    def put(self, plan: Plan) -> None:
+        """Try this plan first from now on."""
+        if self._words is None:
+            self._native = plan.native
+            self._words, self.at = plan.native.table(self, self._slow)
+        self._plans[plan.address] = plan
+        words = self._words
+        words[:PLANS] = [plan.address, *[p for p in words[:PLANS] if p and p != plan.address], *[0] * PLANS][:PLANS]
+
+    def clear(self) -> None:
+        """Forget all plans."""
+        if self._words is not None:
+            self._words[:PLANS] = [0] * PLANS  # one step, as other threads see it
+        self._plans.clear()
+
+    def __del__(self) -> None:
+        if self._words is not None:
+            self._native.drop(self._words)

@@ -1,0 +1,66 @@
+"""Quick launches as LLVM text: the structures that it reads, and what stands for the lines that read them.
+
+`get TYPE %x.field` and `put TYPE %v, %x.field` stand for a load and a store of a field of the structure that `%x` is
+called like (`FIELDS`); `$name` is a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ..grid import PROGRAMS
+from .call_ir import CALL
+from .grid_ir import GRID
+from .rows_ir import ROWS
+from .sites_ir import SITES
+from .table import PLANS
+
+__all__ = ["FIELDS", "FRAME_HEAD", "quick_text"]
+
+#: the 64-bit fields of each structure, in order
+FIELDS: Mapping[str, Sequence[str]] = {
+    "plan": (
+        "owner", "generation_at", "generation", "positional", "keywords", "keyword_names", "rows", "count", "template",
+        "bytes", "names", "defaults", "normalize", "launch", "state", "threads", "record_bytes", "stream_kind",
+        "stream_call", "stream_argument", "scratch", "kernel", "report",
+    ),
+    "row": ("check", "type", "at", "size", "low", "high", "mask", "want", "object", "call", "place", "expected"),
+    "table": (*(f"plan{i}" for i in range(PLANS)), "slow", "owner", "spare", "type"),
+    "site": ("references", "class", "vectorcall", "table", "owner", "grid"),
+    "frame": ("x", "y", "z", "stream"),
+    "list": ("references", "type", "count", "items"),  # PyTupleObject, PyObject
+    "array": ("references", "type", "data", "nd", "shape", "strides", "base", "dtype"),  # PyArrayObject
+}  # fmt: skip
+
+FRAME_HEAD = 64  # bytes of a frame in front of the parameters
+_NUMBERS = {"programs": PROGRAMS, "head": FRAME_HEAD, "plans": PLANS, "row_bytes": 8 * len(FIELDS["row"])}
+
+_GET = re.compile(r"^( *)(%\w+) = get (\w+) %(\w+)\.(\w+)(?: *;.*)?$", re.M)
+_PUT = re.compile(r"^( *)put (\w+) ([%@\w.]+), %(\w+)\.(\w+)(?: *;.*)?$", re.M)
+
+
+def quick_text() -> str:
+    """The module for the host."""
+    text = _GET.sub(_load, CALL + GRID + ROWS + SITES)
+    count = iter(range(1 << 20))
+    text = _PUT.sub(lambda m: _store(m, next(count)), text)
+    for name in sorted(_NUMBERS, key=len, reverse=True):
+        text = text.replace(f"${name}", str(_NUMBERS[name]))
+    return text
+
+
+def _field(structure: str, name: str) -> int:
+    return 8 * FIELDS[structure].index(name)
+
+
+def _load(m: re.Match[str]) -> str:
+    indent, to, ty, base, name = m.groups()
+    at = f"{indent}{to}.at = getelementptr i8, ptr %{base}, i64 {_field(base, name)}\n"
+    return f"{at}{indent}{to} = load {ty}, ptr {to}.at"
+
+
+def _store(m: re.Match[str], number: int) -> str:
+    indent, ty, value, base, name = m.groups()
+    at = f"{indent}%to{number} = getelementptr i8, ptr %{base}, i64 {_field(base, name)}\n"
+    return f"{at}{indent}store {ty} {value}, ptr %to{number}"
