@@ -118,9 +118,18 @@ class BaseBackend(ABC):
         """What a kernel's `asm` gives besides stages, when it is asked for: name -> function of the stages."""
         return {}
 
-    def analyse(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
-        """What a compiled kernel needs and does; BackendError where nothing here can tell."""
-        raise BackendError(f"kernels for {self.describe().backend} are not analysed, only those for cuda are")
+    def inspect(self, asm: Mapping[str, Any], metadata: Mapping[str, Any], launch: Any = None) -> Any:
+        """What a compiled kernel needs and does (with the floor of a `floor.Launch`); BackendError where nothing here
+        can tell."""
+        raise BackendError(f"kernels for {self.describe().backend} cannot be inspected, only those for cuda and cpu")
+
+    def listing(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+        """The machine code between the lines of the source; BackendError where nothing here can tell."""
+        raise BackendError(f"machine code for {self.describe().backend} cannot be listed, only that for cuda and cpu")
+
+    def located_options(self) -> dict[str, Any]:
+        """The options that have machine code name its lines, where it does not by itself."""
+        return {}
 
     def mismatch(self, stage: str, backend: str, arch: str, options: Any) -> Mismatch | None:
         """What speaks against compiling the text of `stage`, which says that it was made for `backend:arch` (of `arch`

@@ -70,6 +70,8 @@ class LazyStages(dict[str, Any]):
 
 
 _package = LazyModule(__name__.partition(".")[0])
+_compile = LazyModule(".compile", __package__)
+_floor = LazyModule("..backends.floor", __package__)
 _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
 
 
@@ -143,12 +145,32 @@ class CompiledKernel:
         """The machine code."""
         return self.asm[self.backend.binary_ext]
 
-    def analysis(self) -> Any:
-        """What the kernel needs and does: shared memory, registers, products, copies, bank conflicts, occupancy.
+    def inspect(
+        self, grid: tuple[int, ...] | None = None, arguments: Mapping[str, Any] | None = None, rates: Any = None
+    ) -> Any:
+        """What the kernel needs and does, and what makes it slow: a `backends.nvidia.inspection.Inspection`, or that of
+        `backends.cpu`. Nothing is run.
 
-        For NVIDIA GPUs, see `backends.nvidia.analyser.Analysis`; BackendError elsewhere. Nothing is run.
+        With a `grid` and `arguments` (by name: numbers, and for pointers arrays, shapes, or numbers of elements) it has
+        the floor of such a launch, on the usual chip of the target or a machine of other `rates` (`floor.Rates`).
+        BackendError for other targets; WorkError for arguments that the kernel has not.
         """
-        return self.backend.analyse(self.asm, self.values)
+        launch = None if grid is None else _floor.Launch(grid, arguments or {}, rates)
+        kernel = self._located()
+        return self.backend.inspect(kernel.asm, kernel.values, launch)
+
+    def listing(self) -> str:
+        """The machine code between the lines of the source that it comes from. BackendError where it cannot be read."""
+        kernel = self._located()
+        return self.backend.listing(kernel.asm, kernel.values)  # type: ignore[no-any-return]
+
+    def _located(self) -> CompiledKernel:
+        """The same code with lines: compiled again where they are left away for the sake of time."""
+        wanted = self.backend.located_options()
+        if all(self.values[name] == value for name, value in wanted.items()):
+            return self
+        options = {name: self.values[name] for name in self.backend.option_names() if name in self.values}
+        return _compile.compile(self.src, self.backend.target, {**options, **wanted})  # type: ignore[no-any-return]
 
     @property
     def loaded(self) -> Any:

@@ -13,9 +13,9 @@ from ..support import TritiumError
 from ..support.lazy import LazyModule
 from .run import run_module, run_script
 
-_analyse = LazyModule(".analyse", __package__)
 _compile = LazyModule(".compile", __package__)
 _demo = LazyModule(".demo", __package__)
+_inspection = LazyModule(".inspection", __package__)
 _link = LazyModule(".link", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
@@ -159,10 +159,11 @@ def _told(command: Callable[[], int]) -> int:
         return 2
 
 
-@app.command()
-def analyse(
+@app.command("analyse", hidden=True)  # its former name
+@app.command("inspect")
+def inspect(
     file: str = typer.Argument(..., metavar="FILE", help="FILE.py::KERNEL, or the text of a stage (k.ttir, k.ttgir)"),
-    target: str = typer.Option("cuda:90", help="cuda:80, cuda:90, …"),
+    target: str = typer.Option("", help="cuda:80, cuda:90, cpu, cpu:x86-64-v3, …; default: this machine"),
     signature: str = typer.Option("", help="types of the parameters in order: '*fp32:16, i32, 1024'"),
     constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
     num_warps: int = typer.Option(None, help="warps of a program"),
@@ -171,12 +172,19 @@ def analyse(
     option: Annotated[
         list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
     ] = None,
+    grid: str = typer.Option("", help="programs of a launch, 1024 or 64,32: tells the least time it can take"),
+    argument: Annotated[
+        list[str] | None,
+        typer.Option(help="an argument of that launch: n=1024, or for a pointer what it points to, x=4096x4096"),
+    ] = None,
+    listing: bool = typer.Option(False, "--listing", help="print machine code between the lines of the source"),
     json: bool = typer.Option(False, "--json", help="print a JSON object"),
 ) -> None:
-    """Tell what a kernel needs and does: memory, registers, products, copies, bank conflicts, occupancy."""
+    """Tell what a kernel needs and does, and what makes it slow: registers, memory, instructions, occupancy, floor."""
     options = _options(option, num_warps, num_stages, num_ctas)
     request = _compile.Request(file, target, signature, constants, options=options)
-    raise SystemExit(_analyse.main(request, json))
+    wanted = _inspection.Wanted(json, listing, grid, argument or ())
+    raise SystemExit(_inspection.main(request, wanted))
 
 
 def _options(option: list[str] | None, num_warps: int, num_stages: int, num_ctas: int) -> list[str]:

@@ -11,7 +11,17 @@ from ..support.dataclasses import dataclass
 from .kernel_file import CommandError, kernel_of_file
 from .signature import Entry, literal, missing, read_signature, split_items
 
-__all__ = ["Request", "entries_of", "kernel_of", "options_of", "parse_target", "source_of", "specialized"]
+__all__ = [
+    "Request",
+    "entries_of",
+    "kernel_of",
+    "options_of",
+    "pairs",
+    "parse_target",
+    "source_of",
+    "specialized",
+    "value_of",
+]
 
 
 @dataclass
@@ -37,7 +47,7 @@ class Request:
 
 def options_of(request: Request) -> dict[str, Any]:
     """The options of the target, by name; a value that is no literal is text."""
-    return {name: _value(text) for name, text in _pairs(request.options)}
+    return {name: value_of(text) for name, text in pairs(request.options)}
 
 
 def parse_target(text: str) -> Any:
@@ -90,10 +100,10 @@ def entries_of(request: Request, fn: Any) -> dict[str, Entry]:
     """
     constexprs = [p.name for p in fn.params if p.is_constexpr]
     found = read_signature(request.signature, fn.arg_names, constexprs)
-    for name, text in _pairs([request.constants] if request.constants else []):
+    for name, text in pairs([request.constants] if request.constants else []):
         if name not in fn.arg_names:
             raise CommandError(f"{fn.__name__} has no parameter {name!r}; it has: {', '.join(fn.arg_names)}")
-        found[name] = Entry(name, text, 0, value=_value(text))
+        found[name] = Entry(name, text, 0, value=value_of(text))
     for p in fn.params:
         if p.name not in found and ((p.is_constexpr and p.has_default) or p.default is None):
             value = getattr(p.default, "value", p.default)
@@ -111,13 +121,14 @@ def specialized(fn: Any, entries: Mapping[str, Entry]) -> ASTSource:
     return ASTSource(fn, types, values, {path: [["tt.divisibility", hint]] for path, hint in hints.items()})
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """The value of a Python literal; any other text as it is."""
     found = literal(text)
     return text if found is None else found[0]
 
 
-def _pairs(texts: Iterable[str]) -> list[tuple[str, str]]:
-    """`a=1,b=2` as pairs."""
+def pairs(texts: Iterable[str]) -> list[tuple[str, str]]:
+    """`a=1,b=2` as pairs; CommandError for what is none."""
     out = []
     for part, _ in (item for text in texts for item in split_items(text, "option")):
         name, equals, value = part.partition("=")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...support.dataclasses import fields
 from ...support.lazy import LazyModule
@@ -16,9 +16,13 @@ from .options import CPUOptions
 from .printing import print_callback
 from .target import CPUTarget, named_target
 
+if TYPE_CHECKING:
+    from .inspection import Inspection
+
 __all__ = ["CPUBackend"]
 
 _stages = LazyModule(".stages", __package__)
+_inspection = LazyModule(".inspection", __package__)
 
 CODE_VERSION = "1"
 
@@ -70,7 +74,9 @@ class CPUBackend(BaseBackend):
         stages["ttcir"] = Stage(lambda module, metadata: _stages.make_ttcir(module, metadata, target, options))
         stages["llir"] = Stage(lambda module, metadata: _stages.make_llir(module, metadata, target, options))
         stages["asm"] = Stage(
-            lambda text, metadata: _stages.make_asm(text, target, options.opt_level), source="llir", on_demand=True
+            lambda text, metadata: _stages.make_asm(text, target, options.opt_level, options.line_info),
+            source="llir",
+            on_demand=True,
         )
         stages["obj"] = Stage(lambda text, metadata: _stages.make_obj(text, target, options.opt_level), source="llir")
 
@@ -92,6 +98,18 @@ class CPUBackend(BaseBackend):
         sites = metadata.get("sites", [])
         callback = print_callback(sites) if any(s["kind"] == "print" for s in sites) else None
         return load_kernel(code, metadata["name"], callback)
+
+    def inspect(self, asm: Mapping[str, Any], metadata: Mapping[str, Any], launch: Any = None) -> Inspection:
+        """Vectors, spills, calls and loops of the machine code, and what is slow."""
+        return _inspection.inspect(asm, metadata, self.target, launch)  # type: ignore[no-any-return]
+
+    def listing(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+        """Assembly between the lines of the source."""
+        return _inspection.get_listing(asm, metadata)  # type: ignore[no-any-return]
+
+    def located_options(self) -> dict[str, Any]:
+        """Lines are left away unless somebody asks."""
+        return {"line_info": True}
 
     def describe(self) -> GPUTarget:
         """Triton's three values."""

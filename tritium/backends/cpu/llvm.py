@@ -115,9 +115,14 @@ def emit_object(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> byt
     return _emit(llir, target, level, as_object=True)
 
 
-def emit_assembly(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL) -> str:
-    """The assembly text of the object that `emit_object` makes."""
-    return _emit(llir, target, level, as_object=False).decode()
+def emit_assembly(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL, remarks: bool = False) -> str:
+    """The assembly text of the object that `emit_object` makes; `remarks` of LLVM say what is spilled, among others."""
+    machine = target_machine(_machine(target, level))
+    machine.set_asm_verbosity(remarks)
+    try:
+        return _emit(llir, target, level, as_object=False).decode()
+    finally:
+        machine.set_asm_verbosity(False)
 
 
 def _emit(llir: str, target: CPUTarget, level: int, as_object: bool) -> bytes:

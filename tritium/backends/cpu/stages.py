@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.tt_to_ttc import convert_tt_to_ttc
 from ...conversion.ttc_to_llvm import ttc_to_llvm
 from ...ir.passes import run_pipeline
@@ -38,9 +39,10 @@ def make_ttcir(module: Any, metadata: dict[str, Any], target: CPUTarget, options
 
 def make_llir(module: Any, metadata: dict[str, Any], target: CPUTarget, options: CPUOptions) -> str:
     """LLVM text, optimized with the target's machine; the kernel's symbol and its sites go into the metadata."""
+    debug = DebugInfo() if options.line_info else None
     lowered = recorded(
         "ttc-to-llvm",
-        lambda: ttc_to_llvm(module, target, fusion=options.enable_fp_fusion),
+        lambda: ttc_to_llvm(module, target, fusion=options.enable_fp_fusion, debug=debug),
         lambda made: made.text,
         "llir",
     )
@@ -61,11 +63,11 @@ def _without_folders(site: dict[str, Any]) -> dict[str, Any]:
     return site
 
 
-def make_asm(text: str, target: CPUTarget, level: int) -> str:
-    """The assembly text of the object that `make_obj` makes."""
+def make_asm(text: str, target: CPUTarget, level: int, remarks: bool = False) -> str:
+    """The assembly text of the object that `make_obj` makes; with LLVM's `remarks` on it if that is wanted."""
     if isinstance(text, UserText):
         return compile_isolated(text, target, level, optimized=True).asm
-    return emit_assembly(text, target, level)
+    return emit_assembly(text, target, level, remarks)
 
 
 def make_obj(text: str, target: CPUTarget, level: int) -> bytes:

@@ -136,7 +136,7 @@ class Assembler:
         if nvidia.dump_ptxas_log:
             print(log, end="")
         resources = read_log(log, kernel)
-        _warn(resources, kernel)
+        _warn(resources, kernel, _warps(ptx))
         return code, resources
 
     def _refusal(self, log: str, ptx: str, kernel: str, status: int) -> str:
@@ -254,7 +254,16 @@ def read_log(log: str, kernel: str) -> Resources:
     return Resources(registers, stores, loads, stack, int(shared[1]) if shared else 0, int(found[5] or 0), remarks)
 
 
-def _warn(resources: Resources, kernel: str) -> None:
+_THREADS = re.compile(r"^\s*\.reqntid\s+(\d+)", re.M)
+
+
+def _warps(ptx: str) -> int:
+    """The warps of a block, 0 where the text leaves them open."""
+    found = _THREADS.search(ptx)
+    return int(found[1]) // 32 if found else 0
+
+
+def _warn(resources: Resources, kernel: str, warps: int = 0) -> None:
     if resources.spill_stores or resources.spill_loads:
         warnings.warn(
             f"kernel {kernel} keeps {resources.spilled} registers in memory ({resources.spill_stores} bytes of spill "
@@ -263,4 +272,4 @@ def _warn(resources: Resources, kernel: str) -> None:
             stacklevel=2,
         )
     for remark in resources.remarks:
-        warnings.warn(explain(remark).message(kernel), PerformanceWarning, stacklevel=2)
+        warnings.warn(explain(remark, warps).message(kernel), PerformanceWarning, stacklevel=2)

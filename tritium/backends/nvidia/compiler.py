@@ -15,13 +15,13 @@ from .target import CUDATarget
 from .toolchain import find_tool, tool_release
 
 if TYPE_CHECKING:
-    from .analyser import Analysis
     from .driver import LoadedCubin
+    from .inspection import Inspection
 
 __all__ = ["CUDABackend"]
 
 _driver = LazyModule(".driver", __package__)
-_analyser = LazyModule(".analyser", __package__)
+_inspection = LazyModule(".inspection", __package__)
 _codegen = LazyModule(".codegen", __package__)
 _disassembler = LazyModule(".disassembler", __package__)
 
@@ -70,9 +70,13 @@ class CUDABackend(GPUBackend):
         """The kernel for any GPU of this machine that can run it: it is loaded where it is launched."""
         return _driver.LoadedCubin(code, metadata)  # type: ignore[no-any-return]
 
-    def analyse(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> Analysis:
-        """Memory, registers, products, copies, bank conflicts, occupancy, and what the assembler remarked."""
-        return _analyser.analyse(asm, metadata, self.target)  # type: ignore[no-any-return]
+    def inspect(self, asm: Mapping[str, Any], metadata: Mapping[str, Any], launch: Any = None) -> Inspection:
+        """Resources, occupancy, instructions, accesses, what the assembler remarked, and what is slow."""
+        return _inspection.inspect(asm, metadata, self.target, launch)  # type: ignore[no-any-return]
+
+    def listing(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+        """SASS between the lines of the source; ToolMissing without nvdisasm."""
+        return _disassembler.get_listing(asm["cubin"], metadata["name"], asm.get("llir", ""))  # type: ignore[no-any-return]
 
     def mismatch(self, stage: str, backend: str, arch: str, options: CUDAOptions) -> Mismatch | None:
         """Text for newer chips is refused, and PTX for one chip (`sm_90a`) by all others; older text costs speed."""

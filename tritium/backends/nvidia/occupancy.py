@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["REGISTERS", "Occupancy", "occupancy", "register_limit"]
+__all__ = ["REGISTERS", "Occupancy", "blocks_by_limit", "occupancy", "register_limit"]
 
 REGISTERS = 65536
 """Registers of a multiprocessor, and as many as a block may have."""
@@ -51,21 +51,28 @@ class Occupancy(NamedTuple):
     limit: str
 
 
-def occupancy(capability: int, registers: int, warps: int, shared: int) -> Occupancy:
-    """For blocks of so many warps, registers a thread, and bytes of shared memory."""
+def blocks_by_limit(capability: int, registers: int, warps: int, shared: int) -> dict[str, int]:
+    """The blocks that each resource allows at a time: for blocks of so many warps, registers a thread, and bytes of
+    shared memory."""
     machine = _MACHINES[max(c for c in _MACHINES if c <= capability)]
     reserved = _RESERVED if capability >= 80 else 0
     per_warp = -(-max(registers, 1) * 32 // _UNIT) * _UNIT
     fitting = REGISTERS // per_warp // 4 * 4  # each of the four schedulers has a quarter of the registers
     held = -(-(shared + reserved) // 128) * 128
-    limits = {
+    return {
         "blocks": machine.blocks,
         "warps": machine.warps // warps,
         "registers": fitting // warps,
         "shared memory": machine.shared * 1024 // held if held else machine.blocks,
     }
+
+
+def occupancy(capability: int, registers: int, warps: int, shared: int) -> Occupancy:
+    """What the scarcest of them allows."""
+    limits = blocks_by_limit(capability, registers, warps, shared)
     limit = min(limits, key=lambda name: limits[name])
-    return Occupancy(limits[limit], limits[limit] * warps, machine.warps, limit)
+    most = _MACHINES[max(c for c in _MACHINES if c <= capability)].warps
+    return Occupancy(limits[limit], limits[limit] * warps, most, limit)
 
 
 def register_limit(warps: int) -> int:

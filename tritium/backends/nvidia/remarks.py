@@ -36,12 +36,14 @@ _EFFECT = {
     "ignored-setmaxnreg": "its warp groups keep the registers they start with (setmaxnreg is ignored)",
 }
 
-_SMALLER = "smaller tiles, more warps (num_warps=8), or fewer values that live across the loop make room"
+_FEWER = "fewer values that live across the loop make room"
+_MORE_WARPS = f"smaller tiles, more warps (num_warps=8), or {_FEWER}"
+_SMALLER = f"smaller tiles, or {_FEWER}"
 _REPORT = "compiling with without='wgmma' avoids it; please report the kernel"
 
 # Words of the remark -> the reason, and what to do.
 _WGMMA = {
-    "insufficient register resources": ("accumulators and operands do not fit in registers", _SMALLER),
+    "insufficient register resources": ("accumulators and operands do not fit in registers", _MORE_WARPS),
     "the presence of extern calls": ("the kernel calls functions that are not inlined", "inline what it calls"),
     "crossing function boundary": ("products are in flight across a call", "call functions outside of the loop"),
     "defining input registers": ("registers of an operand are written while products read them", _REPORT),
@@ -53,13 +55,13 @@ _WGMMA = {
 _SETMAXNREG = {
     "to allow debugging": ("the kernel is compiled for a debugger", "compile without debugging"),
     "unable to determine register count": ("the kernel does not say how many it starts with", _REPORT),
-    "minimum register requirements": ("a warp group needs more than it was to keep", _SMALLER),
+    "minimum register requirements": ("a warp group needs more than it was to keep", _MORE_WARPS),
     "compatibility": ("the kernel calls functions that are not inlined", "inline what it calls"),
 }
 
 
-def explain(text: str) -> Remark:
-    """A remark of ptxas with its meaning.
+def explain(text: str, warps: int = 0) -> Remark:
+    """A remark of ptxas with its meaning, for a kernel of so many `warps`: eight are not told to become more.
 
     >>> found = explain("(C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
     ...                 "insufficient register resources for the wgmma pipeline in the function 'k'")
@@ -75,4 +77,4 @@ def explain(text: str) -> Remark:
     else:
         return Remark(code, text, "other", "", "")
     reason, advice = next((found for words, found in table.items() if words in low), unknown)
-    return Remark(code, text, kind, reason, advice)
+    return Remark(code, text, kind, reason, _SMALLER if advice is _MORE_WARPS and warps >= 8 else advice)

@@ -145,7 +145,8 @@ class Build:
         code, found = assembler.finish(ptx, metadata["name"])
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
         metadata["stack_size"], metadata["static_shared"] = found.stack, found.shared
-        metadata["remarks"] = list(found.remarks)
+        metadata["spill_stores"], metadata["spill_loads"] = found.spill_stores, found.spill_loads
+        metadata["barriers"], metadata["remarks"] = found.barriers, list(found.remarks)
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
 

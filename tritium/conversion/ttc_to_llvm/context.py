@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ...ir import Attribute, Block, Type, Value
+from typing import Any
+
+from ...ir import Attribute, Block, Operation, Type, Value
 from ...support import InternalError, UnsupportedOperation
 from ..llvm.emitter import Emitter
 from ..llvm.module import ModuleContext
 from ..lowerings import Lowerings
 from .types import literal, llvm_type
 
-__all__ = ["LOWERINGS", "FunctionContext", "lowers"]
+__all__ = ["LOWERINGS", "FunctionContext", "LocatedContext", "lowers"]
 
 
 class FunctionContext(Emitter):
@@ -85,10 +87,40 @@ class FunctionContext(Emitter):
     def block_body(self, block: Block) -> None:
         """Lower all operations of a block."""
         for op in block:
-            lower = LOWERINGS.get(type(op))
-            if lower is None:
-                raise UnsupportedOperation(op, "is not supported on the CPU")
-            lower(self, op)
+            self._lower(op)
+
+    def _lower(self, op: Operation) -> None:
+        lower = LOWERINGS.get(type(op))
+        if lower is None:
+            raise UnsupportedOperation(op, "is not supported on the CPU")
+        lower(self, op)
+
+
+class LocatedContext(FunctionContext):
+    """The same with the place in the source behind every instruction, as `debug` (a `DebugInfo`) writes it."""
+
+    __slots__ = ("at", "debug")
+
+    def __init__(self, module: ModuleContext, debug: Any) -> None:
+        super().__init__(module)
+        self.debug = debug
+        self.at = ""
+
+    def op(self, text: str) -> str:
+        """Emit `%tN = text` with its place."""
+        return super().op(text + self.at)
+
+    def stmt(self, text: str) -> None:
+        """Emit an instruction without a result, with its place."""
+        super().stmt(text + self.at)
+
+    def block_body(self, block: Block) -> None:
+        """Lower all operations of a block, each at its place; what follows is at that of the block's owner."""
+        before = self.at
+        for op in block:
+            self.at = self.debug.at(op.loc)
+            self._lower(op)
+        self.at = before
 
 
 LOWERINGS = Lowerings()

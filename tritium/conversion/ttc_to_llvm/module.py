@@ -18,7 +18,7 @@ from ..llvm.abi import ARGUMENT_SLOT_BYTES, CONTEXT, ERROR_RECORD, RECORD_ERROR
 from ..llvm.control import lower_region
 from ..llvm.module import ModuleContext, Site
 from . import arith, control, debug, math, memory, narrow_floats
-from .context import FunctionContext, lowers
+from .context import FunctionContext, LocatedContext, lowers
 from .types import llvm_type
 
 __all__ = ["LoweredModule", "Site", "ttc_to_llvm"]
@@ -43,21 +43,23 @@ class LoweredModule:
     scratch_bytes: int
 
 
-def ttc_to_llvm(module: builtin.Module, target: Any, fusion: bool = True) -> LoweredModule:
+def ttc_to_llvm(module: builtin.Module, target: Any, fusion: bool = True, debug: Any = None) -> LoweredModule:
     """Lower the only public function of `module` for `target`, a description of a CPU.
 
-    `fusion` lets a multiplication and an addition become one fused operation. TritiumError if the tiles need more
+    `fusion` lets a multiplication and an addition become one fused operation; `debug` (a `DebugInfo`) says where in the
+    source instructions come from. TritiumError if the tiles need more
     scratch memory than a program may have.
     """
     context = ModuleContext(target, fusion)
     kernels = [op for op in module.body if isinstance(op, tt.Func)]
     if len(kernels) != 1:
         raise InternalError(f"a CPU module has one function, this has {len(kernels)}")
-    body, scratch = _function(context, kernels[0])
+    body, scratch = _function(context, kernels[0], debug)
     helpers = list(context.functions.values())
     if "@tt.record_error" in body:
         helpers.append(RECORD_ERROR)
-    text = "\n\n".join([_header(target), *sorted(context.declares), *helpers, body]) + "\n"
+    tail = [] if debug is None else [debug.text()]
+    text = "\n\n".join([_header(target), *sorted(context.declares), *helpers, body, *tail]) + "\n"
     return LoweredModule(text, kernels[0].sym_name, context.sites, scratch)
 
 
@@ -65,8 +67,9 @@ def _header(target: Any) -> str:
     return f'target triple = "{target.triple}"'
 
 
-def _function(context: ModuleContext, func: tt.Func) -> tuple[str, int]:
-    e = FunctionContext(context)
+def _function(context: ModuleContext, func: tt.Func, debug: Any) -> tuple[str, int]:
+    subprogram = "" if debug is None else debug.function(func)
+    e = FunctionContext(context) if debug is None else LocatedContext(context, debug)
     e.block = "entry.body"
     for i, arg in enumerate(func.entry.args):
         e.bind(arg, f"%arg{i}")
@@ -81,7 +84,7 @@ def _function(context: ModuleContext, func: tt.Func) -> tuple[str, int]:
         context.declare("declare ptr @aligned_alloc(i64, i64)")
         context.declare("declare void @free(ptr)")
     lines = [
-        f'define void @"{func.sym_name}"(ptr noalias %args, ptr %ctx, i64 %begin, i64 %end) {{',
+        f'define void @"{func.sym_name}"(ptr noalias %args, ptr %ctx, i64 %begin, i64 %end){subprogram} {{',
         "entry:",
         *_entry(func, e, heap),
         *_loop_head(e),

@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...analysis.global_access import VECTOR_BYTES
+from ...analysis.global_access import vector_groups as groups_of
 from ...dialects import tt
 from ...dialects.tt_types import CacheModifier, CachePolicy, EvictionPolicy, PointerType
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import TensorType, Type, Value, element_type
-from ...layout.views import registers_in, row_of_registers
+from ...layout.views import registers_in
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass
 from .context import FunctionContext, elementwise, lowers
@@ -27,9 +29,6 @@ from .types import byte_width, llvm_type
 from .words import constant_bits, pack, unpack, word_bits
 
 __all__ = ["first_holder", "load_parts", "vector_groups"]
-
-VECTOR_BYTES = 16
-"""What one thread moves at most with one instruction (PTX ISA 8.7, section 9.7.9.8: .v4.b32, .v2.b64)."""
 
 
 @lowers(tt.AddPtr)
@@ -45,26 +44,12 @@ def _add_ptr(e: FunctionContext, op: tt.AddPtr) -> None:
 
 
 def vector_groups(e: FunctionContext, ptr: Value, mask: Value | None, most: int = VECTOR_BYTES) -> list[list[int]]:
-    """The registers of a tensor of addresses, in groups that one instruction may move.
-
-    Within a group, addresses follow each other and masks are equal; the first is aligned to the size of the group.
-    Registers that hold a copy of another one are left out.
-    """
+    """The registers of a tensor of addresses, in groups that one instruction may move: `analysis.global_access`."""
     if not isinstance(ptr.type, TensorType):
         return [[0]]
-    layout, size = e.layout(ptr), byte_width(ptr.type.element.pointee)  # type: ignore[attr-defined]
-    facts, masks = e.facts.of(ptr), e.facts.of(mask) if mask is not None else None
-    row: tuple[int, ...] = ()
-    for axis in range(len(ptr.type.shape)):
-        count = min(most // size, facts.contiguity[axis], facts.divisibility[axis] // size)
-        if masks is not None:
-            count = min(count, masks.constancy[axis])
-        row = max(row, row_of_registers(layout, axis, count), key=len)
-    dropped = layout.redundant()["register"] | sum(1 << bit for bit in row)  # no bit is in both: rows are first bases
-    members = [0]
-    for bit in row:
-        members += [m | 1 << bit for m in members]
-    return [[r | m for m in members] for r in range(layout.ins["register"]) if not r & dropped]
+    size = byte_width(ptr.type.element.pointee)  # type: ignore[attr-defined]
+    masks = e.facts.of(mask) if mask is not None else None
+    return groups_of(e.layout(ptr), e.facts.of(ptr), masks, size, most)
 
 
 def first_holder(e: FunctionContext, ty: Type, every_block: bool = False) -> str | None:

@@ -1,10 +1,10 @@
-"""What a kernel for an NVIDIA GPU needs and does: memory, registers, products, copies, conflicts, occupancy.
+"""What a kernel for an NVIDIA GPU needs and does: memory, registers, instructions, conflicts, occupancy, what is slow.
 
-    kernel.analysis().occupancy.limit        # "shared memory"
+    kernel.inspect().occupancy.limit        # "shared memory"
 
-Three texts are read: the `ttgir` (which buffers there are, and how threads access them), the PTX (which instructions),
-and what the assembler said (registers, spills, remarks). Nothing is run and no GPU is asked; counts are of the
-program's text, wavefronts follow from the layouts.
+Texts are read: the `ttgir` (which buffers there are, how threads access them and global memory), the PTX and, where
+nvdisasm is installed, the SASS (which instructions), and what the assembler said (registers, spills, remarks). Nothing
+is run and no GPU is asked; counts are of the program's text, sectors and wavefronts follow from the layouts.
 """
 
 from __future__ import annotations
@@ -14,21 +14,30 @@ from typing import Any
 
 from ...analysis.allocation import allocated
 from ...analysis.buffers import is_shared_alloc
+from ...analysis.global_access import global_accesses
 from ...analysis.shared_traffic import Traffic, stages_of, traffic_of
 from ...dialects import all as _dialects
 from ...dialects import scf
 from ...ir import IntegerAttr, Operation
 from ...ir.parser import parse_module
 from ...ir.passes import run_pipeline
-from ...support.dataclasses import asdict, dataclass
+from ...support.dataclasses import dataclass
+from ...support.plain import plain
 from ...transforms.ttgir.allocate_shared_memory import callees_first
 from ...transforms.ttgir.pipelines import LOWERING
+from ..errors import ToolMissing
+from ..findings import Finding
+from ..floor import Floor, Launch, floor_of
+from .disassembler import Instruction, instructions_of
+from .findings import findings_of_accesses, findings_of_conflicts, findings_of_resources
 from .instructions import Count, count_instructions, in_flight, register_moves
-from .occupancy import Occupancy, occupancy, register_limit
+from .occupancy import Occupancy, blocks_by_limit, occupancy, register_limit
+from .peaks import rates_of
 from .remarks import Remark, explain
+from .sass import MemoryCount, instruction_mix, memory_by_width
 from .target import CUDATarget
 
-__all__ = ["Access", "Analysis", "Buffer", "Partition", "Registers", "analyse"]
+__all__ = ["Access", "Buffer", "Inspection", "Partition", "Registers", "inspect"]
 
 _ = _dialects  # whatever the text names
 
@@ -36,11 +45,13 @@ _ = _dialects  # whatever the text names
 @dataclass(frozen=True)
 class Registers:
     """Of a thread: what it has, the most that it could have in a block of this size, what is kept in memory instead
-    (in registers, and bytes stored and loaded), and bytes of stack."""
+    (in registers, and in bytes that are stored and loaded by the text), and bytes of stack."""
 
     each: int
     limit: int
     spilled: int
+    spill_stores: int
+    spill_loads: int
     stack: int
 
 
@@ -80,11 +91,13 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Inspection:
     """Everything that is known of a compiled kernel; `as_json` has it as plain values.
 
-    `instructions` are counted by group (see `instructions.GROUPS`), `in_flight` says how many groups of copies and
-    products the waits in loops leave unfinished.
+    `instructions` are PTX's by group (see `instructions.GROUPS`), `mix` are SASS's by kind (see `sass.KINDS`) and
+    `memory` its accesses by width: both empty, with the reason in `no_sass`, where SASS cannot be read. `in_flight`
+    says how many groups of copies and products the waits in loops leave unfinished, `limits` how many blocks each
+    resource allows a multiprocessor. `floor` is there if it was told what is launched.
     """
 
     kernel: str
@@ -92,15 +105,22 @@ class Analysis:
     warps: int
     blocks: int
     registers: Registers
+    barriers: int
     shared: int
     shared_limit: int
     buffers: tuple[Buffer, ...]
     accesses: tuple[Access, ...]
     instructions: dict[str, list[Count]]
+    mix: dict[str, list[Count]]
+    memory: tuple[MemoryCount, ...]
+    no_sass: str
     in_flight: dict[str, int]
     partitions: tuple[Partition, ...]
     occupancy: Occupancy
+    limits: dict[str, int]
+    floor: Floor | None
     remarks: tuple[Remark, ...]
+    findings: tuple[Finding, ...]
 
     @property
     def conflicts(self) -> int:
@@ -109,39 +129,63 @@ class Analysis:
 
     def as_json(self) -> dict[str, Any]:
         """Dictionaries, lists, numbers and texts."""
-        plain: dict[str, Any] = asdict(self)
-        for name in ("occupancy",):
-            plain[name] = getattr(self, name)._asdict()
-        plain["remarks"] = [remark._asdict() for remark in self.remarks]
-        plain["instructions"] = {g: [c._asdict() for c in counts] for g, counts in self.instructions.items()}
-        return plain
+        return {**plain(self), "floor": None if self.floor is None else self.floor.as_json()}
 
 
-def analyse(asm: Mapping[str, Any], metadata: Mapping[str, Any], target: CUDATarget) -> Analysis:
-    """The analysis of a kernel that was compiled down to machine code."""
+def inspect(
+    asm: Mapping[str, Any], metadata: Mapping[str, Any], target: CUDATarget, launch: Launch | None = None
+) -> Inspection:
+    """The inspection of a kernel that was compiled down to machine code; with its floor for a `launch`."""
     ptx, warps = asm["ptx"], metadata["num_warps"]
     module = _placed(asm["ttgir"]) if "ttgir" in asm else None
     functions = {} if module is None else callees_first(module, allocated)
-    registers = metadata.get("n_regs", 0)
     shared = metadata["shared"] + metadata.get("static_shared", 0)
-    return Analysis(
+    registers = _registers(metadata)
+    occupied = occupancy(target.capability, registers.each, warps, shared)
+    traffic = [t for function in functions for op in function.walk() for t in traffic_of(op)]
+    remarks = tuple(explain(text, warps) for text in metadata.get("remarks", ()))
+    code, no_sass = _sass(asm["cubin"], metadata["name"])
+    return Inspection(
         kernel=metadata["name"],
         target=target.key,
         warps=warps,
         blocks=metadata["num_ctas"],
-        registers=Registers(
-            registers, register_limit(warps), metadata.get("n_spills", 0), metadata.get("stack_size", 0)
-        ),
+        registers=registers,
+        barriers=metadata.get("barriers", 0),
         shared=shared,
         shared_limit=target.shared_memory,
         buffers=tuple(b for allocation in functions.values() for b in _buffers(allocation.buffers.values())),
-        accesses=tuple(a for function in functions for a in _accesses(function)),
+        accesses=tuple(_access(t) for t in traffic),
         instructions=count_instructions(ptx),
+        mix=instruction_mix(code),
+        memory=tuple(memory_by_width(code)),
+        no_sass=no_sass,
         in_flight=in_flight(ptx),
         partitions=() if module is None else tuple(_partitions(module, ptx)),
-        occupancy=occupancy(target.capability, registers, warps, shared),
-        remarks=tuple(explain(text) for text in metadata.get("remarks", ())),
+        occupancy=occupied,
+        limits=blocks_by_limit(target.capability, registers.each, warps, shared),
+        floor=None if launch is None else floor_of(launch, asm, rates_of(target.capability)),
+        remarks=remarks,
+        findings=(
+            *findings_of_resources(module, registers, occupied, remarks, code),
+            *findings_of_accesses(a for function in functions for a in global_accesses(function)),
+            *findings_of_conflicts(traffic),
+        ),
     )
+
+
+def _registers(metadata: Mapping[str, Any]) -> Registers:
+    names = ("n_spills", "spill_stores", "spill_loads", "stack_size")
+    limit = register_limit(metadata["num_warps"])
+    return Registers(metadata.get("n_regs", 0), limit, *(metadata.get(name, 0) for name in names))
+
+
+def _sass(cubin: bytes, kernel: str) -> tuple[list[Instruction], str]:
+    """The machine code of a kernel, or why there is none to read."""
+    try:
+        return instructions_of(cubin, kernel)[kernel], ""
+    except ToolMissing as error:
+        return [], str(error)
 
 
 def _placed(text: str) -> Operation:
@@ -172,10 +216,6 @@ def _tile(ty: Any) -> str:
     """`128x64xf16` of a buffer's type, and its layout's kind."""
     shape = "x".join(map(str, ty.shape[len(ty.shape) - ty.encoding.rank :]))
     return f"{shape}x{ty.element} {str(ty.encoding).partition('<')[0].rpartition('.')[2]}"
-
-
-def _accesses(function: Operation) -> list[Access]:
-    return [_access(t) for op in function.walk() for t in traffic_of(op)]
 
 
 def _access(t: Traffic) -> Access:

@@ -1,4 +1,4 @@
-"""The parts of the analyser by themselves: instructions of PTX, remarks of the assembler, occupancy."""
+"""The parts of an inspection by themselves: instructions of PTX, remarks of the assembler, occupancy."""
 
 from __future__ import annotations
 
@@ -85,6 +85,13 @@ def test_remarks_are_explained(text: str, kind: str, words: str) -> None:
 )
 def test_occupancy(capability: int, registers: int, warps: int, shared: int, expected: tuple[object, ...]) -> None:
     assert occupancy(capability, registers, warps, shared) == expected
+
+
+def test_more_warps_are_not_the_advice_for_who_has_them() -> None:
+    text = f"(C7510) {SERIALIZED}insufficient register resources for the wgmma pipeline in the function 'k'"
+    assert "num_warps=8" in explain(text, 4).message("k")
+    eight = explain(text, 8).message("k")
+    assert "num_warps" not in eight and "smaller tiles" in eight
 
 
 def test_the_most_registers_of_a_thread() -> None:

@@ -1,0 +1,101 @@
+"""What a launch must do, counted from the tile program, against the formulas of the textbook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritium as triton
+import tritium.language as tl
+from tests.example_kernels import cases, load
+from tritium.backends.errors import BackendError
+from tritium.backends.floor import Launch, Rates, floor_of
+from tritium.backends.work import WorkError, work_of
+from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.ir.parser import parse_module
+
+CASES = {c.name: c for c in cases()}
+
+
+def module_of(fn: Any, types: dict[str, str], values: dict[str, Any], **attrs: Any) -> Any:
+    kernel = compile(ASTSource(fn, types, values, **attrs), target=GPUTarget("cuda", 90, 32), until="ttir")
+    return parse_module(kernel.asm["ttir"], "kernel.ttir")
+
+
+def example(name: str) -> Any:
+    case = CASES[name]
+    return module_of(getattr(load(case.example), case.kernel), case.signature, case.constants, attrs=case.attrs)
+
+
+@pytest.mark.parametrize("name", ["matmul-fp16-leaky_relu", "persistent_matmul-pointers"])
+@pytest.mark.parametrize(("m", "n", "k"), [(1024, 512, 2048), (384, 640, 128)])
+def test_products_are_two_m_n_k(name: str, m: int, n: int, k: int) -> None:
+    """One program a tile, or a few programs that take tiles in turn: the same work."""
+    sizes = {"a_ptr": (m, k), "b_ptr": (k, n), "c_ptr": (m, n), "M": m, "N": n, "K": k}
+    grid = 132 if name.startswith("persistent") else (m // 128) * (n // 128)
+    work = work_of(example(name), sizes, (grid,))
+    assert work.products == {"f16": 2 * m * n * k} and work.followed == work.programs == grid
+    assert work.read == {"a_ptr": 2 * m * k, "b_ptr": 2 * k * n} and work.written == {"c_ptr": 2 * m * n}
+    assert work.asked == 2 * (m * n + (m // 128) * (n // 128) * 2 * 128 * k) and work.notes == ()
+
+
+def test_a_sample_of_many_programs_stands_for_all() -> None:
+    """Causal attention: programs do different work, along an axis that a careless sample would miss."""
+    n, heads = 4096, 64
+    sizes = dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "out_ptr"), (heads, n, 64))
+    work = work_of(
+        example("attention-forward-causal"), {**sizes, "logsum_ptr": (heads, n), "N_CTX": n}, (n // 64, heads)
+    )
+    exact = heads * sum(4 * 64 * 64 * 64 * (i + 1) for i in range(n // 64))
+    assert work.followed == 256 < work.programs == 4096
+    assert work.products["f16"] == pytest.approx(exact, rel=0.01)
+
+
+@triton.jit
+def branches(x, n, table, DEPTH: tl.constexpr):
+    if tl.program_id(0) >= n:
+        return
+    i = 0
+    total = tl.zeros([64], tl.float32)
+    while i < DEPTH:
+        total += 1.0
+        i += 1
+    for _ in range(tl.load(table)):
+        total *= 2.0
+    tl.store(x + tl.arange(0, 64), total)
+
+
+def test_conditions_loops_and_what_is_not_known() -> None:
+    module = module_of(branches, {"x": "*fp32", "n": "i32", "table": "*i32"}, {"DEPTH": 5})
+    work = work_of(module, {"n": 3, "x": 64, "table": 1}, (8,))
+    assert work.flops == {"f32": 3 * 5 * 64} and work.read == {"table": 4} and work.written == {"x": 256}
+    assert any("the number of iterations is not known" in note and "test_work.py:" in note for note in work.notes)
+    blind = work_of(module, {"x": 64}, (8,))
+    assert any("a condition is not known" in note for note in blind.notes)
+    assert "the size of table is not given: its bytes are left out" in blind.notes
+
+
+@triton.jit
+def reduced(x, y, N: tl.constexpr):
+    values = tl.load(x + tl.arange(0, N))
+    tl.store(y, tl.sum(values * values))
+
+
+def test_reductions_and_arrays() -> None:
+    module = module_of(reduced, {"x": "*fp32", "y": "*fp32"}, {"N": 256})
+    work = work_of(module, {"x": np.zeros(256, np.float32), "y": np.zeros(1, np.float32)}, (1,))
+    assert work.flops == {"f32": 256 + 255} and work.bytes == 4 * 257
+
+
+def test_the_largest_part_is_the_floor() -> None:
+    kernel = compile(ASTSource(reduced, {"x": "*fp32", "y": "*fp32"}, {"N": 256}), target=GPUTarget("cuda", 90, 32))
+    launch = Launch((10,), {"x": 256, "y": 1}, Rates("a machine", 1e3, {"": 1.0}, {"": 1e3}))
+    floor = floor_of(launch, kernel.asm, None)
+    assert floor.parts == {"memory": 4 * 257 / 1e3, "products": 0, "arithmetic": 5.11} and floor.limit == "arithmetic"
+    assert floor.seconds == 5.11 and floor.assumptions[0].startswith("a machine: 1 kB/s, 1 kFLOP/s")
+    with pytest.raises(BackendError, match="needs what the machine does at most"):
+        floor_of(Launch((10,), {}), kernel.asm, None)
+    with pytest.raises(WorkError, match="the kernel has no parameter 'z'"):
+        kernel.inspect(grid=(10,), arguments={"z": 1})

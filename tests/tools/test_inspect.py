@@ -1,0 +1,207 @@
+"""`tritium inspect`: what it tells of kernels agrees with the instructions they were compiled to."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
+from tests.example_kernels import EXAMPLES, ExampleKernel, cases, load
+from tritium.backends.errors import BackendError, ToolMissing
+from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.tools.inspection import Wanted, main
+from tritium.tools.request import Request
+
+pytestmark = needs_ptxas
+ADD = f"{EXAMPLES / 'vector_add.py'}::add_kernel"
+TYPES = "*fp32:16, *fp32:16, *fp32:16, i32:16, 1024"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def compiled(case: ExampleKernel, capability: int) -> Any:
+    fn = getattr(load(case.example), case.kernel)
+    source = ASTSource(fn, case.signature, case.constants, case.attrs)
+    return compile(source, target=GPUTarget("cuda", capability, 32), options=case.options)
+
+
+CASES = {c.name: c for c in cases()}
+NAMES = ("fused_softmax", "layer_norm-backward_dwdb", "matmul-fp16-leaky_relu", "attention-forward", "grouped_matmul")
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize("name", NAMES)
+def test_predicted_accesses_are_those_of_the_ptx(name: str, capability: int) -> None:
+    """Every matrix access and every asynchronous copy of the PTX is one that was predicted, as often."""
+    kernel = compiled(CASES[name], capability)
+    found = kernel.inspect()
+    text = re.sub(r"//[^\n]*", "", kernel.asm["ptx"])
+    for word in ("ldmatrix", "stmatrix"):
+        predicted = sum(a.instructions for a in found.accesses if a.instruction.startswith(word))
+        assert predicted == len(re.findall(rf"\b{word}\.", text)), (word, found.accesses)
+    stores = sum(a.instructions for a in found.accesses if a.instruction.startswith("st.shared"))
+    assert stores <= len(re.findall(r"\bst\.shared", text))
+    assert found.registers.each == kernel.n_regs and found.shared >= kernel.metadata.shared
+    assert max((b.offset + b.bytes for b in found.buffers), default=0) <= found.shared
+
+
+@pytest.mark.parametrize(("capability", "instruction"), [(80, "mma.sync"), (90, "wgmma.mma_async")])
+def test_products_and_their_loops(capability: int, instruction: str) -> None:
+    found = compiled(CASES["matmul-fp16-leaky_relu"], capability).inspect()
+    products = found.instructions["products"]
+    assert products and all(p.name.startswith(instruction) and 0 < p.in_loops <= p.number for p in products)
+    assert found.warps == 8 and found.occupancy.blocks >= 1 and found.occupancy.warps == 8 * found.occupancy.blocks
+    assert any(b.tile.startswith("128x64xf16") for b in found.buffers)
+    json.dumps(found.as_json())
+
+
+def test_specialized_warps_and_rings_of_buffers() -> None:
+    case = CASES["persistent_matmul-descriptors"]
+    tile = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "WARP_SPECIALIZE": True}
+    options = {"num_warps": 8, "num_stages": 3}
+    found = compiled(replace(case, constants={**case.constants, **tile}, options=options), 90).inspect()
+    default, *others = found.partitions
+    assert default.name == "default" and default.warps == 8 and others
+    assert found.warps == 8 + sum(p.warps for p in others) > 8
+    assert all(p.registers < default.registers for p in others)
+    rings = sorted(b.bytes for b in found.buffers if b.stages == 3 and b.tile.endswith("nvmma_shared"))
+    assert rings == [3 * 128 * 64 * 2, 3 * 64 * 256 * 2]
+    assert any(c.name.startswith("cp.async.bulk.tensor.2d.shared") for c in found.instructions["copies"])
+    assert {p.name for p in found.instructions["products"]} == {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"}
+    json.dumps(found.as_json())
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    request = Request(ADD, "cuda:90", TYPES)
+    assert main(request) == 0
+    shown = capsys.readouterr().out
+    assert "add_kernel for cuda:90, 4 warps a block" in shown and "ld.global.v4.b32" in shown
+    assert main(request, Wanted(json=True)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["registers"]["limit"] == 255 and told["occupancy"]["most"] == 64 and told["remarks"] == []
+
+
+def test_from_the_cache_all_of_it_is_known() -> None:
+    first, again = (compiled(CASES["fused_softmax"], 90) for _ in range(2))
+    assert again.times == {} and again.inspect() == first.inspect()
+
+
+def test_other_targets_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(Request(ADD, "hip:gfx942", TYPES)) == 1
+    assert capsys.readouterr().err == (
+        "tritium inspect: error: kernels for hip cannot be inspected, only those for cuda and cpu\n"
+    )
+    source = ASTSource(load("vector_add").add_kernel, CASES["vector_add"].signature, {"BLOCK_SIZE": 64})
+    with pytest.raises(BackendError, match="machine code for hip cannot be listed"):
+        compile(source, target=GPUTarget("hip", "gfx942", 64)).listing()
+
+
+PRODUCT = f"{EXAMPLES / 'matmul.py'}::matmul_kernel"
+PRODUCT_TYPES = "*fp16:16, *fp16:16, *fp16:16, i32:16, i32:16, i32:16, i32:16, 1, i32:16, 1, i32:16, 1"
+PRODUCT_TILES = "BLOCK_SIZE_M=128,BLOCK_SIZE_N=128,BLOCK_SIZE_K=64,GROUP_SIZE_M=8,ACTIVATION=''"
+
+
+def test_the_floor_of_a_launch(capsys: pytest.CaptureFixture[str]) -> None:
+    request = Request(PRODUCT, "cuda:90", PRODUCT_TYPES, PRODUCT_TILES, options=["num_warps=8"])
+    sizes = ["a_ptr=4096x4096,b_ptr=4096x4096", "c_ptr=4096x4096", "M=4096,N=4096,K=4096"]
+    assert main(request, Wanted(grid="1024", arguments=sizes, json=True)) == 0
+    floor = json.loads(capsys.readouterr().out)["floor"]
+    assert floor["work"]["products"] == {"f16": 2 * 4096**3} and floor["work"]["bytes"] == 3 * 2 * 4096**2
+    assert floor["limit"] == "products" and floor["seconds"] == pytest.approx(2 * 4096**3 / 989e12)
+    assert main(request, Wanted(grid="1024", arguments=sizes)) == 0
+    shown = capsys.readouterr().out
+    assert "floor of 1024 programs: 139 us, limited by products" in shown and "assumed: H200 SXM: 4.8 TB/s" in shown
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (Wanted(grid="big"), "--grid is one to three numbers such as 1024 or 64,32, not 'big'"),
+        (Wanted(grid="0"), "a grid is one to three positive numbers, not (0,)"),
+        (Wanted(grid="1,2,3,4"), "a grid is one to three positive numbers, not (1, 2, 3, 4)"),
+        (Wanted(arguments=["n=4"]), "--argument is for the floor of a launch, which needs --grid, too"),
+        (Wanted(grid="4", arguments=["n_element=4"]), "no parameter 'n_element'; did you mean 'n_elements'?"),
+        (Wanted(grid="4", arguments=["n_elements"]), "'n_elements' is no NAME=VALUE"),
+        (Wanted(grid="4", arguments=["n_elements=many"]), "n_elements is an integer, not 'many'"),
+        (Wanted(grid="4", arguments=["x_ptr=wide"]), "x_ptr is a pointer: give it a number of elements, a shape"),
+    ],
+)
+def test_launches_that_cannot_be(wanted: Wanted, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(Request(ADD, "cuda:90", TYPES), wanted) == 1
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith("tritium inspect: error: ") and text in told.err
+    assert told.err.count("\n") == 1
+
+
+def test_without_a_disassembler_the_rest_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = compiled(CASES["vector_add"], 90)
+    error = ToolMissing("SASS needs NVIDIA's nvdisasm, which is not found")
+    monkeypatch.setattr("tritium.backends.nvidia.disassembler.require_tool", _raising(error))
+    found = kernel.inspect()
+    assert found.no_sass == str(error) and not found.mix and found.instructions["global memory"]
+    assert main(Request(ADD, "cuda:90", TYPES)) == 0
+    assert "machine code is not read: SASS needs NVIDIA's nvdisasm" in capsys.readouterr().out
+    assert main(Request(ADD, "cuda:90", TYPES), Wanted(listing=True)) == 1
+    assert capsys.readouterr().err == f"tritium inspect: error: {error}\n"
+
+
+def _raising(error: Exception) -> Any:
+    def fail(*_: Any) -> Any:
+        raise error
+
+    return fail
+
+
+@needs_nvdisasm
+def test_instructions_of_the_machine() -> None:
+    found = compiled(CASES["matmul-fp16-leaky_relu"], 90).inspect()
+    widths = {(m.name, m.bytes): m for m in found.memory}
+    assert widths["LDGSTS.128", 16].in_loops == 8 and widths["STG.128", 16].in_loops == 0
+    assert [c.name for c in found.mix["matrix products"]] == ["HGMMA"] and found.no_sass == ""
+    assert "others" not in found.mix and found.barriers == 1
+    assert found.limits["shared memory"] == found.occupancy.blocks == 2
+
+
+@needs_nvdisasm
+def test_the_listing_has_every_instruction_below_its_line() -> None:
+    kernel = compiled(CASES["vector_add"], 90)
+    lines = kernel.listing().splitlines()
+    code = [line for line in lines if "\t" in line or line.startswith("LBB")]
+    plain = kernel.asm["sass"].strip().splitlines()[1:]
+    assert lines[0] == "Function:add_kernel" and code == plain
+    source = (EXAMPLES / "vector_add.py").read_text().splitlines()
+    above = ""
+    loads = set()
+    for line in lines[1:]:
+        heading = re.match(r"vector_add\.py:(\d+)  (.*)", line)
+        if heading:
+            assert source[int(heading[1]) - 1].strip() == heading[2]
+            above = heading[2]
+        elif "LDG" in line:
+            loads.add(above)
+    assert loads == {"x = tl.load(x_ptr + offsets, mask=mask)", "y = tl.load(y_ptr + offsets, mask=mask)"}
+
+
+def test_the_cpu(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = [f"{name}=65536" for name in ("x_ptr", "y_ptr", "output_ptr", "n_elements")]
+    request = Request(ADD, "cpu", TYPES)
+    assert main(request, Wanted(json=True, grid="64", arguments=sizes)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["floor"]["work"]["bytes"] == 3 * 4 * 65536 and told["floor"]["work"]["flops"] == {"f32": 65536}
+    assert any(int(bits) == told["vector_bits"] and n for bits, n in told["widths"].items())
+    assert main(request) == 0
+    assert "innermost loops" in capsys.readouterr().out
+    assert main(request, Wanted(listing=True)) == 0
+    assert re.search(r"vector_add.py:\d+  x = tl.load\(.*\n", capsys.readouterr().out)
+    assert main(Request(ADD, "cpu:x86-64-v2", TYPES), Wanted(grid="64")) == 1
+    assert "the floor of a CPU is told for this machine only" in capsys.readouterr().err

@@ -1,0 +1,270 @@
+"""`tritium inspect`: what a kernel needs and does, what makes it slow, and its machine code by lines. Nothing is run.
+
+    tritium inspect matmul.py::matmul_kernel --target cuda:90 --signature '*fp16:16, *fp16:16, *fp16:16, …'
+    tritium inspect kernel.ttgir --target cuda:90 --json
+    tritium inspect add.py::add_kernel … --grid 1024 --argument x=1048576 --argument n=1048576
+    tritium inspect add.py::add_kernel … --listing
+
+The kernel is named as for `tritium compile`. What is shown depends on the target; see `docs/inspect.md`. With `--grid`
+and `--argument` the least time of such a launch is told, with `--json` everything is one JSON object, for scripts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..backends.errors import BackendError
+from ..backends.floor import Rates
+from ..compiler import CompiledKernel
+from ..support import TritiumError
+from ..support.lazy import LazyModule
+from ..support.quantities import amount, rate, seconds
+from .compile import compile_request
+from .kernel_file import CommandError
+from .request import Request, pairs, value_of
+
+__all__ = ["Wanted", "main", "show"]
+
+_testing = LazyModule("..testing", __package__)
+
+MOST_ROWS = 12  # instructions of a group that a table shows
+UNTOLD_WIDTH = 140
+
+Row = tuple[Any, ...]
+
+
+@dataclass
+class Wanted:
+    """What to show beside the tables: a JSON object instead, the machine code by lines, the floor of a launch."""
+
+    json: bool = False
+    listing: bool = False
+    grid: str = ""
+    arguments: Sequence[str] = ()
+
+
+def main(request: Request, wanted: Wanted | None = None) -> int:
+    """Compile, inspect, and show or print it; the exit status."""
+    wanted = wanted or Wanted()
+    try:
+        grid, arguments = _launch(wanted)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # remarks are part of what is shown
+            kernel = compile_request(request)
+            if wanted.listing:
+                print(kernel.listing(), end="")
+                return 0
+            found = kernel.inspect(grid, arguments, _rates(kernel) if grid else None)
+    except (TritiumError, BackendError, KeyError, OSError) as error:
+        text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+        print(text if "error:" in text.split("\n")[0] else f"tritium inspect: error: {text}", file=sys.stderr)
+        return 1
+    if wanted.json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        show(found, _console())
+    return 0
+
+
+def _console() -> Console:
+    """Standard output; where it is no terminal and nobody says how wide it is, wide enough for every table."""
+    told = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(soft_wrap=True, highlight=False, width=None if told else UNTOLD_WIDTH)
+
+
+def _launch(wanted: Wanted) -> tuple[tuple[int, ...] | None, dict[str, Any]]:
+    """The grid and the arguments of a command line."""
+    if not wanted.grid:
+        if wanted.arguments:
+            raise CommandError("--argument is for the floor of a launch, which needs --grid, too")
+        return None, {}
+    parts = wanted.grid.replace("x", ",").split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise CommandError(f"--grid is one to three numbers such as 1024 or 64,32, not {wanted.grid!r}")
+    return tuple(int(part) for part in parts), {name: _size(text) for name, text in pairs(wanted.arguments)}
+
+
+def _size(text: str) -> Any:
+    """4096x4096 as a shape, everything else as a literal."""
+    parts = text.split("x")
+    return tuple(map(int, parts)) if len(parts) > 1 and all(p.isdigit() for p in parts) else value_of(text)
+
+
+def _rates(kernel: CompiledKernel) -> Rates | None:
+    """What this machine does, where the kernel is for it; None leaves it to the target."""
+    target = kernel.backend.describe()
+    if target.backend != "cpu":
+        return None
+    if kernel.backend.target != _testing.default_target():
+        raise CommandError("the floor of a CPU is told for this machine only: compile for the target cpu")
+    peak = _testing.get_max_simd_tflops() * 1e12
+    return Rates(
+        "this machine (one core's copies, all cores' f32 FMAs)", _testing.get_dram_gbps() * 1e9, {"": peak}, {"": peak}
+    )
+
+
+def show(found: Any, console: Console) -> None:
+    """The tables for people."""
+    title, tables = (_cpu if hasattr(found, "widths") else _gpu)(found)
+    console.print(title)
+    for name, columns, rows in tables:
+        if rows:
+            console.print(_table(name, columns, rows))
+    if getattr(found, "no_sass", ""):
+        console.print(f"[dim]machine code is not read: {escape(found.no_sass)}[/]")
+    if found.floor is not None:
+        _show_floor(found.floor, console)
+    _show_findings(found.findings, console)
+
+
+def _table(title: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
+    table = Table(box=box.SIMPLE, title=title or None, title_justify="left", show_header=any(columns))
+    rows = list(rows)
+    for i, column in enumerate(columns):
+        number = all(isinstance(row[i], int) for row in rows)
+        table.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    for row in rows:
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else escape(cell) for cell in row))
+    return table
+
+
+def _show_findings(findings: Sequence[Any], console: Console) -> None:
+    for found in findings:
+        where = f" {found.place}" if found.place else ""
+        console.print(f"[bold yellow]{escape(found.kind)}[/][bold]{escape(where)}[/]  {escape(found.message)}")
+        if found.source:
+            console.print(f"    [cyan]{escape(found.source)}[/]")
+        if found.hint:
+            console.print(f"    hint: {escape(found.hint)}")
+
+
+def _show_floor(floor: Any, console: Console) -> None:
+    """The least time, what it is made of, and what that assumes."""
+    work = floor.work
+    rows: list[Row] = [("memory", amount(work.bytes, "B"), seconds(floor.parts["memory"]))]
+    for part, counts in (("products", work.products), ("arithmetic", work.flops)):
+        if counts:
+            rows.append(
+                (
+                    part,
+                    ", ".join(f"{amount(n, 'FLOP')} {kind}" for kind, n in counts.items()),
+                    seconds(floor.parts[part]),
+                )
+            )
+    grid = "x".join(map(str, work.grid))
+    console.print(
+        _table(f"floor of {grid} programs: {seconds(floor.seconds)}, limited by {floor.limit}", ("", "", "time"), rows)
+    )
+    if work.bytes:
+        console.print(
+            f"  programs ask memory for {amount(work.asked, 'B')}, {rate(work.asked, work.bytes)} of what they share"
+        )
+    for text in floor.assumptions:
+        console.print(f"  [dim]assumed: {escape(text)}[/]")
+
+
+# -- GPUs -------------------------------------------------------------------------------------------------------------
+
+
+def _gpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]:
+    title = f"[bold]{escape(found.kernel)}[/] for {found.target}, {found.warps} warps a block"
+    traffic = ("for", "where", "instruction", "times", "wavefronts", "conflicts", "in a loop")
+    instructions = ("kind", "instruction", "in the text", "in loops")
+    tables: list[tuple[str, tuple[str, ...], list[Row]]] = [
+        ("", ("", "", ""), _budget(found)),
+        ("warps with programs of their own", ("", "warps", "registers"), _partitions(found)),
+        ("shared memory", ("what", "where", "tile", "stages", "bytes", "from"), _buffers(found)),
+        ("accesses of a warp to shared memory", traffic, _accesses(found)),
+        ("accesses to memory", ("memory", "instruction", "bytes a thread", "in the text", "in loops"), _memory(found)),
+        ("instructions of PTX", instructions, _counts(found.instructions)),
+        ("instructions of the machine", instructions, _counts(found.mix)),
+        ("in flight behind waits", ("", ""), [(kind, n) for kind, n in found.in_flight.items()]),
+    ]
+    return title, tables
+
+
+def _budget(found: Any) -> list[Row]:
+    """Registers, shared memory and occupancy with their limits."""
+    registers, occupied = found.registers, found.occupancy
+    bytes_moved = f"{registers.spill_stores} bytes of stores, {registers.spill_loads} of loads"
+    spilled = f"{registers.spilled} more in memory: {bytes_moved}" if registers.spilled else "none spilled"
+    rows = [
+        ("registers a thread", f"{registers.each} of {registers.limit}", spilled),
+        ("shared memory", f"{found.shared:,} of {found.shared_limit:,} bytes", f"{len(found.buffers)} pieces"),
+        ("stack", f"{registers.stack} bytes a thread", ""),
+        ("barriers", f"{found.barriers} of 16", ""),
+        (
+            "occupancy",
+            f"{occupied.warps} of {occupied.most} warps",
+            f"{occupied.blocks} blocks, limited by {occupied.limit}",
+        ),
+        ("blocks allowed by", ", ".join(f"{name} {n}" for name, n in found.limits.items()), ""),
+        (
+            "bank conflicts",
+            f"{found.conflicts} wavefronts a warp",
+            "none" if not found.conflicts else "see below",
+        ),
+    ]
+    return rows
+
+
+def _partitions(found: Any) -> list[Row]:
+    return [(p.name, p.warps, str(p.registers) if p.registers else "as started") for p in found.partitions]
+
+
+def _buffers(found: Any) -> list[Row]:
+    return [(b.name, b.place, b.tile or "scratch", b.stages, b.bytes, b.offset) for b in found.buffers]
+
+
+def _accesses(found: Any) -> list[Row]:
+    return [
+        (a.name, a.place, a.instruction, a.instructions, a.wavefronts, a.conflicts, "yes" if a.looped else "")
+        for a in found.accesses
+    ]
+
+
+def _memory(found: Any) -> list[Row]:
+    return [(m.space, m.name, m.bytes or "a tile", m.number, m.in_loops) for m in found.memory]
+
+
+def _counts(groups: Any) -> list[Row]:
+    rows: list[Row] = []
+    for group, counts in groups.items():
+        rows += [(group if not i else "", c.name, c.number, c.in_loops) for i, c in enumerate(counts[:MOST_ROWS])]
+    return rows
+
+
+# -- CPUs -------------------------------------------------------------------------------------------------------------
+
+
+def _cpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]:
+    title = f"[bold]{escape(found.kernel)}[/] for {escape(found.target)}, vectors of {found.vector_bits} bits"
+    spills = found.spills
+    budget: list[Row] = [
+        ("instructions", f"{found.instructions:,}", ""),
+        ("stack", f"{found.stack:,} bytes", f"{found.scratch:,} bytes of tiles"),
+        ("spills", f"{spills.stores} stores, {spills.loads} loads", f"{spills.in_loops} of them in loops"),
+    ]
+    widths = [(f"{bits} bits" if bits else "none", number) for bits, number in found.widths.items()]
+    loops = [
+        (loop.place, loop.instructions, f"{loop.bits} bits" if loop.bits else "none", loop.scalar_floats)
+        for loop in found.loops
+    ]
+    calls = [(call.name, call.number, call.in_loops) for call in found.calls]
+    return title, [
+        ("", ("", "", ""), budget),
+        ("instructions by vectors", ("vectors", "instructions"), widths),
+        ("innermost loops", ("where", "instructions", "vectors", "on single floats"), loops),
+        ("calls", ("function", "in the text", "in loops"), calls),
+    ]
