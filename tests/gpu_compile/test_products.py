@@ -108,3 +108,19 @@ def test_results_go_to_memory_by_stmatrix() -> None:
     for without in ("", "stmatrix"):
         kernel = compile(source, target=GPUTarget("cuda", 90, 32), options={"without": without}, until="ptx")
         assert ("stmatrix" in kernel.asm["ptx"]) == (not without)
+
+
+@pytest.mark.parametrize("without", ["", "flatten"])
+def test_persistent_tiles_by_pointers_are_copied_ahead(without: str) -> None:
+    """Indices that one loop in the place of two carries are still known to follow each other: A and B are copied."""
+    case = next(c for c in cases() if c.kernel == "matmul_persistent_kernel")
+    fn = getattr(load(case.example), case.kernel)
+    constants = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8, "PROGRAMS": 132}
+    signature = {n: "constexpr" if n in constants else "*fp16" if n.endswith("ptr") else "i32" for n in fn.arg_names}
+    attrs = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(fn.arg_names) if n not in constants}
+    options = {"num_warps": 8, "num_stages": 3, "without": without}
+    kernel = compile(ASTSource(fn, signature, constants, attrs), target=GPUTarget("cuda", 90, 32), options=options)
+    ptx = kernel.asm["ptx"]
+    stages = 3  # two in front of the loop, and one in it; A has 4 copies of 16 bytes a thread, B 8
+    assert ptx.count("cp.async.cg") == stages * 12
+    assert kernel.n_spills == 0

@@ -33,6 +33,7 @@ SWITCHES = {
     "register-reallocation": "warps that load keep as many registers as warps that multiply",
     "stmatrix": "results go to shared memory by plain stores",
     "idle-fences": "each product that reads what threads wrote has a fence of its own, needed or not",
+    "early-loads": "loads of a branch that hangs on memory begin when it is known to be taken",
     "flatten": "nested loops stay nested",
 }
 

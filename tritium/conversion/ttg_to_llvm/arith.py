@@ -40,7 +40,8 @@ def _constant(e: FunctionContext, op: arith.Constant) -> None:
 
 @lowers(ub.Poison)
 def _poison(e: FunctionContext, op: ub.Poison) -> None:
-    e.bind(op.result, ["poison"] * len(types_of(op.result.type)))
+    """Integers are zero: masks may be made of them that are "and no", which of LLVM's poison would be anything."""
+    e.bind(op.result, ["0" if ty[0] == "i" else "poison" for ty in types_of(op.result.type)])
 
 
 @lowers(*INTEGER)

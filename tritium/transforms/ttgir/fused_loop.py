@@ -70,8 +70,14 @@ def fuse(outer: Any, inners: Sequence[Inner]) -> Any:
 
 
 def _zero(b: Builder, ty: Type) -> Value:
-    """What is there before a value is made: zeros, which cost ptxas less than values that are undefined."""
+    """What is there before a value is made: zeros, which cost ptxas less than values that are undefined.
+
+    But for tensors of integers: what is known of indices (that they follow each other, and by what they are divisible)
+    would not hold of zeros, and loads whose indices are carried would not be asynchronous.
+    """
     element = ty.element if isinstance(ty, TensorType) else ty
+    if isinstance(ty, TensorType) and isinstance(element, IntegerType):
+        return b.add(ub.Poison(result=ty))  # type: ignore[no-any-return]
     if isinstance(element, (IntegerType, FloatType)) or element is index:
         return b.add(arith.Constant.of(0, ty))  # type: ignore[no-any-return]
     return b.add(ub.Poison(result=ty))  # type: ignore[no-any-return]

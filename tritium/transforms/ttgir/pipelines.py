@@ -158,6 +158,7 @@ LOWERING = [
         "branches choose tensors, also where pipelining made both",
         when=has_any("scf.if"),
     ),
+    _row("early-loads", "loads of branches that hang on memory begin before these", when=has_any("scf.if")),
     _row(
         "beside-products",
         "what products do not need is done while they multiply",
