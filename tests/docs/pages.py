@@ -9,7 +9,8 @@
 
 Everything of a page happens in one empty folder, in the order of the page. `…` in what is shown stands for any text, a
 line of `…` alone for any lines. Blocks of other languages are for the reader. With `TRITIUM_BLESS=1` what is shown is
-rewritten, and with it every `…` in a block that no longer fits.
+rewritten, and with it every `…` in a block that no longer fits. A page whose commands call programs that are not
+everywhere says so, `<!-- needs: gcc -->`, and is skipped where there is none.
 """
 
 from __future__ import annotations
@@ -39,6 +40,12 @@ _FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>```+)(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks) *$", re.M | re.S
 )
 _EXIT = re.compile(r"\s*# exit (\d+)$")
+
+
+def needs_of(text: str) -> list[str]:
+    """The programs that a page needs and not every machine has: `<!-- needs: gcc -->`."""
+    found = re.search(r"^<!-- needs: (.*?) -->$", text, re.M)
+    return [name.strip() for name in found[1].split(",")] if found else []
 
 
 @dataclass

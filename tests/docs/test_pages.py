@@ -4,12 +4,13 @@ somewhere. `TRITIUM_BLESS=1` rewrites what is shown."""
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests.docs.pages import DOCS, GENERATED, ROOT, Page, blocks_of, environment, fits, sessions
+from tests.docs.pages import DOCS, GENERATED, ROOT, Page, blocks_of, environment, fits, needs_of, sessions
 from tritium.support.settings import GROUPS
 
 PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not in GENERATED)
@@ -18,6 +19,9 @@ ALL = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "ARCHITECTURE.md"
 
 @pytest.mark.parametrize("path", PAGES, ids=[p.stem for p in PAGES])
 def test_page(path, tmp_path):
+    missing = [name for name in needs_of(path.read_text()) if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"{missing[0]} is not installed")
     Page(path, tmp_path).run()
 
 
@@ -51,6 +55,7 @@ def test_links():
 
 def test_variables_are_those_of_the_settings():
     known = {v for group in GROUPS.values() for setting in group.settings().values() for v in setting.env}
+    known |= {"TRITIUM_DLOPEN", "TRITIUM_NO_CUDA_H", "TRITIUM_SUCCESS", "TRITIUM_STOPPED"}  # for C compilers
     known |= {"TRITIUM_BLESS", "TRITIUM_TEST_HARDWARE", "TRITIUM_TEST_SEED", "TRITIUM_TEST_TRITON"}
     for path in [*PAGES, ROOT / "README.md"]:
         named = set(re.findall(r"\b(?:TRITON|TRITIUM|MLIR)_[A-Z_]+\b", path.read_text()))
@@ -64,6 +69,11 @@ def anchors(text: str) -> set[str]:
         words = re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower())
         found.add(words.strip().replace(" ", "-"))
     return found
+
+
+def test_what_a_page_needs():
+    assert needs_of("# A page\n\n<!-- needs: gcc, nm -->\n\ntext") == ["gcc", "nm"]
+    assert needs_of("# A page\n\ntext") == []
 
 
 # -- the runner itself -----------------------------------------------------------------------------------------------

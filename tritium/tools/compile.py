@@ -21,19 +21,20 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..backends.errors import BackendError
-from ..compiler import CompiledKernel, compile, default_target
-from ..compiler.stated_target import TargetWarning, choose_target
-from ..support import TritiumError, settings
-from ..support.lazy import LazyModule
-from .kernel_file import CommandError
-from .request import Request, options_of, parse_target, source_of
-from .signature import parse_signature
+# by their whole names: the file can be run by its path, as people run Triton's
+from tritium.backends.errors import BackendError
+from tritium.compiler import CompiledKernel, compile, default_target
+from tritium.compiler.stated_target import TargetWarning, choose_target
+from tritium.support import TritiumError, settings
+from tritium.support.lazy import LazyModule
+from tritium.tools.kernel_file import CommandError
+from tritium.tools.request import Request, options_of, parse_target, source_of
+from tritium.tools.signature import parse_signature
 
 __all__ = ["Request", "compile_request", "main", "parse_signature", "parse_target", "source_of"]
 
-_aot = LazyModule(".aot.command", __package__)
-_cli = LazyModule(".cli", __package__)
+_aot = LazyModule("tritium.tools.aot.command")
+_cli = LazyModule("tritium.tools.cli")
 
 #: What is shown below the stages of each backend: the metadata's key, and how it is called.
 FIGURES = {

@@ -12,15 +12,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..support import TritiumError
-from ..support.lazy import LazyModule
-from .aot.interface import AotError
-from .aot.link import dispatcher, read_header
-from .aot.output import write_together
+# by their whole names: the file can be run by its path, as people run Triton's
+from tritium.support import TritiumError
+from tritium.support.lazy import LazyModule
+from tritium.tools.aot.interface import AotError
+from tritium.tools.aot.link import dispatcher, read_header
+from tritium.tools.aot.output import write_together
 
 __all__ = ["main"]
 
-_cli = LazyModule(".cli", __package__)
+_cli = LazyModule("tritium.tools.cli")
 
 
 def main(headers: Sequence[str], out: str, prefix: str = "") -> int:

@@ -163,9 +163,8 @@ def _check_type(ty: str, wrong: Any) -> None:
     except LanguageError:
         stars = ty[: len(ty) - len(ty.lstrip("*"))]
         close = did_you_mean(ty, [stars + name for name in NAMES])
-        raise wrong(
-            f"unknown type {ty!r}", close or f"types are {', '.join(NAMES)}, and '*' with one of them"
-        ) from None
+        hint = close or f"types are {', '.join(NAMES)}, and '*' with one of them"
+        raise wrong(f"unknown type {ty!r}", hint, 0, len(ty)) from None
     if ty == "void":
         raise wrong("no parameter is of type void")
 

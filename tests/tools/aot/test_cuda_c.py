@@ -24,6 +24,7 @@ from tritium.tools.request import Request, options_of, parse_target, source_of
 
 pytestmark = [needs_ptxas]
 
+ROOT = Path(tritium.__file__).parents[1]
 ADD = "*fp32:16, *fp32:16, *fp32:16, i32, 64"
 POINTERS = "0x1000, 0x2000, 0x3000"
 
@@ -48,13 +49,14 @@ def starting(log: list[str], word: str) -> list[str]:
 # ---- names and files -----------------------------------------------------------------------------------------------
 
 
-def test_the_command_of_the_documents(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [["-m", "tritium.tools.compile"], [str(ROOT / "tritium" / "tools" / "compile.py")]])
+def test_the_command_of_the_documents(tmp_path: Path, how: list[str]) -> None:
     """The very command, in a process of its own, without a GPU to see: names and hash are Triton's."""
     shutil.copy(KERNELS, tmp_path / "vector-add.py")
     done = subprocess.run(
-        [sys.executable, "-m", "tritium.tools.compile", "--kernel-name", "add_kernel", "--signature",
+        [sys.executable, *how, "--kernel-name", "add_kernel", "--signature",
          "*fp32,*fp32,*fp32,i32,64", "--grid=1024,1024,1024", "vector-add.py"],
-        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(Path(tritium.__file__).parents[1])},
+        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["add_kernel.9969bdda_0123.h", "add_kernel.9969bdda_0123.c"]

@@ -219,8 +219,8 @@ class _Arguments:
     @property
     def lines(self) -> list[str]:
         """The statements."""
-        addresses = ", ".join([*self.addresses, "&tt_none", "&tt_none"])
-        declared = [*self.declared, "CUdeviceptr tt_none = 0;", f"void *tt_parameters[] = {{{addresses}}};"]
+        addresses = ", ".join([*self.addresses, "&tt_scratch[0]", "&tt_scratch[1]"])
+        declared = [*self.declared, "CUdeviceptr tt_scratch[2] = {0, 0};", f"void *tt_parameters[] = {{{addresses}}};"]
         return [f"    {line}\n" for line in (*declared, *self.filled)]
 
     def _add(self, p: Parameter) -> None:

@@ -268,7 +268,7 @@ static CUresult tt_prepare(const tt_loaded *made) {
 SCRATCH_BEFORE = """\
   if (!status && programs > SIZE_MAX / UINT64_C($each)) status = CUDA_ERROR_OUT_OF_MEMORY;
   if (!status) status = loaded->cuMemAllocAsync(&$name, (size_t)(programs * UINT64_C($each)), stream);
-  parameters[$index] = &$name;
+  *(CUdeviceptr *)parameters[$index] = $name;
 """
 SCRATCH_AFTER = """\
   if ($name) freed = loaded->cuMemFreeAsync($name, stream);
