@@ -16,6 +16,7 @@ import filecheck.parser
 
 import tritium.conversion  # noqa: F401  (the passes that files name)
 import tritium.dialects
+import tritium.tools.opt  # noqa: F401  (and those of backends)
 import tritium.transforms  # noqa: F401  (these too)
 from tritium.ir import (
     PASSES,

@@ -49,18 +49,38 @@ from .opt_options import OptOptions, read_options
 __all__ = ["main", "opt"]
 
 _bisect = LazyModule(".opt_bisect", __package__)
+_compare = LazyModule(".opt_compare", __package__)
 _diagnostics = LazyModule(".opt_diagnostics", __package__)
 _help = LazyModule(".opt_help", __package__)
 _output = LazyModule(".opt_output", __package__)
 _nvidia = LazyModule("..backends.nvidia.stages", __package__)
 _amd = LazyModule("..backends.amd.stages", __package__)
+_lowering = LazyModule("..transforms.ttgir.pipelines", __package__)
 
-for _target, _backend in (("cuda:80", _nvidia), ("cuda:90", _nvidia), ("hip:gfx942", _amd)):
+PASSES.add_file("convert-tt-to-ttc", f"{__package__.rpartition('.')[0]}.backends.cpu.passes.convert_tt_to_ttc")
+
+for _capability in (80, 90, 100, 120):
     PASSES.add_pipeline(
-        f"ttir-{_target.replace(':', '-')}",
-        f"all passes from a kernel to ttir, for {_target}",
-        lambda target=_target, backend=_backend: backend.PIPELINES[target],  # type: ignore[misc]
+        f"ttir-cuda-{_capability}",
+        f"all passes from a kernel to ttir, for cuda:{_capability}",
+        lambda key="cuda:80" if _capability < 90 else "cuda:90": _nvidia.PIPELINES[key],  # type: ignore[misc]
     )
+    PASSES.add_pipeline(
+        f"ttgir-cuda-{_capability}",
+        f"all passes from ttir to ttgir, for cuda:{_capability}, 4 warps and 3 stages",
+        lambda capability=_capability: _nvidia.default_ttgir_pipeline(capability),  # type: ignore[misc]
+    )
+PASSES.add_pipeline(
+    "lowering-cuda", "all passes on ttgir before LLVM's IR is printed, for NVIDIA GPUs", lambda: _lowering.LOWERING
+)
+PASSES.add_pipeline(
+    "ttir-hip-gfx942", "all passes from a kernel to ttir, for hip:gfx942", lambda: _amd.PIPELINES["hip:gfx942"]
+)
+PASSES.add_pipeline(
+    "ttcir-cpu",
+    "from ttir to ttcir, for this machine's CPU",
+    lambda: [PASSES.lookup("convert-tt-to-ttc").row(reason="tiles become loops over vectors")],
+)
 
 INTERRUPTED = 130  # what shells call a program that Ctrl-C ended
 
@@ -172,6 +192,7 @@ class _Job:
     def __init__(self, options: OptOptions) -> None:
         self.options = options
         self.rows = [] if options.run_reproducer else self.pipeline(options.pipelines)
+        self.compared: Any = None
         self.settings = self.run_settings()
         self.failed = False
         self.report: PipelineReport | None = None
@@ -210,6 +231,8 @@ class _Job:
             locations=o.locations,
             folder=o.print_to,
         )
+        if o.compare:
+            dump = self.compared = _compare.CompareSettings()
         self.timing = o.timing or inherited.timing
         self.statistics = o.statistics or inherited.statistics
         return inherited.replace(
@@ -306,6 +329,8 @@ class _Job:
         report = self.report
         if report is None:
             return
+        if self.compared is not None:
+            print(self.compared.tally)
         report.stage = "<stdin>" if self.options.file == "-" else self.options.file
         report.extra.update(self.times)
         if self.timing:

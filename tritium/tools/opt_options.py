@@ -84,6 +84,9 @@ class OptOptions:
         value="FOLDER", group=_WATCH,
     )  # fmt: skip
     diff: bool = option("show changes as differences of lines", group=_WATCH)
+    compare: bool = option(
+        "show for each pass that changed something what it changed, in place of the output", group=_WATCH
+    )
     trace: str | None = option(
         "a file for records of passes and rewrites, which `tritium trace show` reads", kind="value", value="FILE",
         group=_WATCH,
@@ -128,6 +131,7 @@ def read_options(arguments: Sequence[str]) -> OptOptions:
     if options.emit not in ("text", "generic", "counts", "nothing"):
         raise UsageError(f"option '--emit' is text, generic, counts or nothing, not '{options.emit}'")
     options.generic |= options.emit == "generic"
+    options.no_output |= options.compare and options.output is None
     options.no_output |= options.emit == "nothing"
     options.file = files[0] if files else "-"
     options.pipelines = [(f"--{name}", text) for name, value in came if (text := _pipeline(name, value))]

@@ -77,6 +77,11 @@ def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
     ]
 
 
+def default_ttgir_pipeline(capability: int) -> list[Pass]:
+    """The same for the options that hold where none are given."""
+    return ttgir_pipeline(CUDAOptions.parse({}, CUDATarget(capability)))
+
+
 def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> Any:
     """Tensors with layouts."""
     if options.maxnreg is not None:

@@ -52,6 +52,10 @@ class DumpSettings:
     def __bool__(self) -> bool:
         return bool(self.before or self.after or self.changed or self.failure)
 
+    def dumper(self, module: Operation) -> Dumper:
+        """What prints around the passes of a run on `module`."""
+        return Dumper(module, self)
+
 
 _WORDS = {"before": "before", "after": "after", "change": "changed"}
 _FLAGS = {

@@ -123,6 +123,10 @@ class PassRegistry:
             for alias in spelling.aliases:
                 self._aliases[alias] = spelling.name
 
+    def add_file(self, name: str, module: str) -> None:
+        """Know that the pass `name` stands in a module, which is imported when the pass is asked for."""
+        self._files[name] = module
+
     def add(self, fn: PassFunction) -> PassInfo:
         """Know the pass `fn`; it may take the place of one that stood in the same file, not of another."""
         name = getattr(fn, "pass_name", "")

@@ -194,7 +194,7 @@ class _Run:
         self.settings = settings
         self.start = module.clone()  # what a reproducer is made from
         self.report = PipelineReport(stage)
-        self.dumper: Dumper | None = _dump.Dumper(module, settings.dump) if settings.dump else None
+        self.dumper: Dumper | None = settings.dump.dumper(module) if settings.dump else None
         self.tracer: PassTracer | None = _trace.tracer(module) if settings.trace is not None else None
         self.result: Callable[[], Operation] = lambda: self.module
         self.done = 0  # steps

@@ -1,0 +1,1 @@
+"""Passes that need to know a CPU, one a file, named as they are."""
