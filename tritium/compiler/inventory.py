@@ -61,7 +61,7 @@ class Item:
     def described(self) -> dict[str, Any]:
         """The parts of the key by name, empty where the file does not have them; the whole entry is checked for it."""
         try:
-            with open(open_file(self.path), "rb") as f:
+            with open(open_file(self.path, looking=True), "rb") as f:
                 return Entry.from_bytes(f.read(), self.key).description()
         except (OSError, ValueError, KeyError, TypeError):
             return {}
@@ -105,7 +105,7 @@ def _item(key: str, path: Path, status: os.stat_result) -> Item | None:
 
 
 def _header(path: Path, status: os.stat_result, key: str) -> dict[str, Any]:
-    with open(open_file(path), "rb", buffering=0) as f:
+    with open(open_file(path, looking=True), "rb", buffering=0) as f:
         if not (is_trusted(os.fstat(f.fileno())) and is_trusted(os.stat(path.parent))):
             raise ValueError("another user could have written it")
         for size in _HEADS:
@@ -117,7 +117,7 @@ def _header(path: Path, status: os.stat_result, key: str) -> dict[str, Any]:
 
 
 def matching(found: list[Item], wanted: str) -> list[Item]:
-    """The entries whose key begins with `wanted`, or whose kernel is called so."""
+    """The entries whose key begins with `wanted`, or whose kernel is called so; all of them for an empty text."""
     return [item for item in found if item.key.startswith(wanted) or item.name == wanted]
 
 
@@ -127,7 +127,7 @@ def verify(folder: Path) -> Iterator[tuple[Item, str]]:
         problem = item.problem
         if not problem:
             try:
-                with open(open_file(item.path), "rb") as f:
+                with open(open_file(item.path, looking=True), "rb") as f:
                     Entry.from_bytes(f.read(), item.key).description()
             except FileNotFoundError:
                 continue

@@ -65,6 +65,11 @@ def _named(names: list[str], path: Path_) -> str:
     return ".".join([names[path[0]], *map(str, path[1:])])
 
 
+def _told(value: Any) -> str:
+    """A compile-time value for people."""
+    return f"float:{value!r}" if isinstance(value, float) else _stable(value)
+
+
 def _facts(items: list[list[Any]]) -> str:
     """`[["tt.divisibility", 16]]` as "tt.divisibility=16"."""
     return ", ".join("=".join(map(str, item)) for item in items)
@@ -140,7 +145,7 @@ class ASTSource:
         return {
             "kernel": {"name": self.name, "function": self.fn.fn_name},
             "types": {name: str(ty) for name, ty in self.signature.items() if ty != "constexpr"},
-            "constants": {_named(names, path): _stable(value) for path, value in self.constants.items()},
+            "constants": {_named(names, path): _told(value) for path, value in self.constants.items()},
             "attributes": {_named(names, path): _facts(items) for path, items in self.attrs.items()},
             "functions": {f.fn_name: sha256(f.src.encode()).hexdigest()[:16] for f in functions},
             "values": {f"{n} in {f.__name__}": t for f in functions for n, t in f.values_read().items()},

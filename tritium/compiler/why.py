@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ..support import settings
+from .backend import make_backend
+from .cache import KernelCache
 from .inventory import Item, items
-from .key import Described
+from .key import Described, describe_key, get_cache_key
 
-__all__ = ["CacheMiss", "differences", "nearest"]
+__all__ = ["CacheMiss", "differences", "explain", "nearest"]
 
 _CANDIDATES = 300  # entries of a kernel to look at, those used last: tuning leaves many
 
@@ -71,6 +73,20 @@ def _not_asked() -> str:
     if settings.compilation.always_compile:
         return "everything is compiled: TRITON_ALWAYS_COMPILE, or knobs.compilation.always_compile"
     return ""
+
+
+def explain(
+    src: Any, target: Any, options: Mapping[str, Any], until: str | None = None
+) -> tuple[str, str, CacheMiss | None]:
+    """The key that a compile would have, the kernel's name, and why it is not in the cache; None if it is."""
+    backend = make_backend(target)
+    chosen = backend.parse_options({**src.parse_options(), **options})
+    stage_key = f"until:{until}" if until else ""
+    key = get_cache_key(src, backend, chosen, stage_key)
+    cache = KernelCache()
+    if not _not_asked() and cache.read(key) is not None:
+        return key, src.name, None
+    return key, src.name, CacheMiss(key, describe_key(src, backend, chosen, stage_key), cache)
 
 
 def nearest(described: Described, others: Any, name: str) -> tuple[Item, list[str]] | None:

@@ -38,6 +38,7 @@ _DIGEST_BYTES = 32
 #: How the names of files begin that are being written, and of those that a killed process left.
 TEMPORARY = "new-"
 
+_NO_TIME = getattr(os, "O_NOATIME", 0)
 # no link is followed, nothing waits for the other end of a pipe, and no child gets the descriptor
 _CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _CAREFULLY |= getattr(os, "O_BINARY", 0)
@@ -56,9 +57,16 @@ def is_trusted(status: os.stat_result) -> bool:
     return status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
 
 
-def open_file(path: str | Path) -> int:
-    """A descriptor to read a file with; OSError, at once, for what is no plain file: a link, a pipe, a folder."""
-    descriptor = os.open(path, os.O_RDONLY | _CAREFULLY)
+def open_file(path: str | Path, looking: bool = False) -> int:
+    """A descriptor to read a file with; OSError, at once, for what is no plain file: a link, a pipe, a folder.
+
+    Who is only `looking` does not change when the file was used last.
+    """
+    flags = os.O_RDONLY | _CAREFULLY
+    try:
+        descriptor = os.open(path, flags | (_NO_TIME if looking else 0))
+    except PermissionError:  # of another's file the system keeps the time, whoever asks
+        descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "not a plain file", str(path))

@@ -11,6 +11,7 @@ import typer
 from .. import __version__
 from ..support import TritiumError
 from ..support.lazy import LazyModule
+from .cache_cli import app as cache_app
 from .run import run_module, run_script
 
 _compile = LazyModule(".compile", __package__)
@@ -121,6 +122,7 @@ def link(
 
 trace_app = typer.Typer(add_completion=False, no_args_is_help=True, help="Read what TRITIUM_TRACE=FILE recorded.")
 app.add_typer(trace_app, name="trace")
+app.add_typer(cache_app, name="cache")
 
 
 @trace_app.command("show")

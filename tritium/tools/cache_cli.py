@@ -1,0 +1,106 @@
+"""The commands below `tritium cache`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from ..support import TritiumError
+from ..support.lazy import LazyModule
+
+__all__ = ["app"]
+
+_cache = LazyModule(".cache", __package__)
+_errors = LazyModule("..backends.errors", __package__)
+_request = LazyModule(".request", __package__)
+
+app = typer.Typer(
+    no_args_is_help=True, help="Compiled kernels on disk: list, show, check, remove them; why one was not found."
+)
+
+_JSON = Annotated[bool, typer.Option("--json", help="print JSON")]
+_WANTED = typer.Argument("", metavar="[KEY|KERNEL]", help="the first digits of a key, or a kernel's name; default: all")
+
+
+def _run(command: Callable[[], int]) -> None:
+    """Run a command; what the user caused is a line on standard error."""
+    try:
+        status = command()
+    except (TritiumError, _errors.BackendError, KeyError, OSError, ValueError) as error:
+        text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+        print(text if "error:" in text.split("\n")[0] else f"tritium cache: error: {text}", file=sys.stderr)
+        status = 1
+    raise SystemExit(status)
+
+
+@app.command()
+def ls(
+    wanted: str = _WANTED,
+    target: str = typer.Option("", help="only those for this target: cuda:90, cpu:x86-64-v3"),
+    sort: str = typer.Option("used", help="used, made, size, name"),
+    json: _JSON = False,
+) -> None:
+    """List the entries: kernel, target, stages, size, when they were made and used last."""
+    _run(lambda: _cache.list_entries(wanted, target, sort, json))
+
+
+@app.command()
+def show(
+    wanted: str = typer.Argument(..., metavar="KEY|KERNEL", help="the first digits of a key, or a kernel's name"),
+    stage: str = typer.Option("", help="print this stage and nothing else"),
+    json: _JSON = False,
+) -> None:
+    """Show one entry: its stages, and everything that its key is made of."""
+    _run(lambda: _cache.show_entry(wanted, stage, json))
+
+
+@app.command()
+def verify(delete: bool = typer.Option(False, help="remove what is damaged"), json: _JSON = False) -> None:
+    """Read every byte of every entry and check it. The exit status is 1 if something damaged stays."""
+    _run(lambda: _cache.verify_entries(delete, json))
+
+
+@app.command()
+def clear(wanted: str = _WANTED, json: _JSON = False) -> None:
+    """Remove all entries, or those of a kernel. Processes that run meanwhile compile again."""
+    _run(lambda: _cache.clear_entries(wanted, json))
+
+
+@app.command()
+def prune(
+    max_size: str = typer.Option("", help="keep so much, what was used last: 500M, 4G; default: the setting"),
+    unused_for: str = typer.Option("", help="remove what was not used for so long: 12h, 30d"),
+    abandoned: str = typer.Option("", help="remove files that were being written so long ago; default: 1h"),
+    json: _JSON = False,
+) -> None:
+    """Remove what is damaged, what nobody uses, and what exceeds a size."""
+    _run(lambda: _cache.prune_entries(max_size, unused_for, abandoned, json))
+
+
+@app.command()
+def why(
+    wanted: str = typer.Argument(
+        ..., metavar="KEY|KERNEL|FILE", help="an entry, or what `tritium compile` takes: FILE.py::KERNEL, k.ttir, …"
+    ),
+    target: str = typer.Option("", "--target", "-t", help="as for `tritium compile`; so the rest"),
+    signature: str = typer.Option("", "--signature", "-s"),
+    constants: str = typer.Option(""),
+    stage: str = typer.Option(""),
+    option: Annotated[list[str] | None, typer.Option()] = None,
+    num_warps: int = typer.Option(None),
+    num_stages: int = typer.Option(None),
+    json: _JSON = False,
+) -> None:
+    """Tell what of a compile's key, or of an entry's, differs from that of the entry most like it."""
+
+    def run() -> int:
+        given: dict[str, Any] = {"num_warps": num_warps, "num_stages": num_stages}
+        options = [*(option or ()), *(f"{name}={value}" for name, value in given.items() if value is not None)]
+        stages = (stage,) if stage else ()
+        request = _request.Request(wanted, target, signature, constants, stages, options=options)
+        return int(_cache.why(wanted, request, json))
+
+    _run(run)
