@@ -403,3 +403,50 @@ def test_streams_are_ignored_on_the_cpu_and_checked(four: Any, slow: Slow) -> No
     assert slow.during(lambda: four[(1,)](out, 3, stream=None)) == 2
     with pytest.raises(ArgumentError, match=r"four: stream='x' is no stream\nhint: pass a handle"):
         four[(1,)](out, 3, stream="x")
+
+
+# ---- compiled kernels ------------------------------------------------------------------------------------------------
+
+
+def test_compiled_kernels_are_launched_quickly(compiled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def constants(out, N: tl.constexpr, a, b: tl.int64):  # noqa: F821
+        pass
+
+    out, calls = np.zeros(4, np.int64), []
+    kernel = storing(constants, 3)[(1,)](out, 5, 7, 9)
+    slow = type(kernel.launcher).__call__
+    monkeypatch.setattr(type(kernel.launcher), "__call__", lambda *args: calls.append(1) or slow(*args))
+    for args in ((out, 5, 7, 9), (out, 7, 9)):
+        for n in range(TIMES):
+            assert kernel[(1,)](*args[:-2], 16 * n + 1, 1 << 40) is None
+            assert words(out)[:3] == [out.ctypes.data, 16 * n + 1, 1 << 40]
+    assert len(calls) == 4
+    for turn in range(TIMES):
+        kernel[lambda meta: (meta["a"] - 6,)](out, 5, 7, turn, stream=3)
+        assert words(out)[:3] == [out.ctypes.data, 7, turn]
+    assert len(calls) == 6
+    for bad, text in (
+        (("x",), "takes 4 arguments"),
+        ((out, 5, 1 << 40, 9), "does not fit"),
+        ((3, 5, 7, 9), "an array"),
+    ):
+        with pytest.raises(ArgumentError, match=f"constants.*{text}"):
+            kernel[(1,)](*bad)
+    with pytest.raises(ArgumentError, match="constants: a compiled kernel takes no keyword but stream, not 'b'"):
+        kernel[(1,)](out, 7, b=9)
+
+
+def test_hooks_of_compiled_kernels(four: Any) -> None:
+    out, told = np.zeros(4, np.int64), []
+    kernel = four[(1,)](out, 3)
+    for _ in range(TIMES):
+        kernel[(1,)](out, 3, 5, 7)
+    hook = lambda metadata: told.append((metadata.get()["name"], metadata.get()["stream"]))  # noqa: E731
+    settings.runtime.launch_enter_hook.add(hook)
+    try:
+        kernel[(1,)](out, 3, 5, 7, stream=9)
+        kernel[(1,)](out, 3, 5, 7)
+    finally:
+        settings.runtime.launch_enter_hook.remove(hook)
+    kernel[(1,)](out, 3, 5, 7)
+    assert told == [("four", 9), ("four", 0)]

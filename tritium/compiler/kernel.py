@@ -235,9 +235,5 @@ class CompiledKernel:
         return found
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
-        """`kernel[grid](*args)`."""
-
-        def launch(*args: Any, stream: Any = None) -> None:
-            self.launcher(grid, args, stream)
-
-        return launch
+        """`kernel[grid](*args, stream=None)`; the stream is the current one unless one is given."""
+        return self.launcher.calls.at(grid)  # type: ignore[attr-defined, no-any-return]

@@ -30,6 +30,7 @@ from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, all_arguments, bytes_address
 from .placement import place
 from .pointers import place_of
+from .quick.direct import DirectCalls
 from .quick.ending import Ending, Row
 from .scratch import scratch_block
 from .tensor_maps import encoders_of
@@ -55,6 +56,7 @@ class CudaLauncher:
         if encoders:
             layout = Parameters(attributes=True, base=parameter_base(kernel.asm["cubin"], kernel.name))
         self.packer = Packer(self.names, types, layout, encoders)
+        self.calls = DirectCalls(self, self.packer)
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")
@@ -63,7 +65,7 @@ class CudaLauncher:
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         args = all_arguments(self.kernel.name, self.packer, args)
         sizes = normalize_grid(grid, lambda: dict(zip(self.names, args)), self.kernel.name)
-        index = self._device(args)
+        index = self.device_of(args)
         function = self.on(index)
         try:
             params, arrays = self.packer(args, index)
@@ -88,7 +90,8 @@ class CudaLauncher:
         kernel.n_max_threads = function.n_max_threads
         return function
 
-    def _device(self, args: Sequence[Any]) -> int:
+    def device_of(self, args: Sequence[Any]) -> int:
+        """The number of the GPU that runs a launch with these arguments."""
         try:
             at_run_time = [(self.names[i], args[i]) for i in self.packer.runtime]
             where = place(*zip(*at_run_time)) if at_run_time else None

@@ -25,6 +25,7 @@ from .driver import DeviceInterface
 from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
 from .grid import normalize_grid
 from .packing import Packer, Parameters, all_arguments
+from .quick.direct import DirectCalls
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import encoders_of
 
@@ -152,6 +153,7 @@ class EmulatedLauncher:
         types = list(signature.values())
         encoders = encoders_of(types, kernel.values, encode_tiled)
         self.packer = Packer(self.names, types, _HostParameters(driver.target.has_descriptors), encoders)
+        self.calls = DirectCalls(self, self.packer)
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         kernel = self.kernel
@@ -184,6 +186,9 @@ class EmulatedLauncher:
         self.driver.last_report = report
         sys.stdout.write(report.output)
         del arrays, scratch
+
+    def device_of(self, args: Sequence[Any]) -> None:
+        """There is one."""
 
     def ending(self, device: Any) -> None:
         """Quick launchers have no use here."""

@@ -20,6 +20,7 @@ from .binder import MISSING, make_binder
 from .blame import at_parameter
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
+from .hooks import HookMetadata
 from .placement import only_host, place
 from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
@@ -305,7 +306,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         if not (enter or leave):
             kernel.launcher(grid, args, stream)
             return
-        metadata = _HookMetadata(kernel, grid, args, served, stream)
+        metadata = HookMetadata(kernel, grid, args, partial(_stream_of, served) if stream is None else lambda: stream)
         enter(metadata)
         kernel.launcher(grid, args, stream)
         leave(metadata)
@@ -331,9 +332,16 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             found.once.add(kind)  # what happens once may be all that happens
             return
         if kind not in found.plans:
-            global_values = self._globals or ()
             found.plans[kind] = _plan.quick_plan(
-                found.kernel, device, self._rules, args, keys, given, call, global_values
+                found.kernel,
+                device,
+                self._rules,
+                args,
+                keys,
+                given,
+                call,
+                self._globals or (),
+                result=found.kernel,
             )
         plan = found.plans[kind]
         if plan is not None:
@@ -447,24 +455,8 @@ class _FunctionInfo:
         self.jit_function = function
 
 
-class _HookMetadata:
-    """What launch hooks are given; `get()` makes the dict."""
-
-    def __init__(
-        self, kernel: CompiledKernel, grid: Any, args: Sequence[Any], served: Place, stream: int | None
-    ) -> None:
-        self.kernel = kernel
-        self.grid = grid
-        self.args = args
-        self.served = served
-        self.stream = stream
-
-    def get(self) -> dict[str, Any]:
-        """The launch as a dict: name, function, stream, and what the kernel's `launch_metadata` adds."""
-        stream = self.stream
-        if stream is None:
-            stream = self.served.driver.get_current_stream(self.served.device)
-        return self.kernel.launch_metadata(self.grid, stream, *self.args)
+def _stream_of(served: Place) -> Any:
+    return served.driver.get_current_stream(served.device)
 
 
 _names_by_target: dict[Any, list[str]] = {}

@@ -22,6 +22,7 @@ from .errors import ArgumentError
 from .faults import report
 from .grid import normalize_grid
 from .packing import Packer, all_arguments, bytes_address
+from .quick.direct import DirectCalls
 from .quick.ending import Ending
 from .torch_abi import CPU
 
@@ -39,6 +40,7 @@ class Launcher:
         signature = kernel.src.signature
         self.names = list(signature)
         self.packer = Packer(self.names, list(signature.values()))
+        self.calls = DirectCalls(self, self.packer)
         self.checked = bool(kernel.values.get("sanitize"))
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
@@ -61,6 +63,10 @@ class Launcher:
 
     def _threads(self) -> int:
         return self.kernel.values.get("num_threads") or settings.runtime.num_threads or 0
+
+    def device_of(self, args: Sequence[Any]) -> int:
+        """The CPU."""
+        return HOST
 
     def ending(self, device: Any) -> Ending | None:
         """What quick launches end with; None where every access is checked."""

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ..support.lazy import LazyModule
 from .arrays import HOST, ArrayInfo, describe, extent, stands_for_tensor
 from .errors import ArgumentError
+from .specialize import integer_range
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import MapEncoder
 
@@ -285,7 +286,14 @@ def _flatten(ty: Any, value: Any, name: str, found: _Found) -> None:
     elif ty in _FLOATS:
         found.values.append(_FLOATS[ty](float(value)))
     else:
-        found.values.append(int(value))
+        found.values.append(_integer(ty, int(value), name))
+
+
+def _integer(ty: str, value: int, name: str) -> int:
+    limits = integer_range(ty)
+    if limits is not None and ty != "u1" and not limits[0] <= value <= limits[1]:
+        raise ArgumentError(f"argument {name!r}: {value} does not fit into {ty}")
+    return value
 
 
 def _codes(ty: Any, layout: Layout, mapped: Iterator[bool]) -> Iterator[str]:

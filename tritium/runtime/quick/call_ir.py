@@ -224,7 +224,7 @@ back:
   %launched = icmp eq i32 %status, 0
   br i1 %launched, label %give, label %report
 give:
-  %kernel = get ptr %plan.kernel
+  %kernel = get ptr %plan.result
   call void @Py_IncRef(ptr %kernel)
   ret ptr %kernel
 report:

@@ -41,16 +41,20 @@ def quick_plan(
     options: Mapping[str, Any],
     call: Call,
     global_values: Sequence[tuple[str, Any, dict[str, Any]]] = (),
+    *,
+    positions: Sequence[int] | None = None,
+    result: Any = None,
 ) -> Plan | None:
     """The plan for launches like this one: `args` has a value for each parameter, `keys` its specialization.
 
-    It does not fit once one of `global_values` (name, value, the dict it was found in) changed. None where there can be
-    no plan: for tuples, arrays that take more than a look to read, a kernel whose launcher has no ending for it
-    (`launcher.ending(device)`), and where there is no native code.
+    `positions` are the numbers of the parameters that arguments by position are for, unless that is their order;
+    `result` is what a launch returns. The plan does not fit once one of `global_values` (name, value, the dict it was
+    found in) changed. None where there can be no plan: for tuples, arrays that take more than a look to read, a kernel
+    whose launcher has no ending for it (`launcher.ending(device)`), and where there is no native code.
     """
     native = native_quick()
     ending = kernel.launcher.ending(device) if native is not None else None
-    numbers = _parameters_of(call, rules)
+    numbers = _parameters_of(call, rules, positions)
     if native is None or ending is None:
         return None
     by_parameter = _rows_of(ending, rules, args, list(kernel.src.signature.values()), keys)
@@ -76,7 +80,7 @@ def quick_plan(
             **ending.words,
             **({"stream_kind": 0} if "stream" in numbers and options["stream"] is not None else {}),
             "normalize": partial(_normalize, kernel.name),
-            "kernel": kernel,
+            "result": result,
             "report": ending.report,
         },
         ending.keep,
@@ -87,10 +91,13 @@ def _normalize(name: str, grid: Any) -> tuple[int, int, int]:
     return normalize_grid(grid, None, name)
 
 
-def _parameters_of(call: Call, rules: Sequence[ParameterRule]) -> list[int | str]:
+def _parameters_of(call: Call, rules: Sequence[ParameterRule], positions: Sequence[int] | None) -> list[int | str]:
     """For each argument of the call the number of its parameter, or the keyword of an option."""
     by_name = {rule.name: number for number, rule in enumerate(rules)}
-    return [*range(call.positional), *(by_name.get(name, name) for name in call.keywords)]
+    return [
+        *(range(call.positional) if positions is None else positions),
+        *(by_name.get(name, name) for name in call.keywords),
+    ]
 
 
 def _fixed(value: Any) -> bool:

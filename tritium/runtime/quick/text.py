@@ -23,7 +23,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "plan": (
         "owner", "generation_at", "generation", "positional", "keywords", "keyword_names", "rows", "count", "template",
         "bytes", "names", "defaults", "normalize", "launch", "state", "threads", "record_bytes", "stream_kind",
-        "stream_call", "stream_argument", "scratch", "kernel", "report",
+        "stream_call", "stream_argument", "scratch", "result", "report",
     ),
     "row": ("check", "type", "at", "size", "low", "high", "mask", "want", "object", "call", "place", "expected"),
     "table": (*(f"plan{i}" for i in range(PLANS)), "slow", "owner", "spare", "type"),

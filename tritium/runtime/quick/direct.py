@@ -1,0 +1,86 @@
+"""`compiled[grid](...)`: launches of a kernel that is compiled already, quick from the third of a kind on.
+
+The types are the kernel's, so that arguments are only checked to be of the classes and in the place that they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...support import settings
+from ...support.lazy import LazyModule
+from ..driver import driver
+from ..errors import ArgumentError
+from ..hooks import HookMetadata
+from ..packing import Packer, all_arguments
+from ..specialize import ParameterRule
+from ..stream import stream_handle
+from .table import Call, LaunchTable
+
+__all__ = ["DirectCalls"]
+
+_plan = LazyModule(".plan", __package__)
+
+
+class DirectCalls:
+    """Launches by `launcher(grid, args, stream)`, and by plans of its `ending`; `at(grid)` makes what is called."""
+
+    def __init__(self, launcher: Any, packer: Packer) -> None:
+        self._launcher = launcher
+        self._packer = packer
+        self._table = LaunchTable(self._launch)
+        self._generation = -1
+        self._once: set[Any] = set()
+        self._rules = [
+            ParameterRule(name, ty == "constexpr", False, False, False, ty if isinstance(ty, str) else "")
+            for name, ty in zip(packer.names, packer.types)
+        ]
+
+    def at(self, grid: Any) -> Any:
+        """A callable that launches with `grid`."""
+        return self._table.at(grid)
+
+    def _launch(self, grid: Any, /, *args: Any, stream: Any = None, **unknown: Any) -> None:
+        kernel = self._launcher.kernel
+        if unknown:
+            names = ", ".join(map(repr, sorted(unknown)))
+            raise ArgumentError(f"{kernel.name}: a compiled kernel takes no keyword but stream, not {names}")
+        handle = stream_handle(stream)
+        enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
+        if not (enter or leave):
+            self._launcher(grid, args, handle)
+            self._remember(args, stream)
+            return
+        metadata = HookMetadata(kernel, grid, args, _current_stream if handle is None else lambda: handle)
+        enter(metadata)
+        self._launcher(grid, args, handle)
+        leave(metadata)
+
+    def _remember(self, args: Sequence[Any], stream: Any) -> None:
+        if self._generation != settings.generation.value:
+            self._generation = settings.generation.value
+            self._once.clear()
+        kind = (*map(type, args), type(stream))
+        if kind not in self._once:
+            self._once.add(kind)
+            return
+        kernel = self._launcher.kernel
+        values = all_arguments(kernel.name, self._packer, args)
+        given = {} if stream is None else {"stream": stream}
+        plan = _plan.quick_plan(
+            kernel,
+            self._launcher.device_of(values),
+            self._rules,
+            values,
+            [""] * len(values),
+            given,
+            Call(len(args), tuple(given)),
+            positions=range(len(values)) if len(args) == len(values) else self._packer.runtime,
+        )
+        if plan is not None:
+            self._table.put(plan)
+
+
+def _current_stream() -> Any:
+    return driver.active.get_current_stream(driver.active.get_current_device())
