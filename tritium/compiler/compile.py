@@ -8,20 +8,24 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import BaseBackend
 from ..support import OptionError, settings
 from ..support.dataclasses import asdict
 from ..support.lazy import LazyModule
+from ..support.progress import shown
 from .backend import make_backend
 from .cache import Entry, KernelCache
 from .kernel import CompiledKernel, LazyStages
 from .key import as_json, describe_key, get_cache_key
-from .run_stages import CompileTimes, dump_rest, run_stages
+from .run_stages import CompileTimes, Lowering, dump_rest
 from .source import IRSource, SourceError
 
-__all__ = ["CompileTimes", "compile", "compile_for", "default_target"]
+if TYPE_CHECKING:
+    from .workers import CompilerPool
+
+__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "without_collection"]
 
 
 _why = LazyModule(".why", __package__)
@@ -37,7 +41,7 @@ _gc_was_on = False
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """No garbage collection meanwhile: IR is full of cycles that live as long as the compile (30-50 % of its time)."""
     global _gc_users, _gc_was_on
     with _gc_lock:
@@ -68,14 +72,18 @@ def compile_for(current_target: Callable[[], Any]) -> None:
 
 
 def compile(
-    src: Any, target: Any = None, options: Mapping[str, Any] | None = None, until: str | None = None
+    src: Any,
+    target: Any = None,
+    options: Mapping[str, Any] | None = None,
+    until: str | None = None,
+    elsewhere: CompilerPool | None = None,
 ) -> CompiledKernel:
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
 
     `target` is a target value (default: that of the active driver), `options` a mapping of option names; `until` names
-    the last stage that is wanted (default: machine code). Raises CompilationError for kernels that are wrong,
-    BackendError for code the target refuses, KeyError for unknown options, SourceError for a stage that the target does
-    not have.
+    the last stage that is wanted (default: machine code), `elsewhere` processes that may do the work. Raises
+    CompilationError for kernels that are wrong, BackendError for code the target refuses, KeyError for unknown options,
+    SourceError for a stage that the target does not have.
     """
     if isinstance(src, (str, Path)):
         src = IRSource(src)
@@ -107,7 +115,7 @@ def compile(
             if trace is not None:
                 trace.end(CompileTimes(), "hit")
             return _finish(src, backend, stages, entry, CompileTimes(), cache_hit=True)
-    return _compile(src, backend, stages, chosen, key, stage_key, cache, replaced, trace)
+    return _compile(src, backend, stages, chosen, key, stage_key, cache, replaced, trace, elsewhere)
 
 
 def _serves(entry: Entry, src: Any, stages: Mapping[str, Any]) -> bool:
@@ -170,6 +178,7 @@ def _compile(
     cache: KernelCache | None,
     replaced: Any,
     trace: Any,
+    elsewhere: CompilerPool | None,
 ) -> CompiledKernel:
     times = CompileTimes()
     target = backend.describe()
@@ -181,8 +190,11 @@ def _compile(
         "shared": 0,
         "signature": list(src.signature.values()),
     }
-    with _without_collection(), trace.running() if trace is not None else nullcontext():
-        texts = run_stages(src, backend, stages, options, metadata, times, replaced, trace)
+    work = Lowering(src, backend, stages, options, metadata, times, replaced, trace)
+    watched = shown(lambda: f"compiling {src.name}: {times.running}")
+    with without_collection(), watched, trace.running() if trace is not None else nullcontext():
+        texts = work.begin()
+        texts.update(work.run() if elsewhere is None else elsewhere.run(work))
     start = time.perf_counter_ns()
     described = describe_key(src, backend, options, stage_key)
     times.cache_miss = _why.CacheMiss(key, described, cache)

@@ -9,7 +9,7 @@ from typing import Any
 from ..support import settings
 from ..support.lazy import LazyModule
 
-__all__ = ["CompiledKernel", "LazyStages", "launch_with"]
+__all__ = ["CompiledKernel", "LazyStages", "frozen", "launch_with"]
 
 
 class LazyStages(dict[str, Any]):
@@ -83,9 +83,9 @@ def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
     _launcher[:] = [make]
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """Lists as tuples: JSON knows no tuples, and metadata is the same whether it comes from a compile or the cache."""
-    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+    return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
 class CompiledKernel:
@@ -125,7 +125,7 @@ class CompiledKernel:
     def metadata(self) -> Any:
         """The metadata as a named tuple."""
         if self._metadata is None:
-            values = {name: _frozen(value) for name, value in self.values.items()}
+            values = {name: frozen(value) for name, value in self.values.items()}
             values["target"] = self.backend.describe()
             self._metadata = namedtuple("KernelMetadata", sorted(values))(**values)
         return self._metadata

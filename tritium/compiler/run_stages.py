@@ -13,7 +13,7 @@ from ..support import settings
 from ..support.dataclasses import dataclass, field
 from ..support.lazy import LazyModule
 
-__all__ = ["CompileTimes", "dump_rest", "run_stages"]
+__all__ = ["CompileTimes", "Lowering", "dump_rest"]
 
 _files = LazyModule(".stage_files", __package__)
 
@@ -31,6 +31,7 @@ class CompileTimes:
     store_results: int = 0
     imports: int = 0
     cache_miss: Any = None
+    running: str = field(default="", repr=False, compare=False)  # the stage that is being made
 
     @property
     def total_lowering(self) -> int:
@@ -43,51 +44,67 @@ class CompileTimes:
         return self.imports + self.ir_initialization + self.total_lowering + self.store_results
 
 
-def run_stages(
-    src: Any,
-    backend: BaseBackend,
-    stages: dict[str, Any],
-    options: Any,
-    metadata: dict[str, Any],
-    times: CompileTimes,
-    replaced: Any = None,
-    trace: Any = None,
-) -> dict[str, str | bytes]:
-    """The text (or bytes) of every stage that is not made on demand, from the source's own on.
+@dataclass
+class Lowering:
+    """A source on its way through the stages of a backend: `begin` makes its first one, `run` those behind it.
 
-    `replaced` are the `Replacements` for stages, and `trace` the `CompileTrace` that is told, where there are any.
+    `metadata` and `times` are completed on the way; `replaced` are the `Replacements` for stages, and `trace` the
+    `CompileTrace` that is told, where there are any.
     """
-    start = time.perf_counter_ns()
-    src.prepare()
-    backend.prepare()
-    times.imports = (time.perf_counter_ns() - start) // 1000
-    if trace is not None:
-        trace.begin_stage(src.ext, metadata)
-    start = time.perf_counter_ns()
-    value = src.make_ir(backend.target, options)
-    texts: dict[str, str | bytes] = {src.ext: backend.text_of(value)}
-    results = {src.ext: value}
-    times.ir_initialization = (time.perf_counter_ns() - start) // 1000
-    if trace is not None:
-        trace.end_stage(value, texts[src.ext], metadata)
-    for name, stage in rows_behind(stages, src.ext):
-        if trace is not None:
-            trace.begin_stage(name, metadata)
+
+    src: Any
+    backend: BaseBackend
+    stages: dict[str, Any]
+    options: Any
+    metadata: dict[str, Any]
+    times: CompileTimes
+    replaced: Any = None
+    trace: Any = None
+    value: Any = None  # what the first stage is, once it is made
+
+    def begin(self) -> dict[str, str | bytes]:
+        """The text of the source's own stage."""
+        times, src, trace = self.times, self.src, self.trace
         start = time.perf_counter_ns()
-        source = getattr(stage, "source", None) or list(results)[-1]
-        value = stage(results[source], metadata)
-        edited = replaced.of(name, metadata) if replaced is not None else None
-        value = value if edited is None else edited
-        if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
-            value = _files.with_text_locations(src, name, value)
-        results[name] = value
-        texts[name] = backend.text_of(value)
-        times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
+        src.prepare()
+        times.imports = (time.perf_counter_ns() - start) // 1000
+        times.running = src.ext
         if trace is not None:
-            trace.end_stage(value, texts[name], metadata, source, edited is not None)
-        if settings.compilation.dump_ir:
-            _files.dump_stage(src, name, texts[name])
-    return texts
+            trace.begin_stage(src.ext, self.metadata)
+        start = time.perf_counter_ns()
+        self.value = src.make_ir(self.backend.target, self.options)
+        text = self.backend.text_of(self.value)
+        times.ir_initialization = (time.perf_counter_ns() - start) // 1000
+        if trace is not None:
+            trace.end_stage(self.value, text, self.metadata)
+        return {src.ext: text}
+
+    def run(self) -> dict[str, str | bytes]:
+        """The text (or bytes) of every stage behind it that is not made on demand."""
+        src, backend, metadata, times, trace = self.src, self.backend, self.metadata, self.times, self.trace
+        start = time.perf_counter_ns()
+        backend.prepare()
+        times.imports += (time.perf_counter_ns() - start) // 1000
+        results, texts = {src.ext: self.value}, {}
+        for name, stage in rows_behind(self.stages, src.ext):
+            times.running = name
+            if trace is not None:
+                trace.begin_stage(name, metadata)
+            start = time.perf_counter_ns()
+            source = getattr(stage, "source", None) or list(results)[-1]
+            value = stage(results[source], metadata)
+            edited = self.replaced.of(name, metadata) if self.replaced is not None else None
+            value = value if edited is None else edited
+            if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
+                value = _files.with_text_locations(src, name, value)
+            results[name] = value
+            texts[name] = backend.text_of(value)
+            times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))
+            if trace is not None:
+                trace.end_stage(value, texts[name], metadata, source, edited is not None)
+            if settings.compilation.dump_ir:
+                _files.dump_stage(src, name, texts[name])
+        return texts
 
 
 def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]:

@@ -110,6 +110,7 @@ class Parser(AttributeParser):
         self._block_uses: dict[str, int] = {}
         self._op_start = 0
         self._pending = 0
+        self._implied: list[Any] = []  # terminators made for the operation that is being read
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -308,6 +309,7 @@ class Parser(AttributeParser):
         last = region.blocks[-1] if region.blocks else None
         if terminator is not None and last is not None and (last.last is None or not last.last.traits & TERMINATOR):
             last.append(terminator([]))
+            self._implied.append(last.last)
         return region
 
     def _entry_block(self, region: Region, arguments: Iterable[Any]) -> None:
@@ -385,6 +387,10 @@ class Parser(AttributeParser):
                 op.loc = self.location()
         elif self._text_locations and op.loc is UNKNOWN:
             op.loc = self.place(named_at)
+        if self._implied:  # terminators that the text leaves out stand where their operation does
+            for terminator in self._implied:
+                terminator.loc = op.loc
+            self._implied.clear()
         if self._pending:
             self._settle(op)
         results = op.results

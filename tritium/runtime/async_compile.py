@@ -11,6 +11,8 @@ from ..support.lazy import LazyModule
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
+    from ..compiler.workers import CompilerPool
+
 __all__ = ["AsyncCompileMode", "FutureKernel", "active_mode"]
 
 _futures = LazyModule("concurrent.futures")
@@ -19,19 +21,27 @@ active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("tritium async com
 
 
 class FutureKernel:
-    """A kernel that is being compiled; `result()` waits for it. Attributes are those of the kernel."""
+    """A kernel that is being compiled; `result()` waits for it. Attributes are those of the kernel.
 
-    def __init__(self, future: Future[Any]) -> None:
+    Who waits first also calls `told` with the kernel.
+    """
+
+    def __init__(self, future: Future[Any], told: Callable[[Any], object] | None = None) -> None:
         self.future = future
+        self._told = told
 
     def result(self, ignore_errors: bool = False) -> Any:
         """The compiled kernel; None instead of an error with `ignore_errors`."""
         try:
-            return self.future.result()
+            kernel = self.future.result()
         except Exception:
             if ignore_errors:
                 return None
             raise
+        told, self._told = self._told, None
+        if told is not None:
+            told(kernel)
+        return kernel
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -42,18 +52,22 @@ class FutureKernel:
 class AsyncCompileMode:
     """Inside `with AsyncCompileMode(executor):`, `warmup` returns at once and compiles in the executor.
 
-    Leaving waits for all of it; the first error is raised then, unless `ignore_errors`.
+    Leaving waits for all of it; the first error is raised then, unless `ignore_errors`. The executor's threads may
+    leave the work to `processes`.
     """
 
-    def __init__(self, executor: Executor, *, ignore_errors: bool = False) -> None:
+    def __init__(
+        self, executor: Executor, *, ignore_errors: bool = False, processes: CompilerPool | None = None
+    ) -> None:
         self.executor = executor
         self.ignore_errors = ignore_errors
+        self.processes = processes
         self.kernels: list[FutureKernel] = []
         self._token: Token[AsyncCompileMode | None] | None = None
 
-    def submit(self, compile_it: Callable[[], Any]) -> FutureKernel:
-        """Compile in the background."""
-        kernel = FutureKernel(self.executor.submit(compile_it))
+    def submit(self, compile_it: Callable[[], Any], told: Callable[[Any], object] | None = None) -> FutureKernel:
+        """Compile in the background; who first waits for the kernel calls `told` with it."""
+        kernel = FutureKernel(self.executor.submit(compile_it), told)
         self.kernels.append(kernel)
         return kernel
 

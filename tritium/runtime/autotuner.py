@@ -10,9 +10,10 @@ from typing import Any
 
 from ..backends.errors import BackendError
 from ..compiler import Entry, KernelCache, make_backend, package_key
-from ..frontend.errors import CompileTimeAssertionFailure
-from ..support import settings
+from ..frontend.errors import CompilationError
+from ..support import InternalError, settings
 from ..support.hashing import sha256
+from ..support.lazy import LazyModule
 from ..testing import do_bench, do_bench_cpu
 from .arrays import HOST, element_name, is_array
 from .driver import driver
@@ -22,8 +23,10 @@ from .placement import place
 
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics"]
 
-# what makes a configuration unfit instead of the kernel wrong
-_UNFIT = (OutOfResources, PTXASError, CompileTimeAssertionFailure, BackendError)
+_tuning = LazyModule(".tuning", __package__)  # most processes tune nothing
+
+# what makes a configuration unfit; the kernel is wrong where all of them are
+_UNFIT = (OutOfResources, PTXASError, BackendError, CompilationError, InternalError)
 
 
 class Config:
@@ -215,15 +218,27 @@ class Autotuner(KernelInterface[Any]):
 
     # -- tuning -------------------------------------------------------------------------------------------------------
 
-    def _bench(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> list[float]:
-        """Milliseconds of one configuration; infinite if it does not fit."""
+    def _keywords(self, config: Config, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of a launch with a configuration."""
         conflicts = kwargs.keys() & config.kwargs.keys()
         if conflicts:
             raise ValueError(
                 f"conflicting meta-parameters: {', '.join(sorted(conflicts))}; "
                 "a launch cannot set what the configurations of autotune set"
             )
-        current = {**kwargs, **config.all_kwargs()}
+        return {**kwargs, **config.all_kwargs()}
+
+    def _promise(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> Any:
+        """The kernel of a configuration, compiled or to be compiled. The hook of a configuration may choose what the
+        kernel depends on, such as the shape of a descriptor's blocks."""
+        current = self._keywords(config, kwargs)
+        if config.pre_hook:
+            config.pre_hook({**(self.nargs or {}), **current})
+        return self.fn.run(*args, **{**current, "warmup": True})
+
+    def _bench(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> list[float]:
+        """Milliseconds of one configuration."""
+        current = self._keywords(config, kwargs)
         named = {**(self.nargs or {}), **current}
 
         def call() -> None:
@@ -237,27 +252,32 @@ class Autotuner(KernelInterface[Any]):
                 raise
             self.post_hook(named, exception=None)
 
-        try:
-            found = self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
-        except _UNFIT as error:
-            self._unfit = error
-            if settings.autotuning.print:
-                print(f"autotuning {self.base_fn.__name__}: {config} does not fit: {error}")
-            return [float("inf")] * 3
+        found = self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
         return found if isinstance(found, list) else [float(found)] * 3
+
+    def _search(self, configs: list[Config], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[Config, Any]:
+        """The timings of all configurations, infinite for those that cannot be used; an error if none can."""
+        search = _tuning.Search(self.base_fn.__name__, configs)
+
+        def time_it(config: Config) -> list[float]:
+            try:
+                return self._bench(args, config, kwargs)
+            except _UNFIT as error:
+                return search.fail(config, error)
+
+        timings = search.run(lambda c: self._promise(args, c, kwargs), time_it, alone=self._where() == HOST)
+        if len(search.failures) == len(configs):
+            raise search.error()
+        return timings
 
     def _tune(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Fill `cache[key]`; whether the answer was on disk."""
         configs = self.prune_configs(kwargs)
         stored = self._stored_timings(key, configs)
         start = time.perf_counter()
-        timings = stored or {c: self._bench(args, c, kwargs) for c in configs}
+        timings = stored or self._search(configs, args, kwargs)
         self.bench_time = time.perf_counter() - start
         best = min(timings, key=lambda c: timings[c][0])
-        if timings[best][0] == float("inf"):
-            raise AutotunerError(
-                f"{self.base_fn.__name__}: none of {len(configs)} configurations works; the last: {self._unfit}"
-            ) from self._unfit
         self.cache[key] = best
         self.configs_timings = timings
         if stored is None:
@@ -347,7 +367,8 @@ class Autotuner(KernelInterface[Any]):
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
         """Compile every configuration for these arguments, without running any; the kernels."""
         self.nargs = dict(zip(self.arg_names, args))
-        found = [self.fn.warmup(*args, **kwargs, **c.all_kwargs()) for c in self.prune_configs(kwargs)]
+        search = _tuning.Search(self.base_fn.__name__, self.prune_configs(kwargs))
+        found = search.kernels(lambda config: self.fn.warmup(*args, **kwargs, **config.all_kwargs()))
         self.nargs = None
         return found
 

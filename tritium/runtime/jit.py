@@ -279,16 +279,16 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             with self._lock:
                 found = kernels.get(key)
                 if found is None:
-                    mode = active_mode.get() if warmup else None
-                    if mode is not None:
-                        kernel: Any = mode.submit(lambda: self._compile(served, args, pairs, options, str(key), warmup))
-                    else:
-                        kernel = self._compile(served, args, pairs, options, str(key), warmup)
+                    kernel = self._compile(served, args, pairs, options, str(key), warmup)
                     if kernel is None:
                         return None
                     found = kernels[key] = _Specialization(kernel)
         if not warmup and isinstance(found.kernel, FutureKernel):
-            found.kernel = found.kernel.result()
+            try:
+                found.kernel = found.kernel.result()
+            except BaseException:
+                kernels.pop(key, None)  # the next launch compiles again, as it does where nothing was promised
+                raise
         return found
 
     def _run(
@@ -361,15 +361,23 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         options: dict[str, Any],
         key: str,
         warmup: bool,
-    ) -> CompiledKernel | None:
+    ) -> CompiledKernel | FutureKernel | None:
+        """The kernel, compiled now or in the background; None if a hook forbids that."""
         target = served.target
         chosen = self._options(args, options, target)
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
         source = ASTSource(self, signature, constants, attrs)
         if self._hook(settings.runtime.jit_cache_hook, target, key, source, chosen, warmup):
             return None
+
+        def told(_: Any) -> None:
+            self._hook(settings.runtime.jit_post_compile_hook, target, key, source, chosen, warmup)
+
+        mode = active_mode.get() if warmup else None
+        if mode is not None:
+            return mode.submit(partial(compile, source, target, chosen, elsewhere=mode.processes), told)
         kernel = compile(source, target, chosen)
-        self._hook(settings.runtime.jit_post_compile_hook, target, key, source, chosen, warmup)
+        told(kernel)
         return kernel
 
     def _options(self, args: tuple[Any, ...], options: dict[str, Any], target: Any) -> dict[str, Any]:

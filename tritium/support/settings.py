@@ -378,6 +378,11 @@ class AutotuningSettings(Group):
     print = Flag(False, "TRITON_PRINT_AUTOTUNING", doc="say what was tuned, and what won")
     warmup = Integer(5, "TRITON_BENCH_WARMUP", doc="milliseconds of running before timing")
     rep = Integer(25, "TRITON_BENCH_REP", doc="milliseconds of timing")
+    processes = Integer(
+        0,
+        "TRITIUM_AUTOTUNE_PROCESSES",
+        doc="processes that compile configurations; 1: none but this one; 0: as many as cores, if there are four",
+    )
     listener = Hook("called as listener(fn=, key=, best_config=, configs_timings=, duration=, cache_hit=)")
 
 
@@ -396,6 +401,9 @@ class RuntimeSettings(Group):
     )
     override_arch = Text(
         None, "TRITON_OVERRIDE_ARCH", doc="compile for this architecture in place of the device's", invalidates=True
+    )
+    progress = Flag(
+        True, "TRITIUM_PROGRESS", doc="show work that lasts over a second, on a terminal (stderr) or in a notebook"
     )
     launch_enter_hook = Chain("called with the launch's metadata before a kernel runs")
     launch_exit_hook = Chain("called with the launch's metadata after a kernel ran", backwards=True)

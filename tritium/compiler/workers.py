@@ -1,0 +1,268 @@
+"""Processes that compile for this one: `CompilerPool`.
+
+A kernel's first stage is made here (a few milliseconds, and only this process knows its functions and globals); its
+text goes to a worker, and the stages behind it come back. The workers are new processes, not forks of this one, which
+may hold a GPU's driver and threads; they are started when there is work for several, and stay for more.
+
+Starting one takes as long as compiling a kernel or two. Until the first is ready this process compiles, too: work that
+would not last until then is done by then.
+
+Some compiles are not a worker's: those of backends and hooks of the user's, whose code is here alone, and those that
+print what they do, whose text would come from several at once. They are done here, one after another.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import sys
+import threading
+import warnings
+from typing import Any
+
+from ..backends.errors import BackendError
+from ..support import settings
+from ..support.dataclasses import asdict
+from ..support.lazy import LazyModule
+from .backend import make_backend
+from .cache import Entry
+from .messages import error_of, options_of, receive, send, stated_settings
+from .run_stages import Lowering
+
+__all__ = ["CompilerPool", "shared_pool", "usable_cores"]
+
+_subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
+
+_PACKAGE = __name__.partition(".")[0]
+_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
+_START = f"import sys; sys.path[:1] = []; from {_PACKAGE}.compiler.worker import main; main(*sys.argv[1:])"
+FEW = 3  # jobs for which no process is started
+
+# settings that have a compile print, write files, or read them
+_TELLING = {
+    "compilation": (
+        "dump_passes", "print_passes", "timing", "diagnostics", "dump_llvm", "time_llvm", "reproducer_path", "override",
+        "dump_ir", "use_ir_loc",
+    ),
+    "nvidia": ("dump_ptxas_log", "dump_nvptx"),
+}  # fmt: skip
+
+Texts = dict[str, "str | bytes"]
+
+
+def usable_cores() -> int:
+    """The cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Gone(Exception):
+    """A worker ended."""
+
+
+class _Worker:
+    """One process, and the two pipes to it."""
+
+    def __init__(self, target: Any) -> None:
+        described = (str(target.backend), str(target.arch), str(target.warp_size))
+        paths = [_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = _subprocess.Popen(
+            [sys.executable, "-c", _START, *described],
+            stdin=_subprocess.PIPE,
+            stdout=_subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": ""},
+            start_new_session=True,  # Ctrl-C is for this process to hear
+        )
+
+    def is_ready(self) -> bool:
+        """Wait until it can work; False if it ended instead."""
+        return receive(self._process.stdout) is not None
+
+    def ask(self, job: Entry) -> Entry:
+        """The answer to a job; `_Gone` if the process ends over it."""
+        try:
+            send(self._process.stdin, job)
+            answer = receive(self._process.stdout)
+        except OSError:
+            answer = None
+        if answer is None:
+            raise _Gone(self.ending())
+        return answer
+
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def ending(self) -> str:
+        """How it ended."""
+        try:
+            code = self._process.wait(5)
+        except _subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        return f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
+
+    def close(self) -> None:
+        """Let it end: it does when there is nobody to write to it."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):  # what it had not read yet
+                pipe.close()
+
+
+class CompilerPool:
+    """At most `size` processes that run the stages of kernels, for as many threads as like to `run` some.
+
+    `expect(jobs)` says how many are coming; for a few no process is started, and they are done here.
+    """
+
+    def __init__(self, size: int | None = None) -> None:
+        self.size = usable_cores() if size is None else size
+        self._wanted = 0
+        self._changed = threading.Condition()  # holds for all below
+        self._workers: list[_Worker] = []
+        self._free: list[_Worker] = []
+        self._ready = 0  # workers, free or not
+        self._busy_here = False
+        atexit.register(self.close)
+
+    def expect(self, jobs: int) -> None:
+        """So many jobs are coming, unless the cache has them."""
+        self._wanted = min(jobs, self.size) if jobs > FEW and self.size > 1 else 0
+
+    def run(self, work: Lowering) -> Texts:
+        """The texts of the stages of `work`, whose metadata and times are completed. Raises what these stages raise;
+        BackendError if the process ends over it."""
+        portable = _is_portable(work)
+        if portable:
+            self._start(work.backend.describe())
+        worker = self._take(portable)
+        if worker is not None:
+            work.times.running = "in another process"
+            try:
+                answer = worker.ask(_job(work))
+            except _Gone as ending:
+                self._drop(worker, ready=1)
+                raise BackendError(f"the process that compiled {work.metadata['name']} {ending}") from None
+            self._give_back(worker)
+            if "unread" not in answer.metadata:
+                return _taken_over(answer, work)
+            worker = self._take(portable=False)
+        try:
+            return work.run()
+        finally:
+            self._give_back(worker)
+
+    def close(self) -> None:
+        """Let all workers end."""
+        with self._changed:
+            workers, self._workers, self._free, self._ready = self._workers, [], [], 0
+        for worker in workers:
+            worker.close()
+
+    def _start(self, target: Any) -> None:
+        with self._changed:
+            for _ in range(self._wanted - len(self._workers)):
+                worker = _Worker(target)
+                self._workers.append(worker)
+                threading.Thread(target=self._await, args=(worker,), daemon=True).start()
+
+    def _await(self, worker: _Worker) -> None:
+        """Have a worker among the free ones once it can work."""
+        if not worker.is_ready():
+            self._drop(worker, ready=0)
+            return
+        with self._changed:
+            if worker in self._workers:
+                self._ready += 1
+                self._free.append(worker)
+                self._changed.notify_all()
+
+    def _take(self, portable: bool) -> _Worker | None:
+        """Who is free: a worker; or None, this process, for what is not portable, or while no worker is ready."""
+        with self._changed:
+            while True:
+                while portable and self._free:
+                    worker = self._free.pop()
+                    if worker.is_running():
+                        return worker
+                    self._drop(worker, ready=1)  # there was nothing to do for a while, and it ended
+                if not self._busy_here and not (portable and self._ready):
+                    self._busy_here = True
+                    return None
+                self._changed.wait()
+
+    def _give_back(self, worker: _Worker | None) -> None:
+        with self._changed:
+            if worker is None:
+                self._busy_here = False
+            elif worker in self._workers:
+                self._free.append(worker)
+            self._changed.notify_all()
+
+    def _drop(self, worker: _Worker, ready: int) -> None:
+        """Forget a worker that ended; `ready` is 1 if it had been counted as that."""
+        with self._changed:
+            if worker in self._workers:
+                self._workers.remove(worker)
+                self._ready -= ready
+            self._changed.notify_all()
+        worker.close()
+
+
+def _is_portable(work: Lowering) -> bool:
+    """Whether another process can do it, and would do the same."""
+    backend, options = work.backend, work.options
+    hooked = settings.runtime.add_stages_inspection_hook is not None
+    if work.src.ext != "source" or work.replaced is not None or work.trace is not None or hooked:
+        return False
+    if type(backend).__module__.partition(".")[0] != _PACKAGE:
+        return False
+    if any(getattr(settings.GROUPS[group], name) for group, names in _TELLING.items() for name in names):
+        return False
+    twin = make_backend(backend.describe())
+    stated = json.loads(json.dumps(asdict(options)))
+    return twin.hash() == backend.hash() and twin.parse_options(options_of(stated)) == options
+
+
+def _job(work: Lowering) -> Entry:
+    stated = {
+        "target": tuple(work.backend.describe()),
+        "options": asdict(work.options),
+        "stages": list(work.stages),
+        "metadata": work.metadata,
+        "settings": stated_settings(),
+    }
+    return Entry(stated, {"text": str(work.value.to_text(work.value, locations=True))})
+
+
+def _taken_over(answer: Entry, work: Lowering) -> Texts:
+    """What a worker answered: its warnings are given here, its error is raised here."""
+    for category, text in answer.metadata["warnings"]:
+        warnings.warn(text, _category(category), stacklevel=2)
+    if "error" in answer.metadata:
+        raise error_of(answer.metadata["error"])
+    work.metadata.clear()
+    work.metadata.update(answer.metadata["metadata"])
+    work.times.lowering_stages += [(name, took) for name, took in answer.metadata["times"]]
+    return answer.stages
+
+
+def _category(described: str) -> type[Warning]:
+    module, _, name = described.partition(":")
+    known = module == "builtins" or module.partition(".")[0] == _PACKAGE
+    found = getattr(importlib.import_module(module), name, UserWarning) if known else UserWarning
+    return found if isinstance(found, type) and issubclass(found, Warning) else UserWarning
+
+
+_shared: dict[int, CompilerPool] = {}
+
+
+def shared_pool(size: int) -> CompilerPool:
+    """The pool of this process, of so many workers from now on. A fork of the process has its own."""
+    pool = _shared.get(os.getpid())
+    if pool is None:
+        pool = _shared[os.getpid()] = CompilerPool(size)
+    pool.size = size
+    return pool

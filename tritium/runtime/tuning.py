@@ -1,0 +1,164 @@
+"""One search of the autotuner: configurations are compiled by several processes, timed as they come, and what is going
+on is shown."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..compiler.workers import shared_pool, usable_cores
+from ..frontend.errors import CompileTimeAssertionFailure
+from ..support import TritiumError, settings
+from ..support.lazy import LazyModule
+from ..support.progress import bar, shown
+from .async_compile import AsyncCompileMode, FutureKernel, active_mode
+from .errors import AutotunerError, OutOfResources, PTXASError
+
+if TYPE_CHECKING:
+    from .autotuner import Config
+
+__all__ = ["Search"]
+
+_futures = LazyModule("concurrent.futures")
+
+# what configurations are tried for; other failures are worth a warning
+_EXPECTED = (OutOfResources, PTXASError, CompileTimeAssertionFailure)
+
+_WORTH_IT = 4  # cores: on fewer, starting processes takes what they save
+
+INFINITE = [float("inf")] * 3
+
+
+class Search:
+    """Which of `configs` is the fastest for the kernel `name`.
+
+    `timings` has milliseconds by configuration (median, 20 % and 80 % quantile), infinite for one that `failures` has
+    an error for.
+    """
+
+    def __init__(self, name: str, configs: Sequence[Config]) -> None:
+        self.name = name
+        self.configs = list(configs)
+        self.timings: dict[Config, list[float]] = {}
+        self.failures: dict[Config, Exception] = {}
+        self._promised: dict[Config, Any] = {}
+        self._running: Config | None = None
+
+    # -- compiling ----------------------------------------------------------------------------------------------------
+
+    def run(
+        self, compile_it: Callable[[Config], Any], time_it: Callable[[Config], list[float]], alone: bool
+    ) -> dict[Config, list[float]]:
+        """The timings: `compile_it(config)` promises a kernel, `time_it(config)` runs it, and may raise what makes a
+        configuration unfit. `alone`: nothing is compiled while something is timed, as both would have the same cores.
+        """
+        with shown(self.describe), self._compiling(compile_it):
+            for config in self._in_turn(alone):
+                self._running = config
+                self.timings[config] = time_it(config)
+                self._running = None
+        self.timings = {config: self.timings[config] for config in self.configs}
+        self._tell()
+        return self.timings
+
+    def kernels(self, compile_it: Callable[[Config], Any]) -> list[Any]:
+        """The kernels of all configurations, compiled and not timed; the first one's error that cannot be."""
+        with shown(self.describe), self._compiling(compile_it):
+            made = (self._promised[c] if c in self._promised else compile_it(c) for c in self.configs)
+            return [kernel.result() if isinstance(kernel, FutureKernel) else kernel for kernel in made]
+
+    @contextlib.contextmanager
+    def _compiling(self, compile_it: Callable[[Config], Any]) -> Iterator[None]:
+        """Have all configurations compiled meanwhile, as far as that can be done ahead."""
+        cores = usable_cores()
+        processes = settings.autotuning.processes or (cores if cores >= _WORTH_IT else 1)
+        if len(self.configs) < 2 or processes < 2:
+            yield
+            return
+        pool = shared_pool(processes)
+        pool.expect(len(self.configs))
+        with _futures.ThreadPoolExecutor(len(self.configs)) as executor:
+            token = active_mode.set(AsyncCompileMode(executor, processes=pool))
+            try:
+                for config in self.configs:
+                    with contextlib.suppress(Exception):  # who times it meets the error again
+                        self._promised[config] = compile_it(config)
+            finally:
+                active_mode.reset(token)
+            try:
+                yield
+            except BaseException:
+                executor.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _in_turn(self, alone: bool) -> Iterator[Config]:
+        """The configurations, those first that are compiled first; in their own order where all have to wait."""
+        futures = {c: k.future for c, k in self._promised.items() if isinstance(k, FutureKernel)}
+        if alone:
+            _futures.wait(futures.values()) if futures else None
+            yield from self.configs
+            return
+        yield from (c for c in self.configs if c not in futures)
+        by_future: dict[Any, list[Config]] = {}
+        for config, future in futures.items():  # of several that are the same kernel, each is timed
+            by_future.setdefault(future, []).append(config)
+        for future in _futures.as_completed(by_future) if futures else ():
+            yield from by_future[future]
+
+    # -- what is told -------------------------------------------------------------------------------------------------
+
+    @property
+    def best(self) -> tuple[Config, float] | None:
+        """The fastest so far, and its milliseconds."""
+        fit = [(c, t[0]) for c, t in list(self.timings.items()) if t[0] != float("inf")]
+        return min(fit, key=lambda found: found[1]) if fit else None
+
+    def describe(self) -> str:
+        """What goes on, in one to three lines."""
+        waiting = [k for k in list(self._promised.values()) if isinstance(k, FutureKernel) and not k.future.done()]
+        doing = [f"compiling {len(waiting)}"] if waiting else []
+        running, best = self._running, self.best
+        if running is not None:
+            doing.append(f"running {running}")
+        lines = [f"autotuning {self.name} {bar(len(self.timings), len(self.configs))}", ", ".join(doing)]
+        if best is not None:
+            lines.append(f"best so far: {best[1]:.4g} ms, {best[0]}")
+        return "\n  ".join(filter(None, lines))
+
+    def fail(self, config: Config, error: Exception) -> list[float]:
+        """Note that a configuration cannot be used; its timing."""
+        self.failures[config] = error
+        return INFINITE
+
+    def _tell(self) -> None:
+        """Say which configurations failed: as a warning where the reason is none that tuning is for."""
+        if not self.failures or len(self.failures) == len(self.configs):
+            return
+        lines = [f"  {config}: {_first_line(error)}" for config, error in self.failures.items()]
+        count = f"{len(lines)} of {len(self.configs)} configurations"
+        text = "\n".join([f"autotuning {self.name}: {count} cannot be used", *lines])
+        if settings.autotuning.print:
+            print(text)
+        elif any(not isinstance(e, _EXPECTED) for e in self.failures.values()):
+            warnings.warn(text, UserWarning, stacklevel=2)
+        elif settings.runtime.progress and getattr(sys.stderr, "isatty", bool)():
+            print(text, file=sys.stderr)
+
+    def error(self) -> Exception:
+        """What to raise where no configuration is left: the kernel's own error if it is always the same."""
+        errors = list(self.failures.values())
+        last = errors[-1]
+        if isinstance(last, TritiumError) and not isinstance(last, _EXPECTED):
+            if all(type(e) is type(last) and str(e) == str(last) for e in errors):
+                return last
+        text = f"{self.name}: none of {len(self.configs)} configurations works; the last: {last}"
+        error = AutotunerError(text)
+        error.__cause__ = last
+        return error
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
