@@ -255,3 +255,33 @@ def test_a_promise_that_failed_is_made_again(parallel, monkeypatch) -> None:
     double[grid](x, out, 1000, **lost.all_kwargs())
     np.testing.assert_array_equal(out, x * 2)
     assert KernelCache().folder.exists()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("asked", [False, True])
+def test_only_the_winner_is_warned_of(parallel, processes, asked, capsys, monkeypatch) -> None:
+    from tritium.backends.cpu.compiler import _stages as stages
+    from tritium.support.collecting import tell
+
+    knobs.autotuning.processes, knobs.autotuning.print = processes, asked
+    original = stages.make_obj
+
+    def make_obj(text, *args):
+        tell(f"block of {'256' if '256' in text else 'less'}", UserWarning)
+        return original(text, *args)
+
+    monkeypatch.setattr(stages, "make_obj", make_obj)
+    monkeypatch.setattr(workers, "_is_portable", lambda work: False)  # so that the patch counts
+    double.device_caches.clear()
+
+    def bench(call, quantiles):
+        call()
+        return [float(next(times))] * 3
+
+    times = iter((5, 4, 3, 2, 1))
+    tuned = tritium.autotune(blocks(*SIZES), key=[], do_bench=bench)(double)
+    with pytest.warns(UserWarning) as warned:
+        tuned[grid](*arrays(), 1000)
+    assert [str(w.message) for w in warned] == ["block of 256"]
+    told = [line for line in capsys.readouterr().out.splitlines() if "block of" in line]
+    assert len(told) == (len(SIZES) if asked else 0)

@@ -20,11 +20,11 @@ import json
 import os
 import sys
 import threading
-import warnings
 from typing import Any
 
 from ..backends.errors import BackendError
 from ..support import settings
+from ..support.collecting import tell
 from ..support.dataclasses import asdict
 from ..support.lazy import LazyModule
 from .backend import make_backend
@@ -240,7 +240,7 @@ def _job(work: Lowering) -> Entry:
 def _taken_over(answer: Entry, work: Lowering) -> Texts:
     """What a worker answered: its warnings are given here, its error is raised here."""
     for category, text in answer.metadata["warnings"]:
-        warnings.warn(text, _category(category), stacklevel=2)
+        tell(text, _category(category))
     if "error" in answer.metadata:
         raise error_of(answer.metadata["error"])
     work.metadata.clear()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..compiler.workers import shared_pool, usable_cores
 from ..frontend.errors import CompileTimeAssertionFailure
 from ..support import TritiumError, settings
+from ..support.collecting import Told, collected, give
 from ..support.lazy import LazyModule
 from ..support.progress import bar, shown
 from .async_compile import AsyncCompileMode, FutureKernel, active_mode
@@ -32,11 +33,29 @@ _WORTH_IT = 4  # cores: on fewer, starting processes takes what they save
 INFINITE = [float("inf")] * 3
 
 
+class _Quiet(AsyncCompileMode):
+    """Warnings about the code of a promised kernel are its attribute `heard`."""
+
+    def submit(self, compile_it: Callable[[], Any], told: Callable[[Any], object] | None = None) -> FutureKernel:
+        heard: list[Told] = []
+
+        def compile_quietly() -> Any:
+            with collected() as found:
+                try:
+                    return compile_it()
+                finally:
+                    heard.extend(found)
+
+        kernel = super().submit(compile_quietly, told)
+        kernel.heard = heard
+        return kernel
+
+
 class Search:
     """Which of `configs` is the fastest for the kernel `name`.
 
     `timings` has milliseconds by configuration (median, 20 % and 80 % quantile), infinite for one that `failures` has
-    an error for.
+    an error for. Warnings about code are those about the fastest one's alone, but where autotuning is asked to print.
     """
 
     def __init__(self, name: str, configs: Sequence[Config]) -> None:
@@ -44,6 +63,7 @@ class Search:
         self.configs = list(configs)
         self.timings: dict[Config, list[float]] = {}
         self.failures: dict[Config, Exception] = {}
+        self._heard: dict[Config, list[Told]] = {}
         self._promised: dict[Config, Any] = {}
         self._running: Config | None = None
 
@@ -58,7 +78,9 @@ class Search:
         with shown(self.describe), self._compiling(compile_it):
             for config in self._in_turn(alone):
                 self._running = config
-                self.timings[config] = time_it(config)
+                with collected() as heard:
+                    self.timings[config] = time_it(config)
+                self._heard[config] = [*getattr(self._promised.get(config), "heard", ()), *heard]
                 self._running = None
         self.timings = {config: self.timings[config] for config in self.configs}
         self._tell()
@@ -68,7 +90,9 @@ class Search:
         """The kernels of all configurations, compiled and not timed; the first one's error that cannot be."""
         with shown(self.describe), self._compiling(compile_it):
             made = (self._promised[c] if c in self._promised else compile_it(c) for c in self.configs)
-            return [kernel.result() if isinstance(kernel, FutureKernel) else kernel for kernel in made]
+            kernels = [kernel.result() if isinstance(kernel, FutureKernel) else kernel for kernel in made]
+        give(dict.fromkeys(told for kernel in self._promised.values() for told in getattr(kernel, "heard", ())))
+        return kernels
 
     @contextlib.contextmanager
     def _compiling(self, compile_it: Callable[[Config], Any]) -> Iterator[None]:
@@ -81,7 +105,7 @@ class Search:
         pool = shared_pool(processes)
         pool.expect(len(self.configs))
         with _futures.ThreadPoolExecutor(len(self.configs)) as executor:
-            token = active_mode.set(AsyncCompileMode(executor, processes=pool))
+            token = active_mode.set(_Quiet(executor, processes=pool))
             try:
                 for config in self.configs:
                     with contextlib.suppress(Exception):  # who times it meets the error again
@@ -134,7 +158,14 @@ class Search:
         return INFINITE
 
     def _tell(self) -> None:
-        """Say which configurations failed: as a warning where the reason is none that tuning is for."""
+        """Give the warnings that count, and say which configurations failed: as a warning where the reason is none
+        that tuning is for."""
+        if self.best is not None:
+            give(dict.fromkeys(self._heard[self.best[0]]))
+        if settings.autotuning.print:
+            for config, heard in self._heard.items():
+                for _, text in dict.fromkeys(heard):
+                    print(f"autotuning {self.name}: {config}: {text}")
         if not self.failures or len(self.failures) == len(self.configs):
             return
         lines = [f"  {config}: {_first_line(error)}" for config, error in self.failures.items()]

@@ -15,10 +15,10 @@ import contextlib
 import linecache
 import os
 import re
-import warnings
 from typing import Any
 
 from ...support import Diagnostic
+from ...support.collecting import tell
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
@@ -265,11 +265,10 @@ def _warps(ptx: str) -> int:
 
 def _warn(resources: Resources, kernel: str, warps: int = 0) -> None:
     if resources.spill_stores or resources.spill_loads:
-        warnings.warn(
+        tell(
             f"kernel {kernel} keeps {resources.spilled} registers in memory ({resources.spill_stores} bytes of spill "
             f"stores, {resources.spill_loads} of loads): fewer elements a thread, or more warps, avoid it",
             PerformanceWarning,
-            stacklevel=2,
         )
     for remark in resources.remarks:
-        warnings.warn(explain(remark, warps).message(kernel), PerformanceWarning, stacklevel=2)
+        tell(explain(remark, warps).message(kernel), PerformanceWarning)
