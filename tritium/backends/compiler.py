@@ -88,7 +88,7 @@ class BaseBackend(ABC):
 
     @abstractmethod
     def parse_options(self, options: Mapping[str, Any]) -> Any:
-        """A frozen dataclass of options with a `key` for the cache; KeyError naming the first unknown one."""
+        """A frozen dataclass of options with a `key` for the cache; UnknownOptionError for the first unknown one."""
 
     @abstractmethod
     def option_names(self) -> Iterable[str]:

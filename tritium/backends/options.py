@@ -6,26 +6,33 @@ from collections.abc import Iterable, Mapping
 from operator import index
 from typing import Any
 
-from ..support import OptionError
+from ..support import OptionError, UnknownOptionError
 from ..support.dataclasses import fields
 from ..support.limits import MAX_STAGES
+from ..support.suggestions import did_you_mean
 
-__all__ = ["check_layout", "parse_fields", "text_key"]
+__all__ = ["check_layout", "parse_fields", "text_key", "unknown_option"]
 
 
 def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are not None, typed as the fields of the dataclass `cls` are annotated.
 
-    KeyError names the first that is no field; OptionError says which value its field cannot have.
+    UnknownOptionError names the first that is no field; OptionError says which value its field cannot have.
     """
     known = {f.name: f for f in fields(cls)}
     chosen = {}
     for name, value in values.items():
         if name not in known:
-            raise KeyError(f"unknown option {name!r}; options are: {', '.join(sorted(known))}")
+            raise unknown_option(name, known)
         if value is not None:
             chosen[name] = _typed(name, _hashable(value), str(known[name].type))
     return chosen
+
+
+def unknown_option(name: str, known: Iterable[str]) -> UnknownOptionError:
+    """The error about a keyword that none of the `known` options is called."""
+    hint = did_you_mean(name, known)
+    return UnknownOptionError(f"unknown option {name!r}; {hint or 'options are: ' + ', '.join(sorted(known))}")
 
 
 def check_layout(options: Any) -> None:

@@ -144,7 +144,7 @@ def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
     try:
         return backend.parse_options({**src.parse_options(), **given})
     except OptionError as error:
-        raise OptionError(f"kernel {src.name}: {error}") from None
+        raise type(error)(f"kernel {src.name}: {error}") from None
 
 
 def _cut(backend: BaseBackend, stages: dict[str, Any], first: str, until: str) -> dict[str, Any]:

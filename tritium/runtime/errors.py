@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..backends.errors import OutOfResources, PTXASError
-from ..support import TritiumError
+from ..support import TritiumError, UnknownOptionError
 
 __all__ = [
     "ArgumentError",
@@ -33,13 +33,6 @@ class DescriptorError(ArgumentError, ValueError, AssertionError):
 
 class IntegerOverflowError(ArgumentError, OverflowError):
     """An integer argument has more bits than any type of the language."""
-
-
-class UnknownOptionError(TritiumError, KeyError):
-    """A keyword of a launch is neither a parameter of the kernel nor an option."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])  # a KeyError would show the repr
 
 
 class AutotunerError(TritiumError):

@@ -1,7 +1,14 @@
 """Source locations, errors with carets, settings: what every other room stands on."""
 
 from .diagnostics import Diagnostic
-from .errors import InternalError, OptionError, TritiumError, UnsupportedOperation, UnsupportedStage
+from .errors import (
+    InternalError,
+    OptionError,
+    TritiumError,
+    UnknownOptionError,
+    UnsupportedOperation,
+    UnsupportedStage,
+)
 from .location import UNKNOWN, CallSiteLoc, FileLineColLoc, FileRangeLoc, FusedLoc, Location, NameLoc, UnknownLoc
 
 __all__ = [
@@ -16,6 +23,7 @@ __all__ = [
     "NameLoc",
     "OptionError",
     "TritiumError",
+    "UnknownOptionError",
     "UnsupportedOperation",
     "UnsupportedStage",
     "UnknownLoc",

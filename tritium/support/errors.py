@@ -8,7 +8,14 @@ from typing import Any
 from .diagnostics import Diagnostic
 from .location import UNKNOWN
 
-__all__ = ["InternalError", "OptionError", "TritiumError", "UnsupportedOperation", "UnsupportedStage"]
+__all__ = [
+    "InternalError",
+    "OptionError",
+    "TritiumError",
+    "UnknownOptionError",
+    "UnsupportedOperation",
+    "UnsupportedStage",
+]
 
 
 class TritiumError(Exception):
@@ -21,6 +28,13 @@ class InternalError(TritiumError):
 
 class OptionError(TritiumError, ValueError):
     """An option of a compile has a value that it cannot have."""
+
+
+class UnknownOptionError(OptionError, KeyError):
+    """A keyword of a compile or a launch is no option of the target, nor a parameter (Triton raises KeyError)."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show the repr
 
 
 class UnsupportedOperation(TritiumError):

@@ -22,7 +22,7 @@ from tritium.frontend.errors import CompilationError
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.runtime.errors import LaunchError
-from tritium.support import OptionError, UnsupportedOperation
+from tritium.support import OptionError, UnknownOptionError, UnsupportedOperation
 
 
 @tritium.jit
@@ -160,8 +160,13 @@ def test_products_of_blocks_smaller_than_instructions() -> None:
 
 @needs_ptxas
 def test_products_with_too_few_registers() -> None:
-    with pytest.raises(PTXASError, match=r"Insufficient registers[^\n]*\nhint: raise maxnreg \(it is 24\), or take"):
+    with pytest.raises(PTXASError) as caught:
         compiled_product("cubin", maxnreg=24)
+    message = str(caught.value)
+    assert re.search(r"test_bad_input\.py:\d+:\d+: error: \(C7602\) Insufficient registers \(24\)", message)
+    assert re.search(
+        r"total = tl\.dot\(.*\n *\| +\^\nhint: raise maxnreg to \d+ or more \(it is 24\), or take", message
+    )
 
 
 # -- texts ---------------------------------------------------------------------------------------------------------
@@ -235,3 +240,35 @@ def test_a_target_that_there_is_not(monkeypatch: pytest.MonkeyPatch, target: str
     finally:
         monkeypatch.undo()
         driver.reset_active()
+
+
+# -- registers and options -------------------------------------------------------------------------------------------
+
+
+@tritium.jit
+def scanned(x_ptr, y_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    for _ in range(3):
+        x = tl.cumsum(x, 0) + tl.flip(x, 0)
+    tl.store(y_ptr + at, x)
+
+
+@needs_ptxas
+def test_registers_that_no_multiprocessor_has_are_refused_before_a_launch() -> None:
+    with pytest.raises(OutOfResources) as caught:
+        made(scanned, {"N": 32768}, "cubin", num_warps=16, maxnreg=255)
+    assert (caught.value.required, caught.value.limit) == (255 * 512, 65536)
+    assert "hint: threads of 16 warps can have 128 registers, and maxnreg lets them have 255" in str(caught.value)
+    assert made(scanned, {"N": 1024}, "cubin", num_warps=16, maxnreg=255).n_regs <= 128
+
+
+@pytest.mark.parametrize("target", [GPUTarget("cuda", 90, 32), GPUTarget("cpu", "", 1), GPUTarget("hip", "gfx942", 64)])
+def test_misspelt_options_are_told_what_was_meant(target: Any) -> None:
+    types = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
+    with pytest.raises(UnknownOptionError) as caught:
+        compile(ASTSource(sine, types, {"BLOCK": 64}), target, {"num_wraps": 8})
+    assert isinstance(caught.value, KeyError) and isinstance(caught.value, OptionError)
+    assert str(caught.value) == "kernel sine: unknown option 'num_wraps'; did you mean 'num_warps'?"
+    with pytest.raises(UnknownOptionError, match="unknown option 'xyz'; options are: .*num_warps"):
+        compile(ASTSource(sine, types, {"BLOCK": 64}), target, {"xyz": 8})

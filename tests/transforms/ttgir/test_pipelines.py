@@ -20,14 +20,21 @@ HEAD = """coalesce f32-dot-tc assign-cga-layouts remove-layout-conversions optim
     optimize-dot-operands""".split()
 LOOPS = "fuse-nested-loops canonicalize licm canonicalize combine-tensor-select-and-if".split()
 STAGES = ["assign-latencies", "schedule-loops", "pipeline"]
-AMPERE, HOPPER = [*LOOPS, *STAGES], [*LOOPS, "nvgpu-warp-specialization", "optimize-accumulator-init", *STAGES]
+WARPS = "nvgpu-warp-specialization"  # which says, where it does nothing, that it does not
+AMPERE, HOPPER = [*LOOPS, WARPS, *STAGES], [*LOOPS, WARPS, "optimize-accumulator-init", *STAGES]
 TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
     symbol-dce fence-insertion sccp cse canonicalize""".split()
 
 
 @pytest.mark.parametrize(
     ("capability", "loops", "ahead"),
-    [(75, ["licm"], []), (80, AMPERE, ["prefetch"]), (89, AMPERE, ["prefetch"]), (90, HOPPER, []), (100, AMPERE, [])],
+    [
+        (75, ["licm"], []),
+        (80, AMPERE, ["prefetch"]),
+        (89, AMPERE, ["prefetch"]),
+        (90, HOPPER, []),
+        (100, AMPERE, []),
+    ],
 )
 def test_the_order_is_tritons(capability, loops, ahead):
     names = [p.name for p in nvidia_ttgir_pipeline(capability)]
@@ -47,7 +54,7 @@ def test_the_order_is_tritons(capability, loops, ahead):
 def test_every_row_has_its_reason_and_a_name_of_triton():
     for p in nvidia_ttgir_pipeline(80):
         assert p.reason and PASSES.find(p.name).fn is p.function
-        assert PASSES.title(p.name).startswith(("Triton", "Canonicalizer", "CSE", "SCCP", "SymbolDCE"))
+        assert PASSES.title(p.name).startswith(("Triton", "NVGPU", "Canonicalizer", "CSE", "SCCP", "SymbolDCE"))
 
 
 def test_what_comes_later_is_not_there():

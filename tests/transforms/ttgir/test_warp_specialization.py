@@ -78,6 +78,7 @@ def test_loops_that_stay(what):
 def test_modules_that_stay():
     text = text_of(LOOP + STORE)
     assert "copy engine" in told(text.replace("cuda:90", "cuda:80"))[0]
+    assert "and this is 12.0" in told(text.replace("cuda:90", "cuda:120"))[0]
     assert (
         told(text.replace("module attributes {", 'module attributes {tritium.without = "warp-specialization", ')) == []
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...support import OptionError
 from ...support.dataclasses import dataclass, fields
-from ..options import text_key
+from ..options import text_key, unknown_option
 
 __all__ = ["CPUOptions"]
 
@@ -66,12 +66,12 @@ class CPUOptions:
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> CPUOptions:
-        """Options from a launch's keywords; KeyError naming the first unknown one, OptionError for bad values."""
+        """Options from a launch's keywords; UnknownOptionError or OptionError name the first that is wrong."""
         known = {f.name: f for f in fields(cls)}
         chosen: dict[str, Any] = {}
         for name, value in values.items():
             if name not in known:
-                raise KeyError(f"unknown option {name!r}; options are: {', '.join(sorted(known))}")
+                raise unknown_option(name, known)
             chosen[name] = _typed(name, _hashable(value), known[name].default)
         return cls(**chosen)
 

@@ -147,7 +147,9 @@ class Assembler:
             found = [f"{how}: {log.strip()[-2000:] or 'no message'}"]
         if _TOO_FEW_REGISTERS.search(log):
             most = _MAX_REGISTERS.search(ptx)
-            allowed = f"raise maxnreg (it is {most[1]}), or take" if most else "take"
+            needed = _NEEDED.search(log)
+            enough = f" to {needed[1]} or more" if needed else ""
+            allowed = f"raise maxnreg{enough} (it is {most[1]}), or take" if most else "take"
             found.append(f"hint: {allowed} smaller blocks, or more warps (num_warps) for each")
         command = " ".join([self.tool.path, *self.options, "kernel.ptx"])
         return "\n".join([f"ptxas refuses the code of {kernel}", *found, f"the command was: {command}"])
@@ -164,6 +166,8 @@ _ERROR = pattern(r"^ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)$", re.M)
 _PLAIN_ERROR = pattern(r"^ptxas (?:error|fatal)\s*: (.*)$", re.M)
 _CONTEXT = pattern(r"Compilation aborted|Ptx assembly aborted|see previous errors", re.I)
 _TOO_FEW_REGISTERS = pattern(r"Insufficient registers|register allocation failed", re.I)
+_NEEDED = pattern(r"register target of (\d+) or higher")
+_AT_LINE = pattern(r"\bat line (\d+) in function\b")
 _MAX_REGISTERS = pattern(r"^\s*\.maxnreg\s+(\d+)", re.M)
 _AT = pattern(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.M)
 _FILE = pattern(r"^\s*\.file\s+(\d+)\s+\"([^\"]*)\"", re.M)
@@ -188,7 +192,9 @@ def _errors(log: str, ptx: str) -> list[str]:
         line = int(number)
         text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         out.append(_located(f"{message} (line {line} of the PTX: {text})", lines[:line], files))
-    out += [m for m in _PLAIN_ERROR.findall(log) if not _CONTEXT.search(m)]
+    for message in (m for m in _PLAIN_ERROR.findall(log) if not _CONTEXT.search(m)):
+        at = _AT_LINE.search(message)
+        out.append(_located(message, lines[: int(at[1])], files) if at else message)
     more = [f"and {len(out) - MOST_ERRORS} more"] if len(out) > MOST_ERRORS else []
     return list(dict.fromkeys(out[:MOST_ERRORS])) + more
 
@@ -254,7 +260,7 @@ def read_log(log: str, kernel: str) -> Resources:
     return Resources(registers, stores, loads, stack, int(shared[1]) if shared else 0, int(found[5] or 0), remarks)
 
 
-_THREADS = re.compile(r"^\s*\.reqntid\s+(\d+)", re.M)
+_THREADS = pattern(r"^\s*\.reqntid\s+(\d+)", re.M)
 
 
 def _warps(ptx: str) -> int:

@@ -37,6 +37,7 @@ from ...transforms.ttir import gpu_ttir_pipeline
 from ..errors import BackendError, OutOfResources
 from . import codegen
 from .assembler import Assembler, assembler_options
+from .occupancy import REGISTERS, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
 from .toolchain import find_tool, highest_ptx, tool_version
@@ -148,6 +149,7 @@ class Build:
             assembler = self._start()
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
+        _check_registers(found.registers, metadata)
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
         metadata["stack_size"], metadata["static_shared"] = found.stack, found.shared
         metadata["spill_stores"], metadata["spill_loads"] = found.spill_stores, found.spill_loads
@@ -192,6 +194,18 @@ class Build:
         if metadata["shared"] > limit:
             place = _place_of_most(module)
             raise OutOfResources(metadata["shared"], limit, "shared memory", metadata["name"], place)
+
+
+def _check_registers(each: int, metadata: dict[str, Any]) -> None:
+    """OutOfResources where no multiprocessor has so many registers: `maxnreg` allows what a block cannot have."""
+    warps = metadata["num_warps"]
+    most = register_limit(warps)
+    if each > most:
+        hint = (
+            f"hint: threads of {warps} warps can have {most} registers, and maxnreg lets them have {each}: set maxnreg"
+        )
+        place = f"{hint} to {most} or less, or take fewer warps"
+        raise OutOfResources(each * warps * 32, REGISTERS, "registers", metadata["name"], place)
 
 
 _ENTRY = pattern(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", re.M)

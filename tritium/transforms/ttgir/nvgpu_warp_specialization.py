@@ -101,8 +101,11 @@ def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOp
 
 def _check_module(func: Operation, loop: Operation) -> None:
     warps = num_warps(loop) or 4
-    if (capability_of(loop) or 90) < 90:
+    capability = capability_of(loop) or 90
+    if capability < 90:
         raise Refused(loop, "there is no copy engine on this GPU")
+    if capability >= 100:
+        raise Refused(loop, f"it is done for GPUs of capability 9.x, and this is {capability // 10}.{capability % 10}")
     if warps % 4 or warps > 8:
         raise Refused(loop, f"it takes one or two groups of four warps, and num_warps is {warps}")
     if num_ctas(loop) > 1:

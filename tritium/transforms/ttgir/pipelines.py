@@ -258,8 +258,8 @@ def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
         "sums that begin anew are not set to zero",
         when=has_any("ttng.warp_group_dot"),
     )
-    loops = [*loops, warps, sums] if 90 <= capability < 100 else loops
-    loops = [*loops, *_overlapped(num_stages)] if capability >= 80 else loops
+    if capability >= 80:  # where warps get no work of their own, the pass says so
+        loops = [*loops, warps, *([sums] if 90 <= capability < 100 else []), *_overlapped(num_stages)]
     ahead = _PREFETCH if 80 <= capability < 90 else []
     described, copies = (_DESCRIPTORS, _COPIES) if capability >= 90 else ([], [])
     products = [*_PRODUCTS, *described, *_OPERANDS]
