@@ -15,10 +15,11 @@ import pytest
 
 import tritium
 from tests.backends.nvidia.texts import needs_ptxas
-from tests.tools.aot.programs import CC, KERNELS, needs_cc, parameter_sizes
+from tests.tools.aot.programs import CC, KERNELS, Made, needs_cc, parameter_sizes
 from tests.tools.test_cli import tritium_command
 from tritium.compiler import compile
 from tritium.runtime.packing import bits_of_bf16
+from tritium.tools.aot.command import compile_for_c
 from tritium.tools.compile import main
 from tritium.tools.request import Request, options_of, parse_target, source_of
 
@@ -123,6 +124,7 @@ def test_a_launch(make: Any, launched: Any) -> None:
         ("1, n_elements", 65536, 1, 0),
         ("n_elements * n_elements", 1 << 30, 1, 0),  # computed in 64 bits
         ("2, 7 // n_elements", 0, 1, 0),
+        ("triton.cdiv(n_elements, BLOCK_SIZE), tl.cdiv(n_elements, 100)", 65, 0, 1),
         ("max(n_elements, 3) >> 1, min(n_elements, 2), 6 % 4", 9, 0, 1),
     ],
 )
@@ -286,6 +288,22 @@ def test_scratch_memory_lives_as_long_as_a_launch(make: Any, launched: Any) -> N
     assert status == 9 and len(starting(log, "free")) == 1
     status, log = launched(made, call, **how, FAKE_CUDA_FAIL="cuMemAllocAsync=2")
     assert status == 2 and not starting(log, "launch") and not starting(log, "free")
+
+
+@needs_cc
+def test_scratch_memory_of_both_kinds(tmp_path: Path, launched: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """No pass of ours asks for a profiler's memory: a kernel's metadata are changed to do so."""
+    request = Request(str(KERNELS), "cuda:90", ADD, output=f"{tmp_path}/", kernel_name="add_kernel", grid="3, 2")
+    kernel, deliver = compile_for_c(request)
+    kernel.values.update(global_scratch_size=16, profile_scratch_size=40, num_ctas=2)
+    paths = deliver()
+    made = Made(paths, paths[0].name.removesuffix(".h").replace(".", "_"))
+    call = f"return {made.function}(0, {POINTERS}, 200);"
+    how = {"FAKE_CUDA_PARAMS": sizes_of("add_kernel", ADD)}
+    status, log = launched(made, call, **how)
+    assert status == 0 and starting(log, "allocate") == [f"allocate {n * 12} stream (nil)" for n in (16, 40)]
+    assert b"".join(parameters(log))[-16:] == struct.pack("<QQ", 0x7000000100, 0x7000000200)
+    assert [line.split()[1] for line in starting(log, "free")] == ["7000000100", "7000000200"]
 
 
 TENSORS = "TritiumTensor x = {0x1000, {64, 96}, {128, 1}, 0}, y = {0x2000, {64, 96}, {96, 1}, 0}, out = {0x4000, {65, 97}, {112, 1}, 0};"

@@ -150,8 +150,8 @@ class _Reader:
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             operands = self._expression(node.left), self._expression(node.right)
             return self._checked(node, Expression(_OPERATORS[type(node.op)], operands))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-            name = node.func.id
+        if isinstance(node, ast.Call) and not node.keywords:
+            name = ast.unparse(node.func).removeprefix("triton.").removeprefix("tl.")
             if name not in _FUNCTIONS:
                 raise self._wrong(node.func, f"there is no function {name!r}", _GRAMMAR)
             if len(node.args) != 2:
