@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib
 import importlib.util
 import json
 import statistics
@@ -37,6 +38,13 @@ CASES: dict[str, tuple[tuple[int, int, int], float | None]] = {
     "58 arguments (20 tensors, 33 ints, 5 constants)": ((20, 33, 5), 1.5),
     "58 arguments (tensors)": ((58, 0, 0), None),
 }
+
+#: a kernel that makes a descriptor needs memory for it at every launch, which `set_allocator`'s function gives
+SCRATCH = """@tritium.jit
+def nothing(x_ptr, n, BLOCK: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, [n, 64], [64, 1], [BLOCK, 64])
+    x.store([0, 0], tl.zeros((BLOCK, 64), tl.float32))
+"""
 
 BARE = r"""
 #include <stddef.h>
@@ -84,9 +92,9 @@ def source(kinds: tuple[int, int, int]) -> str:
     return f"@tritium.jit\ndef nothing({', '.join(names)}):\n    pass\n"
 
 
-def kernel_of(kinds: tuple[int, int, int], package: str) -> Any:
-    """That kernel, of ours or of Triton's."""
-    text = f"import {package} as tritium\nimport {package}.language as tl\n\n\n{source(kinds)}"
+def kernel_of(definition: str, package: str) -> Any:
+    """A kernel of ours or of Triton's."""
+    text = f"import {package} as tritium\nimport {package}.language as tl\n\n\n{definition}"
     path = Path(tempfile.mkdtemp()) / "nothing.py"
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(f"nothing_{package}", path)
@@ -124,7 +132,7 @@ class Bare:
     def peers(self, kernel: Any, arguments: list[Any]) -> dict[str, Callable[[], float]]:
         """The ways to launch it by name."""
         values = [ctypes.c_uint64(a.data_ptr()) for a in arguments if isinstance(a, torch.Tensor)]
-        values += [ctypes.c_int32(a) for a in arguments if isinstance(a, int) and a != 32]
+        values += [ctypes.c_int32(a) for a in arguments if isinstance(a, int)]
         values += [ctypes.c_uint64(0), ctypes.c_uint64(0)]  # scratch memory
         table = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         function, threads = ctypes.c_void_p(kernel.function), 32 * kernel.metadata.num_warps
@@ -153,14 +161,31 @@ class Bare:
 def measure(kinds: tuple[int, int, int], bare: Bare, rounds: int) -> dict[str, float]:
     """Nanoseconds a launch, by peer."""
     arguments = arguments_of(kinds)
-    ours = kernel_of(kinds, "tritium")
+    ours = kernel_of(source(kinds), "tritium")
     compiled = ours[(1,)](*arguments)
-    peers = bare.peers(compiled, arguments)
+    peers = bare.peers(compiled, arguments[: sum(kinds[:2])])
     peers["ours"] = burst("kernel[(1,)]({names})", ours, arguments)
     peers["ours, grid a function"] = burst("kernel[grid]({names})", ours, arguments)
     peers["ours, compiled[grid]"] = burst("kernel[(1,)]({names})", compiled, arguments)
     if importlib.util.find_spec("triton"):
-        peers["Triton"] = burst("kernel[(1,)]({names})", kernel_of(kinds, "triton"), arguments)
+        peers["Triton"] = burst("kernel[(1,)]({names})", kernel_of(source(kinds), "triton"), arguments)
+    return by_turns(peers, rounds)
+
+
+def measure_scratch(rounds: int) -> dict[str, float]:
+    """Nanoseconds a launch of a kernel that needs scratch memory."""
+    arguments = [torch.zeros(1 << 12, device="cuda"), 64, 64]
+    peers: dict[str, Callable[[], float]] = {}
+    for package in ("tritium", "triton"):
+        if importlib.util.find_spec(package):
+            allocate = lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda")  # noqa: E731
+            importlib.import_module(package).set_allocator(allocate)
+            peers[package] = burst("kernel[(1,)]({names})", kernel_of(SCRATCH, package), arguments)
+    return by_turns(peers, rounds)
+
+
+def by_turns(peers: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
+    """The median of each peer's figures."""
     times: dict[str, list[float]] = {name: [] for name in peers}
     for turn in range(rounds + 3):
         for name, run in peers.items():
@@ -188,6 +213,10 @@ def main() -> None:
         print(f"\n{name}: {ratio:.2f} x bare{verdict}")
         for peer, time_ns in found.items():
             print(f"  {peer:<24} {time_ns:8.0f} ns   {time_ns / found['bare']:5.2f} x bare")
+    figures["scratch"] = measure_scratch(options.rounds)
+    print("\na kernel that needs scratch memory (with torch.empty as its allocator)")
+    for peer, time_ns in figures["scratch"].items():
+        print(f"  {peer:<24} {time_ns:8.0f} ns")
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1))
 

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from ...conversion.llvm.abi import ERROR_RECORD_BYTES
+from ..native_call import python_method
+
 __all__ = ["LAUNCH", "PYTHON"]
 
 LAUNCH = """
@@ -279,78 +282,10 @@ done:
 declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)
 """
 
-PYTHON = """
-@PyExc_TypeError = external global ptr
-@_Py_NoneStruct = external global i8
-@tt.usage = internal constant [72 x i8] c"launch(args, grid_x, grid_y, grid_z, num_threads=0, bounds=0): integers\\00"
-@tt.name = internal constant [7 x i8] c"launch\\00"
-@tt.method = global { ptr, ptr, i32, ptr } { ptr @tt.name, ptr @tt.python_launch, i32 128, ptr @tt.usage }
-declare ptr @PyLong_AsVoidPtr(ptr)
-declare i64 @PyLong_AsLongLong(ptr)
-declare ptr @PyErr_Occurred()
-declare void @PyErr_SetString(ptr, ptr)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare void @Py_IncRef(ptr)
-declare ptr @PyBytes_FromStringAndSize(ptr, i64)
-
-; METH_FASTCALL; %self is the address of the launcher's state as a Python int.
-define ptr @tt.python_launch(ptr %self, ptr %values, i64 %count) {
-entry:
-  %record = alloca [$record_bytes x i8], align 8
-  %enough = icmp sge i64 %count, 4
-  %few = icmp sle i64 %count, 6
-  %right = and i1 %enough, %few
-  br i1 %right, label %convert, label %wrong
-wrong:
-  %error = load ptr, ptr @PyExc_TypeError
-  call void @PyErr_SetString(ptr %error, ptr @tt.usage)
-  ret ptr null
-convert:
-  %state = call ptr @PyLong_AsVoidPtr(ptr %self)
-  %v0 = load ptr, ptr %values
-  %args = call ptr @PyLong_AsVoidPtr(ptr %v0)
-  %p1 = getelementptr ptr, ptr %values, i64 1
-  %v1 = load ptr, ptr %p1
-  %x = call i64 @PyLong_AsLongLong(ptr %v1)
-  %p2 = getelementptr ptr, ptr %values, i64 2
-  %v2 = load ptr, ptr %p2
-  %y = call i64 @PyLong_AsLongLong(ptr %v2)
-  %p3 = getelementptr ptr, ptr %values, i64 3
-  %v3 = load ptr, ptr %p3
-  %z = call i64 @PyLong_AsLongLong(ptr %v3)
-  %has_threads = icmp sgt i64 %count, 4
-  br i1 %has_threads, label %convert_threads, label %ready
-convert_threads:
-  %p4 = getelementptr ptr, ptr %values, i64 4
-  %v4 = load ptr, ptr %p4
-  %threads_given = call i64 @PyLong_AsLongLong(ptr %v4)
-  %has_bounds = icmp sgt i64 %count, 5
-  br i1 %has_bounds, label %convert_bounds, label %ready
-convert_bounds:
-  %p5 = getelementptr ptr, ptr %values, i64 5
-  %v5 = load ptr, ptr %p5
-  %bounds_given = call ptr @PyLong_AsVoidPtr(ptr %v5)
-  br label %ready
-ready:
-  %threads = phi i64 [ 0, %convert ], [ %threads_given, %convert_threads ], [ %threads_given, %convert_bounds ]
-  %bounds = phi ptr [ null, %convert ], [ null, %convert_threads ], [ %bounds_given, %convert_bounds ]
-  %occurred = call ptr @PyErr_Occurred()
-  %clean = icmp eq ptr %occurred, null
-  br i1 %clean, label %go, label %fail
-fail:
-  ret ptr null
-go:
-  %thread = call ptr @PyEval_SaveThread()
-  %failed = call i32 @tt.launch(ptr %state, ptr %args, i64 %x, i64 %y, i64 %z, i64 %threads, ptr %bounds, ptr %record)
-  call void @PyEval_RestoreThread(ptr %thread)
-  %fine = icmp eq i32 %failed, 0
-  br i1 %fine, label %none, label %report
-none:
-  call void @Py_IncRef(ptr @_Py_NoneStruct)
-  ret ptr @_Py_NoneStruct
-report:
-  %bytes = call ptr @PyBytes_FromStringAndSize(ptr %record, i64 $record_bytes)
-  ret ptr %bytes
-}
-"""
+PYTHON = python_method(
+    "tt.launch",
+    "launch(args, grid_x, grid_y, grid_z, num_threads=0, bounds=0): integers",
+    [("ptr", "args"), ("i64", "x"), ("i64", "y"), ("i64", "z"), ("i64", "threads"), ("ptr", "bounds")],
+    required=4,
+    record_bytes=ERROR_RECORD_BYTES,
+)

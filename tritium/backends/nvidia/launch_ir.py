@@ -9,6 +9,8 @@ declares them, which the driver copies.
 
 from __future__ import annotations
 
+from ..native_call import python_method
+
 __all__ = ["LAUNCH", "PYTHON"]
 
 LAUNCH = """
@@ -131,63 +133,10 @@ define internal i32 @tt.cuda_call(ptr %state, ptr %config, ptr %extra) nounwind 
 }
 """
 
-PYTHON = """
-@PyExc_TypeError = external global ptr
-@_Py_NoneStruct = external global i8
-@tt.usage = internal constant [47 x i8] c"launch(params, x, y, z, stream): five integers\\00"
-@tt.name = internal constant [7 x i8] c"launch\\00"
-@tt.method = global { ptr, ptr, i32, ptr } { ptr @tt.name, ptr @tt.python_cuda_launch, i32 128, ptr @tt.usage }
-declare ptr @PyLong_AsVoidPtr(ptr)
-declare i64 @PyLong_AsLongLong(ptr)
-declare ptr @PyLong_FromLong(i64)
-declare ptr @PyErr_Occurred()
-declare void @PyErr_SetString(ptr, ptr)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare void @Py_IncRef(ptr)
-
-; METH_FASTCALL; %self is the address of the launcher's state as a Python int. None, or the status as an integer.
-define ptr @tt.python_cuda_launch(ptr %self, ptr %values, i64 %count) {
-entry:
-  %right = icmp eq i64 %count, 5
-  br i1 %right, label %convert, label %wrong
-wrong:
-  %error = load ptr, ptr @PyExc_TypeError
-  call void @PyErr_SetString(ptr %error, ptr @tt.usage)
-  ret ptr null
-convert:
-  %state = call ptr @PyLong_AsVoidPtr(ptr %self)
-  %v0 = load ptr, ptr %values
-  %params = call ptr @PyLong_AsVoidPtr(ptr %v0)
-  %p1 = getelementptr ptr, ptr %values, i64 1
-  %v1 = load ptr, ptr %p1
-  %x = call i64 @PyLong_AsLongLong(ptr %v1)
-  %p2 = getelementptr ptr, ptr %values, i64 2
-  %v2 = load ptr, ptr %p2
-  %y = call i64 @PyLong_AsLongLong(ptr %v2)
-  %p3 = getelementptr ptr, ptr %values, i64 3
-  %v3 = load ptr, ptr %p3
-  %z = call i64 @PyLong_AsLongLong(ptr %v3)
-  %p4 = getelementptr ptr, ptr %values, i64 4
-  %v4 = load ptr, ptr %p4
-  %stream = call ptr @PyLong_AsVoidPtr(ptr %v4)
-  %occurred = call ptr @PyErr_Occurred()
-  %clean = icmp eq ptr %occurred, null
-  br i1 %clean, label %go, label %fail
-fail:
-  ret ptr null
-go:
-  %thread = call ptr @PyEval_SaveThread()
-  %status = call i32 @tt.cuda_launch(ptr %state, ptr %params, i64 %x, i64 %y, i64 %z, ptr %stream)
-  call void @PyEval_RestoreThread(ptr %thread)
-  %fine = icmp eq i32 %status, 0
-  br i1 %fine, label %none, label %report
-none:
-  call void @Py_IncRef(ptr @_Py_NoneStruct)
-  ret ptr @_Py_NoneStruct
-report:
-  %wide = sext i32 %status to i64
-  %number = call ptr @PyLong_FromLong(i64 %wide)
-  ret ptr %number
-}
-"""
+PYTHON = python_method(
+    "tt.cuda_launch",
+    "launch(params, x, y, z, stream): five integers",
+    [("ptr", "params"), ("i64", "x"), ("i64", "y"), ("i64", "z"), ("ptr", "stream")],
+    required=5,
+    record_bytes=0,
+)
