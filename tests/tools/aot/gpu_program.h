@@ -18,6 +18,10 @@ extern CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t);
 extern CUresult cuMemcpyDtoH_v2(void *, CUdeviceptr, size_t);
 extern CUresult cuMemsetD8_v2(CUdeviceptr, unsigned char, size_t);
 extern CUresult cuStreamCreate(CUstream *, unsigned);
+extern CUresult cuStreamBeginCapture_v2(CUstream, int);
+extern CUresult cuStreamEndCapture(CUstream, void **graph);
+extern CUresult cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long);
+extern CUresult cuGraphLaunch(void *executable, CUstream);
 
 #define OK(call) do { \
     int status_ = (int)(call); \

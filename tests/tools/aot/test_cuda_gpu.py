@@ -166,6 +166,37 @@ def test_descriptors_of_the_kernel_with_scratch_memory(make: Any, computes: Any,
     computes(made, TILES.replace("FUNCTION", made.function))
 
 
+GRAPH = """
+int main(void) {
+  enum { M = 100, N = 72 };
+  static float x[M * N], out[M * N];
+  void *graph, *executable;
+  CUstream stream;
+  begin();
+  OK(cuStreamCreate(&stream, 1));
+  CUdeviceptr px = put(x, sizeof x), pout = put(NULL, sizeof out);
+  OK(load_FUNCTION());
+  OK(cuStreamBeginCapture_v2(stream, 0));
+  OK(FUNCTION(stream, px, pout, M, N));
+  OK(cuStreamEndCapture(stream, &graph));
+  OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  for (int round = 1; round < 4; round++) {
+    for (int i = 0; i < M * N; i++) x[i] = (float)(i % 1000 * round);
+    OK(cuMemcpyHtoD_v2(px, x, sizeof x));
+    OK(cuGraphLaunch(executable, stream));
+    get(out, pout, sizeof out);
+    for (int i = 0; i < M * N; i++) EXPECT(out[i] == 2 * x[i]);
+  }
+  return 0;
+}
+"""
+
+
+def test_scratch_memory_in_a_graph(make: Any, computes: Any, target: str) -> None:
+    made = make("double_tiles", "*fp32:16,*fp32:16,i32,i32,32", target=target, grid="cdiv(m, BLOCK), cdiv(n, BLOCK)")
+    computes(made, GRAPH.replace("FUNCTION", made.function))
+
+
 HOST_TILES = """
 int main(void) {
   enum { M = 100, N = 72, W = 80 };
