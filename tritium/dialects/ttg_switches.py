@@ -21,7 +21,7 @@ SWITCHES = {
     "async-copies": "loops load where they use, not iterations ahead (no pipelining of loads)",
     "wgmma-in-flight": "each product is waited for where it is issued",
     "products-ahead": "attention's first product is begun in the iteration that needs it, not one ahead",
-    "beside-products": "waits for copies and reductions stand in front of products that do not need them",
+    "early-waits": "copies are waited for in front of the product that reads them, behind what is computed for it",
     "zero-first": "sums start with zeros in registers, not with a product that adds nothing",
     "tma": "descriptors become pointers, and are loaded thread by thread",
     "descriptor-prefetch": "a descriptor of the host is fetched by the first copy that it directs",

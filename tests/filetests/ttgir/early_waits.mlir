@@ -1,4 +1,4 @@
-// RUN: beside-products
+// RUN: early-waits
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #row = #ttg.slice<{dim = 1, parent = #mma}>
 #dot = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
@@ -10,14 +10,12 @@
 !score = tensor<64x64xf32, #mma>
 !weight = tensor<64x64xf16, #dot>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  // What the second product needs stays in front of it, and so does a wait whose phase is known only there.
+  // A wait whose phase is known late stays where it is.
   // CHECK-LABEL: @needed
-  // CHECK: ttng.warp_group_dot_wait
-  // CHECK: "tt.reduce"
-  // CHECK: ttng.wait_barrier
-  // CHECK: ttng.warp_group_dot
-  // CHECK-NOT: "tt.reduce"
-  // CHECK: tt.return
+  // CHECK: arith.fptosi
+  // CHECK: ttg.convert_layout
+  // CHECK-NEXT: ttng.wait_barrier
+  // CHECK-NEXT: ttng.warp_group_dot
   tt.func public @needed(%q: !block, %k: !block, %v: !block, %bar: !barrier, %c: !score, %o: !score) -> !score {
     %s = ttng.warp_group_dot %q, %k, %c {inputPrecision = 0 : i32, isAsync = true} : !block * !block -> !score
     %t = ttng.warp_group_dot_wait %s {pendings = 0 : i32} : !score
@@ -57,33 +55,33 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %f = ttng.warp_group_dot_wait %d {pendings = 0 : i32} : !score
     tt.return %t, %f : !score, !score
   }
-  // A product that is waited for where it stands is none that anything could be done beside.
+  // A product that is waited for where it stands is no place to wait behind.
   // CHECK-LABEL: @at_once
-  // CHECK: "tt.reduce"
-  // CHECK: ttng.wait_barrier
   // CHECK: ttng.warp_group_dot
-  tt.func public @at_once(%v: !block, %bar: !barrier, %phase: i32, %p: !score, %a: !weight, %o: !score) -> (tensor<64xf32, #row>, !score) {
-    %r = "tt.reduce"(%p) <{axis = 1 : i32}> ({
-    ^bb0(%x: f32, %y: f32):
-      %z = arith.addf %x, %y : f32
-      tt.reduce.return %z : f32
-    }) : (!score) -> tensor<64xf32, #row>
-    ttng.wait_barrier %bar, %phase : !barrier
+  // CHECK-NEXT: math.exp2
+  // CHECK-NEXT: ttng.wait_barrier
+  tt.func public @at_once(%v: !block, %bar: !barrier, %phase: i32, %a: !weight, %o: !score) -> !score {
     %d = ttng.warp_group_dot %a, %v, %o {inputPrecision = 0 : i32} : !weight * !block -> !score
-    tt.return %r, %d : tensor<64xf32, #row>, !score
+    %e = math.exp2 %d : !score
+    ttng.wait_barrier %bar, %phase : !barrier
+    %f = ttng.warp_group_dot %a, %v, %e {inputPrecision = 0 : i32} : !weight * !block -> !score
+    tt.return %f : !score
   }
-  // Four times as many columns are too many to stay in registers for a sum.
-  // CHECK-LABEL: @too_many
-  // CHECK: "tt.reduce"
-  // CHECK: ttng.warp_group_dot
-  tt.func public @too_many(%v: !ttg.memdesc<64x256xf16, #shared, #smem, mutable>, %p: tensor<64x256xf32, #mma>, %a: !weight, %o: tensor<64x256xf32, #mma>) -> (tensor<64xf32, #row>, tensor<64x256xf32, #mma>) {
-    %r = "tt.reduce"(%p) <{axis = 1 : i32}> ({
-    ^bb0(%x: f32, %y: f32):
-      %z = arith.addf %x, %y : f32
-      tt.reduce.return %z : f32
-    }) : (tensor<64x256xf32, #mma>) -> tensor<64xf32, #row>
-    %d = ttng.warp_group_dot %a, %v, %o {inputPrecision = 0 : i32, isAsync = true} : !weight * !ttg.memdesc<64x256xf16, #shared, #smem, mutable> -> tensor<64x256xf32, #mma>
-    %f = ttng.warp_group_dot_wait %d {pendings = 0 : i32} : tensor<64x256xf32, #mma>
-    tt.return %r, %f : tensor<64xf32, #row>, tensor<64x256xf32, #mma>
+  // Two waits keep their order; without a reduction they stand where the product was waited for.
+  // CHECK-LABEL: @two
+  // CHECK: ttng.warp_group_dot_wait
+  // CHECK-NEXT: ttng.wait_barrier %bar, %phase
+  // CHECK-NEXT: ttng.wait_barrier %other, %phase
+  // CHECK-NEXT: math.exp2
+  tt.func public @two(%q: !block, %k: !block, %v: !block, %bar: !barrier, %other: !barrier, %phase: i32, %c: !score, %a: !weight) -> !score {
+    %s = ttng.warp_group_dot %q, %k, %c {inputPrecision = 0 : i32, isAsync = true} : !block * !block -> !score
+    %t = ttng.warp_group_dot_wait %s {pendings = 0 : i32} : !score
+    %e = math.exp2 %t : !score
+    ttng.wait_barrier %bar, %phase : !barrier
+    %f = arith.mulf %e, %e : !score
+    ttng.wait_barrier %other, %phase : !barrier
+    %d = ttng.warp_group_dot %a, %v, %f {inputPrecision = 0 : i32, isAsync = true} : !weight * !block -> !score
+    %g = ttng.warp_group_dot_wait %d {pendings = 0 : i32} : !score
+    tt.return %g : !score
   }
 }

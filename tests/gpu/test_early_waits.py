@@ -1,4 +1,4 @@
-"""Attention whose sums and waits stand beside its products: it adds up what it adds up otherwise, bit for bit."""
+"""Attention whose tiles are waited for early: it adds up what it adds up otherwise, bit for bit."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_sums_are_the_same(
     q, k, v = (torch.randn((rows, d), generator=rng, dtype=torch.float32).half() for rows in (m, 7 * n, 7 * n))
     kernel = kernel_from(ATTENTION, tmp_path)
     results = []
-    for without in ("beside-products", "products-ahead", ""):
+    for without in ("early-waits", "products-ahead", ""):
         for stages in (2, 3):
             out, totals = torch.full((m, d), float("nan")), torch.full((2, m), float("nan"))
             kernel[(1,)](

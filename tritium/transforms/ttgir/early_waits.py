@@ -1,0 +1,85 @@
+"""early-waits: copies are waited for in front of what is computed for a product, not in front of the product.
+
+    %s = ttng.warp_group_dot %q, %k, %zero {isAsync}       %s = ttng.warp_group_dot %q, %k, %zero {isAsync}
+    %t = ttng.warp_group_dot_wait %s                       %t = ttng.warp_group_dot_wait %s
+    %m = "tt.reduce"(%t)                                   %m = "tt.reduce"(%t)
+    %p = exp2(%t - %m)                                =>   ttng.wait_barrier %full
+    ttng.wait_barrier %full                                %p = exp2(%t - %m)
+    %o = ttng.warp_group_dot %p, %v, %acc {isAsync}        %o = ttng.warp_group_dot %p, %v, %acc {isAsync}
+
+A wait is a loop, over which the assembler moves nothing: in front of the second product, it keeps the scaling of the
+sum and the rounding of the factors apart from the exponentials, which leave seven cycles of eight to others. The copy
+was begun with the one that the first product read, and is there by then.
+
+So a wait behind a product moves up to where the product was waited for, or to the last of the reductions of what that
+gave, over nothing that has effects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import tt, ttng
+from ...dialects.ttg_switches import is_on
+from ...ir import PURE, Block, Operation, TensorType, Value, count, functions_of, may_change, pass_on
+
+__all__ = ["early_waits"]
+
+
+@pass_on("module", statistics={"waits": "waits that stand further up"})
+def early_waits(module: Operation) -> bool:
+    """Move waits for copies in front of what is computed between two products."""
+    if not is_on(module, "early-waits"):
+        return False
+    moved = 0
+    for func in functions_of(module):
+        blocks = {op.parent: None for op in func.walk() if _is_under_way(op)}
+        moved += sum(_move(block) for block in blocks if block is not None)
+    count("waits", moved)
+    return moved > 0
+
+
+def _is_under_way(op: Any) -> bool:
+    """Whether an operation is a product that goes on while threads do."""
+    return op.__class__ is ttng.WarpGroupDot and op.isAsync
+
+
+def _move(block: Block) -> int:
+    """Move the waits of a block; how many it were."""
+    moved = 0
+    place: Operation | None = None  # behind this one waits may stand; None where no product is in front
+    reduced: set[Value] = set()  # what comes of reductions behind the product
+    for op in list(block):
+        if _is_under_way(op) or (place is not None and op.__class__ is ttng.WarpGroupDotWait):
+            place, reduced = op, set()
+        elif place is not None and op.__class__ is ttng.WaitBarrier:
+            last = _moved_behind(place, op) if may_change("early-waits", op) else None
+            moved += last is not None
+            place = last
+        elif not op.traits & PURE:
+            place = None
+        elif not reduced.isdisjoint(op.operands):
+            reduced.update(op.results)
+        elif place is not None and op.__class__ is tt.Reduce:
+            place = op
+            reduced.update(op.results)
+    return moved
+
+
+def _moved_behind(place: Operation, wait: Any) -> Operation | None:
+    """Move a wait and its addresses behind `place`; the wait, or None if it needs more than that."""
+    needed: set[Value] = set(wait.operands)
+    addresses: list[Operation] = []
+    op = wait.prev
+    while op is not place:
+        if not needed.isdisjoint(op.results):
+            if any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
+                return None
+            addresses.append(op)
+            needed.update(op.operands)
+        op = op.prev
+    for op in (*reversed(addresses), wait):
+        if place.next is not op:
+            op.move_after(place)
+        place = op
+    return wait  # type: ignore[no-any-return]
