@@ -127,9 +127,9 @@ def launches_on(monkeypatch: Any, make_mirror: Any) -> Iterator[None]:
     settings.generation.value += 1  # what quick launchers remember
     original = JITFunction._launch_any
 
-    def launch(self: Any, grid: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def launch(self: Any, grid: Any, args: tuple[Any, ...], *rest: Any) -> Any:
         mirror = make_mirror()
-        kernel = original(self, grid, tuple(mirrored(value, mirror) for value in args), options)
+        kernel = original(self, grid, tuple(mirrored(value, mirror) for value in args), *rest)
         mirror.finish()
         return kernel
 
