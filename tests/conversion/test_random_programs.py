@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.conversion.kernels import Kernel
-from tests.oracle.evaluator import run
-from tests.oracle.programs import buffers, random_program
+from tests.interpreter.programs import buffers, random_program
+from tritium.interpreter.evaluator import run
 from tritium.ir import run_pipeline, verify
 from tritium.transforms.ttir import TTIR_PIPELINE
 

@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import SEED
 from tests.corpus.read import difference
 from tests.example_kernels import ExampleKernel, cases, load
+from tests.interpreter.programs import random_program
 from tests.ir.random_ir import RandomIR
-from tests.oracle.programs import random_program
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.ir import Operation, parse_module, print_op
 

@@ -22,9 +22,9 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 from accesses import SIZE, Program  # noqa: E402
 
 from tests.conversion.kernels import Kernel  # noqa: E402
-from tests.oracle.evaluator import run  # noqa: E402
 from tritium.backends.cpu import named_target  # noqa: E402
 from tritium.dialects import arith, tt  # noqa: E402
+from tritium.interpreter.evaluator import run  # noqa: E402
 from tritium.ir import Builder, FloatType, TensorType, element_type, parse_module, run_pipeline, verify  # noqa: E402
 from tritium.transforms.ttir import TTIR_PIPELINE  # noqa: E402
 

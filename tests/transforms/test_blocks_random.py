@@ -7,8 +7,8 @@ import os
 import numpy as np
 import pytest
 
-from tests.oracle.evaluator import run
-from tests.oracle.graphs import random_graph
+from tests.interpreter.graphs import random_graph
+from tritium.interpreter.evaluator import run
 from tritium.ir import PassManager, parse_module, verify
 
 SEED = int(os.environ.get("TRITIUM_TEST_SEED", "1"))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tests.filetests.runner import passes
-from tests.oracle.evaluator import run
-from tests.oracle.programs import buffers, random_program
+from tests.interpreter.programs import buffers, random_program
 from tests.transforms.tile_passes import TILE_PASSES
 from tritium.dialects import arith, ub
+from tritium.interpreter.evaluator import run
 from tritium.ir import Builder, Pass, element_type, f32, functions_of, i32, run_pipeline, verify
 from tritium.transforms.canonicalize import canonicalize
 from tritium.transforms.ttir import TTIR_PIPELINE

@@ -15,10 +15,10 @@ import pytest
 
 from tests.filetests.runner import _OUTPUT
 from tests.filetests.test_rules import all_rules
-from tests.oracle.evaluator import AssertionFailed, BlockPointer, Evaluator
-from tests.oracle.numbers import dtype_of
 from tests.transforms.tile_programs import PROGRAMS
 from tritium.dialects import tt
+from tritium.interpreter.evaluator import AssertionFailed, BlockPointer, Evaluator
+from tritium.interpreter.numbers import dtype_of
 from tritium.ir import (
     FloatType,
     RuleTable,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.oracle.evaluator import TensorDesc, run
+from tritium.interpreter.evaluator import TensorDesc, run
 from tritium.ir import parse_module, run_pipeline, verify
 from tritium.support import UnsupportedOperation
 from tritium.transforms.rewrite_tensor_descriptor_to_pointer import rewrite_tensor_descriptor_to_pointer

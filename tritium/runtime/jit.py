@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, Generic, TypeVar, overload
 
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
+from ..compiler.compile import default_target
 from ..frontend.callee import SourceFunction
 from ..support import TritiumError, settings
 from ..support.lazy import LazyModule
@@ -27,6 +28,8 @@ from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, s
 from .stream import stream_handle
 
 __all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "jit", "reinterpret"]
+
+_interpreted = LazyModule(".interpreted", __package__)
 
 T = TypeVar("T")
 
@@ -205,6 +208,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         if MISSING in map(id, args):
             self._complain_missing(args, options)
         pairs = self._specialize(args)
+        if settings.runtime.interpret:
+            return None if warmup else self._interpret(grid, args, pairs, options)
         served = self._served(args, pairs)
         found = self._find(served, args, pairs, options, warmup)
         if found is None:
@@ -236,6 +241,20 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             return stream_handle(given.get("stream"))
         except ArgumentError as error:
             raise ArgumentError(f"{self.__name__}: {error}") from None  # type: ignore[attr-defined]
+
+    def _interpret(
+        self, grid: Any, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any]
+    ) -> None:
+        """Run the function itself, on NumPy arrays, for one program after the other."""
+        names = [r.name for r in self._rules]
+        target = default_target()
+        for name in options:
+            if name not in (known := _option_names(target)):
+                self._complain_unknown(name, known)
+        for hook in self.pre_run_hooks:
+            hook(*args, **options)
+        types = describe_specialization(names, pairs)
+        _interpreted.launch(self, grid, dict(zip(names, args)), types, target, options)
 
     def _place(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> int | None:
         """Where the arguments are that are not compile-time values."""

@@ -6,7 +6,7 @@ import random
 from math import prod
 
 from tests.filetests.runner import passes
-from tests.oracle.programs import random_program
+from tests.interpreter.programs import random_program
 from tritium.dialects import ttg
 from tritium.dialects.ttg_layouts import Blocked
 from tritium.ir import Builder, Pass, TensorType, functions_of, run_pipeline, verify

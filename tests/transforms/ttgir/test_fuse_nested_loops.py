@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.oracle.evaluator import run
+from tritium.interpreter.evaluator import run
 from tritium.ir import parse_module, verify
 from tritium.transforms.canonicalize import canonicalize
 from tritium.transforms.cse import cse

@@ -15,11 +15,11 @@ import pytest
 
 import tritium.dialects.all  # noqa: F401
 from tests.filetests.runner import passes
-from tests.oracle.evaluator import run
-from tests.oracle.programs import random_program
+from tests.interpreter.programs import random_program
 from tests.transforms.test_passes_random import SEED
 from tests.transforms.test_passes_random import outcome as written
 from tritium.dialects.ttg_maps import linear_layout
+from tritium.interpreter.evaluator import run
 from tritium.ir import Operation, Pass, parse_module, run_pipeline, verify
 from tritium.transforms.ttgir.pipelines import nvidia_ttgir_pipeline
 

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from tests.oracle.evaluator import Evaluator
 from tests.transforms.test_passes_random import SEED
+from tritium.interpreter.evaluator import Evaluator
 from tritium.ir import functions_of, parse_module, run_pipeline, verify
 from tritium.ir.passes import Pass
 from tritium.transforms.ttgir.optimize_thread_locality import optimize_thread_locality

@@ -15,7 +15,7 @@ from ..errors import CallFrame, CompilationError
 from .unit import Unit, location_of
 from .values import flatten, tl_tuple, wrap
 
-__all__ = ["ast_to_ttir"]
+__all__ = ["Arguments", "ast_to_ttir"]
 
 Path = tuple[int, ...]
 
@@ -37,7 +37,7 @@ def ast_to_ttir(
     Raises CompilationError with the place in the source.
     """
     unit = Unit(options)
-    arguments = _Arguments(fn, constants or {}, attrs or {}, options)
+    arguments = Arguments(fn, constants or {}, attrs or {}, options)
     try:
         block = Block()
         env = {p.name: arguments.make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(fn.params)}
@@ -55,7 +55,7 @@ def ast_to_ttir(
     return unit.module
 
 
-class _Arguments:
+class Arguments:
     """Makes the arguments of the kernel: block arguments for run-time ones, constants for the others."""
 
     def __init__(

@@ -173,7 +173,7 @@ def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) ->
 @handles(ast.For)
 def _for(visitor: Visitor, node: ast.For) -> None:
     _no_return(visitor, node)
-    iterator = _iterator(visitor, node.iter)
+    iterator = iterator_of(visitor, node.iter)
     if isinstance(iterator, core.static_range):
         start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
         _unroll(visitor, node, [core.constexpr(i) for i in builtins.range(start, stop, step)])
@@ -183,7 +183,7 @@ def _for(visitor: Visitor, node: ast.For) -> None:
         _unroll(visitor, node, items_of(iterator))
 
 
-def _iterator(visitor: Visitor, node: ast.expr) -> Any:
+def iterator_of(visitor: Visitor, node: ast.expr) -> Any:
     """What a `for` runs over: a range object, or a compile-time sequence."""
     if isinstance(node, ast.Call):
         fn = unwrap(visitor.visit(node.func))
@@ -223,7 +223,7 @@ def _unroll(visitor: Visitor, node: ast.For, items: list[Any]) -> None:
         visitor.loops -= 1
 
 
-def _bounds(visitor: Visitor, iterator: Any) -> tuple[Any, Any, Any, bool]:
+def bounds_of(visitor: Visitor, iterator: Any) -> tuple[Any, Any, Any, bool]:
     """(lower, upper, step > 0, counts down) as values of one integer type."""
     semantic = visitor.semantic
     lb, ub, step = iterator.start, iterator.end, iterator.step
@@ -248,7 +248,7 @@ def _bounds(visitor: Visitor, iterator: Any) -> tuple[Any, Any, Any, bool]:
 def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
     if not isinstance(node.target, ast.Name):
         raise LanguageError("TypeError: the variable of a range loop must be a plain name")
-    bounds = _bounds(visitor, iterator)
+    bounds = bounds_of(visitor, iterator)
     builder, before = visitor.builder, visitor.env
     place, loc = (builder.block, builder.before), builder.loc
     forced: set[str] = set()

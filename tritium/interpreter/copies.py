@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tritium.dialects import ttg
-from tritium.ir import TensorType
-
+from ..dialects import ttg
+from ..ir import TensorType
 from .evaluator import Buffer, Token, UndefinedError, undefined
+from .meanings import OPERATIONS, meaning
 from .numbers import dtype_of
-from .operations import OPERATIONS, meaning
 
 Copy = Callable[[], None]
 

@@ -15,8 +15,8 @@ import functools
 
 import numpy as np
 
-from tritium.dialects import tt
-from tritium.ir import FloatType, IndexType, IntegerType, Type, element_type
+from ..dialects import tt
+from ..ir import FloatType, IndexType, IntegerType, Type, element_type
 
 INTEGERS = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 NATIVE_FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}

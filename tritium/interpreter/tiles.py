@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tritium.dialects import tt
-from tritium.ir import TensorType, element_type
-
+from ..dialects import tt
+from ..ir import TensorType, element_type
 from .evaluator import BlockPointer, TensorDesc, UndefinedError, undefined
+from .meanings import meaning
 from .numbers import byte_size, dtype_of, fit
-from .operations import meaning, signed, unsigned
+from .operations import signed, unsigned
 
 # -- programs and shapes ------------------------------------------------------------------------------------------
 

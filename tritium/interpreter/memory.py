@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tritium.ir import Type
-
+from ..ir import Type
 from .numbers import byte_size, decode, encode
 
 
@@ -31,18 +30,21 @@ class Memory:
     """Addresses are those of the process; an access is checked against the arrays that were added."""
 
     def __init__(self) -> None:
-        self.arrays: list[np.ndarray] = []
+        self.arrays: list[Any] = []
         self.extents: list[tuple[int, int, np.ndarray]] = []
 
     def add(self, array: np.ndarray) -> int:
         """Make the array that owns the data of `array` reachable; the address of its first element."""
         low, high = _extent(array)
-        if all((low, high) != known[:2] for known in self.extents):
-            self.arrays.append(array)
-            size = high - low
-            raw = (ctypes.c_uint8 * size).from_address(low) if size else b""
-            self.extents.append((low, high, np.frombuffer(raw, np.uint8)))
+        self.add_range(low, high, array)
         return array.ctypes.data
+
+    def add_range(self, low: int, high: int, keep: Any) -> None:
+        """Make the bytes from `low` to `high` reachable; `keep` is what they belong to."""
+        if all((low, high) != known[:2] for known in self.extents):
+            self.arrays.append(keep)
+            raw = (ctypes.c_uint8 * (high - low)).from_address(low) if high > low else b""
+            self.extents.append((low, high, np.frombuffer(raw, np.uint8)))
 
     def lanes(self, addresses: np.ndarray, mask: np.ndarray | None, ty: Type, what: str) -> Any:
         """(indices of active lanes, their addresses) of an access, flattened."""

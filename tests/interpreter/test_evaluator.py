@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.oracle.evaluator import AssertionFailed, OutOfBoundsError, TensorDesc, run
-from tests.oracle.numbers import decode, encode
+from tritium.interpreter.evaluator import AssertionFailed, OutOfBoundsError, TensorDesc, run
+from tritium.interpreter.numbers import decode, encode
 from tritium.ir import FLOATS, bits_float, float_bits, parse_module
 
 ADD = """

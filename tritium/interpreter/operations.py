@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import Any
 
 import numpy as np
-from scipy import special
 
-from tritium.ir import DenseElementsAttr, element_type
-
-from .evaluator import OPERATIONS, AssertionFailed, Jump, undefined
+from ..ir import DenseElementsAttr, element_type
+from .evaluator import AssertionFailed, Jump, undefined
+from .meanings import OPERATIONS, meaning
 from .numbers import decode, dtype_of, encode, fit, is_narrow
-
-
-def meaning(*names: str) -> Callable[[Any], Any]:
-    """The decorated function is what the operations mean."""
-
-    def enter(fn: Any) -> Any:
-        for name in names:
-            OPERATIONS[name] = fn
-        return fn
-
-    return enter
 
 
 def unsigned(x: Any) -> Any:
@@ -216,12 +204,13 @@ def _half_away(x: Any) -> Any:
     return whole + np.copysign((np.abs(x - whole) >= 0.5).astype(np.float64), x)
 
 
+_erf, _erfc = np.vectorize(math.erf, [float]), np.vectorize(math.erfc, [float])
 _MATH = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
     "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
     "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt, "erf": special.erf,
-    "erfc": special.erfc, "absf": np.abs, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": _half_away,
+    "atanh": np.arctanh, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt, "erf": _erf,
+    "erfc": _erfc, "absf": np.abs, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": _half_away,
     "roundeven": np.rint, "atan2": np.arctan2, "powf": np.power, "copysign": np.copysign,
 }  # fmt: skip
 

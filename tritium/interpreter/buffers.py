@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .evaluator import Buffer, undefined
-from .operations import meaning
+from .meanings import meaning
 
 
 @meaning("ttg.local_alloc")

@@ -1,4 +1,4 @@
-"""What a tile program means: it is run here on NumPy arrays, one operation after the other, one program after the other.
+"""What a tile program means: it is run here on NumPy arrays, one operation after the other, program by program.
 
     run(module, grid=(4,), args=[x, y, out, n])
 
@@ -13,22 +13,19 @@ from these by rounding. Integers are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tritium.dialects import tt
-from tritium.ir import Block, FloatType, Operation, ShapedType, TensorType, Type, Value, element_type, functions_of
-
+from ..dialects import tt
+from ..ir import Block, FloatType, Operation, ShapedType, TensorType, Type, Value, element_type, functions_of
+from .meanings import OPERATIONS
 from .memory import Memory, OutOfBoundsError
 from .numbers import dtype_of, fit
 
 __all__ = ["AssertionFailed", "Evaluator", "OutOfBoundsError", "TensorDesc", "UndefinedError", "run"]
-
-OPERATIONS: dict[str, Callable[..., Any]] = {}
-"""Operation name -> function(evaluator, op, *operand values) -> the result, a tuple of results, or None."""
 
 
 class AssertionFailed(Exception):
@@ -70,7 +67,10 @@ class Jump:
 
 @dataclass
 class Evaluator:
-    """The state of a launch: memory, the grid, what was printed, which program runs; `extra` is what operations keep."""
+    """The state of a launch: memory, the grid, what was printed, which program runs.
+
+    `extra` is what operations keep. `max_steps` operations of regions and functions are run at most.
+    """
 
     module: Operation
     grid: tuple[int, int, int]
@@ -108,22 +108,24 @@ class Evaluator:
             self.steps += 1
             if self.steps > self.max_steps:
                 raise UndefinedError("the program does not end")
-            fn = OPERATIONS.get(op.name)
-            if fn is None:
-                raise UndefinedError(f"the evaluator does not know {op.name}")
-            out = (
-                fn(self, op, env, *[env[v] for v in op.operands])
-                if op.regions
-                else fn(self, op, *[env[v] for v in op.operands])
-            )
-            if isinstance(out, Jump):
-                return out
-            if len(op.results) == 1 and not isinstance(out, tuple):
-                env[op.results[0]] = shaped(out, op.results[0].type)
-            elif op.results:
-                for r, value in zip(op.results, out, strict=True):
-                    env[r] = shaped(value, r.type)
+            outcome = self.execute(op, env)
+            if isinstance(outcome, Jump):
+                return outcome
+            for r, value in zip(op.results, outcome, strict=True):
+                env[r] = shaped(value, r.type)
         raise UndefinedError("a block ends without a terminator")
+
+    def execute(self, op: Operation, env: dict[Value, Any]) -> Any:
+        """Run one operation whose operands are in `env`: a list of its results, or the Jump of a terminator."""
+        fn = OPERATIONS.get(op.name)
+        if fn is None:
+            raise UndefinedError(f"the evaluator does not know {op.name}")
+        values = [env[v] for v in op.operands]
+        out = fn(self, op, env, *values) if op.regions else fn(self, op, *values)
+        if isinstance(out, Jump):
+            return out
+        count = len(op.results)
+        return [out] if count == 1 and not isinstance(out, tuple) else (out if count else ())
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ def pick_kernel(module: Operation) -> Any:
 
 
 def argument_values(memory: Memory, func: Any, args: Sequence[Any]) -> list[Any]:
-    """The arguments of a launch as values of the function's argument types; descriptors as parts where it wants parts."""
+    """The arguments of a launch as values of the function's argument types; descriptors as parts where it wants these."""
     types = [a.type for a in func.entry.args]
     flat: list[Any] = []
     for arg in args:
@@ -209,6 +211,3 @@ def run(module: Operation, grid: Sequence[int] | int, args: Sequence[Any], kerne
                     evaluator.program = (x, y, z)
                     evaluator.call(func, list(values))
     return evaluator
-
-
-from . import buffers, copies, operations, tiles  # noqa: E402, F401  (they fill OPERATIONS)

@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_atomics_and_scans.py, interpreted."""
+
+from tests.e2e.cpu.test_atomics_and_scans import *  # noqa: F403

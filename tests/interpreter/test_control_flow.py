@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_control_flow.py, interpreted."""
+
+from tests.e2e.cpu.test_control_flow import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_examples.py, interpreted."""
+
+from tests.e2e.cpu.test_examples import *  # noqa: F403

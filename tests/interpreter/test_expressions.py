@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_expressions.py, interpreted."""
+
+from tests.e2e.cpu.test_expressions import *  # noqa: F403

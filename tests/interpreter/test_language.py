@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_language.py, interpreted."""
+
+from tests.e2e.cpu.test_language import *  # noqa: F403

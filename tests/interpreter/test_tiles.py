@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_tiles.py, interpreted."""
+
+from tests.e2e.cpu.test_tiles import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_tutorials.py, interpreted."""
+
+from tests.e2e.cpu.test_tutorials import *  # noqa: F403

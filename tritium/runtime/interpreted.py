@@ -1,0 +1,118 @@
+"""Launches that run the kernel's Python instead of compiling it (`TRITON_INTERPRET=1`): arguments and their memory.
+
+Kernels work on the arrays themselves; those of a GPU are copied to the CPU and back. An access may reach the whole
+memory that an array is a view of, as it may when compiled, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..compiler import make_backend
+from ..interpreter import Memory, TensorDesc
+from ..interpreter.kernels import Launch
+from .arrays import HOST, TensorWrapper, describe, extent, is_array
+from .errors import ArgumentError, LaunchError
+from .grid import normalize_grid
+from .tensor_descriptor import TensorDescriptor
+
+__all__ = ["launch"]
+
+
+class _Arrays:
+    """The memory of a launch's arrays, and the copies that have to go back."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.copies: dict[int, tuple[Any, Any]] = {}
+
+    def address(self, value: Any) -> int:
+        """Where the first element of an array is, for the interpreter."""
+        if isinstance(value, TensorWrapper):
+            return self.address(value.base)
+        if isinstance(value, np.ndarray):
+            return self.memory.add(value)
+        if hasattr(value, "untyped_storage"):
+            return self._of_torch(value)
+        info = describe(value)
+        assert info is not None
+        if info.device != HOST:
+            raise ArgumentError(f"the interpreter reads torch's arrays on GPUs only, not those of {type(value).__name__}")
+        low, high = extent(value)
+        self.memory.add_range(low, high, value)
+        return info.address
+
+    def _of_torch(self, value: Any) -> int:
+        """A tensor with the storage it is a view of."""
+        storage = value.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if not value.is_cpu:
+            if start not in self.copies:
+                self.copies[start] = storage, storage.cpu()
+            storage = self.copies[start][1]
+        self.memory.add_range(storage.data_ptr(), storage.data_ptr() + size, storage)
+        return storage.data_ptr() + value.data_ptr() - start
+
+    def finish(self) -> None:
+        """Copy back what belongs to GPUs."""
+        for original, copy in self.copies.values():
+            original.copy_(copy)
+
+
+def launch(
+    fn: Any,
+    grid: Any,
+    arguments: Mapping[str, Any],
+    types: tuple[dict[str, Any], dict[Any, Any], dict[Any, Any]],
+    target: Any,
+    options: Mapping[str, Any],
+) -> None:
+    """Interpret a launch of `fn` with the values of its parameters; `types` are signature, constants and attributes."""
+    backend = make_backend(target)
+    known = set(backend.option_names())
+    chosen = backend.parse_options({k: v for k, v in options.items() if k in known})
+    sizes = normalize_grid(grid, lambda: {**arguments, **options}, fn.__name__)
+    arrays = _Arrays()
+    signature, constants, attrs = types
+    values = list(_values(arguments, signature, arrays))
+    run = Launch(fn, signature, constants, attrs, chosen, arrays.memory, values)
+    try:
+        if min(sizes) > 0:
+            run.run(sizes)
+    finally:
+        arrays.finish()
+
+
+def _values(arguments: Mapping[str, Any], signature: Mapping[str, Any], arrays: _Arrays) -> Iterator[Any]:
+    """The run-time values of the arguments, in order."""
+    for name, ty in signature.items():
+        yield from _parts(arguments[name], ty, arrays)
+
+
+def _parts(value: Any, ty: Any, arrays: _Arrays) -> Iterator[Any]:
+    if ty == "constexpr":
+        return
+    if not isinstance(ty, str):
+        for inner, inner_type in zip(value, ty):
+            yield from _parts(inner, inner_type, arrays)
+    elif isinstance(value, TensorDescriptor):
+        shape, strides = _numbers(value.shape), _numbers(value.strides)
+        yield TensorDesc(arrays.address(value.base), shape, strides, value.padding)
+        yield from (*shape, *strides)
+    elif is_array(value):
+        yield arrays.address(value)
+    else:
+        yield value if ty.startswith(("fp", "bf")) or not ty.startswith("*") else _address(value)
+
+
+def _address(value: Any) -> int:
+    """What is no array, where a pointer is wanted."""
+    raise LaunchError(f"{value!r} is no array")
+
+
+def _numbers(values: Sequence[Any]) -> tuple[int, ...]:
+    return tuple(int(v) for v in values)
