@@ -54,7 +54,9 @@ class tensor:
         out.append(self.handle)
 
     def __repr__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.type.shape))}]"
+        text = f"{self.dtype}[{', '.join(map(str, self.type.shape))}]"
+        data = getattr(self.handle, "data", None)  # known where a kernel is interpreted
+        return text if data is None else f"{text} {data}"
 
     def __bool__(self) -> bool:
         raise TypeError("the truth of a run-time value is not known while compiling")

@@ -5,7 +5,7 @@
 line, so that `print` and `breakpoint()` work in it.
 """
 
-from . import buffers, copies, operations, tiles
+from . import buffers, copies, operations, scaled, tiles
 from .evaluator import AssertionFailed, Evaluator, OutOfBoundsError, TensorDesc, UndefinedError, run
 from .memory import Memory
 

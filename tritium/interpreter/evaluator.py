@@ -78,15 +78,19 @@ class Evaluator:
     printed: list[str] = field(default_factory=list)
     program: tuple[int, int, int] = (0, 0, 0)
     extra: dict[str, Any] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)
     steps: int = 0
     max_steps: int = 50_000_000
 
     def function(self, name: str) -> Any:
-        """The function `name` of the module."""
-        for f in functions_of(self.module):
-            if f.attributes["sym_name"].value == name:  # type: ignore[attr-defined]
-                return f
-        raise UndefinedError(f"no function @{name}")
+        """The function `name` of the module, to which functions may be added."""
+        found = self.functions.get(name)
+        if found is None:
+            self.functions = {f.attributes["sym_name"].value: f for f in functions_of(self.module)}  # type: ignore[attr-defined]
+            found = self.functions.get(name)
+        if found is None:
+            raise UndefinedError(f"no function @{name}")
+        return found
 
     def call(self, func: Any, values: list[Any]) -> list[Any]:
         """Run a function; what it returns."""

@@ -35,13 +35,22 @@ from .immediate import ImmediateBuilder
 from .memory import Memory, OutOfBoundsError
 from .rewriting import Part, program_of
 
-__all__ = ["InterpreterError", "Launch"]
+__all__ = ["FailedAssertion", "InterpreterError", "Launch"]
 
 _AT_RUN_TIME = (AssertionFailed, OutOfBoundsError, UndefinedError)
 
 
 class InterpreterError(CompilationError):
-    """A program does what it must not: it reads outside of every array, an assertion fails, or it has no meaning."""
+    """A program does what it must not: it reads outside of every array, or what it does has no meaning.
+
+    `program` is the (x, y, z) of the one that failed.
+    """
+
+    program: tuple[int, int, int] = (0, 0, 0)
+
+
+class FailedAssertion(InterpreterError):
+    """A `tl.device_assert`, `assert` or `tl.assume` does not hold."""
 
 
 class _Visitor(Visitor):
@@ -61,8 +70,10 @@ class _Visitor(Visitor):
         """Errors of the program get its line; what a debugger raises to stop it goes through."""
         if isinstance(e, _AT_RUN_TIME):
             program = self.unit.evaluator.program  # type: ignore[attr-defined]
-            kind = type(e).__name__
-            return InterpreterError(f"{kind}: {e}", self.frames(node), f"in program {program}")
+            kind = FailedAssertion if isinstance(e, AssertionFailed) else InterpreterError
+            error = kind(str(e), self.frames(node), f"this is program {program}")
+            error.program = program
+            return error
         return e if isinstance(e, (BdbQuit, TritiumError)) and not isinstance(e, LanguageError) else super().wrapped(node, e)
 
 
@@ -195,7 +206,6 @@ class _Unit(Unit):
         evaluator.module = self.module
         self.builder = ImmediateBuilder(evaluator)
         self.semantic = Semantic(self.builder, options)
-        self.semantic.debug = True  # assertions are checked: whoever interprets is looking for a mistake
 
     def call(self, visitor: Visitor, callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Run a call of the user's functions; compile others, and those that stand in a region."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,16 @@ def _extent(array: np.ndarray) -> tuple[int, int]:
     )
 
 
+def _writable() -> Iterator[tuple[int, int]]:
+    """The ranges of memory that this process may read and write."""
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            span, rights = line.split()[:2]
+            if rights.startswith("rw"):
+                low, high = (int(part, 16) for part in span.split("-"))
+                yield low, high
+
+
 class Memory:
     """Addresses are those of the process; an access is checked against the arrays that were added."""
 
@@ -45,6 +56,15 @@ class Memory:
             self.arrays.append(keep)
             raw = (ctypes.c_uint8 * (high - low)).from_address(low) if high > low else b""
             self.extents.append((low, high, np.frombuffer(raw, np.uint8)))
+
+    def open(self, addresses: np.ndarray) -> None:
+        """Make the memory around addresses reachable that the program did not get as arrays, but as numbers."""
+        for address in np.unique(addresses.reshape(-1)).tolist():
+            if any(low <= address < high for low, high, _ in self.extents):
+                continue
+            for low, high in _writable():
+                if low <= address < high:
+                    self.add_range(low, high, None)
 
     def lanes(self, addresses: np.ndarray, mask: np.ndarray | None, ty: Type, what: str) -> Any:
         """(indices of active lanes, their addresses) of an access, flattened."""

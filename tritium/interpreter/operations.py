@@ -185,7 +185,7 @@ for _name, _fn in {
     "remf": np.fmod,
 }.items():
     OPERATIONS[f"arith.{_name}"] = _binary(_fn)
-OPERATIONS["tt.precise_divf"] = OPERATIONS["arith.divf"]
+OPERATIONS["tt.precise_divf"] = OPERATIONS["tt.approx_divf"] = OPERATIONS["arith.divf"]
 OPERATIONS["arith.negf"] = lambda ev, op, a: -np.asarray(a)
 OPERATIONS["arith.maximumf"] = _minmax(True, True)
 OPERATIONS["arith.minimumf"] = _minmax(True, False)
@@ -369,10 +369,10 @@ def _cond_br(ev: Any, op: Any, condition: Any, *values: Any) -> Jump:
 def _assert(ev: Any, op: Any, condition: Any) -> None:
     if not np.all(condition):
         message = op.attributes["message" if op.name == "tt.assert" else "msg"].value
-        raise AssertionFailed(f"{message} (program {ev.program})")
+        raise AssertionFailed(f"assertion failed: {message}")
 
 
 @meaning("llvm.intr.assume")
 def _assume(ev: Any, op: Any, condition: Any) -> None:
     if not condition:
-        raise AssertionFailed(f"an assumption does not hold (program {ev.program})")
+        raise AssertionFailed("an assumption does not hold")

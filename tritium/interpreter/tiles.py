@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dialects import tt
 from ..ir import TensorType, element_type
-from .evaluator import BlockPointer, TensorDesc, UndefinedError, undefined
+from .evaluator import BlockPointer, Jump, TensorDesc, UndefinedError, undefined
 from .meanings import meaning
 from .numbers import byte_size, dtype_of, fit
 from .operations import signed, unsigned
@@ -96,8 +96,15 @@ def _histogram(ev: Any, op: Any, x: Any, mask: Any = None) -> Any:
 # -- pointers and memory ------------------------------------------------------------------------------------------
 
 
-@meaning("tt.int_to_ptr", "tt.ptr_to_int")
+@meaning("tt.ptr_to_int")
 def _address(ev: Any, op: Any, x: Any) -> Any:
+    return x
+
+
+@meaning("tt.int_to_ptr")
+def _pointer(ev: Any, op: Any, x: Any) -> Any:
+    """What the program says is an address may be one of any memory of this process."""
+    ev.memory.open(np.asarray(x))
     return x
 
 
@@ -146,7 +153,10 @@ def _load(ev: Any, op: Any, ptr: Any, *rest: Any) -> Any:
     values = list(rest)
     mask = values.pop(0) if op.mask is not None else None
     other = values.pop(0) if op.other is not None else None
-    return ev.memory.load(np.asarray(ptr), mask, other, ty, undefined(element_type(ty)))
+    loaded = ev.memory.load(np.asarray(ptr), mask, other, ty, undefined(element_type(ty)))
+    if isinstance(element_type(ty), tt.PointerType):
+        ev.memory.open(loaded if mask is None else loaded[np.broadcast_to(mask, loaded.shape)])
+    return loaded
 
 
 @meaning("tt.store")
@@ -271,6 +281,26 @@ def _atomic_cas(ev: Any, op: Any, ptr: Any, cmp: Any, val: Any) -> Any:
     return _one_by_one(ev, op, ptr, None, lambda lane, old: values[lane] if old[0] == expected[lane] else None)
 
 
+@meaning("tt.atomic_load")
+def _atomic_load(ev: Any, op: Any, ptr: Any, mask: Any = None) -> Any:
+    return ev.memory.load(np.asarray(ptr), mask, None, op.results[0].type, undefined(element_type(op.results[0].type)))
+
+
+@meaning("tt.atomic_store")
+def _atomic_store(ev: Any, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
+    ev.memory.store(np.asarray(ptr), value, mask, op.value.type)
+
+
+@meaning("tt.atomic_poll")
+def _atomic_poll(ev: Any, op: Any, ptr: Any, expected: Any, timeout: Any = None) -> Any:
+    """Programs run one after the other: what is not there now never comes."""
+    ty = op.expected.type
+    seen = ev.memory.load(np.asarray(ptr), None, None, ty, undefined(element_type(ty))) == expected
+    if timeout is None and not np.all(seen):
+        raise UndefinedError("the program waits for another that runs later, and programs run one after the other here")
+    return seen
+
+
 # -- tiles as a whole ---------------------------------------------------------------------------------------------
 
 
@@ -281,24 +311,13 @@ def _dot(ev: Any, op: Any, a: Any, b: Any, c: Any) -> Any:
     return np.matmul(a.astype(np.int64), b.astype(np.int64)) + c.astype(np.int64)
 
 
-@meaning("tt.dot_scaled")
-def _dot_scaled(ev: Any, op: Any, a: Any, b: Any, c: Any, *scales: Any) -> Any:
-    """Of floats of 8 bits or more; scales are powers of two, 2 ** (s - 127)."""
-    if any(str(kind).endswith("e2m1") for kind in (op.a_elem_type, op.b_elem_type)):
-        raise UndefinedError("the evaluator does not unpack e2m1")
-    rest = iter(scales)
-    sides = []
-    for tile, scale in ((a, op.a_scale), (b.T, op.b_scale)):
-        tile = tile.astype(np.float64)
-        if scale is not None:
-            powers = np.exp2(np.asarray(next(rest)).view(np.uint8).astype(np.float64) - 127)
-            tile = tile * np.repeat(powers, tile.shape[1] // powers.shape[1], axis=1)
-        sides.append(tile)
-    return np.matmul(sides[0], sides[1].T) + c.astype(np.float64)
-
-
 def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> list[Any]:
-    return ev.block(op.regions[0].blocks[0], [*left, *right], env).values
+    """What the region makes of two lists of elements; most regions are one operation, which is asked at once."""
+    block = op.regions[0].blocks[0]
+    only = block.first
+    if only.next is block.last and not only.regions and list(only.operands) == list(block.args):
+        return [fit(np.asarray(ev.execute(only, {block.args[0]: left[0], block.args[1]: right[0]})[0]), only.result.type)]
+    return ev.block(block, [*left, *right], env).values
 
 
 @meaning("tt.reduce")
@@ -328,6 +347,30 @@ def _scan(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
     return tuple(np.moveaxis(r, 0, op.axis) for r in results)
 
 
+@meaning("tt.map_elementwise.return")
+def _map_return(ev: Any, op: Any, *values: Any) -> Jump:
+    return Jump("leave", list(values))
+
+
+@meaning("tt.map_elementwise")
+def _map_elementwise(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
+    """The region may branch: it runs for one group of `pack` neighbours after the other, in row-major order."""
+    pack, shape = int(op.pack), np.shape(srcs[0])
+    groups = [np.reshape(s, (-1, pack)) for s in srcs]
+    results = [np.empty((groups[0].shape[0], pack), dtype_of(r.type)) for r in op.results]
+    for row in range(groups[0].shape[0]):
+        values = [g[row, k] for g in groups for k in range(pack)]
+        returned = ev.blocks(op.regions[0].blocks[0], values, env).values
+        for number, result in enumerate(results):
+            result[row] = returned[number * pack : (number + 1) * pack]
+    return tuple(r.reshape(shape) for r in results)
+
+
+@meaning("tt.grid_dependency_wait", "tt.grid_dependency_launch_dependents", "ttg.barrier")
+def _in_order(ev: Any, op: Any) -> None:
+    """Grids run one after the other, and so do the threads of a program."""
+
+
 @meaning("tt.print")
 def _print(ev: Any, op: Any, *values: Any) -> None:
     ev.printed.append(
@@ -337,4 +380,5 @@ def _print(ev: Any, op: Any, *values: Any) -> None:
 
 @meaning("tt.extern_elementwise", "tt.elementwise_inline_asm")
 def _foreign(ev: Any, op: Any, *values: Any) -> None:
-    raise UndefinedError(f"{op.name} runs code that is not known here")
+    what = f"the library function {op.symbol}" if op.name == "tt.extern_elementwise" else "inline assembly"
+    raise UndefinedError(f"{what} is machine code, which the interpreter cannot run")

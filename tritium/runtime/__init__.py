@@ -14,7 +14,6 @@ from .errors import (
     ArgumentError,
     AutotunerError,
     DeviceAssertError,
-    InterpreterError,
     LaunchError,
     OutOfResources,
     SanitizerError,
@@ -24,9 +23,12 @@ from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinte
 from .tensor_descriptor import TensorDescriptor
 
 if TYPE_CHECKING:
+    from ..interpreter.kernels import InterpreterError
     from .launcher import Launcher
 
-__getattr__ = lazy_attributes(__name__, {"Launcher": ".launcher"}, globals())
+__getattr__ = lazy_attributes(
+    __name__, {"InterpreterError": "..interpreter.kernels", "Launcher": ".launcher"}, globals()
+)
 _launcher = LazyModule(".launcher", __package__)
 launch_with(lambda kernel: _launcher.make_launcher(kernel))  # a process that only compiles does not import it
 

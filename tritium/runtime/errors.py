@@ -10,7 +10,6 @@ __all__ = [
     "AutotunerError",
     "DeviceAssertError",
     "IntegerOverflowError",
-    "InterpreterError",
     "LaunchError",
     "OutOfResources",
     "PTXASError",
@@ -37,10 +36,6 @@ class IntegerOverflowError(ArgumentError, OverflowError):
 
 class AutotunerError(TritiumError):
     """Tuning cannot be done as described."""
-
-
-class InterpreterError(TritiumError):
-    """A kernel failed while it was interpreted."""
 
 
 class _KernelError(TritiumError, RuntimeError):

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..compiler import make_backend
 from ..interpreter import Memory, TensorDesc
-from ..interpreter.kernels import Launch
+from ..interpreter.kernels import FailedAssertion, Launch
 from .arrays import HOST, TensorWrapper, describe, extent, is_array
-from .errors import ArgumentError, LaunchError
+from .errors import ArgumentError, DeviceAssertError, LaunchError
 from .grid import normalize_grid
 from .tensor_descriptor import TensorDescriptor
 
@@ -83,6 +83,8 @@ def launch(
     try:
         if min(sizes) > 0:
             run.run(sizes)
+    except FailedAssertion as error:
+        raise DeviceAssertError(str(error), fn.__name__, program=error.program) from None
     finally:
         arrays.finish()
 

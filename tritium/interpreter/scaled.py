@@ -1,0 +1,52 @@
+"""What `tt.dot_scaled` means: products of block-scaled operands, exact in double."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .meanings import meaning
+
+_FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+
+def _unpacked(tile: Any, kind: Any, axis: int) -> Any:
+    """The elements as doubles; of two 4-bit ones in a byte, neighbours along `axis`, the lower bits are the first."""
+    if kind.name.lower() != "e2m1":
+        return np.asarray(tile, np.float64)
+    codes = np.asarray(tile).view(np.uint8)
+    pairs = np.stack([codes & 15, codes >> 4], axis + 1)
+    shape = list(codes.shape)
+    shape[axis] *= 2
+    return _FOUR_BITS[pairs.reshape(shape)]
+
+
+def _scales(scale: Any) -> Any:
+    """Scales as doubles: exponents, 2 ** (s - 127) with NaN for 255, or 8-bit floats."""
+    scale = np.asarray(scale)
+    if scale.dtype.kind == "f":
+        return scale.astype(np.float64)
+    exponents = scale.view(np.uint8).astype(np.float64)
+    return np.where(exponents == 255, np.nan, np.exp2(exponents - 127))
+
+
+def _side(tile: Any, kind: Any, packed_along: int, reduced: int, scale: Any) -> Any:
+    """An operand with K (axis `reduced`) last, scaled."""
+    tile = np.moveaxis(_unpacked(tile, kind, packed_along), reduced, -1)
+    if scale is None:
+        return tile
+    powers = _scales(scale)
+    return tile * np.repeat(powers, tile.shape[-1] // powers.shape[-1], axis=-1)
+
+
+@meaning("tt.dot_scaled")
+def _dot_scaled(ev: Any, op: Any, a: Any, b: Any, c: Any, *scales: Any) -> Any:
+    rest = iter(scales)
+    a_scale = next(rest) if op.a_scale is not None else None
+    b_scale = next(rest) if op.b_scale is not None else None
+    m, n = a.ndim - 2, b.ndim - 1
+    ka, kb = a.ndim - 1, b.ndim - 2
+    left = _side(a, op.a_elem_type, ka if op.lhs_k_pack else m, ka, a_scale)
+    right = _side(b, op.b_elem_type, kb if op.rhs_k_pack else n, kb, b_scale)
+    return np.matmul(left, np.swapaxes(right, -1, -2)) + np.asarray(c, np.float64)
