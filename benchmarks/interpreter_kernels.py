@@ -27,7 +27,7 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
     a_at = a + rows[:, None] * K + inner[None, :]
     b_at = b + inner[:, None] * N + columns[None, :]
     total = tl.zeros((BM, BN), dtype=tl.float32)
-    for _ in range(0, tl.cdiv(K, BK)):
+    for _ in range(tl.cdiv(K, BK)):
         total = tl.dot(tl.load(a_at), tl.load(b_at), total, input_precision="ieee")
         a_at += BK
         b_at += BK * N

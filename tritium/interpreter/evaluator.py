@@ -177,7 +177,7 @@ def pick_kernel(module: Operation) -> Any:
 
 
 def argument_values(memory: Memory, func: Any, args: Sequence[Any]) -> list[Any]:
-    """The arguments of a launch as values of the function's argument types; descriptors as parts where it wants these."""
+    """The arguments of a launch as values of the function's argument types; descriptors as parts where those are."""
     types = [a.type for a in func.entry.args]
     flat: list[Any] = []
     for arg in args:

@@ -23,10 +23,10 @@ from ..frontend.semantics import Semantic
 from ..frontend.visitor import Visitor
 from ..frontend.visitor.assign import bind_target
 from ..frontend.visitor.branches import static_condition
+from ..frontend.visitor.builtins import items_of
 from ..frontend.visitor.calls import bind_arguments, call_arguments
 from ..frontend.visitor.entry import Arguments
 from ..frontend.visitor.loops import bounds_of, iterator_of
-from ..frontend.visitor.builtins import items_of
 from ..frontend.visitor.unit import Unit
 from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, unwrap, unwrap_deep
 from ..support.errors import TritiumError
@@ -74,7 +74,11 @@ class _Visitor(Visitor):
             error = kind(str(e), self.frames(node), f"this is program {program}")
             error.program = program
             return error
-        return e if isinstance(e, (BdbQuit, TritiumError)) and not isinstance(e, LanguageError) else super().wrapped(node, e)
+        return (
+            e
+            if isinstance(e, (BdbQuit, TritiumError)) and not isinstance(e, LanguageError)
+            else super().wrapped(node, e)
+        )
 
 
 def shown(value: Any) -> Any:
@@ -161,7 +165,7 @@ class Frame:
         if isinstance(node.target, ast.Name):
             yield from items
             return
-        targets = [n for n in _stored(node.target)]
+        targets = list(_stored(node.target))
         for item in items:
             self.visitor.env = {}
             self._in_line(number, lambda item=item: bind_target(self.visitor, node.target, item))

@@ -316,7 +316,9 @@ def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> l
     block = op.regions[0].blocks[0]
     only = block.first
     if only.next is block.last and not only.regions and list(only.operands) == list(block.args):
-        return [fit(np.asarray(ev.execute(only, {block.args[0]: left[0], block.args[1]: right[0]})[0]), only.result.type)]
+        return [
+            fit(np.asarray(ev.execute(only, {block.args[0]: left[0], block.args[1]: right[0]})[0]), only.result.type)
+        ]
     return ev.block(block, [*left, *right], env).values
 
 

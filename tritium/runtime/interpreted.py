@@ -6,7 +6,6 @@ memory that an array is a view of, as it may when compiled, and nothing else.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -41,7 +40,9 @@ class _Arrays:
         info = describe(value)
         assert info is not None
         if info.device != HOST:
-            raise ArgumentError(f"the interpreter reads torch's arrays on GPUs only, not those of {type(value).__name__}")
+            raise ArgumentError(
+                f"the interpreter reads torch's arrays on GPUs only, not those of {type(value).__name__}"
+            )
         low, high = extent(value)
         self.memory.add_range(low, high, value)
         return info.address
