@@ -315,10 +315,9 @@ def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> l
     """What the region makes of two lists of elements; most regions are one operation, which is asked at once."""
     block = op.regions[0].blocks[0]
     only = block.first
-    if only.next is block.last and not only.regions and list(only.operands) == list(block.args):
-        return [
-            fit(np.asarray(ev.execute(only, {block.args[0]: left[0], block.args[1]: right[0]})[0]), only.result.type)
-        ]
+    if only.next is block.last and not only.regions and list(block.last.operands) == only.results:
+        made = ev.execute(only, dict(zip(block.args, [*left, *right])))
+        return [fit(np.asarray(value), r.type) for value, r in zip(made, only.results)]
     return ev.block(block, [*left, *right], env).values
 
 
