@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -12,6 +13,8 @@ import pytest
 
 from tests.tools.aot.programs import CC, KERNELS, Made, build, needs_cc, run
 from tests.tools.aot.test_cuda_c import ROUNDED, rounded
+from tritium.backends.cpu import export_ir
+from tritium.backends.cpu.pool import default_threads
 from tritium.tools.compile import main
 from tritium.tools.link import main as link
 from tritium.tools.request import Request
@@ -262,6 +265,49 @@ def test_threads_and_forks(make_cpu: Any, computes: Any) -> None:
         "ADD(", f"{other.function}("
     )
     computes([made, other], text)
+
+
+COUNTED = """
+#include <dirent.h>
+int main(void) {
+  static int32_t out[4096 * 64];
+  int tasks = 0;
+  for (int i = 0; i < 50; i++) EXPECT(LONG(out, 3000) == 0);
+  DIR *list = opendir("/proc/self/task");
+  while (readdir(list)) tasks++;
+  printf("%d\\n", tasks - 2); /* without . and .. */
+  return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc to count threads in")
+def test_as_many_threads_as_from_python(make_cpu: Any, computes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_cpu("long_work", "*i32, i32, 64", grid="4096")
+    text = COUNTED.replace("LONG", made.function)
+    monkeypatch.delenv("TRITIUM_NUM_THREADS", raising=False)
+    assert int(computes(made, text)) == default_threads()
+    assert int(computes(made, text, TRITIUM_NUM_THREADS="5")) == 5
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc to count threads in")
+@pytest.mark.parametrize(
+    ("contents", "threads"),
+    [("30000 100000\n", 1), ("max 100000\n", None), ("900000000 100000\n", None), ("1 0\n", None)],
+)
+def test_a_container_s_share(
+    make_cpu: Any, computes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contents: str, threads: int | None
+) -> None:
+    """What a file in the place of cgroup's says; None: as many as there are processors."""
+    limit = tmp_path / "cpu.max"
+    limit.write_text(contents)
+    place = f'[{len(str(limit)) + 1} x i8] c"{limit}\\00"'
+    text = export_ir.COUNT_LINUX.replace('[23 x i8] c"/sys/fs/cgroup/cpu.max\\00"', place)
+    assert place in text
+    monkeypatch.setattr(export_ir, "COUNT_LINUX", text)
+    made = make_cpu("long_work", "*i32, i32, 64", grid="4096")
+    expected = threads or len(os.sched_getaffinity(0))
+    assert int(computes(made, COUNTED.replace("LONG", made.function))) == expected
 
 
 def test_in_a_shared_library(make_cpu: Any, computes: Any, tmp_path: Path) -> None:

@@ -165,8 +165,42 @@ TELL = (
     "ptr %text, i32 %px, i32 %py, i32 %pz)"
 )
 
-#: How many processors the process may use.
+#: How many processors the process may use: those of its affinity, and no more than a container's share of time is
+#: worth (cgroup v2, where "max" is no number).
 COUNT_LINUX = """
+@tritium.quota.path = internal constant [23 x i8] c"/sys/fs/cgroup/cpu.max\\00"
+@tritium.quota.mode = internal constant [2 x i8] c"r\\00"
+@tritium.quota.format = internal constant [8 x i8] c"%ld %ld\\00"
+declare ptr @fopen(ptr, ptr)
+declare i32 @fscanf(ptr, ptr, ...)
+declare i32 @fclose(ptr)
+define internal i64 @tritium.quota(i64 %cores) nounwind {
+  %allowed_at = alloca i64, align 8
+  %period_at = alloca i64, align 8
+  %file = call ptr @fopen(ptr @tritium.quota.path, ptr @tritium.quota.mode)
+  %none = icmp eq ptr %file, null
+  br i1 %none, label %free, label %scan
+scan:
+  %read = call i32 (ptr, ptr, ...) @fscanf(ptr %file, ptr @tritium.quota.format, ptr %allowed_at, ptr %period_at)
+  %closed = call i32 @fclose(ptr %file)
+  %both = icmp eq i32 %read, 2
+  br i1 %both, label %check, label %free
+check:
+  %allowed = load i64, ptr %allowed_at
+  %period = load i64, ptr %period_at
+  %sane = icmp sgt i64 %period, 0
+  br i1 %sane, label %divide, label %free
+divide:
+  %up = add i64 %allowed, %period
+  %less = sub i64 %up, 1
+  %worth = sdiv i64 %less, %period
+  %some = call i64 @llvm.smax.i64(i64 %worth, i64 1)
+  %few = call i64 @llvm.smin.i64(i64 %some, i64 %cores)
+  ret i64 %few
+free:
+  ret i64 %cores
+}
+
 declare i32 @sched_getaffinity(i32, i64, ptr)
 declare i64 @llvm.ctpop.i64(i64)
 define internal i32 @tritium.cores() nounwind {
@@ -186,7 +220,8 @@ loop:
   %left = icmp ult i64 %next, 16
   br i1 %left, label %loop, label %out
 out:
-  %count = trunc i64 %more to i32
+  %worth = call i64 @tritium.quota(i64 %more)
+  %count = trunc i64 %worth to i32
   ret i32 %count
 }
 """

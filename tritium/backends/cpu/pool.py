@@ -22,7 +22,7 @@ from .loader import LoadedObject, load_object
 from .pool_ir import LIMIT_OFFSET, pool_text
 from .target import CPUTarget, named_target
 
-__all__ = ["MOST_THREADS", "Pool", "get_num_threads", "load_text", "pool", "set_num_threads"]
+__all__ = ["MOST_THREADS", "Pool", "default_threads", "get_num_threads", "load_text", "pool", "set_num_threads"]
 
 MOST_THREADS = 1024
 
@@ -38,7 +38,7 @@ class Pool:
         self.launch_address = loaded.address("tt.launch")
         self.method_address = loaded.functions.get("tt.method", 0)
         self._limit = ctypes.c_int32.from_address(loaded.address("tt.pool") + LIMIT_OFFSET)
-        self.set_threads(_default_threads())
+        self.set_threads(default_threads())
         enable_amx()  # before any kernel that uses it runs, also one compiled elsewhere
         call(loaded.address("tt.init"))()
         if hasattr(os, "register_at_fork"):
@@ -96,7 +96,7 @@ def _pool_target() -> CPUTarget:
     return named_target(names[machine])
 
 
-def _default_threads() -> int:
+def default_threads() -> int:
     """The setting `runtime.num_threads`, else one for each core that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(runtime.num_threads or min(cores, _quota()), MOST_THREADS))
