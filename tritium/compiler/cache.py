@@ -123,7 +123,7 @@ def read_header(data: bytes, size: int, key: str) -> tuple[dict[str, Any], int]:
     header = _parsed(data[_PREFIX:end])
     if not isinstance(header, dict) or not isinstance(header.get("metadata"), dict):
         raise ValueError("the header is no description of a kernel")
-    if header.get("key") != key:
+    if header.get("key") != key or header["metadata"].get("hash", key) != key:
         raise ValueError("it is the entry of another key")
     table, about = header.get("stages"), header.get("described")
     if not isinstance(table, list) or len(table) > _MAX_STAGES or not all(map(_is_row, table)) or not _is_size(about):
