@@ -460,6 +460,8 @@ class MockTensor:
     @staticmethod
     def wrap_dtype(value: Any) -> Any:
         """`value`, or a MockTensor of it if it is an element type of torch or NumPy."""
+        if isinstance(value, type) and value.__module__ == "numpy":  # numpy.float32
+            return MockTensor(value.__name__)
         kinds = {(c.__module__.split(".")[0], c.__name__) for c in type(value).__mro__}
         return MockTensor(value) if kinds & {("torch", "dtype"), ("numpy", "dtype")} else value
 

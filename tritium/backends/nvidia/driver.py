@@ -14,7 +14,7 @@ from ...support import InternalError
 from ..errors import OutOfResources
 from .device import Device, current_device, device
 from .launch import MAX_X, MAX_YZ, TOO_LARGE, Attributes, Native, State, make_launcher, new_number, recent
-from .libcuda import STICKY, CudaError, Library, Value, library
+from .libcuda import STICKY, CudaError, Library, Value, hint_for, library
 
 __all__ = ["CudaLaunchError", "LoadedCubin", "LoadedFunction", "load_function"]
 
@@ -130,7 +130,7 @@ class LoadedFunction:
             _NO_ROOM: f"; it has {self.threads} threads of {self.n_regs} registers, {self.shared} bytes shared memory",
             _NO_CLUSTER: f"; a cluster has {self.ctas} blocks",
         }.get(status, "")
-        raise self._error(status, f"the launch failed: {self.cuda.explain(status)}{why}")
+        raise self._error(status, f"the launch failed: {self.cuda.explain(status)}{why}{hint_for(status)}")
 
     def fail_after(self, status: int, grid: tuple[int, int, int]) -> None:
         """Raise what waiting for the end of a launch said."""

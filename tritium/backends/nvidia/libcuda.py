@@ -20,7 +20,7 @@ from typing import Any
 from ...support import TritiumError
 from ...support.settings import nvidia
 
-__all__ = ["CudaError", "Library", "NoDriverError", "STICKY", "Value", "library", "set_library"]
+__all__ = ["CudaError", "Library", "NoDriverError", "STICKY", "Value", "hint_for", "library", "set_library"]
 
 _P, _I, _U, _Z, _S = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t, ctypes.c_char_p
 _D = ctypes.c_uint64  # an address on the device
@@ -192,9 +192,13 @@ class Library:
 
     def error(self, status: int, function: str, about: str = "") -> CudaError:
         """The error of a status: `about` says what could not be done."""
-        hint = _HINTS.get(status)
-        text = f"{about or function + ' failed'}: {self.explain(status)}" + (f"\nhint: {hint}" if hint else "")
-        return CudaError(text, status, function)
+        return CudaError(f"{about or function + ' failed'}: {self.explain(status)}{hint_for(status)}", status, function)
+
+
+def hint_for(status: int) -> str:
+    """What to do about a status, as the end of a message; nothing where nothing helps."""
+    hint = _HINTS.get(status)
+    return f"\nhint: {hint}" if hint else ""
 
 
 def _open() -> Library:
