@@ -327,6 +327,15 @@ def test_a_crash_is_told_at_the_next_launch(fake: FakeCuda, copy: Any) -> None:
             copy[(1,)](Array(), Array(), 64, BLOCK=64)
 
 
+def test_a_launch_in_a_forked_process_says_so(fake: FakeCuda, copy: Any) -> None:
+    for _ in range(3):
+        copy[(1,)](Array(), Array(), 64, BLOCK=64)
+    fake.stack = [0]  # what the driver says in the child: no context, and not initialized
+    fake.failing["cuCtxPushCurrent_v2"] = 3
+    with pytest.raises(CudaError, match=r"copy: the launch failed: .*\(3\)\nhint: CUDA does not survive a fork"):
+        copy[(1,)](Array(), Array(), 64, BLOCK=64)
+
+
 def test_what_the_gpu_does_not_have(copy: Any) -> None:
     with driver_in_use(FakeCuda(registers=255, max_threads=128)):
         driver.reset_active()
