@@ -97,6 +97,21 @@ def test_files_that_cannot_be_used(run: Any, tmp_path: Path) -> None:
     assert "says itself what its kernel takes" in run(str(text), "cuda:90", "i32")[2]
 
 
+def test_a_kernel_by_any_name_that_the_file_has(run: Any, tmp_path: Path) -> None:
+    """Imported, or another name than the function's; what a file imports is not one of its own where none is named."""
+    (tmp_path / "made_elsewhere.py").write_text("import triton\n@triton.jit\ndef f(x): pass\n")
+    path = tmp_path / "user.py"
+    path.write_text(
+        "import triton\nfrom made_elsewhere import f\n@triton.jit\ndef g(x): pass\nagain = triton.jit(g.fn)\n"
+    )
+    for name, symbol in [("f", "f"), ("again", "g"), ("g", "g")]:
+        status, out, err = run(str(path), "cuda:90", "i32", stages=["ttir"], kernel_name=name)
+        assert status == 0 and f"tt.func public @{symbol}" in out, err
+    path.write_text("import triton\nfrom made_elsewhere import f\n@triton.jit\ndef g(x): pass\n")
+    assert "tt.func public @g" in run(str(path), "cuda:90", "i32", stages=["ttir"])[1]
+    assert "did you mean 'g'" in run(str(path), "cuda:90", "i32", kernel_name="gg")[2]
+
+
 # ---- what is shown and written -------------------------------------------------------------------------------------
 
 

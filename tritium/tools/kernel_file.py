@@ -38,14 +38,15 @@ def kernel_of_file(path: str, name: str = "") -> Any:
         raise CommandError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         del sys.path[0]
-    found = {n: fn for n, v in vars(module).items() if (fn := _function(v)) is not None and fn.__module__ == spec.name}
+    kernels = {n: fn for n, v in vars(module).items() if (fn := _function(v)) is not None}
+    if name in kernels:  # also one that the file imports
+        return kernels[name]
+    found = {n: fn for n, fn in kernels.items() if fn.__module__ == spec.name}
     if not name and len(found) == 1:
         return next(iter(found.values()))
-    if name not in found:
-        hint = did_you_mean(name, found)
-        asked = f"{path} has no kernel {name!r}{hint and '; ' + hint}" if name else f"{path} has several kernels"
-        raise CommandError(f"{asked}: {', '.join(found) or 'none at all'}" + ("" if name else f" (write {path}::NAME)"))
-    return found[name]
+    hint = did_you_mean(name, kernels)
+    asked = f"{path} has no kernel {name!r}{hint and '; ' + hint}" if name else f"{path} has several kernels"
+    raise CommandError(f"{asked}: {', '.join(found) or 'none at all'}" + ("" if name else f" (write {path}::NAME)"))
 
 
 def _function(value: Any) -> Any:

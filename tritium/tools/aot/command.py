@@ -42,9 +42,7 @@ def compile_for_c(request: Request) -> tuple[CompiledKernel, Callable[[], list[P
     entries = entries_of(request, fn)
     options = {**_DEFAULTS, **options_of(request)}
     constants = {name: e.value for name, e in entries.items() if not e.type}
-    interface = make_interface(
-        target.backend, request.out_name or fn.__name__, request.signature, entries, constants, options
-    )
+    interface = make_interface(target.backend, _out_name(request, fn), request.signature, entries, constants, options)
     grid = _grid(request, entries, interface)
     kernel = compile(specialized(fn, entries), target=target, options=options)
 
@@ -54,6 +52,11 @@ def compile_for_c(request: Request) -> tuple[CompiledKernel, Callable[[], list[P
         return write_together({paths(ending): contents for ending, contents in files.items()})
 
     return kernel, deliver
+
+
+def _out_name(request: Request, fn: Any) -> str:
+    """What the functions are called: as the command line says, or as it calls the kernel."""
+    return request.out_name or request.kernel_name or request.file.partition("::")[2] or str(fn.__name__)
 
 
 def _target(request: Request) -> Any:
