@@ -20,6 +20,7 @@ _inspection = LazyModule(".inspection", __package__)
 _link = LazyModule(".link", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
+_reduce = LazyModule(".reduce", __package__)
 _trace_diff = LazyModule(".trace_diff", __package__)
 _trace_show = LazyModule(".trace_show", __package__)
 
@@ -61,6 +62,12 @@ def run(
 def opt(context: typer.Context) -> None:
     """Read MLIR text, run passes on it, print it: `tritium opt --help`."""
     raise SystemExit(_opt.main(context.args))
+
+
+@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def reduce(context: typer.Context) -> None:
+    """Make MLIR text smaller for as long as passes, or a command, still fail on it: `tritium reduce --help`."""
+    raise SystemExit(_reduce.main(context.args))
 
 
 @app.command()

@@ -46,7 +46,7 @@ from .arguments import UsageError
 from .opt_input import InputError, Piece, pieces_of, read_input, write_output
 from .opt_options import OptOptions, read_options
 
-__all__ = ["main", "opt"]
+__all__ = ["load_passes", "main", "opt"]
 
 _bisect = LazyModule(".opt_bisect", __package__)
 _compare = LazyModule(".opt_compare", __package__)
@@ -116,12 +116,12 @@ def _options(arguments: Sequence[str]) -> OptOptions:
     for i, argument in enumerate(arguments):
         name, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in ("load", "load-pass-plugin", "load-dialect-plugin"):
-            _load(value if equals else arguments[i + 1] if i + 1 < len(arguments) else "")
+            load_passes(value if equals else arguments[i + 1] if i + 1 < len(arguments) else "")
     return read_options(arguments)
 
 
-def _load(name: str) -> None:
-    """Import a Python file, or a module by name, and know its passes."""
+def load_passes(name: str) -> None:
+    """Import a Python file, or a module by name, and know its passes. InputError where that cannot be."""
     if not name:
         return
     try:
