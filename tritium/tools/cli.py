@@ -213,6 +213,11 @@ def layout(
     raise SystemExit(_layout_view.draw_layout(text, shape, bits, svg, whole))
 
 
+def run_command(name: str, arguments: list[str], program: str) -> None:
+    """Run one command, which calls itself `program`; does not return."""
+    typer.main.get_command(app).commands[name].main(arguments, prog_name=program)  # type: ignore[attr-defined]
+
+
 def main() -> None:
     """Run the command line."""
     app()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,10 @@ from rich.table import Table
 from tritium.backends.errors import BackendError
 from tritium.compiler import CompiledKernel, compile, default_target
 from tritium.compiler.stated_target import TargetWarning, choose_target
-from tritium.support import TritiumError, settings
+from tritium.support import TritiumError
 from tritium.support.lazy import LazyModule
 from tritium.tools.kernel_file import CommandError
-from tritium.tools.request import Request, options_of, parse_target, source_of
+from tritium.tools.request import Request, options_of, parse_target, source_of, traced
 from tritium.tools.signature import parse_signature
 
 __all__ = ["Request", "compile_request", "main", "parse_signature", "parse_target", "source_of"]
@@ -55,7 +56,7 @@ def main(request: Request) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             warnings.simplefilter("always", TargetWarning)
-            kernel, deliver = _aot.compile_for_c(request) if request.grid else (compile_request(request), None)
+            kernel, deliver = _compiled(request)
         _table(kernel, Console(stderr=True, soft_wrap=True, highlight=False))
         if deliver is None:
             _deliver(kernel, request)
@@ -68,6 +69,14 @@ def main(request: Request) -> int:
     return 0
 
 
+def _compiled(request: Request) -> tuple[CompiledKernel, Callable[[], list[Path]] | None]:
+    """The kernel, and what writes its files where C is asked for."""
+    if not request.grid:
+        return compile_request(request), None
+    with traced(request):
+        return _aot.compile_for_c(request)  # type: ignore[no-any-return]
+
+
 def _show_warning(message: Warning | str, *_: Any) -> None:
     """A warning without the place in the compiler that it comes from."""
     text = str(message)
@@ -76,13 +85,11 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 def compile_request(request: Request) -> CompiledKernel:
     """The compiled kernel of a command line."""
+    if request.out_name:
+        raise CommandError("--out-name is the name of functions in C, which --grid asks for")
     source = source_of(request)
     target = parse_target(request.target) if request.target else choose_target(source, default_target)
-    with settings.compilation.scope():
-        if request.trace:
-            Path(request.trace).write_text("")
-            settings.compilation.trace = request.trace
-            settings.compilation.always_compile = True  # a kernel of the cache has nothing to record
+    with traced(request):
         return compile(source, target=target, options=options_of(request), until=_last(request))
 
 
@@ -142,4 +149,4 @@ def _write(path: Path, stage: str | bytes) -> None:
 
 
 if __name__ == "__main__":
-    _cli.app(["compile", *sys.argv[1:]], prog_name="python -m tritium.tools.compile")
+    _cli.run_command("compile", sys.argv[1:], "python -m tritium.tools.compile")

@@ -50,4 +50,4 @@ def _link(headers: Sequence[str], out: str, prefix: str) -> list[Path]:
 
 
 if __name__ == "__main__":
-    _cli.app(["link", *sys.argv[1:]], prog_name="python -m tritium.tools.link")
+    _cli.run_command("link", sys.argv[1:], "python -m tritium.tools.link")

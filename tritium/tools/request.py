@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..compiler import ASTSource, GPUTarget, IRSource
+from ..support import settings
 from ..support.dataclasses import dataclass
 from .kernel_file import CommandError, kernel_of_file
 from .signature import Entry, literal, missing, read_signature, split_items
@@ -48,6 +50,17 @@ class Request:
 def options_of(request: Request) -> dict[str, Any]:
     """The options of the target, by name; a value that is no literal is text."""
     return {name: value_of(text) for name, text in pairs(request.options)}
+
+
+@contextmanager
+def traced(request: Request) -> Iterator[None]:
+    """Compiles within it are recorded in the file that the command line names, if it names one."""
+    with settings.compilation.scope():
+        if request.trace:
+            Path(request.trace).write_text("")
+            settings.compilation.trace = request.trace
+            settings.compilation.always_compile = True  # a kernel of the cache has nothing to record
+        yield
 
 
 def parse_target(text: str) -> Any:

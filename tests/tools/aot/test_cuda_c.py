@@ -508,6 +508,7 @@ def test_mistakes_are_pointed_at(
         ({"target": "cuda:90:64"}, "has warps of 64 threads"),
         ({"out_name": "1st"}, "'1st' is no name of a function in C"),
         ({"out_name": "register"}, "'register' is no name of a function in C"),
+        ({"grid": "", "out_name": "other"}, "--out-name is the name of functions in C, which --grid asks for"),
         ({"stages": ["ptx"]}, "--stage shows stages, and --grid makes C"),
         ({"file": f"{KERNELS}::product"}, "name two kernels"),
         ({"kernel_name": "ad_kernel"}, "did you mean 'add_kernel'?"),
@@ -521,6 +522,17 @@ def test_commands_that_cannot_be_followed(
     status = main(Request(signature=ADD, output=f"{tmp_path}/", **told))
     err = capsys.readouterr().err
     assert status == 1 and message in err and "Traceback" not in err and not list(tmp_path.iterdir())
+
+
+def test_a_trace_of_it(make: Any, tmp_path: Path) -> None:
+    make("add_kernel", ADD, trace=str(tmp_path / "trace.jsonl"))
+    assert '"stage"' in (tmp_path / "trace.jsonl").read_text()
+
+
+def test_the_module_tells_its_own_name() -> None:
+    for module in ("compile", "link"):
+        done = subprocess.run([sys.executable, "-m", f"tritium.tools.{module}"], capture_output=True, text=True)
+        assert done.returncode == 2 and f"Usage: python -m tritium.tools.{module} [OPTIONS]" in done.stderr
 
 
 def test_nothing_is_half_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
