@@ -3,16 +3,62 @@
 >>> from tritium import knobs
 >>> knobs.runtime.debug
 False
+
+Beside the groups of settings stand Triton's classes to make settings of one's own, and types for hooks. Assigning
+`env` to a setting has the environment count again; `propagate_env = False` keeps assignments out of the environment.
+
+>>> class mine(knobs.base_knobs):
+...     level = knobs.env_int("MY_LEVEL", 3)
+>>> mine().level
+3
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .support import settings as _settings
+from .support.hook_types import (
+    AutotuneListener,
+    BuildImpl,
+    CompilationListener,
+    InitHandleHook,
+    JITHook,
+    JITHookCompileInfo,
+    KernelAttr,
+    LaunchHook,
+    PipelineStagesHook,
+)
 from .support.lazy import LazyModule
+from .support.setting import (
+    ClassName,
+    Environment,
+    Flag,
+    Folder,
+    Group,
+    Integer,
+    OptionalFlag,
+    Setting,
+    Text,
+    environment,
+    propagation,
+)
 from .support.settings import (
+    AmdSettings,
+    AutotuningSettings,
+    BuildSettings,
+    CacheSettings,
+    CompilationSettings,
     HookChain,
+    LanguageSettings,
+    NvidiaSettings,
+    ProtonSettings,
+    RedisSettings,
+    RuntimeSettings,
     amd,
     autotuning,
     build,
@@ -20,26 +66,107 @@ from .support.settings import (
     compilation,
     language,
     proton,
+    redis,
     refresh_knobs,
     runtime,
 )
 
 __all__ = [
+    "AutotuneListener",
+    "BuildImpl",
+    "CompilationListener",
+    "Env",
     "HookChain",
+    "InitHandleHook",
+    "JITHook",
+    "JITHookCompileInfo",
+    "KernelAttr",
+    "LaunchHook",
+    "NvidiaTool",
+    "PipelineStagesHook",
     "amd",
+    "amd_knobs",
     "autotuning",
+    "autotuning_knobs",
+    "base_knobs",
     "build",
+    "build_knobs",
     "cache",
+    "cache_knobs",
     "compilation",
+    "compilation_knobs",
+    "env",
+    "env_base",
+    "env_bool",
+    "env_class",
+    "env_int",
+    "env_nvidia_tool",
+    "env_opt_bool",
+    "env_opt_str",
+    "env_str",
+    "env_str_callable_default",
     "language",
+    "language_knobs",
     "nvidia",
+    "nvidia_knobs",
     "proton",
+    "proton_knobs",
+    "redis",
+    "redis_knobs",
     "refresh_knobs",
     "runtime",
-]
+    "runtime_knobs",
+    "setenv",
+    "toenv",
+]  # beside them: CompileTimes, propagate_env (see `_Knobs`)
 
 _toolchain = LazyModule(".backends.nvidia.toolchain", __package__)
+_stages = LazyModule(".compiler.run_stages", __package__)
 _PROGRAMS = frozenset(("ptxas", "nvdisasm", "cuobjdump"))
+
+Env, env = Environment, environment
+base_knobs, env_base = Group, Setting
+amd_knobs, autotuning_knobs, build_knobs, cache_knobs = AmdSettings, AutotuningSettings, BuildSettings, CacheSettings
+compilation_knobs, language_knobs, nvidia_knobs = CompilationSettings, LanguageSettings, NvidiaSettings
+proton_knobs, redis_knobs, runtime_knobs = ProtonSettings, RedisSettings, RuntimeSettings
+
+
+# ---- settings of one's own ------------------------------------------------------------------------------------------
+
+
+def env_str(key: str, default: str) -> Text:
+    """A text of the variable `key`."""
+    return Text(default, key)
+
+
+def env_str_callable_default(key: str, default_factory: Callable[[], str]) -> Folder:
+    """A text of the variable `key`; where that is not set, what the function says."""
+    return Folder(default_factory, "", key)
+
+
+def env_opt_str(key: str) -> Text:
+    """A text of the variable `key`, or None."""
+    return Text(None, key)
+
+
+def env_bool(key: str, default: bool = False) -> Flag:
+    """A flag of the variable `key`."""
+    return Flag(default, key)
+
+
+def env_opt_bool(key: str) -> OptionalFlag:
+    """A flag of the variable `key`, or None."""
+    return OptionalFlag(key)
+
+
+def env_int(key: str, default: int = 0) -> Integer:
+    """An integer of the variable `key`."""
+    return Integer(default, key)
+
+
+def env_class(key: str, type: str) -> ClassName:
+    """The class that the variable `key` names as `module:Class`; one called `type` is among its bases."""
+    return ClassName(type, key)
 
 
 class NvidiaTool(NamedTuple):
@@ -47,6 +174,26 @@ class NvidiaTool(NamedTuple):
 
     path: str
     version: str
+
+    @staticmethod
+    def from_path(path: str) -> NvidiaTool | None:
+        """The program at `path`; None where there is none that tells its version."""
+        try:
+            major, minor = _toolchain.tool_version(_toolchain.Tool(os.path.basename(path), path, "setting"))
+        except (OSError, _toolchain.PTXASError):
+            return None
+        return NvidiaTool(path, f"{major}.{minor}")
+
+
+class env_nvidia_tool(Text):
+    """A program of NVIDIA's, which TRITON_<NAME>_PATH may name; read, it is a `NvidiaTool`, or None."""
+
+    def __init__(self, binary: str) -> None:
+        super().__init__(None, f"TRITON_{binary.upper().replace('-', '_')}_PATH")
+
+    def __get__(self, group: Any, owner: type) -> Any:
+        path = super().__get__(group, owner)
+        return NvidiaTool.from_path(path) if isinstance(path, str) else path
 
 
 class _Nvidia:
@@ -56,10 +203,7 @@ class _Nvidia:
         if name not in _PROGRAMS:
             return getattr(_settings.nvidia, name)
         tool = _toolchain.find_tool(name)
-        if tool is None:
-            return None
-        major, minor = _toolchain.tool_version(tool)
-        return NvidiaTool(tool.path, f"{major}.{minor}")
+        return None if tool is None else NvidiaTool.from_path(tool.path)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(_settings.nvidia, name, value.path if isinstance(value, NvidiaTool) else value)
@@ -72,3 +216,50 @@ class _Nvidia:
 
 
 nvidia = _Nvidia()
+
+
+# ---- the environment ------------------------------------------------------------------------------------------------
+
+
+def toenv(val: Any) -> tuple[str | None] | None:
+    """The text of a value in the environment, in a tuple; None for a value that has none.
+
+    >>> toenv(True), toenv(None), toenv([])
+    (('1',), (None,), None)
+    """
+    if val is None or type(val) is str:
+        return (val,)
+    if type(val) is bool:
+        return ("1" if val else "0",)
+    return (str(val),) if type(val) is int else None
+
+
+def setenv(key: str, value: str | None) -> None:
+    """Set a variable of the environment, or remove it (None); nothing with `propagate_env = False`."""
+    if not propagation.on:
+        return
+    if value is None:
+        os.environ.pop(key, None)
+    else:
+        os.environ[key] = value
+
+
+class _Knobs(ModuleType):
+    """This module: some of its names are looked up elsewhere."""
+
+    @property
+    def propagate_env(self) -> bool:
+        """Whether what is assigned to a setting is written to the environment, for child processes."""
+        return propagation.on
+
+    @propagate_env.setter
+    def propagate_env(self, value: bool) -> None:
+        propagation.on = value
+
+    @property
+    def CompileTimes(self) -> type:
+        """What compilation listeners are told of times."""
+        return _stages.CompileTimes  # type: ignore[no-any-return]
+
+
+sys.modules[__name__].__class__ = _Knobs

@@ -5,11 +5,19 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from tritium.support.settings import GROUPS, Flag, Integer, Text
+from tritium.support.setting import ClassName, Flag, Folder, Integer, OptionalFlag, Text
+from tritium.support.settings import GROUPS
 
 from .markdown import NOTE, doc_of, escape, sections, table
 
-_KINDS = {Flag: "flag", Integer: "integer", Text: "text"}
+_KINDS = {
+    Flag: "flag",
+    OptionalFlag: "flag",
+    Integer: "integer",
+    Text: "text",
+    Folder: "folder",
+    ClassName: "`module:Class`",
+}
 
 
 def settings_page() -> dict[str, str]:
@@ -34,7 +42,8 @@ def settings_page() -> dict[str, str]:
                 The variables that Triton and MLIR have keep their names and meaning.
 
                 A flag is on when its variable is `1`, `true`, `on`, `yes` or `y`, in any case. Settings marked * are
-                part of the cache's keys: changing one compiles anew.
+                part of the cache's keys: changing one compiles anew. What assigning does to the environment, and how to
+                undo it, is told in [Hooks and knobs](hooks.md).
                 """
             ),
             *parts,
@@ -45,7 +54,8 @@ def settings_page() -> dict[str, str]:
 def _row(key: str, setting: Any) -> tuple[str, str, str, str]:
     variables = ", ".join(f"`{v}`" for v in setting.env)
     kind = next((word for cls, word in _KINDS.items() if type(setting) is cls), "")
-    default = "" if setting.default is None or not setting.env else _shown(setting)
+    has_default = setting.default is not None or isinstance(setting, Folder)
+    default = _shown(setting) if has_default and setting.env else ""
     what = escape(setting.__doc__ or "")
     return (
         f"`{key}`{' *' if setting.invalidates else ''}",
@@ -56,6 +66,8 @@ def _row(key: str, setting: Any) -> tuple[str, str, str, str]:
 
 
 def _shown(setting: Any) -> str:
+    if isinstance(setting, Folder):
+        return setting.shown
     if setting.default is False:
         return "off"
     if setting.default is True:

@@ -34,7 +34,7 @@ def folder_name(source_hash: str) -> str:
 
 def dump_stage(src: Any, stage: str, text: str | bytes) -> Path:
     """Write a stage of a kernel to its folder; OSError where that cannot be."""
-    folder = Path(settings.cache.dump_dir or cache_folder() / "dump", folder_name(src.hash()))
+    folder = Path(settings.cache.dump_dir, folder_name(src.hash()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{src.name[:LONGEST_NAME]}.{stage}"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -51,7 +51,7 @@ class Replacements:
         self.files: dict[str, Path] = {}
         named = getattr(options, "ir_override", None)
         if settings.compilation.override:
-            folder = Path(settings.cache.override_dir or cache_folder() / "override", folder_name(src.hash()))
+            folder = Path(settings.cache.override_dir, folder_name(src.hash()))
             names = {stage: folder / f"{src.name[:LONGEST_NAME]}.{stage}" for stage in stages}
             self.files = {stage: path for stage, path in names.items() if path.is_file()}
         elif named:

@@ -46,8 +46,7 @@ _CAREFULLY |= getattr(os, "O_BINARY", 0)
 
 def cache_folder() -> Path:
     """The setting `cache.dir` (`TRITIUM_CACHE_DIR`, `TRITON_CACHE_DIR`), else `.tritium/cache` in `cache.home_dir`."""
-    home = settings.cache.home_dir or os.path.expanduser("~")
-    return Path(settings.cache.dir or os.path.join(home, ".tritium", "cache"))
+    return Path(settings.cache.dir)
 
 
 def is_trusted(status: os.stat_result) -> bool:

@@ -2,7 +2,7 @@
 
 A setting is an attribute of a group: `compilation.always_compile`, `runtime.launch_enter_hook`. Its value is what was
 assigned to it, else what its environment variable says, else its default. Assigning also sets the environment variable,
-so that child processes see it (unless `propagate_env` is False); `None` assigned to a variable's setting removes both.
+so that child processes see it (unless `propagation.on` is False); `None` assigned to a variable's setting removes both.
 
     with compilation.scope():
         compilation.always_compile = True      # until the end of the block
@@ -19,16 +19,30 @@ True
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Generic, TypeVar, overload
+from typing import Any
+
+from .setting import (
+    Chain,
+    ClassName,
+    Flag,
+    Folder,
+    Group,
+    Hook,
+    HookChain,
+    Integer,
+    OptionalFlag,
+    Setting,
+    Size,
+    Text,
+    generation,
+)
 
 __all__ = [
     "GROUPS",
     "Flag",
     "Group",
-    "HookChain",
     "Hook",
+    "HookChain",
     "Integer",
     "Setting",
     "Size",
@@ -42,272 +56,81 @@ __all__ = [
     "invalidating_environment",
     "language",
     "nvidia",
-    "propagate_env",
     "proton",
+    "redis",
     "refresh_knobs",
     "runtime",
 ]
-
-T = TypeVar("T")
-
-propagate_env = True
-
-_TRUE = ("1", "true", "on", "yes", "y")
-
-
-class _Generation:
-    """A number that grows whenever a setting is assigned or a hook added."""
-
-    __slots__ = ("value",)
-
-    def __init__(self) -> None:
-        self.value = 0
-
-
-generation = _Generation()
-
-
-def with_our_names(variables: tuple[str, ...]) -> tuple[str, ...]:
-    """Before Triton's variables, the same under our name, which count more.
-
-    >>> with_our_names(("TRITON_DEBUG",))
-    ('TRITIUM_DEBUG', 'TRITON_DEBUG')
-    """
-    ours = (f"TRITIUM_{v[len('TRITON_') :]}" for v in variables if v.startswith("TRITON_"))
-    return (*(v for v in ours if v not in variables), *variables)
-
-
-class Setting(Generic[T]):
-    """An attribute backed by environment variables (the first that is set counts).
-
-    `invalidates` marks those that change the code a kernel compiles to: their values are part of cache keys.
-    """
-
-    def __init__(self, default: T, *env: str, doc: str = "", invalidates: bool = False) -> None:
-        self.default = default
-        self.env = with_our_names(env)
-        self.invalidates = invalidates
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def parse(self, text: str) -> T:
-        """The value that the environment's `text` means."""
-        raise NotImplementedError
-
-    def format(self, value: T) -> str:
-        """`parse` backwards."""
-        return str(value)
-
-    @overload
-    def __get__(self, group: None, owner: type) -> Setting[T]: ...
-    @overload
-    def __get__(self, group: Group, owner: type) -> T: ...
-    def __get__(self, group: Group | None, owner: type) -> Any:
-        if group is None:
-            return self
-        values = group.__dict__
-        if self.name in values:
-            return values[self.name]
-        for variable in self.env:
-            text = os.environ.get(variable)
-            if text is not None:
-                return self.parse(text)
-        return self.default
-
-    def __set__(self, group: Group, value: T) -> None:
-        generation.value += 1
-        if value is None and self.env:
-            group.__dict__.pop(self.name, None)
-        else:
-            group.__dict__[self.name] = value
-        if self.env and propagate_env:
-            for variable in self.env:
-                if value is None:
-                    os.environ.pop(variable, None)
-                else:
-                    os.environ[variable] = self.format(value)
-
-    def __delete__(self, group: Group) -> None:
-        generation.value += 1
-        group.__dict__.pop(self.name, None)
-
-
-class Flag(Setting[bool]):
-    """A boolean: 1, true, on, yes, y in any case are true, everything else is false."""
-
-    def parse(self, text: str) -> bool:
-        return text.strip().lower() in _TRUE
-
-    def format(self, value: bool) -> str:
-        return "1" if value else "0"
-
-
-class Text(Setting["str | None"]):
-    """A string; an empty variable counts as unset."""
-
-    def parse(self, text: str) -> str | None:
-        return text or self.default
-
-
-class Integer(Setting["int | None"]):
-    """An integer; text that is none is an error naming the variable."""
-
-    def parse(self, text: str) -> int | None:
-        try:
-            return int(text)
-        except ValueError:
-            raise ValueError(f"{' / '.join(self.env)} must be an integer, not {text!r}") from None
-
-
-class Size(Setting["int | None"]):
-    """A number of bytes, such as 500M or 4G (of 1024 each); text that is none is an error naming the variable.
-
-    >>> Size(None).parse("2K")
-    2048
-    """
-
-    def parse(self, text: str) -> int | None:
-        number, unit = text.strip().upper().removesuffix("B").removesuffix("I"), 1
-        if number[-1:] in _UNITS:
-            number, unit = number[:-1], _UNITS[number[-1]]
-        try:
-            return int(float(number) * unit)
-        except (ValueError, OverflowError):
-            raise ValueError(f"{' / '.join(self.env)} must be a size such as 500M or 4G, not {text!r}") from None
-
-
-_UNITS = {letter: 1 << 10 * power for power, letter in enumerate("KMGT", 1)}
-
-
-class Hook(Setting["Callable[..., Any] | None"]):
-    """A function of the user's, or None. No environment variable."""
-
-    def __init__(self, doc: str = "") -> None:
-        super().__init__(None, doc=doc)
-
-
-class HookChain:
-    """Several functions called one after another; `add` and `remove` them. `backwards` calls the last first.
-
-    >>> chain, seen = HookChain(), []
-    >>> chain.add(seen.append); chain(3); seen
-    [3]
-    """
-
-    def __init__(self, backwards: bool = False) -> None:
-        self.calls: list[Callable[..., Any]] = []
-        self.backwards = backwards
-
-    def add(self, function: Callable[..., Any]) -> None:
-        """Call `function` too; a function that is in the chain already stays there once."""
-        generation.value += 1
-        if function not in self.calls:
-            self.calls.append(function)
-
-    def remove(self, function: Callable[..., Any]) -> None:
-        """Call `function` no more; nothing happens if it is not in the chain."""
-        generation.value += 1
-        if function in self.calls:
-            self.calls.remove(function)
-
-    def __bool__(self) -> bool:
-        return bool(self.calls)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
-        for function in reversed(self.calls) if self.backwards else list(self.calls):
-            function(*args, **kwargs)
-
-
-class Chain(Setting[HookChain]):
-    """A HookChain. Assigning a function makes it the only one, assigning None empties the chain."""
-
-    def __init__(self, doc: str = "", backwards: bool = False) -> None:
-        super().__init__(HookChain(backwards), doc=doc)
-        self.backwards = backwards
-
-    def __get__(self, group: Group | None, owner: type) -> Any:
-        if group is None:
-            return self
-        return group.__dict__.setdefault(self.name, HookChain(self.backwards))
-
-    def __set__(self, group: Group, value: Any) -> None:
-        generation.value += 1
-        if not isinstance(value, HookChain):
-            chain = HookChain(self.backwards)
-            chain.calls = [] if value is None else [value]
-            value = chain
-        group.__dict__[self.name] = value
-
-
-class Group:
-    """Settings that belong together."""
-
-    @classmethod
-    def settings(cls) -> dict[str, Setting[Any]]:
-        """The settings of this group by name."""
-        return {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
-
-    @property
-    def knobs(self) -> dict[str, Any]:
-        """The current values by name."""
-        return {name: getattr(self, name) for name in self.settings()}
-
-    def copy(self: T) -> T:
-        """A group of its own with the same assigned values."""
-        twin = type(self)()
-        twin.__dict__.update(self.__dict__)
-        return twin
-
-    def reset(self: T) -> T:
-        """Forget what was assigned: the environment and the defaults count again."""
-        generation.value += 1
-        self.__dict__.clear()
-        return self
-
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """Undo on leaving whatever was assigned inside, in the environment too."""
-        variables = [v for s in self.settings().values() for v in s.env]
-        before = {v: os.environ.get(v) for v in variables}
-        values = dict(self.__dict__)
-        chains = {name: list(v.calls) for name, v in values.items() if isinstance(v, HookChain)}
-        try:
-            yield
-        finally:
-            generation.value += 1
-            self.__dict__.clear()
-            self.__dict__.update(values)
-            for name, calls in chains.items():
-                values[name].calls[:] = calls
-            for variable, text in before.items():
-                if text is None:
-                    os.environ.pop(variable, None)
-                else:
-                    os.environ[variable] = text
 
 
 class BuildSettings(Group):
     """Kept for scripts that set them: nothing is built with a C compiler here."""
 
     cc = Text(None, "CC", doc="a C compiler; nothing here is built with one")
+    cudacrt_path = Text(None, "TRITON_CUDACRT_PATH", doc="no effect: a folder of CUDA's headers, for that compiler")
+    cudart_path = Text(None, "TRITON_CUDART_PATH", doc="no effect: the same")
     impl = Hook("called in place of a C compiler; nothing here is built with one")
+
+    @property
+    def backend_dirs(self) -> set[str]:
+        """The two folders that are named."""
+        return {path for path in (self.cudacrt_path, self.cudart_path) if path is not None}
+
+
+class RedisSettings(Group):
+    """Where compiled kernels are shared through a Redis server."""
+
+    key_format = Text("triton:{key}:{filename}", "TRITON_REDIS_KEY_FORMAT", doc="the server's key of an entry's file")
+    host = Text("localhost", "TRITON_REDIS_HOST", doc="the server")
+    port = Integer(6379, "TRITON_REDIS_PORT", doc="its port")
+
+
+def _default_folder() -> str:
+    return cache.get_triton_dir("cache")
+
+
+def _in_cache(folder: str) -> str:
+    return os.path.join(cache.dir, folder)
 
 
 class CacheSettings(Group):
     """Where compiled kernels are kept."""
 
-    dir = Text(None, "TRITIUM_CACHE_DIR", "TRITON_CACHE_DIR", doc="folder of compiled kernels")
-    home_dir = Text(None, "TRITIUM_HOME", "TRITON_HOME", doc="the folder that default folders are made in")
-    dump_dir = Text(None, "TRITIUM_DUMP_DIR", "TRITON_DUMP_DIR", doc="where compilation.dump_ir writes stages")
-    override_dir = Text(
-        None, "TRITIUM_OVERRIDE_DIR", "TRITON_OVERRIDE_DIR", doc="where compilation.override reads stages"
+    home_dir = Folder(
+        lambda: os.path.expanduser("~/"), "~/", "TRITON_HOME", doc="the folder that default folders are made in"
+    )
+    dir = Folder(
+        _default_folder,
+        "`.tritium/cache` in `home_dir`",
+        "TRITON_CACHE_DIR",
+        doc="folder of compiled kernels",
+    )
+    dump_dir = Folder(
+        lambda: _in_cache("dump"),
+        "`dump` in `dir`",
+        "TRITON_DUMP_DIR",
+        doc="where compilation.dump_ir writes stages",
+    )
+    override_dir = Folder(
+        lambda: _in_cache("override"),
+        "`override` in `dir`",
+        "TRITON_OVERRIDE_DIR",
+        doc="where compilation.override reads stages",
+    )
+    manager_class = ClassName(
+        "CacheManager", "TRITON_CACHE_MANAGER", doc="what keeps compiled kernels in place of `dir`"
+    )
+    remote_manager_class = ClassName(
+        "RemoteCacheBackend", "TRITON_REMOTE_CACHE_BACKEND", doc="what shares compiled kernels with other machines"
     )
     max_size = Size(
         4 << 30, "TRITIUM_CACHE_MAX_SIZE", doc="bytes of compiled kernels to keep, those used last; 0 for no limit"
     )
     disable = Flag(False, "TRITIUM_CACHE_DISABLE", doc="neither read nor write compiled kernels")
+
+    def get_triton_dir(self, dirname: str) -> str:
+        """A default folder: `.tritium/<dirname>` in `home_dir`."""
+        return os.path.join(self.home_dir, ".tritium", dirname)
 
 
 class CompilationSettings(Group):
@@ -327,6 +150,15 @@ class CompilationSettings(Group):
         None,
         "TRITIUM_SOURCE_ROOT",
         doc="positions in compiled code name files below this folder from it on, so that machines share cached kernels",
+    )
+    dump_ir_extract_di_local_variables = Flag(
+        False, "LLVM_EXTRACT_DI_LOCAL_VARIABLES", doc="no effect: code has lines, and no variables, for debuggers"
+    )
+    enable_asan = Flag(
+        False, "TRITON_ENABLE_ASAN", doc="no effect: it is for AMD GPUs; `runtime.sanitize` checks bounds on the CPU"
+    )
+    fpsan_homomorphic_casts = Flag(
+        False, "TRITON_FPSAN_HOMOMORPHIC_CASTS", doc="no effect: belongs to a check of instrumentation_mode"
     )
     front_end_debugging = Flag(False, "TRITON_FRONT_END_DEBUGGING", doc="show the compiler's frames in tracebacks")
     allow_non_constexpr_globals = Flag(
@@ -434,6 +266,12 @@ class NvidiaSettings(Group):
     cuobjdump = Text(None, "TRITON_CUOBJDUMP_PATH", doc="the program cuobjdump")
     nvdisasm = Text(None, "TRITON_NVDISASM_PATH", doc="the program nvdisasm")
     ptxas = Text(None, "TRITON_PTXAS_PATH", doc="the assembler ptxas")
+    ptxas_blackwell = Text(
+        None, "TRITON_PTXAS_BLACKWELL_PATH", doc="no effect: one ptxas of CUDA 12.8 or newer assembles for all GPUs"
+    )
+    mock_ptx_version = Text(
+        None, "TRITON_MOCK_PTX_VERSION", doc="no effect: the option `ptx_version` of a compile says it"
+    )
     disable_ptxas_opt = Flag(False, "DISABLE_PTXAS_OPT", doc="have ptxas optimize nothing", invalidates=True)
     ptxas_options = Text(None, "PTXAS_OPTIONS", doc="more options for ptxas", invalidates=True)
     dump_ptxas_log = Flag(False, "TRITON_DUMP_PTXAS_LOG", doc="print what ptxas tells of each kernel")
@@ -448,24 +286,58 @@ class NvidiaSettings(Group):
     )
 
 
+_LATER = "no effect: what comes behind `ttir` for AMD GPUs is Triton's own"
+
+
 class AmdSettings(Group):
     """Choices of the AMD backend."""
 
     use_buffer_ops = Flag(
         True, "AMDGCN_USE_BUFFER_OPS", doc="access memory by buffer instructions on AMD GPUs", invalidates=True
     )
+    use_buffer_atomics = Flag(True, "AMDGCN_USE_BUFFER_ATOMICS", doc=_LATER)
+    buffer_ops_analyze_small_tensor_range = Flag(False, "AMDGCN_ANALYZE_SMALL_TENSOR_RANGE", doc=_LATER)
+    scalarize_packed_fops = Flag(False, "AMDGCN_SCALARIZE_PACKED_FOPS", doc=_LATER)
+    use_block_pingpong = OptionalFlag("TRITON_HIP_USE_BLOCK_PINGPONG", doc=_LATER)
+    use_in_thread_transpose = OptionalFlag("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", doc=_LATER)
+    use_async_copy = OptionalFlag("TRITON_HIP_USE_ASYNC_COPY", doc=_LATER)
+    use_coexec_scheduler = OptionalFlag("TRITON_HIP_USE_COEXEC_SCHEDULER", doc=_LATER)
+    use_expert_scheduling = OptionalFlag("TRITON_HIP_USE_EXPERT_SCHEDULING", doc=_LATER)
+    dump_mir = Text(None, "TRITON_DUMP_MIR", doc=_LATER)
+    swap_mir = Text(None, "TRITON_SWAP_MIR", doc=_LATER)
+    swap_mir_enable_misched = Flag(False, "TRITON_SWAP_MIR_ENABLE_MISCHED", doc=_LATER)
+    codegen_path = Text(None, "TRITON_AMD_CODEGEN_PATH", doc=_LATER)
     dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc="print the assembly of AMD kernels")
     libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc="the library libamdhip64.so")
+
+
+_EVENTS = "no effect: kernels are timed by events in their streams, without CUPTI or ROCm's libraries"
 
 
 class ProtonSettings(Group):
     """The profiler."""
 
     disable = Flag(False, "TRITON_PROTON_DISABLE", doc="do not profile")
+    cupti_lib_dir = Text(None, "TRITON_CUPTI_LIB_PATH", doc=_EVENTS)
+    cupti_lib_blackwell_dir = Text(None, "TRITON_CUPTI_LIB_BLACKWELL_PATH", doc=_EVENTS)
+    hsa_runtime_path = Text(None, "TRITON_HSA_RUNTIME_PATH", doc=_EVENTS)
+    hsa_runtime_library = Text(None, "TRITON_HSA_RUNTIME_LIBRARY", doc=_EVENTS)
+    rocprofiler_sdk_include_path = Text(None, "TRITON_ROCPROFILER_SDK_INCLUDE_PATH", doc=_EVENTS)
+    rocprofiler_sdk_lib_path = Text(None, "TRITON_ROCPROFILER_SDK_LIB_PATH", doc=_EVENTS)
+    rocprofiler_sdk_library = Text(None, "TRITON_ROCPROFILER_SDK_LIBRARY", doc=_EVENTS)
+    roctracer_lib_path = Text(None, "TRITON_ROCTRACER_LIB_PATH", doc=_EVENTS)
+    roctracer_library = Text(None, "TRITON_ROCTRACER_LIBRARY", doc=_EVENTS)
+    roctx_lib_path = Text(None, "TRITON_ROCTX_LIB_PATH", doc=_EVENTS)
+    roctx_library = Text("libroctx64.so", "TRITON_ROCTX_LIBRARY", doc=_EVENTS)
+    profile_buffer_size = Integer(64 << 20, "TRITON_PROFILE_BUFFER_SIZE", doc=_EVENTS)
+    profile_metric_buffer_size = Integer(64 << 20, "TRITON_PROFILE_METRIC_BUFFER_SIZE", doc=_EVENTS)
+    enable_nvtx = Flag(True, "TRITON_ENABLE_NVTX", doc=_EVENTS)
+    enable_hw_trace = Flag(False, "TRITON_ENABLE_HW_TRACE", doc=_EVENTS)
 
 
 build = BuildSettings()
-cache = CacheSettings()
+redis = RedisSettings()
+cache: CacheSettings = CacheSettings()
 compilation = CompilationSettings()
 autotuning = AutotuningSettings()
 runtime = RuntimeSettings()
@@ -476,6 +348,7 @@ proton = ProtonSettings()
 
 GROUPS: dict[str, Group] = {
     "build": build,
+    "redis": redis,
     "cache": cache,
     "compilation": compilation,
     "autotuning": autotuning,

@@ -1,0 +1,356 @@
+"""The kinds of settings, and groups of them: see `settings`, where all of them stand."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar, overload
+
+__all__ = [
+    "Chain",
+    "ClassName",
+    "Environment",
+    "Flag",
+    "Folder",
+    "Group",
+    "Hook",
+    "HookChain",
+    "Integer",
+    "OptionalFlag",
+    "Setting",
+    "Size",
+    "Text",
+    "environment",
+    "generation",
+    "propagation",
+]
+
+T = TypeVar("T")
+G = TypeVar("G", bound="Group")
+
+_TRUE = ("1", "true", "on", "yes", "y")
+
+
+class _Generation:
+    """A number that grows whenever a setting is assigned or a hook added."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+
+generation = _Generation()
+
+
+class _Propagation:
+    """Whether an assigned setting is written to the environment, where child processes find it."""
+
+    __slots__ = ("on",)
+
+    def __init__(self) -> None:
+        self.on = True
+
+
+propagation = _Propagation()
+
+
+class Environment:
+    """Assigned to a setting: what was assigned before is forgotten, and the environment counts again."""
+
+
+environment = Environment()
+
+
+def with_our_names(variables: tuple[str, ...]) -> tuple[str, ...]:
+    """Before Triton's variables, the same under our name, which count more.
+
+    >>> with_our_names(("TRITON_DEBUG",))
+    ('TRITIUM_DEBUG', 'TRITON_DEBUG')
+    """
+    ours = (f"TRITIUM_{v[len('TRITON_') :]}" for v in variables if v.startswith("TRITON_"))
+    return (*(v for v in ours if v not in variables), *variables)
+
+
+class Setting(Generic[T]):
+    """An attribute backed by environment variables (the first that is set counts).
+
+    `invalidates` marks those that change the code a kernel compiles to: their values are part of cache keys.
+    """
+
+    def __init__(self, default: T, *env: str, doc: str = "", invalidates: bool = False) -> None:
+        self.default = default
+        self.env = with_our_names(env)
+        self.invalidates = invalidates
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def parse(self, text: str) -> T:
+        """The value that the environment's `text` means."""
+        raise NotImplementedError
+
+    def format(self, value: T) -> str:
+        """`parse` backwards."""
+        return str(value)
+
+    @overload
+    def __get__(self, group: None, owner: type) -> Setting[T]: ...
+    @overload
+    def __get__(self, group: Group, owner: type) -> T: ...
+    def __get__(self, group: Group | None, owner: type) -> Any:
+        if group is None:
+            return self
+        values = group.__dict__
+        if self.name in values:
+            return values[self.name]
+        for variable in self.env:
+            text = os.environ.get(variable)
+            if text is not None:
+                return self.parse(text)
+        return self.default
+
+    def __set__(self, group: Group, value: T) -> None:
+        generation.value += 1
+        if isinstance(value, Environment):
+            group.__dict__.pop(self.name, None)
+            return
+        if value is None and self.env:
+            group.__dict__.pop(self.name, None)
+        else:
+            group.__dict__[self.name] = value
+        if self.env and propagation.on:
+            self._propagate(value)
+
+    def _propagate(self, value: T) -> None:
+        """Write a value to the last variable, which is Triton's where that has one, and to those that are set."""
+        if value is None:
+            for variable in self.env:
+                os.environ.pop(variable, None)
+            return
+        for variable in self.env:
+            if variable in os.environ or variable == self.env[-1]:
+                os.environ[variable] = self.format(value)
+
+    def __delete__(self, group: Group) -> None:
+        generation.value += 1
+        group.__dict__.pop(self.name, None)
+
+
+class Flag(Setting[bool]):
+    """A boolean: 1, true, on, yes, y in any case are true, everything else is false."""
+
+    def parse(self, text: str) -> bool:
+        return text.strip().lower() in _TRUE
+
+    def format(self, value: bool) -> str:
+        return "1" if value else "0"
+
+
+class OptionalFlag(Setting["bool | None"]):
+    """A flag that need not be set: None then, and the compiler chooses."""
+
+    def __init__(self, *env: str, doc: str = "", invalidates: bool = False) -> None:
+        super().__init__(None, *env, doc=doc, invalidates=invalidates)
+
+    def parse(self, text: str) -> bool | None:
+        return text.strip().lower() in _TRUE if text else None
+
+    def format(self, value: bool | None) -> str:
+        return "1" if value else "0"
+
+
+class Text(Setting["str | None"]):
+    """A string; an empty variable counts as unset."""
+
+    def parse(self, text: str) -> str | None:
+        return text or self.default
+
+
+class Folder(Text):
+    """A folder; where nobody names one, it is what a function says."""
+
+    def __init__(self, made: Callable[[], str], shown: str, *env: str, doc: str = "") -> None:
+        self.made = made
+        self.shown = shown
+        super().__init__(None, *env, doc=doc)
+
+    def __get__(self, group: Group | None, owner: type) -> Any:
+        found = super().__get__(group, owner)  # type: ignore[call-overload]
+        return self.made() if found is None else found
+
+
+class SettingError(ValueError, RuntimeError):
+    """An environment variable has a text that its setting cannot have."""
+
+
+class Integer(Setting["int | None"]):
+    """An integer; text that is none is an error naming the variable."""
+
+    def parse(self, text: str) -> int | None:
+        try:
+            return int(text)
+        except ValueError:
+            raise SettingError(f"{' / '.join(self.env)} must be an integer, not {text!r}") from None
+
+
+class Size(Setting["int | None"]):
+    """A number of bytes, such as 500M or 4G (of 1024 each); text that is none is an error naming the variable.
+
+    >>> Size(None).parse("2K")
+    2048
+    """
+
+    def parse(self, text: str) -> int | None:
+        number, unit = text.strip().upper().removesuffix("B").removesuffix("I"), 1
+        if number[-1:] in _UNITS:
+            number, unit = number[:-1], _UNITS[number[-1]]
+        try:
+            return int(float(number) * unit)
+        except (ValueError, OverflowError):
+            raise SettingError(f"{' / '.join(self.env)} must be a size such as 500M or 4G, not {text!r}") from None
+
+
+_UNITS = {letter: 1 << 10 * power for power, letter in enumerate("KMGT", 1)}
+
+
+class ClassName(Setting["type | None"]):
+    """A class, which the environment names as `module:Class`; it has a class called `kind` among its bases."""
+
+    def __init__(self, kind: str, *env: str, doc: str = "") -> None:
+        self.kind = kind
+        super().__init__(None, *env, doc=doc)
+
+    def parse(self, text: str) -> type | None:
+        if not text:
+            return None
+        variable = self.env[-1]
+        module, colon, name = text.partition(":")
+        if not (module and colon and name):
+            raise SettingError(f"{variable} must be MODULE:CLASS, not {text!r}")
+        try:
+            found = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise SettingError(f"{variable} names {text!r}, which cannot be had: {error}") from error
+        if not isinstance(found, type) or all(base.__name__ != self.kind for base in found.mro()):
+            raise SettingError(f"{variable} names {text!r}, which is no {self.kind}")
+        return found
+
+    def format(self, value: type | None) -> str:
+        return "" if value is None else f"{value.__module__}:{value.__qualname__}"
+
+
+class Hook(Setting["Callable[..., Any] | None"]):
+    """A function of the user's, or None. No environment variable."""
+
+    def __init__(self, doc: str = "") -> None:
+        super().__init__(None, doc=doc)
+
+
+class HookChain:
+    """Several functions called one after another; `add` and `remove` them. `backwards` calls the last first.
+
+    >>> chain, seen = HookChain(), []
+    >>> chain.add(seen.append); chain(3); seen
+    [3]
+    """
+
+    def __init__(self, backwards: bool = False) -> None:
+        self.calls: list[Callable[..., Any]] = []
+        self.backwards = backwards
+
+    def add(self, function: Callable[..., Any]) -> None:
+        """Call `function` too; a function that is in the chain already stays there once."""
+        generation.value += 1
+        if function not in self.calls:
+            self.calls.append(function)
+
+    def remove(self, function: Callable[..., Any]) -> None:
+        """Call `function` no more; nothing happens if it is not in the chain."""
+        generation.value += 1
+        if function in self.calls:
+            self.calls.remove(function)
+
+    def __bool__(self) -> bool:
+        return bool(self.calls)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        for function in reversed(self.calls) if self.backwards else list(self.calls):
+            function(*args, **kwargs)
+
+
+class Chain(Setting[HookChain]):
+    """A HookChain. Assigning a function makes it the only one, assigning None empties the chain."""
+
+    def __init__(self, doc: str = "", backwards: bool = False) -> None:
+        super().__init__(HookChain(backwards), doc=doc)
+        self.backwards = backwards
+
+    def __get__(self, group: Group | None, owner: type) -> Any:
+        if group is None:
+            return self
+        return group.__dict__.setdefault(self.name, HookChain(self.backwards))
+
+    def __set__(self, group: Group, value: Any) -> None:
+        generation.value += 1
+        if not isinstance(value, HookChain):
+            chain = HookChain(self.backwards)
+            chain.calls = [] if value is None else [value]
+            value = chain
+        group.__dict__[self.name] = value
+
+
+class Group:
+    """Settings that belong together."""
+
+    @classmethod
+    def settings(cls) -> dict[str, Setting[Any]]:
+        """The settings of this group by name."""
+        return {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
+
+    @property
+    def knob_descriptors(self) -> dict[str, Setting[Any]]:
+        """The settings that have an environment variable, by name."""
+        return {name: setting for name, setting in self.settings().items() if setting.env}
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        """Their current values by name."""
+        return {name: getattr(self, name) for name in self.knob_descriptors}
+
+    def copy(self: G) -> G:
+        """A group of its own with the same assigned values."""
+        twin = type(self)()
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def reset(self: G) -> G:
+        """Forget what was assigned: the environment and the defaults count again. Hooks stay."""
+        generation.value += 1
+        for name in self.knob_descriptors:
+            self.__dict__.pop(name, None)
+        return self
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Undo on leaving whatever was assigned inside, in the environment too."""
+        variables = [v for s in self.settings().values() for v in s.env]
+        before = {v: os.environ.get(v) for v in variables}
+        values = dict(self.__dict__)
+        chains = {name: list(v.calls) for name, v in values.items() if isinstance(v, HookChain)}
+        try:
+            yield
+        finally:
+            generation.value += 1
+            self.__dict__.clear()
+            self.__dict__.update(values)
+            for name, calls in chains.items():
+                values[name].calls[:] = calls
+            for variable, text in before.items():
+                if text is None:
+                    os.environ.pop(variable, None)
+                else:
+                    os.environ[variable] = text
