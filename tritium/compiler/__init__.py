@@ -11,14 +11,13 @@ from ..support.lazy import lazy_attributes
 from .backend import TargetError, backends, make_backend, register_backend
 from .cache import CacheWarning, Entry, KernelCache, cache_folder
 from .compile import CompileTimes, compile, compile_for, default_target
-from .kernel import CompiledKernel, LazyStages
+from .kernel import CompiledKernel, LazyDict, LazyStages
 from .key import get_cache_key
 from .source import ASTSource, IRSource, SourceError
 from .version import package_key
 
 __getattr__ = lazy_attributes(__name__, {"errors": "..frontend.errors:"}, globals())
 
-LazyDict = LazyStages
 triton_key = package_key
 
 __all__ = [

@@ -25,7 +25,7 @@ from .source import IRSource, SourceError
 if TYPE_CHECKING:
     from .workers import CompilerPool
 
-__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "without_collection"]
+__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_hook_key", "without_collection"]
 
 
 _why = LazyModule(".why", __package__)
@@ -164,8 +164,19 @@ def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, 
     hook = settings.runtime.add_stages_inspection_hook
     if hook is None:
         return ""
-    hook(backend, stages, options, language, None)
-    return str(hook()[1])
+    hook(backend, stages, options, language, getattr(backend.target, "capability", None))
+    return str(stages_hook_key(hook)[1])
+
+
+def stages_hook_key(hook: Callable[..., Any]) -> tuple[Any, Any]:
+    """The key of a hook that changes stages, and its hash: what it gives without arguments."""
+    found = hook()
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise OptionError(
+            "add_stages_inspection_hook must give a key and its hash when it is called without arguments, "
+            f"not {found!r}: kernels compiled with different stages are told apart by them"
+        )
+    return found
 
 
 def _compile(

@@ -9,7 +9,7 @@ from typing import Any
 from ..support import settings
 from ..support.lazy import LazyModule
 
-__all__ = ["CompiledKernel", "LazyStages", "frozen", "launch_with"]
+__all__ = ["CompiledKernel", "LazyDict", "LazyStages", "frozen", "launch_with"]
 
 
 class LazyStages(dict[str, Any]):
@@ -69,6 +69,25 @@ class LazyStages(dict[str, Any]):
         return super().__iter__()
 
 
+class LazyDict:
+    """A dict that is made when it is asked for: `get()` calls the functions that were added, each once, for more."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.extras: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+
+    def add(self, func: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """Have `func(*args)`, a dict, be part of it."""
+        self.extras.append((func, args))
+
+    def get(self) -> dict[str, Any]:
+        """The dict."""
+        while self.extras:
+            func, args = self.extras.pop(0)
+            self.data = {**self.data, **func(*args)}
+        return self.data
+
+
 _package = LazyModule(__name__.partition(".")[0])
 _compile = LazyModule(".compile", __package__)
 _floor = LazyModule("..backends.floor", __package__)
@@ -113,6 +132,7 @@ class CompiledKernel:
         self.values = metadata
         self._metadata: Any = None
         self._loaded: Any = None
+        self._load: Callable[[], Any] | None = None
         self._run: Any = None
         self.n_regs = metadata.get("n_regs", 0)
         self.n_spills = metadata.get("n_spills", 0)
@@ -176,11 +196,23 @@ class CompiledKernel:
     def loaded(self) -> Any:
         """The code in this process, loaded now if it was not."""
         if self._loaded is None:
-            arguments = (None, None, self.name, self.metadata_group, self.hash)
-            settings.runtime.kernel_load_start_hook(*arguments)
-            self._loaded = self.backend.load(self.kernel, self.values)
-            settings.runtime.kernel_load_end_hook(*arguments)
+            about = (self.name, self.metadata_group, self.hash)
+            settings.runtime.kernel_load_start_hook(None, None, *about)
+            self._loaded = self.backend.load(self.kernel, self.values) if self._load is None else self._load()
+            if settings.runtime.kernel_load_end_hook:
+                settings.runtime.kernel_load_end_hook(self._loaded, self.function, *about)
         return self._loaded
+
+    def load_with(self, load: Callable[[], Any]) -> None:
+        """Load the code so, where it is not what the machine runs."""
+        self._load, self._loaded = load, None
+
+    def __del__(self) -> None:
+        """Tell who wants to know that the code goes."""
+        loaded = self.__dict__.get("_loaded")
+        if loaded is not None and settings.runtime.kernel_unload_hook:
+            about = (self.name, self.metadata_group, self.hash)
+            settings.runtime.kernel_unload_hook(loaded, loaded.address, *about)
 
     def _init_handles(self) -> None:
         """Load the code now. (Scripts for Triton call it before they read `n_regs`.)"""
@@ -225,13 +257,12 @@ class CompiledKernel:
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
-    def launch_metadata(self, grid: tuple[int, ...], stream: Any, *args: Any) -> dict[str, Any]:
-        """What launch hooks are given."""
-        found = {"name": self.name, "function": self.function, "stream": stream}
+    def launch_metadata(self, grid: tuple[int, ...], stream: Any, *args: Any) -> LazyDict:
+        """What launch hooks are given; what the function's own `launch_metadata` adds is asked for by `get()`."""
+        found = LazyDict({"name": self.name, "function": self.function, "stream": stream})
         extra = getattr(getattr(self.src, "fn", None), "launch_metadata", None)
         if extra is not None:
-            names = self.src.fn.arg_names
-            found.update(extra(grid, self.metadata, dict(zip(names, args))))
+            found.add(extra, (grid, self.metadata, dict(zip(self.src.fn.arg_names, args))))
         return found
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:

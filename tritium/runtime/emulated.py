@@ -142,6 +142,12 @@ class EmulatedCUDADriver:
         return EmulatedLauncher(self, kernel)
 
 
+class _Interpreted:
+    """Stands for loaded code: an emulated GPU has none, and no address of it."""
+
+    address = 0
+
+
 class EmulatedLauncher:
     """`launcher(grid, args)` runs a kernel; `args` has all arguments, or all but the compile-time ones."""
 
@@ -154,6 +160,8 @@ class EmulatedLauncher:
         encoders = encoders_of(types, kernel.values, encode_tiled)
         self.packer = Packer(self.names, types, _HostParameters(driver.target.has_descriptors), encoders)
         self.calls = DirectCalls(self, self.packer)
+        kernel.load_with(_Interpreted)
+        _ = kernel.loaded  # who listens to loads hears of it
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         kernel = self.kernel

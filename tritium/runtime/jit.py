@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, Generic, TypeVar, overload
 
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
-from ..compiler.compile import default_target
+from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import SourceFunction
 from ..support import TritiumError, settings
 from ..support.lazy import LazyModule
@@ -21,7 +21,7 @@ from .binder import MISSING, make_binder
 from .blame import at_parameter
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
-from .hooks import HookMetadata
+from .hooks import CompileEvent, HookMetadata, pairs_of_data
 from .placement import only_host, place
 from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
@@ -221,7 +221,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             hook(*args, **options)
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
         self._run(served, found.kernel, grid, args, options, self._stream(given))
-        if not (enter or leave or self.pre_run_hooks):
+        stages = settings.runtime.add_stages_inspection_hook  # is asked for its key at every launch
+        if not (enter or leave or self.pre_run_hooks or stages):
             self._remember(served.device, found, args, [key for _, key in pairs], given, call)
         return found.kernel
 
@@ -284,11 +285,13 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         if served.device not in self.device_caches:
             self.device_caches[served.device] = {}, served.target
         kernels = self.device_caches[served.device][0]
+        hook = settings.runtime.add_stages_inspection_hook
         key = (
             tuple(("constexpr", constant_key(k)) if t == "constexpr" else (t, k) for t, k in pairs),
             tuple(map(_option_key, options.items())) if options else (),
             _settings_key(),
             served.target.backend,  # the CPU and the first GPU have the same number
+            None if hook is None else stages_hook_key(hook)[0],
         )
         try:
             found = kernels.get(key)
@@ -386,11 +389,12 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         chosen = self._options(args, options, target)
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
         source = ASTSource(self, signature, constants, attrs)
-        if self._hook(settings.runtime.jit_cache_hook, target, key, source, chosen, warmup):
+        event = CompileEvent(self, source, target, served.device, chosen, options, key, warmup)
+        if event.tell(settings.runtime.jit_cache_hook):
             return None
 
         def told(_: Any) -> None:
-            self._hook(settings.runtime.jit_post_compile_hook, target, key, source, chosen, warmup)
+            event.tell(settings.runtime.jit_post_compile_hook)
 
         mode = active_mode.get() if warmup else None
         if mode is not None:
@@ -415,30 +419,15 @@ class JITFunction(SourceFunction, KernelInterface[T]):
             chosen.setdefault("sanitize", True)
         return chosen
 
-    def _hook(
-        self, hook: Any, target: Any, key: str, source: ASTSource, options: Mapping[str, Any], warmup: bool
-    ) -> Any:
-        if hook is None:
-            return None
-        name, module = self.fn.__qualname__, self.fn.__module__
-        types = ", ".join(f"{n}: {t}" for n, t in source.signature.items())
-        text = f"{name}[{', '.join(f'{k}={v}' for k, v in options.items())}]({types})"
-        info = {
-            "key": key,
-            "signature": source.signature,
-            "constants": source.constants,
-            "configs": [source.attrs],
-            "options": dict(options),
-            **_all_options(target, options),
-        }
-        return hook(
-            key=key,
-            repr=text,
-            fn=_FunctionInfo(module, name, self),
-            compile=info,
-            is_manual_warmup=warmup,
-            already_compiled=False,
-        )
+    def preload(self, specialization_data: str) -> Any:
+        """Compile, or take from the cache, what a compile hook was told of as `specialization_data`, for the active
+        device; the kernel. ArgumentError for data of another function or target."""
+        self._prepare()
+        served = driver.serving(None)
+        pairs, options = pairs_of_data(self, specialization_data, served.target)
+        args = tuple(key if ty == "constexpr" else None for ty, key in pairs)
+        found = self._find(served, args, pairs, options, warmup=True)
+        return None if found is None else found.kernel
 
     # -- complaints ---------------------------------------------------------------------------------------------------
 
@@ -473,15 +462,6 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         )
 
 
-class _FunctionInfo:
-    """What compile hooks are told about the function."""
-
-    def __init__(self, module: str, name: str, function: JITFunction[Any]) -> None:
-        self.module = module
-        self.name = name
-        self.jit_function = function
-
-
 def _stream_of(served: Place) -> Any:
     return served.driver.get_current_stream(served.device)
 
@@ -500,13 +480,6 @@ def _option_key(item: tuple[str, Any]) -> tuple[str, Any]:
     """A name and value as a key; some options are dicts (`extern_libs`)."""
     name, value = item
     return name, constant_key(tuple(value.items()) if isinstance(value, dict) else value)
-
-
-def _all_options(target: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Every option of the target with its value."""
-    backend = make_backend(target)
-    parsed = backend.parse_options(options)
-    return {name: getattr(parsed, name) for name in backend.option_names()}
 
 
 _settings_memo: tuple[int, Any] = (-1, None)
