@@ -177,3 +177,18 @@ def test_every_name_of_triton(triton_oracle) -> None:
             assert ours is not None, f"{group}.{name}"
             if variable is not None:
                 assert variable in ours.env, f"{group}.{name}"
+
+
+@pytest.mark.parametrize(
+    "requested, default, forbidden, found",
+    [
+        (None, True, False, True),
+        (None, False, False, False),
+        (True, False, False, True),
+        (True, True, True, False),
+    ],
+)
+def test_fusion(requested, default, forbidden, found) -> None:
+    with knobs.language.scope():
+        knobs.language.default_fp_fusion, knobs.language.force_disable_fp_fusion = default, forbidden
+        assert knobs.language.fp_fusion_enabled(requested) is found

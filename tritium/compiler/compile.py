@@ -25,7 +25,7 @@ from .source import IRSource, SourceError
 if TYPE_CHECKING:
     from .workers import CompilerPool
 
-__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_hook_key", "without_collection"]
+__all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_hook_key"]
 
 
 _why = LazyModule(".why", __package__)
@@ -41,7 +41,7 @@ _gc_was_on = False
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
+def _without_collection() -> Iterator[None]:
     """No garbage collection meanwhile: IR is full of cycles that live as long as the compile (30-50 % of its time)."""
     global _gc_users, _gc_was_on
     with _gc_lock:
@@ -203,8 +203,8 @@ def _compile(
     }
     work = Lowering(src, backend, stages, options, metadata, times, replaced, trace)
     watched = shown(lambda: f"compiling {src.name}: {times.running}")
-    with without_collection(), watched, trace.running() if trace is not None else nullcontext():
-        texts = work.begin()
+    with _without_collection(), watched, trace.running() if trace is not None else nullcontext():
+        texts = work.begin() if elsewhere is None else elsewhere.begin(work)
         texts.update(work.run() if elsewhere is None else elsewhere.run(work))
     start = time.perf_counter_ns()
     described = describe_key(src, backend, options, stage_key)

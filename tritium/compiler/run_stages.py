@@ -60,7 +60,8 @@ class Lowering:
     times: CompileTimes
     replaced: Any = None
     trace: Any = None
-    value: Any = None  # what the first stage is, once it is made
+    value: Any = None  # what the first stage is, once it is made,
+    text: str | bytes = ""  # and its text
 
     def begin(self) -> dict[str, str | bytes]:
         """The text of the source's own stage."""
@@ -73,11 +74,11 @@ class Lowering:
             trace.begin_stage(src.ext, self.metadata)
         start = time.perf_counter_ns()
         self.value = src.make_ir(self.backend.target, self.options)
-        text = self.backend.text_of(self.value)
+        self.text = self.backend.text_of(self.value)
         times.ir_initialization = (time.perf_counter_ns() - start) // 1000
         if trace is not None:
-            trace.end_stage(self.value, text, self.metadata)
-        return {src.ext: text}
+            trace.end_stage(self.value, self.text, self.metadata)
+        return {src.ext: self.text}
 
     def run(self) -> dict[str, str | bytes]:
         """The text (or bytes) of every stage behind it that is not made on demand."""

@@ -6,6 +6,7 @@ after five minutes without a job.
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import sys
@@ -16,7 +17,6 @@ from ..backends.compiler import GPUTarget
 from ..ir import ParseError, parse_module
 from .backend import make_backend
 from .cache import Entry
-from .compile import without_collection
 from .messages import describe_error, options_of, receive, send, settings_as
 from .run_stages import CompileTimes, Lowering
 
@@ -28,7 +28,7 @@ IDLE_SECONDS = 300.0
 def answer(job: Entry) -> Entry:
     """What comes out of a job: the stages behind its text, times and warnings; or the error."""
     stated = job.metadata
-    with warnings.catch_warnings(record=True) as caught, settings_as(stated["settings"]), without_collection():
+    with warnings.catch_warnings(record=True) as caught, settings_as(stated["settings"]):
         warnings.simplefilter("always")
         try:
             entry = _compile(stated, str(job.stages["text"]))
@@ -71,7 +71,9 @@ def main(backend: str, arch: str, warp_size: str) -> None:
     jobs = os.fdopen(os.dup(0), "rb", buffering=0)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
+    gc.disable()  # what jobs leave is collected between them
     make_backend(GPUTarget(backend, int(arch) if arch.isdigit() else arch, int(warp_size))).prepare()
+    gc.freeze()
     try:
         send(replies, Entry({"ready": True}))
         while _waits(jobs):
@@ -79,5 +81,7 @@ def main(backend: str, arch: str, warp_size: str) -> None:
             if job is None:
                 return
             send(replies, answer(job))
+            del job
+            gc.collect()
     except BrokenPipeError:
         sys.stderr.close()  # who asked is gone

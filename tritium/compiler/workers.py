@@ -120,6 +120,7 @@ class CompilerPool:
     def __init__(self, size: int | None = None) -> None:
         self.size = usable_cores() if size is None else size
         self._wanted = 0
+        self._turn = threading.Lock()
         self._changed = threading.Condition()  # holds for all below
         self._workers: list[_Worker] = []
         self._free: list[_Worker] = []
@@ -130,6 +131,12 @@ class CompilerPool:
     def expect(self, jobs: int) -> None:
         """So many jobs are coming, unless the cache has them."""
         self._wanted = min(jobs, self.size) if jobs > FEW and self.size > 1 else 0
+
+    def begin(self, work: Lowering) -> Texts:
+        """The text of its first stage. Threads make them one by one, so that the first worker has something to do when
+        the first text is made, not when all are."""
+        with self._turn:
+            return work.begin()
 
     def run(self, work: Lowering) -> Texts:
         """The texts of the stages of `work`, whose metadata and times are completed. Raises what these stages raise;
@@ -234,7 +241,8 @@ def _job(work: Lowering) -> Entry:
         "metadata": work.metadata,
         "settings": stated_settings(),
     }
-    return Entry(stated, {"text": str(work.value.to_text(work.value, locations=True))})
+    text = work.text if "loc(" in str(work.text) else work.value.to_text(work.value, locations=True)
+    return Entry(stated, {"text": str(text)})
 
 
 def _taken_over(answer: Entry, work: Lowering) -> Texts:

@@ -7,6 +7,7 @@ import contextlib
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..compiler.workers import shared_pool, usable_cores
@@ -107,7 +108,7 @@ class Search:
         with _futures.ThreadPoolExecutor(len(self.configs)) as executor:
             token = active_mode.set(_Quiet(executor, processes=pool))
             try:
-                for config in self.configs:
+                for config in sorted(self.configs, key=_work, reverse=True):
                     with contextlib.suppress(Exception):  # who times it meets the error again
                         self._promised[config] = compile_it(config)
             finally:
@@ -189,6 +190,12 @@ class Search:
         error = AutotunerError(text)
         error.__cause__ = last
         return error
+
+
+def _work(config: Config) -> int:
+    """About how long a configuration takes to compile, beside others: the larger its blocks, the longer. What takes
+    longest is begun first."""
+    return prod(max(v, 1) for v in config.kwargs.values() if type(v) is int)
 
 
 def _first_line(error: Exception) -> str:

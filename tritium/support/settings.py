@@ -259,6 +259,10 @@ class LanguageSettings(Group):
         invalidates=True,
     )
 
+    def fp_fusion_enabled(self, requested: bool | None) -> bool:
+        """Whether a kernel that asks so (None: it does not say) has sums of products made one operation."""
+        return not self.force_disable_fp_fusion and (self.default_fp_fusion if requested is None else requested)
+
 
 class NvidiaSettings(Group):
     """Tools of the NVIDIA backend."""
