@@ -28,6 +28,8 @@ _tuning = LazyModule(".tuning", __package__)  # most processes tune nothing
 # what makes a configuration unfit; the kernel is wrong where all of them are
 _UNFIT = (OutOfResources, PTXASError, BackendError, CompilationError, InternalError)
 
+_NUMBERS = frozenset((int, float, bool, str, type(None)))
+
 
 class Config:
     """One way to compile a kernel: values of meta-parameters, and options.
@@ -59,8 +61,14 @@ class Config:
 
     def options(self) -> dict[str, Any]:
         """The options that are set."""
-        names = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
-        return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
+        found: dict[str, Any] = {
+            "num_warps": self.num_warps,
+            "num_ctas": self.num_ctas,
+            "num_stages": self.num_stages,
+            "maxnreg": self.maxnreg,
+            "ir_override": self.ir_override,
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
     def all_kwargs(self) -> dict[str, Any]:
         """Meta-parameters and options: the keywords of a launch."""
@@ -321,36 +329,42 @@ class Autotuner(KernelInterface[Any]):
     # -- launching ----------------------------------------------------------------------------------------------------
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        named = dict(self.nargs or {})
-        for name, value in kwargs.items():
-            if name in self.arg_names:
-                named[name] = value
+        named = self.nargs or {}
+        if kwargs:
+            named = {**named, **{name: value for name, value in kwargs.items() if name in self.arg_names}}
         values: list[Any] = [named[name] for name in self.keys if name in named]
-        values += [element_name(v.dtype) for v in named.values() if is_array(v) and hasattr(v, "dtype")]
+        for v in named.values():
+            if v.__class__ not in _NUMBERS and is_array(v) and hasattr(v, "dtype"):
+                values.append(element_name(v.dtype))
         return tuple(values)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the best configuration for these arguments, which is found now if the key is new."""
         self.nargs = dict(zip(self.arg_names, args))
-        started, on_disk = time.perf_counter(), True
-        key = self._key(args, kwargs) if len(self.configs) > 1 else ()
-        if settings.runtime.interpret:  # where time says nothing
-            config = self.prune_configs(kwargs)[0]
-        elif len(self.configs) > 1:
-            new = key not in self.cache
-            if new:
-                on_disk = self._tune(key, args, kwargs)
-            config = self.cache[key]
-            if new:
-                self._tell(key, config, time.perf_counter() - started, on_disk)
+        if len(self.configs) == 1:
+            config: Config | None = self.configs[0]
         else:
-            config = self.configs[0]
+            key = self._key(args, kwargs)
+            config = self.cache.get(key)
+            if config is None:
+                config = self._chosen(key, args, kwargs)
+        assert config is not None
         self.best_config = config
         if config.pre_hook is not None:
             config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
         result = self.fn.run(*args, **kwargs, **config.all_kwargs())
         self.nargs = None
         return result
+
+    def _chosen(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Config:
+        """The configuration for a new key."""
+        if settings.runtime.interpret:  # where time says nothing
+            return self.prune_configs(kwargs)[0]
+        started = time.perf_counter()
+        on_disk = self._tune(key, args, kwargs)
+        config = self.cache[key]
+        self._tell(key, config, time.perf_counter() - started, on_disk)
+        return config
 
     def _tell(self, key: tuple[Any, ...], config: Config, seconds: float, on_disk: bool) -> None:
         if settings.autotuning.print:
