@@ -107,13 +107,15 @@ class ASTSource:
         self.name = self._symbol()
 
     def _symbol(self) -> str:
-        """The kernel's name, from the function that `@jit(repr=…)` was given if there is one."""
+        """The kernel's name, from the function that `@jit(repr=…)` was given if there is one, in ASCII: machine code's
+        names are."""
         make = getattr(self.fn, "repr", None)
-        if make is None:
-            return self.fn.__name__
-        names = self.fn.arg_names
-        constants = {names[path[0]] if len(path) == 1 else path: v for path, v in self.constants.items()}
-        return re.sub(r"[^\w.$]", "_", make(_Specialized(self.signature, constants)))
+        name = self.fn.__name__
+        if make is not None:
+            names = self.fn.arg_names
+            constants = {names[path[0]] if len(path) == 1 else path: v for path, v in self.constants.items()}
+            name = re.sub(r"[^\w.$]", "_", make(_Specialized(self.signature, constants)))
+        return name if name.isascii() else "".join(c if c.isascii() else f"_u{ord(c):x}" for c in name)
 
     def _complete(self, signature: Mapping[str, Any]) -> dict[str, Any]:
         names, label = self.fn.arg_names, self.fn.__name__

@@ -177,6 +177,14 @@ def test_descriptors(make_cpu: Any, computes: Any) -> None:
     )
 
 
+def test_names_beyond_ascii(make_cpu: Any, computes: Any, tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text("import triton\nimport triton.language as tl\n@triton.jit\ndef größe(x, ñ):\n    tl.store(x, ñ)\n")
+    made = make_cpu("größe", "*i32, i32", file=str(path), grid="ñ", out_name="size")
+    assert "(int32_t *x, int32_t _)" in made.prototype
+    computes(made, f"int32_t out = 0; EXPECT(!{made.function}(&out, 3) && out == 3);")
+
+
 def test_a_product(make_cpu: Any, computes: Any) -> None:
     made = make_cpu("product", "*fp32,*fp32,*fp32,i32,64,32")
     computes(
