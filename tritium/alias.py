@@ -32,7 +32,6 @@ _PLACES = {
     "triton.compiler.compiler": "tritium.compiler",
     "triton.compiler.errors": "tritium.frontend.errors",
     "triton.compiler.code_generator": "tritium.frontend.visitor",
-    "triton.runtime.cache": "tritium.compiler.cache",
     "triton.runtime._allocation": "tritium.runtime.allocation",
     "triton.language.semantic": "tritium.frontend.semantics",
     "triton.errors": "tritium.support.errors",

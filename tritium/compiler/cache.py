@@ -33,9 +33,10 @@ from ..support.folders import cache_folder, is_trusted, open_file, replace_file
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 
-__all__ = ["CacheWarning", "Entry", "KernelCache", "cache_folder", "read_header", "warn_once"]
+__all__ = ["CacheWarning", "Entry", "KernelCache", "cache_folder", "open_cache", "read_header", "warn_once"]
 
 _inventory = LazyModule(".inventory", __package__)
+_remote = LazyModule(".remote", __package__)
 
 _MAGIC = b"tritium2"
 _PREFIX = len(_MAGIC) + 32 + 8
@@ -258,6 +259,14 @@ class KernelCache:
                 _inventory.make_room(self.folder, limit - limit // _LEDGER_SHARE, ledger)
         finally:
             os.close(ledger)
+
+
+def open_cache() -> KernelCache:
+    """Where this process keeps kernels: the folder, or what the settings name in its place or behind it (`remote`)."""
+    if settings.cache.manager_class is None and settings.cache.remote_manager_class is None:
+        return KernelCache()
+    found: KernelCache = _remote.chosen_cache()
+    return found
 
 
 def _touch(descriptor: int, status: os.stat_result) -> None:

@@ -16,7 +16,7 @@ from ..support.dataclasses import asdict
 from ..support.lazy import LazyModule
 from ..support.progress import shown
 from .backend import make_backend
-from .cache import Entry, KernelCache
+from .cache import Entry, KernelCache, open_cache
 from .kernel import CompiledKernel, LazyStages
 from .key import as_json, describe_key, get_cache_key
 from .run_stages import CompileTimes, Lowering, dump_rest
@@ -107,7 +107,7 @@ def compile(
     trace = None
     if settings.compilation.trace is not None:
         trace = _trace.CompileTrace(settings.compilation.trace, src, backend.describe(), chosen, key)
-    cache = None if settings.cache.disable else KernelCache()
+    cache = None if settings.cache.disable else open_cache()
     if cache is not None and not settings.compilation.always_compile:
         entry = cache.read(key)
         if entry is not None and _serves(entry, src, stages):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..support import settings
 from .backend import make_backend
-from .cache import KernelCache
+from .cache import open_cache
 from .inventory import Item, items
 from .key import Described, describe_key, get_cache_key
 
@@ -83,7 +83,7 @@ def explain(
     chosen = backend.parse_options({**src.parse_options(), **options})
     stage_key = f"until:{until}" if until else ""
     key = get_cache_key(src, backend, chosen, stage_key)
-    cache = KernelCache()
+    cache = open_cache()
     if not _not_asked() and cache.read(key) is not None:
         return key, src.name, None
     return key, src.name, CacheMiss(key, describe_key(src, backend, chosen, stage_key), cache)

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
     from .launcher import Launcher
 
 __getattr__ = lazy_attributes(
-    __name__, {"InterpreterError": "..interpreter.kernels", "Launcher": ".launcher"}, globals()
+    __name__,
+    {
+        "InterpreterError": "..interpreter.kernels",
+        "Launcher": ".launcher",
+        "RedisRemoteCacheBackend": ".cache",
+        "RemoteCacheBackend": ".cache",
+    },
+    globals(),
 )
 _launcher = LazyModule(".launcher", __package__)
 launch_with(lambda kernel: _launcher.make_launcher(kernel))  # a process that only compiles does not import it

@@ -231,6 +231,8 @@ class ClassName(Setting["type | None"]):
         module, colon, name = text.partition(":")
         if not (module and colon and name):
             raise SettingError(f"{variable} must be MODULE:CLASS, not {text!r}")
+        if module.partition(".")[0] == "triton":  # whose classes of these names are ours
+            module = f"{__name__.partition('.')[0]}{module.removeprefix('triton')}"
         try:
             found = getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError) as error:

@@ -83,6 +83,11 @@ class RedisSettings(Group):
     key_format = Text("triton:{key}:{filename}", "TRITON_REDIS_KEY_FORMAT", doc="the server's key of an entry's file")
     host = Text("localhost", "TRITON_REDIS_HOST", doc="the server")
     port = Integer(6379, "TRITON_REDIS_PORT", doc="its port")
+    database = Integer(0, "TRITIUM_REDIS_DATABASE", doc="the number of its database")
+    username = Text(None, "TRITIUM_REDIS_USERNAME", doc="the user to log in as")
+    password = Text(None, "TRITIUM_REDIS_PASSWORD", doc="the password to log in with")
+    tls = Flag(False, "TRITIUM_REDIS_TLS", doc="encrypt the connection")
+    keep_for = Integer(30 * 86400, "TRITIUM_REDIS_KEEP_FOR", doc="seconds after which it forgets a kernel; 0 for never")
 
 
 def _default_folder() -> str:
@@ -122,6 +127,12 @@ class CacheSettings(Group):
     )
     remote_manager_class = ClassName(
         "RemoteCacheBackend", "TRITON_REMOTE_CACHE_BACKEND", doc="what shares compiled kernels with other machines"
+    )
+    remote_timeout = Integer(
+        300, "TRITIUM_REMOTE_CACHE_TIMEOUT", doc="milliseconds that may be waited for what shares kernels"
+    )
+    remote_secret = Text(
+        None, "TRITIUM_REMOTE_CACHE_SECRET", doc="shared kernels are signed with it, and others are not used"
     )
     max_size = Size(
         4 << 30, "TRITIUM_CACHE_MAX_SIZE", doc="bytes of compiled kernels to keep, those used last; 0 for no limit"
