@@ -18,7 +18,7 @@ import pytest
 import tritium.language as tl
 from tests.runtime.fake import kernel_of, program, slot
 from tritium.runtime import ArgumentError, LaunchError
-from tritium.runtime.jit import JITFunction
+from tritium.runtime.jit import JITFunction, reinterpret
 from tritium.runtime.quick.native import native_quick
 from tritium.runtime.quick.table import PLANS
 from tritium.support import settings
@@ -266,6 +266,7 @@ def test_element_types_classes_and_gradients(four: Any, compiled: Any, slow: Slo
 
 
 @pytest.mark.torch
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_tensors_without_memory(four: Any, slow: Slow) -> None:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -450,3 +451,44 @@ def test_hooks_of_compiled_kernels(four: Any) -> None:
         settings.runtime.launch_enter_hook.remove(hook)
     kernel[(1,)](out, 3, 5, 7)
     assert told == [("four", 9), ("four", 0)]
+
+
+@pytest.mark.torch
+def test_tensors_without_torchs_c_functions(
+    four: Any, compiled: Any, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from tritium.runtime.quick import plan
+
+    monkeypatch.setattr(plan, "functions_for", lambda tensor: 0)  # as with torch 2.1
+    memory = torch.zeros(64, dtype=torch.int64)
+    assert slow.during(lambda: four[(1,)](memory, 3)) == 2
+    for out in (memory, memory[2:], memory[1:], memory.view(torch.float64), torch.zeros(8, dtype=torch.int64)):
+        for _ in range(TIMES):
+            four[(1,)](out, 5)
+            assert out.view(torch.int64)[:4].tolist() == [out.data_ptr(), 5, 7, 9]
+    assert len(compiled) == 3
+    with pytest.raises(ArgumentError, match="device meta"):
+        four[(1,)](memory.to("meta"), 3)
+    assert slow.during(lambda: four[(1,)](memory, 3)) <= 2
+
+
+def test_arrays_seen_with_another_element_type(four: Any, slow: Slow) -> None:
+    out, other = np.zeros(4, np.int64), np.zeros(4, np.int64)
+    seen = reinterpret(out, "float64")
+    assert slow.during(lambda: four[(1,)](seen, 3)) == 2
+    assert words(out) == [out.ctypes.data, 3, 7, 9]
+    four[(1,)](reinterpret(other, "float64"), 5)
+    assert words(other) == [other.ctypes.data, 5, 7, 9]
+
+
+def test_parameters_with_types_of_their_own(compiled: Any, slow: Slow) -> None:
+    def typed(out, a: tl.float32, b: tl.float64, c: tl.int1, d: tl.int16, e: tl.float16):
+        pass
+
+    kernel, out = storing(typed, 6), np.zeros(6, np.int64)
+    for n in range(TIMES):
+        kernel[(1,)](out, 1.5 + n, 1e300, n % 2 == 0, -n, 0.25)
+        expected = struct.pack("<f4xd??6xqe6x", 1.5 + n, 1e300, n % 2 == 0, False, -n, 0.25)
+        assert words(out)[1:] == list(struct.unpack("<5Q", expected))

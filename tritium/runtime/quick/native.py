@@ -128,8 +128,9 @@ class Plan:
 
     `keywords` are the names of the arguments behind the `positional` ones. `rows` has one for each argument in the
     order of the call, then others that look at no argument. `template` are the parameters with all that no argument
-    changes; `names` and `defaults` make the dict that a grid's function is called with (None: not in it). `ending` has
-    the other fields of a plan; `keep` is what their addresses are of.
+    changes; `names` and `defaults` make the dict that a grid's function is called with (None: not in it), where
+    `defaults` has all of its names, as a dict that is copied whole need not grow. `ending` has the other fields of a
+    plan; `keep` is what their addresses are of.
     """
 
     def __init__(

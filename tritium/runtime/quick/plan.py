@@ -68,14 +68,13 @@ def quick_plan(
         names.append(None if name in LAUNCH_ONLY and not isinstance(number, int) else name)
     rows += ending.rows
     rows += [_entry(scope, name, value) for name, value, scope in global_values]
-    given = set(names)
     return Plan(
         native,
         *call,
         rows,
         ending.packer(args, ending.device)[0],
         names,
-        {r.name: value for r, value in zip(rules, args) if r.name not in given},
+        {**{r.name: value for r, value in zip(rules, args)}, **dict.fromkeys(n for n in names if n is not None)},
         {
             **ending.words,
             **({"stream_kind": 0} if "stream" in numbers and options["stream"] is not None else {}),
