@@ -5,7 +5,8 @@
 CHECKOUT is a folder with Triton's sources (`python/tutorials/01-vector-add.py` and so on). Of each tutorial only the
 functions are taken: no GPU, no torch and none of its set-up code is needed. For each kernel and target a row says
 whether we make a `ttir`, whether Triton reads it, compiles it to PTX and to a cubin, and how the result compares with
-what Triton makes of the same kernel by itself: the PTX without debug information, registers, shared memory. Triton is
+what Triton makes of the same kernel by itself: the PTX without debug information, registers, shared memory. For sm_80
+and sm_90 the other way, too: what Triton makes of the kernel as `ttir` and `ttgir` is compiled from there by us. Triton is
 found as in `tests/triton_oracle.py`; without it the first column is all there is.
 """
 
@@ -17,11 +18,13 @@ import importlib.util
 import re
 import sys
 import tempfile
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.triton_oracle import TritonError, TritonOracle, find_interpreter
+from tritium.backends.errors import BackendError
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.support import TritiumError
 
@@ -339,6 +342,8 @@ def _through_triton(
     except TritonError as error:
         theirs = {}
         row.steps["same ptx"] = "Triton fails: " + str(error).split("\n")[0]
+    if theirs and row.target in OURS:
+        _through_us(row, theirs, stem)
     try:
         oracle.read(text)
         row.steps["accepted"] = "ok"
@@ -351,12 +356,26 @@ def _through_triton(
         return
     if theirs:
         stem.with_suffix(".ours.ptx").write_text(ours["ptx"])
-        for stage in ("ttir", "ptx"):
-            stem.with_suffix(f".theirs.{stage}").write_text(theirs[stage])
+        stem.with_suffix(".theirs.ptx").write_text(theirs["ptx"])
         row.steps["same ptx"] = "yes" if without_debug(ours["ptx"]) == without_debug(theirs["ptx"]) else "no"
 
 
-COLUMNS = ("ttir", "accepted", "ptx", "cubin", "same ptx")
+def _through_us(row: Row, theirs: dict[str, str], stem: Path) -> None:
+    """Triton's own texts of stages, compiled from there on by us, for chips that we make code for."""
+    for stage in ("ttir", "ttgir"):
+        path = stem.with_suffix(f".theirs.{stage}")
+        path.write_text(theirs[stage])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # spilled registers
+                kernel = compile(path, target=GPUTarget("cuda", row.target, 32))
+            row.steps[f"of {stage}"] = "ok" if kernel.kernel.startswith(b"\x7fELF") else "no"
+        except (TritiumError, BackendError) as error:
+            row.steps[f"of {stage}"], row.problem = "no", f"from Triton's {stage}: {error}"
+
+
+OURS = (80, 90)  # chips that texts of Triton are compiled for by us
+COLUMNS = ("ttir", "accepted", "ptx", "cubin", "same ptx", "of ttir", "of ttgir")
 
 
 def _line(row: Row) -> str:
