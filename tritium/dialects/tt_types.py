@@ -29,6 +29,7 @@ __all__ = [
     "DescriptorReduceKind",
     "DimField",
     "EvictionPolicy",
+    "KNOWS_WARPS",
     "InputPrecision",
     "MemSemantic",
     "MemSyncScope",
@@ -49,6 +50,9 @@ __all__ = [
     "TensorDescType",
     "pointee_type",
 ]
+
+KNOWS_WARPS = "tritium.knows-warps"
+"""The attribute of a module whose program has asked for the number of its warps."""
 
 
 class PointerType(Type):

@@ -1,5 +1,5 @@
 // RUN: early-waits
-// Of attention's loop: the tile of values is waited for when the greatest score of each row is known.
+// Of attention's loop: the tile of values is waited for while the scores are computed.
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #row = #ttg.slice<{dim = 1, parent = #mma}>
 #one = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
@@ -46,14 +46,14 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //   tt.func public @attend(%q: !ttg.memdesc<64x64xf16, #shared, #smem, mutable>, %k: !ttg.memdesc<64x64xf16, #shared, #smem, mutable>, %v: !ttg.memdesc<64x64xf16, #shared, #smem, mutable>, %full: !ttg.memdesc<2x1xi64, #shared1, #smem, mutable>, %i: i32, %c: tensor<64x64xf32, #mma>, %o: tensor<64x64xf32, #mma>, %total: tensor<64xf32, #ttg.slice<{dim = 1, parent = #mma}>>) -> (tensor<64x64xf32, #mma>, tensor<64xf32, #ttg.slice<{dim = 1, parent = #mma}>>) {
 //     %zero = arith.constant 0 : i32
 //     %s = ttng.warp_group_dot %q, %k, %c {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> * !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf32, #mma>
+//     %bar = ttg.memdesc_index %full[%i] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//     ttng.wait_barrier %bar, %zero : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     %t = ttng.warp_group_dot_wait %s {pendings = 0 : i32} : tensor<64x64xf32, #mma>
 //     %m = "tt.reduce"(%t) <{axis = 1 : i32}> ({
 //     ^bb0(%x: f32, %y: f32):
 //       %z = arith.maxnumf %x, %y : f32
 //       tt.reduce.return %z : f32
 //     }) : (tensor<64x64xf32, #mma>) -> tensor<64xf32, #ttg.slice<{dim = 1, parent = #mma}>>
-//     %bar = ttg.memdesc_index %full[%i] : !ttg.memdesc<2x1xi64, #shared1, #smem, mutable> -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
-//     ttng.wait_barrier %bar, %zero : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     %col = tt.expand_dims %m {axis = 1 : i32} : tensor<64xf32, #ttg.slice<{dim = 1, parent = #mma}>> -> tensor<64x1xf32, #mma>
 //     %most = tt.broadcast %col : tensor<64x1xf32, #mma> -> tensor<64x64xf32, #mma>
 //     %rel = arith.subf %t, %most : tensor<64x64xf32, #mma>

@@ -1,5 +1,6 @@
 // RUN: early-waits
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#wide = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 16]}>
 #row = #ttg.slice<{dim = 1, parent = #mma}>
 #dot = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
 #one = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
@@ -67,12 +68,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %f = ttng.warp_group_dot %a, %v, %e {inputPrecision = 0 : i32} : !weight * !block -> !score
     tt.return %f : !score
   }
-  // Two waits keep their order; without a reduction they stand where the product was waited for.
+  // Two waits keep their order.
   // CHECK-LABEL: @two
-  // CHECK: ttng.warp_group_dot_wait
+  // CHECK: ttng.warp_group_dot %q
   // CHECK-NEXT: ttng.wait_barrier %bar, %phase
   // CHECK-NEXT: ttng.wait_barrier %other, %phase
-  // CHECK-NEXT: math.exp2
+  // CHECK-NEXT: ttng.warp_group_dot_wait
   tt.func public @two(%q: !block, %k: !block, %v: !block, %bar: !barrier, %other: !barrier, %phase: i32, %c: !score, %a: !weight) -> !score {
     %s = ttng.warp_group_dot %q, %k, %c {inputPrecision = 0 : i32, isAsync = true} : !block * !block -> !score
     %t = ttng.warp_group_dot_wait %s {pendings = 0 : i32} : !score
@@ -83,5 +84,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %d = ttng.warp_group_dot %a, %v, %f {inputPrecision = 0 : i32, isAsync = true} : !weight * !block -> !score
     %g = ttng.warp_group_dot_wait %d {pendings = 0 : i32} : !score
     tt.return %g : !score
+  }
+  // Where the second product gives more than the first, tensor cores have more to do than threads.
+  // CHECK-LABEL: @larger
+  // CHECK: ttng.warp_group_dot_wait
+  // CHECK-NEXT: math.exp2
+  // CHECK-NEXT: ttng.wait_barrier
+  tt.func public @larger(%q: !block, %k: !block, %v: !ttg.memdesc<64x128xf16, #shared, #smem, mutable>, %bar: !barrier, %phase: i32, %c: !score, %a: !weight, %o: tensor<64x128xf32, #wide>) -> (!score, tensor<64x128xf32, #wide>) {
+    %s = ttng.warp_group_dot %q, %k, %c {inputPrecision = 0 : i32, isAsync = true} : !block * !block -> !score
+    %t = ttng.warp_group_dot_wait %s {pendings = 0 : i32} : !score
+    %e = math.exp2 %t : !score
+    ttng.wait_barrier %bar, %phase : !barrier
+    %d = ttng.warp_group_dot %a, %v, %o {inputPrecision = 0 : i32, isAsync = true} : !weight * !ttg.memdesc<64x128xf16, #shared, #smem, mutable> -> tensor<64x128xf32, #wide>
+    %g = ttng.warp_group_dot_wait %d {pendings = 0 : i32} : tensor<64x128xf32, #wide>
+    tt.return %e, %g : !score, tensor<64x128xf32, #wide>
   }
 }

@@ -18,15 +18,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...analysis.allocation import buffer_bytes
+from ...analysis.product_registers import crowded_loop, enough_warps
 from ...analysis.tma import STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
 from ...dialects.tt_types import TensorDescType
 from ...dialects.ttg_memory import MemDescType
-from ...dialects.ttg_switches import WITHOUT
+from ...dialects.ttg_switches import WITHOUT, is_on
 from ...ir import IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
+from ...ir.remarks import remark
 from ...ir.verifier import verify
 from ...support import Diagnostic
 from ...support.patterns import pattern
@@ -56,10 +58,10 @@ def make_ttir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> An
     return module
 
 
-def ttgir_pipeline(options: CUDAOptions) -> list[Pass]:
-    """All passes from `ttir` to `ttgir` for these options."""
+def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]:
+    """All passes from `ttir` to `ttgir` for these options; `warps`: another number of them."""
     capability = options.target.capability
-    machine = ConvertOptions(f"cuda:{capability}", options.num_warps, options.warp_size, options.num_ctas)
+    machine = ConvertOptions(f"cuda:{capability}", warps or options.num_warps, options.warp_size, options.num_ctas)
     return [
         _general(
             "rewrite-tensor-descriptor-to-pointer",
@@ -89,9 +91,24 @@ def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> A
         module.attributes["ttg.maxnreg"] = IntegerAttr(options.maxnreg, i32)
     if options.without:
         module.attributes[WITHOUT] = StringAttr(options.without)
-    run_pipeline(module, ttgir_pipeline(options), stage="ttgir", verifier=verify)
+    metadata["num_warps"] = warps = _warps(module, options)
+    run_pipeline(module, ttgir_pipeline(options, warps), stage="ttgir", verifier=verify)
     metadata["cluster_dims"] = (options.num_ctas, 1, 1)
     return module
+
+
+def _warps(module: Operation, options: CUDAOptions) -> int:
+    """The warps asked for; more where what products give has no room in their registers, and nobody set a limit."""
+    given = options.num_warps
+    if not 90 <= options.target.capability < 100 or options.num_ctas > 1 or options.maxnreg is not None:
+        return given
+    crowded = crowded_loop(module, given) if is_on(module, "more-warps") else None
+    warps = given if crowded is None else enough_warps(module, given)
+    if crowded is not None and warps > given:
+        loop, registers = crowded
+        text = f"products of this loop leave {registers} numbers in the registers of each thread of {given} warps"
+        remark(loop, f"{text}, which has 255: the kernel is compiled for {warps} warps")
+    return warps
 
 
 class Build:

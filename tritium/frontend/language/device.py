@@ -94,12 +94,14 @@ def cuda_capability_geq(major: Any, minor: Any = 0, _semantic: Any = None) -> co
 @builtin
 def num_warps(_semantic: Any = None) -> constexpr:
     """The option num_warps of this compile."""
+    _semantic.knows_warps = True
     return constexpr(getattr(_semantic.options, "num_warps", 4))
 
 
 @builtin
 def num_threads(_semantic: Any = None) -> constexpr:
     """Threads of a program: warps times their size."""
+    _semantic.knows_warps = True
     return constexpr(getattr(_semantic.options, "num_warps", 4) * getattr(_semantic.options, "warp_size", 32))
 
 

@@ -36,6 +36,9 @@ class Semantic:
         self.supported_fp8_dtypes = getattr(options, "supported_fp8_dtypes", None) or dtype.FP_TYPES
         self.min_dot_size = getattr(options, "min_dot_size", _any_size)
 
+        self.knows_warps = False
+        """Whether the program has asked how many warps it is compiled for."""
+
         self.argument_promises: dict[Value, dict[str, Attribute]] = {}
         """What kernels have promised about values that loops under construction carry."""
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialects import builtin, tt
-from ...ir import ArrayAttr, Attribute, Block, DictionaryAttr, IntegerAttr, StringAttr, Type, Value, i1, i32
+from ...dialects.tt_types import KNOWS_WARPS
+from ...ir import UNIT, ArrayAttr, Attribute, Block, DictionaryAttr, IntegerAttr, StringAttr, Type, Value, i1, i32
 from ...support import NameLoc
 from ..aggregate_types import descriptor_argument_type, tensor_descriptor_type
 from ..callee import SourceFunction
@@ -51,6 +52,8 @@ def ast_to_ttir(
     func = unit.add_function(fn, block, [], symbol, "public")
     if any(arguments.attributes):
         func.attributes["arg_attrs"] = ArrayAttr(tuple(map(DictionaryAttr, arguments.attributes)))
+    if unit.semantic.knows_warps:
+        unit.module.attributes[KNOWS_WARPS] = UNIT
     unit.module.loc = func.loc
     return unit.module
 

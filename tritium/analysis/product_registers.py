@@ -1,0 +1,67 @@
+"""How many warps a program needs so that what its products give has room in registers.
+
+    for … {                                        with four warps, of 128 threads:
+      %s  = tt.dot %k, %q   : tensor<128x32xf32>      32 registers a thread
+      %t  = tt.dot %v, %u   : tensor<128x32xf32>      32
+      %x' = tt.dot %p, %u, %x : tensor<128x128xf32>  128
+      %y' = tt.dot %d, %q, %y : tensor<128x128xf32>  128: 320, where a thread can have 255
+    }
+
+Tensor cores add to registers, and a loop's sums stay there from iteration to iteration: where those of all products of
+a loop are more than a thread can have, each iteration goes through memory, and `wgmma` waits for each instruction. With
+twice as many warps each has half as much. Attention's gradients above (d128) run at a fifth of what they do with eight.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..dialects import tt
+from ..dialects.tt_types import KNOWS_WARPS
+from ..ir import LOOP, Operation
+
+__all__ = ["crowded_loop", "enough_warps"]
+
+ROOM = 224
+"""Registers of a thread for results of products: 255, less addresses, descriptors and what softmax needs. Products of
+attention that take 192 have no spills, those with 256 have 120 to 250 (H200, November 2026)."""
+
+MOST = 16
+"""Warps up to which this is done: then there are 128 registers for each thread."""
+
+
+def crowded_loop(module: Operation, warps: int) -> tuple[Operation, int] | None:
+    """The loop whose products leave most in the registers of a thread, and how many that are, if they have no room."""
+    found = [(loop, _held(loop) // (32 * warps)) for loop in module.walk() if loop.traits & LOOP]
+    worst = max(found, key=lambda row: row[1], default=None)
+    return worst if worst is not None and worst[1] > ROOM else None
+
+
+def enough_warps(module: Operation, warps: int) -> int:
+    """As many warps as asked for; or, where loops are crowded with these, the least multiple with which none is.
+
+    A warp has 16 rows of a product, so that there must be rows for all of them. A program that has asked for the
+    number of its warps gets that.
+    """
+    if KNOWS_WARPS in module.attributes:
+        return warps
+    more = warps
+    while (crowded := crowded_loop(module, more)) is not None:
+        more *= 2
+        if more > MOST or any(dot.d.type.shape[-2] < 16 * more for dot in _products(crowded[0])):
+            return warps
+    return more
+
+
+def _products(loop: Operation) -> list[Any]:
+    """The products of a loop's own blocks."""
+    blocks = [block for region in loop.regions for block in region.blocks]
+    return [op for block in blocks for op in block if op.__class__ in (tt.Dot, tt.DotScaled)]
+
+
+def _held(loop: Operation) -> int:
+    """32-bit elements of all results of a loop's products; one that only begins another counts with that."""
+    dots = _products(loop)
+    begun = {dot.c for dot in dots}
+    return sum(prod(dot.d.type.shape) * dot.d.type.element.width // 32 for dot in dots if dot.d not in begun)
