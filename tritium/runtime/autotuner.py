@@ -315,9 +315,10 @@ class Autotuner(KernelInterface[Any]):
     def _stored_timings(self, key: tuple[Any, ...], configs: list[Config]) -> dict[Config, Any] | None:
         name = self._storage_key(key, configs)
         entry = KernelCache().read(name) if name else None
-        if entry is None:
+        timings = None if entry is None else entry.metadata.get("timings")
+        if not isinstance(timings, list) or len(timings) != len(configs):
             return None
-        return dict(zip(configs, entry.metadata["timings"]))
+        return dict(zip(configs, timings))
 
     def _store_timings(self, key: tuple[Any, ...], timings: dict[Config, Any]) -> None:
         name = self._storage_key(key, list(timings))

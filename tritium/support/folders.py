@@ -34,6 +34,7 @@ __all__ = [
 
 _numbers = count()
 _DIGEST_BYTES = 32
+_digests: dict[str, str] = {}
 
 #: How the names of files begin that are being written, and of those that a killed process left.
 TEMPORARY = "new-"
@@ -90,15 +91,18 @@ def file_digest(path: str) -> str:
     """What a file holds, as 16 digits; "absent" where it cannot be read. Remembered for as long as the file stays."""
     try:
         status = os.stat(path)
-        name = "file-" + sha256(f"{path}|{status.st_size}|{status.st_mtime_ns}".encode()).hexdigest()[:24]
-        known = read_record(name)
-        if known is None:
-            known = sha256(Path(path).read_bytes()).hexdigest()[:16].encode()
-            if not settings.cache.disable:
-                write_record(name, known)
+        state = f"{path}|{status.st_size}|{status.st_mtime_ns}"
+        if state not in _digests:
+            name = "file-" + sha256(state.encode()).hexdigest()[:24]
+            known = read_record(name)
+            if known is None:
+                known = sha256(Path(path).read_bytes()).hexdigest()[:16].encode()
+                if not settings.cache.disable:
+                    write_record(name, known)
+            _digests[state] = known.decode()
+        return _digests[state]
     except OSError:
         return "absent"
-    return known.decode()
 
 
 def record_folder() -> Path:
