@@ -290,6 +290,15 @@ def test_ir_override_names_a_file(tmp_path: Path) -> None:
         compile(source(), cuda(90), {"ir_override": str(tmp_path / "nothing.ttgir")})
 
 
+def test_ir_override_of_a_configuration(tmp_path: Path) -> None:
+    """An autotuner's configuration names the file, for the CPU here."""
+    path = written(tmp_path, "mine.ttir", text("ttir", CPU).replace("1.000000e+00", "5.000000e+00"))
+    tuned = tritium.autotune([tritium.Config({"BLOCK": 64}, ir_override=str(path))], key=[])(add_one)
+    x = np.zeros(64, np.float32)
+    tuned[(1,)](x, 64)
+    assert (x == 5).all()
+
+
 def test_locations_in_a_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USE_IR_LOC", "ttgir")
     kernel = compile(source(), cuda(90), until="ptx")

@@ -160,6 +160,20 @@ def test_a_compile_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert compile.end is not None and not compile.end["fine"] and compile.stage_names() == ["source", "ttir"]
 
 
+@tritium.jit
+def wrong(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), no_such_name)  # noqa: F821
+
+
+def test_a_kernel_that_is_wrong(tmp_path: Path) -> None:
+    with pytest.raises(tritium.TritiumError, match="no_such_name"):
+        traced(tmp_path / "t.jsonl", fn=wrong)
+    _, compile = one(tmp_path / "t.jsonl")
+    (error,) = compile.errors
+    assert error["stage"] == "source" and "pass" not in error and "no_such_name" in error["message"]
+    assert compile.end is not None and not compile.end["fine"]
+
+
 def test_threads_do_not_mix_their_rewrites(tmp_path: Path) -> None:
     fns = [scale, half]
     threads = [threading.Thread(target=traced, args=(tmp_path / f"{i}.jsonl", CPU, fn)) for i, fn in enumerate(fns)]

@@ -35,7 +35,7 @@ from ..ir import (
     run_pipeline,
     verify,
 )
-from ..ir.passes.dump import DumpSettings
+from ..ir.passes.dump import DumpSettings, takes_colours
 from ..ir.passes.reproducer import take_reproducer
 from ..ir.passes.run import RunSettings, parse_fuel
 from ..ir.passes.text import read_pipeline
@@ -282,7 +282,7 @@ class _Job:
             check(module)
         if o.bisect is not None:
             found = _bisect.bisect_by_command(module, self.rows, o.bisect, self.text)
-            print(found.report(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+            print(found.report(colour=takes_colours(sys.stdout)))
             return ""
         report = run_pipeline(module, self.rows, stage="opt", verifier=check, settings=self.settings)
         if self.report is None:

@@ -6,7 +6,6 @@ and not because all numbers behind a change moved on. A new value whose name is 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from ..ir import Operation, Pass, Value
 from ..ir.aliases import Aliases
 from ..ir.naming import Naming, naming_root
 from ..ir.passes.definition import symbol_name
-from ..ir.passes.dump import Dumper, DumpSettings, difference
+from ..ir.passes.dump import Dumper, DumpSettings, difference, takes_colours
 from ..ir.printer import Printer
 
 __all__ = ["CompareSettings", "Tally"]
@@ -98,7 +97,7 @@ class _Comparer(Dumper):
         if text == self.last:
             return
         self.settings.tally.changed += 1
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        colour = takes_colours(sys.stdout)
         head = f"{self.settings.tally.ran}. {p}, {symbol_name(op)}:{how} {_told(self.kinds, _kinds(op))}"
         print(f"{_BOLD}{head}{_PLAIN}" if colour else head)
         print(difference(self.last, text, colour=colour))

@@ -7,6 +7,7 @@ output is another, the times of stages, and what the code needs. The exit status
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -17,9 +18,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..ir.passes.dump import difference
+from ..ir.passes.dump import difference, takes_colours
 from .trace_reader import Compile, Trace, TraceError, read_trace
-from .trace_show import FIGURES, coloured
+from .trace_show import FIGURES
 
 __all__ = ["DiffRequest", "diff", "first_difference"]
 
@@ -82,7 +83,7 @@ def _compare(old: Trace, new: Trace, a: Compile, b: Compile, request: DiffReques
     found = first_difference(a, b)
     console.print(escape(found.what) if found else "all outputs are the same")
     if found and found.old and found.new:
-        shown = difference(old.text(found.old), new.text(found.new), colour=coloured()).split("\n")
+        shown = difference(old.text(found.old), new.text(found.new), colour=takes_colours(sys.stdout)).split("\n")
         cut = len(shown) - LONGEST if not request.whole else 0
         print("\n".join(shown if cut <= 0 else [*shown[:LONGEST], f"… {cut} more lines (--whole shows them)"]))
     console.print(_times(a, b))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..ir.passes.dump import difference
+from ..ir.passes.dump import difference, takes_colours
 from ..support.suggestions import did_you_mean
 from .trace_reader import Compile, Trace, TraceError, read_trace
 
-__all__ = ["ShowRequest", "coloured", "figures_of", "show"]
+__all__ = ["ShowRequest", "figures_of", "show"]
 
 #: What is shown of what stages found out: the name, and how it is called.
 FIGURES = {
@@ -41,11 +40,6 @@ class ShowRequest:
     every: bool = False
     rewrites: bool = False
     text: bool = False
-
-
-def coloured() -> bool:
-    """Whether standard output is a terminal whose user wants colours."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
 def show(request: ShowRequest) -> int:
@@ -138,7 +132,7 @@ def _details(trace: Trace, compile: Compile, request: ShowRequest, console: Cons
             for rewrite in compile.rewrites[p["stage"], p["index"]] if request.rewrites else []:
                 console.print(_rewrite(rewrite))
             if request.only_pass:
-                print(difference(trace.text(p["before"]), trace.text(p["after"]), colour=coloured()))
+                print(difference(trace.text(p["before"]), trace.text(p["after"]), colour=takes_colours(sys.stdout)))
 
 
 def _did(p: dict[str, Any]) -> str:

@@ -20,8 +20,9 @@ class CPUOptions:
     `num_threads` is how many threads a launch may use (0: all that the pool has). `enable_fp_fusion` lets a
     multiplication and an addition become one FMA. `sanitize` checks every access against the bounds of the array it
     belongs to; `debug` keeps `device_assert`. `opt_level` is LLVM's effort, 0 to 3. `fast_math` permits reassociation
-    and reciprocals. `line_info` has the assembly text name the lines of the source, which costs time to compile and
-    changes no instruction. The options in the second group mean something on GPUs only.
+    and reciprocals. `ir_override` is a file that stands for a stage. `line_info` has the assembly text name the lines
+    of the source, which costs time to compile and changes no instruction. The options in the second group mean
+    something on GPUs only.
 
     >>> CPUOptions.parse({"num_warps": 8}).num_warps
     8
@@ -34,6 +35,7 @@ class CPUOptions:
     opt_level: int = 2
     fast_math: bool = False
     line_info: bool = False
+    ir_override: str | None = None
     default_dot_input_precision: str = "ieee"
     allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
     max_num_imprecise_acc_default: int = 0

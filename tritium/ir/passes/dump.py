@@ -20,7 +20,7 @@ from ..printer import print_op
 from .definition import Pass, functions_of, symbol_name
 from .registry import PASSES
 
-__all__ = ["DumpSettings", "Dumper", "difference", "parse_dumps"]
+__all__ = ["DumpSettings", "Dumper", "difference", "parse_dumps", "takes_colours"]
 
 _difflib = LazyModule("difflib")
 
@@ -96,6 +96,11 @@ def _names(wanted: Collection[str], p: Pass) -> bool:
     return bool(wanted) and ("all" in wanted or p.name in wanted)
 
 
+def takes_colours(stream: TextIO) -> bool:
+    """Whether a stream is a terminal whose user wants colours (`NO_COLOR` says no)."""
+    return stream.isatty() and "NO_COLOR" not in os.environ
+
+
 def difference(before: str, after: str, *, colour: bool = False, context: int = 3) -> str:
     """The lines that differ, as a unified diff without file names."""
     lines = list(_difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=context))[2:]
@@ -162,8 +167,7 @@ class Dumper:
         self.write("After", p, op, text, " Failed")
 
     def _coloured(self) -> bool:
-        s = self.settings
-        return s.path is None and s.folder is None and sys.stderr.isatty() and "NO_COLOR" not in os.environ
+        return self.settings.path is None and self.settings.folder is None and takes_colours(sys.stderr)
 
     def write(self, when: str, p: Pass, op: Operation, text: str, what: str = "") -> None:
         """One dump with its heading."""
