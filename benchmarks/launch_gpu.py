@@ -110,13 +110,13 @@ def arguments_of(kinds: tuple[int, int, int]) -> list[Any]:
 
 
 def burst(call: str, kernel: Any, arguments: list[Any]) -> Callable[[], float]:
-    """A function that times a loop around the text `call`, in nanoseconds a launch."""
+    """A function that times a loop around the text `call`, in nanoseconds a launch; `given` has all arguments."""
     names = ", ".join(f"a{i}" for i in range(len(arguments)))
-    lines = [f"def run(kernel, clock, grid, {names}):", "    start = clock()", f"    for _ in range({BURST}):"]
+    lines = [f"def run(kernel, clock, grid, given, {names}):", "    start = clock()", f"    for _ in range({BURST}):"]
     lines += [f"        {call.format(names=names)}", f"    return (clock() - start) / {BURST}"]
     scope: dict[str, Any] = {}
     exec("\n".join(lines), scope)
-    return lambda: scope["run"](kernel, time.perf_counter_ns, lambda meta: (1,), *arguments)
+    return lambda: scope["run"](kernel, time.perf_counter_ns, lambda meta: (1,), tuple(arguments), *arguments)
 
 
 class Bare:
@@ -166,9 +166,11 @@ def measure(kinds: tuple[int, int, int], bare: Bare, rounds: int) -> dict[str, f
     peers = bare.peers(compiled, arguments[: sum(kinds[:2])])
     peers["ours"] = burst("kernel[(1,)]({names})", ours, arguments)
     peers["ours, grid a function"] = burst("kernel[grid]({names})", ours, arguments)
+    peers["ours, called with *args"] = burst("kernel[(1,)](*given)", ours, arguments)
     peers["ours, compiled[grid]"] = burst("kernel[(1,)]({names})", compiled, arguments)
     if importlib.util.find_spec("triton"):
         peers["Triton"] = burst("kernel[(1,)]({names})", kernel_of(source(kinds), "triton"), arguments)
+    peers["Python's call of max()"] = burst("kernel(0, {names})", max, [i + 1 for i in range(len(arguments))])
     return by_turns(peers, rounds)
 
 

@@ -11,8 +11,9 @@ from ..tensor_maps import MapEncoder
 __all__ = ["Ending", "Row"]
 
 Row = Mapping[str, Any]
-"""What must hold of an argument, and where its bits go: `check` names a function of `rows_ir` (without `row_`), the
-others are fields of `text.FIELDS["row"]`: integers, or objects. `at` counts from the parameters."""
+"""What must hold of an argument, and where its bits go: `check` names a function of `rows_ir` (without `row_`), `at`
+(from the first parameter on), `size`, `mask` and `want` say where and of what divisibility; `type`, `low`, `high`,
+`object`, `call`, `place` (in the word of `high`) and `expected` are what it asks for, integers or objects."""
 
 
 class Ending(NamedTuple):

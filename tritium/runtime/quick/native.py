@@ -198,22 +198,29 @@ class Plan:
         return self._kept(ctypes.create_string_buffer(data, len(data) + 1))
 
     def _rows(self, native: Native, rows: Sequence[Row]) -> int:
-        words = (ctypes.c_int64 * (len(FIELDS["row"]) * len(rows) + 1))()
+        """The rows one after another, each in a line of the cache of its own."""
+        size = 8 * len(FIELDS["row"])
+        words = (ctypes.c_int64 * (len(FIELDS["row"]) * (len(rows) + 1)))()
+        self._keep.append(words)
+        start = -(-ctypes.addressof(words) // size) * size
         for number, row in enumerate(rows):
-            values = {**row, "check": native.address(f"tt.row_{row['check']}"), "at": row.get("at", 0) + FRAME_HEAD}
-            found = self._structure("row", values, _object_fields(row))
-            ctypes.memmove(ctypes.addressof(words) + number * ctypes.sizeof(found), found, ctypes.sizeof(found))
-        return self._kept(words)
+            spot = row.get("at", 0) + FRAME_HEAD | row.get("size", 0) << 32
+            spot |= row.get("mask", 0) << 48 | row.get("want", 0) << 56
+            values = {_STORED.get(name, name): value for name, value in row.items()}
+            values |= {"check": native.address(f"tt.row_{row['check']}"), "spot": spot}
+            found = self._structure("row", values, _OBJECTS.get(row["check"], set()))
+            ctypes.memmove(start + number * size, found, size)
+        return start
 
 
-_OBJECTS = {  # fields that may hold an int as an object
+#: names of fields of a row that share a word with others
+_STORED = {"place": "high", "expected": "extra"}
+
+#: fields that may hold an int as an object, by check
+_OBJECTS = {
     "equal": {"object"},
     "is": {"object"},
-    "entry": {"expected"},
-    "holds": {"expected", "object"},
-    "array": {"expected"},
+    "entry": {"extra"},
+    "holds": {"extra", "object"},
+    "array": {"extra"},
 }
-
-
-def _object_fields(row: Row) -> set[str]:
-    return _OBJECTS.get(row["check"], set())

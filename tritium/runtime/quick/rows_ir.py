@@ -12,12 +12,14 @@ ROWS = """
 ; The bits of an argument into the parameters
 define internal void @tt.store(ptr %row, ptr %frame, i64 %v) {
 entry:
-  %at = get i64 %row.at
-  %size = get i64 %row.size
+  %spot = get i64 %row.spot                             ; place: 32 bits, size: 16, mask: 8, want: 8
+  %at = and i64 %spot, 4294967295
+  %above = lshr i64 %spot, 32
+  %size = trunc i64 %above to i16
   %to = getelementptr i8, ptr %frame, i64 %at
-  switch i64 %size, label %eight [ i64 4, label %four
-                                   i64 2, label %two
-                                   i64 1, label %one ]
+  switch i16 %size, label %eight [ i16 4, label %four
+                                   i16 2, label %two
+                                   i16 1, label %one ]
 eight:
   store i64 %v, ptr %to, align 1
   ret void
@@ -38,8 +40,10 @@ one:
 ; Store what is divisible as the row wants it: by 16 (mask 15, want 0), not by 16 (15, 1), either (0, 0)
 define internal i32 @tt.divisible(ptr %row, ptr %frame, i64 %v) {
 entry:
-  %mask = get i64 %row.mask
-  %want = get i64 %row.want
+  %spot = get i64 %row.spot
+  %masked = lshr i64 %spot, 48
+  %mask = and i64 %masked, 255
+  %want = lshr i64 %spot, 56
   %low = and i64 %v, %mask
   %some = icmp ne i64 %low, 0
   %found = zext i1 %some to i64
@@ -105,7 +109,7 @@ no:
   ret i32 1
 }
 
-; An int between low and high; where `call` is not 0 it may not be `object`, where `expected` is not, fit into 32 bits
+; An int between low and high; where `call` is not 0 it may not be `object`, where `extra` is not, fit into 32 bits
 define i32 @tt.row_integer(ptr %row, ptr %value, ptr %frame) {
 entry:
   %over = alloca i32, align 4
@@ -130,7 +134,7 @@ special:
   %guards = get i64 %row.call
   %guarded = icmp ne i64 %guards, 0
   %constant = and i1 %excluded, %guarded
-  %wide = get i64 %row.expected
+  %wide = get i64 %row.extra
   %only_wide = icmp ne i64 %wide, 0
   %short = trunc i64 %v to i32
   %again = sext i32 %short to i64
@@ -182,8 +186,9 @@ no:
   ret i32 1
 read:
   %v = call double @PyFloat_AsDouble(ptr %value)
-  %size = get i64 %row.size
-  %double = icmp eq i64 %size, 8
+  %spot = get i64 %row.spot
+  %size = and i64 %spot, 281470681743360                ; its 16 bits
+  %double = icmp eq i64 %size, 34359738368              ; 8
   br i1 %double, label %whole, label %single
 whole:
   %bits = bitcast double %v to i64
@@ -241,7 +246,7 @@ define internal i64 @tt.torch(ptr %functions, i64 %number, ptr %tensor) alwaysin
   ret i64 %result
 }
 
-; A tensor of torch: element type (`low`), kind of device (`high`) and its index (`expected`; below 0: there is one)
+; A tensor of torch: element type (`low`), kind of device (`high`) and its index (`extra`; below 0: there is one)
 define i32 @tt.row_tensor(ptr %row, ptr %value, ptr %frame) {
 entry:
   %alike = call i1 @tt.of_type(ptr %row, ptr %value)
@@ -262,7 +267,7 @@ where:
   %here = icmp eq i64 %device, %kind
   br i1 %here, label %which, label %no
 which:
-  %number = get i64 %row.expected
+  %number = get i64 %row.extra
   %single = icmp slt i64 %number, 0
   br i1 %single, label %address, label %index
 index:
@@ -278,7 +283,7 @@ keep:
   ret i32 %result
 }
 
-; An array by its attributes: place(value) is `expected`, value.dtype is `object`, call(value) the address
+; An array by its attributes: high(value) is `extra`, value.dtype is `object`, call(value) the address
 define i32 @tt.row_array(ptr %row, ptr %value, ptr %frame) {
 entry:
   %alike = call i1 @tt.of_type(ptr %row, ptr %value)
@@ -287,13 +292,13 @@ no:
   call void @PyErr_Clear()
   ret i32 1
 place:
-  %where = get ptr %row.place
+  %where = get ptr %row.high
   %found = call ptr @PyObject_CallOneArg(ptr %where, ptr %value)
   %unplaced = icmp eq ptr %found, null
   br i1 %unplaced, label %no, label %placed
 placed:
   call void @Py_DecRef(ptr %found)                      ; it is only compared
-  %expected = get ptr %row.expected
+  %expected = get ptr %row.extra
   %here = icmp eq ptr %found, %expected
   br i1 %here, label %kind, label %no
 kind:
@@ -362,30 +367,32 @@ other:
   ret i32 1
 measure:
   %bytes = call i64 @PyBytes_Size(ptr %found)
-  %size = get i64 %row.size
+  %spot = get i64 %row.spot
+  %above = lshr i64 %spot, 32
+  %size = and i64 %above, 65535
   %right = icmp eq i64 %bytes, %size
   br i1 %right, label %copy, label %other
 copy:
   %from = call ptr @PyBytes_AsString(ptr %found)
-  %at = get i64 %row.at
+  %at = and i64 %spot, 4294967295
   %to = getelementptr i8, ptr %frame, i64 %at
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
   call void @Py_DecRef(ptr %found)
   ret i32 0
 }
 
-; The dict `object` has `expected` under the name `place` (null: nothing)
+; The dict `object` has `extra` under the name `high` (null: nothing)
 define i32 @tt.row_entry(ptr %row, ptr %value, ptr %frame) {
   %dict = get ptr %row.object
-  %name = get ptr %row.place
+  %name = get ptr %row.high
   %found = call ptr @PyDict_GetItem(ptr %dict, ptr %name)
-  %expected = get ptr %row.expected
+  %expected = get ptr %row.extra
   %other = icmp ne ptr %found, %expected
   %result = zext i1 %other to i32
   ret i32 %result
 }
 
-; call(object) is `expected`
+; call(object) is `extra`
 define i32 @tt.row_holds(ptr %row, ptr %value, ptr %frame) {
 entry:
   %function = get ptr %row.call
@@ -395,7 +402,7 @@ entry:
   br i1 %failed, label %no, label %look
 look:
   call void @Py_DecRef(ptr %found)                      ; it is only compared
-  %expected = get ptr %row.expected
+  %expected = get ptr %row.extra
   %same = icmp eq ptr %found, %expected
   br i1 %same, label %yes, label %no
 yes:

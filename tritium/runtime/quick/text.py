@@ -25,7 +25,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
         "bytes", "names", "defaults", "normalize", "launch", "state", "threads", "record_bytes", "stream_kind",
         "stream_call", "stream_argument", "scratch", "result", "report",
     ),
-    "row": ("check", "type", "at", "size", "low", "high", "mask", "want", "object", "call", "place", "expected"),
+    "row": ("check", "type", "spot", "low", "high", "object", "call", "extra"),
     "table": (*(f"plan{i}" for i in range(PLANS)), "slow", "owner", "spare", "type"),
     "site": ("references", "class", "vectorcall", "table", "owner", "grid"),
     "frame": ("x", "y", "z", "stream"),
