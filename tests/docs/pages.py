@@ -30,6 +30,7 @@ from typing import Any
 
 import tritium.dialects.all  # noqa: F401  (whatever a page names)
 from tritium.ir import OPS, PASSES, parse_module, verify
+from tritium.ir.passes import insertion
 from tritium.support.settings import GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -205,7 +206,7 @@ def environment(folder: Path) -> dict[str, str]:
 def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
     """Be in a folder, with a page's names as a module; what a page imports, defines and sets is forgotten afterwards."""
     before, paths, modules, ops = os.getcwd(), list(sys.path), dict(sys.modules), set(OPS)
-    passes = dict(PASSES._infos)
+    passes, inserted = dict(PASSES._infos), list(insertion._inserted)
     sys.modules[module.__name__] = module
     os.chdir(folder)
     sys.path.insert(0, str(folder))  # as at a prompt: files of the page can be imported
@@ -218,6 +219,8 @@ def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
         os.chdir(before)
         sys.path[:] = paths
         PASSES._infos = passes
+        insertion._inserted[:] = inserted
+        insertion._changed()
         for name in OPS.keys() - ops:
             if not OPS[name].__module__.startswith("tritium."):
                 del OPS[name]

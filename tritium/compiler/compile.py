@@ -31,6 +31,7 @@ __all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_h
 _why = LazyModule(".why", __package__)
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 _files = LazyModule(".stage_files", __package__)
+_plugins = LazyModule(".plugins", __package__)
 _stated = LazyModule(".stated_target", __package__)
 _trace = LazyModule(".trace", __package__)
 
@@ -85,6 +86,8 @@ def compile(
     CompilationError for kernels that are wrong, BackendError for code the target refuses, KeyError for unknown options,
     SourceError for a stage that the target does not have.
     """
+    if settings.compilation.plugins:
+        _plugins.load_plugins()
     if isinstance(src, (str, Path)):
         src = IRSource(src)
     backend = make_backend(_target_of(src) if target is None else target)
@@ -103,6 +106,8 @@ def compile(
         replaced = _files.Replacements(src, chosen, stages)
         replaced.tell()
         stage_key += replaced.key
+    if settings.insertions.value:
+        stage_key += _plugins.plugins_key()
     key = get_cache_key(src, backend, chosen, stage_key)
     trace = None
     if settings.compilation.trace is not None:

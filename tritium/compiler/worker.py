@@ -18,6 +18,7 @@ from ..ir import ParseError, parse_module
 from .backend import make_backend
 from .cache import Entry
 from .messages import describe_error, options_of, receive, send, settings_as
+from .plugins import load_plugins
 from .run_stages import CompileTimes, Lowering
 
 __all__ = ["answer", "main"]
@@ -43,6 +44,7 @@ def answer(job: Entry) -> Entry:
 
 
 def _compile(stated: dict[str, Any], text: str) -> Entry:
+    load_plugins()
     backend = make_backend(GPUTarget(*stated["target"]))
     stages: dict[str, Any] = {}
     backend.add_stages(stages, backend.parse_options(options_of(stated["options"])))

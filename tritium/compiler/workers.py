@@ -30,6 +30,7 @@ from ..support.lazy import LazyModule
 from .backend import make_backend
 from .cache import Entry
 from .messages import error_of, options_of, receive, send, stated_settings
+from .plugins import foreign_insertions
 from .run_stages import Lowering
 
 __all__ = ["CompilerPool", "shared_pool", "usable_cores"]
@@ -223,6 +224,8 @@ def _is_portable(work: Lowering) -> bool:
     backend, options = work.backend, work.options
     hooked = settings.runtime.add_stages_inspection_hook is not None
     if work.src.ext != "source" or work.replaced is not None or work.trace is not None or hooked:
+        return False
+    if settings.insertions.value and foreign_insertions():
         return False
     if type(backend).__module__.partition(".")[0] != _PACKAGE:
         return False

@@ -489,7 +489,8 @@ def _settings_key() -> Any:
     """The settings that change code, looked up again when a setting was assigned (see `refresh_knobs`)."""
     global _settings_memo
     if _settings_memo[0] != settings.generation.value:
-        _settings_memo = (settings.generation.value, tuple(sorted(settings.invalidating_environment().items())))
+        environment = sorted(settings.invalidating_environment().items())
+        _settings_memo = (settings.generation.value, (settings.insertions.value, *environment))
     return _settings_memo[1]
 
 

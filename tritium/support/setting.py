@@ -24,6 +24,7 @@ __all__ = [
     "Text",
     "environment",
     "generation",
+    "insertions",
     "propagation",
 ]
 
@@ -43,6 +44,7 @@ class _Generation:
 
 
 generation = _Generation()
+insertions = _Generation()  # how often passes of the user's were put into pipelines: 0 where there are none
 
 
 class _Propagation:

@@ -35,6 +35,7 @@ from .setting import (
     Size,
     Text,
     generation,
+    insertions,
 )
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "cache",
     "compilation",
     "generation",
+    "insertions",
     "invalidating_environment",
     "language",
     "nvidia",
@@ -208,6 +210,12 @@ class CompilationSettings(Group):
     dump_llvm = Flag(False, "LLVM_IR_ENABLE_DUMP", doc="print LLVM's IR before and after its passes", invalidates=True)
     time_llvm = Flag(False, "LLVM_ENABLE_TIMING", doc="print the time of LLVM's passes")
     disable_llvm_opt = Flag(False, "DISABLE_LLVM_OPT", doc="as optimization level 0", invalidates=True)
+    plugins = Text(
+        None,
+        "TRITIUM_PLUGINS",
+        doc="modules to import before compiling, with commas between: dialects, passes, functions of the language",
+        invalidates=True,
+    )
     instrumentation_mode = Text(
         "", "TRITON_INSTRUMENTATION_MODE", doc="which checks to build into kernels; none is there yet", invalidates=True
     )

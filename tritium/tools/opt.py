@@ -18,6 +18,7 @@ from typing import Any
 from .. import conversion as _conversion  # noqa: F401  (passes that read other dialects than they write)
 from .. import dialects as _dialects  # noqa: F401  (they register themselves)
 from .. import transforms as _transforms  # noqa: F401  (so do their passes)
+from ..compiler.plugins import load_plugins
 from ..ir import (
     PASSES,
     ParseError,
@@ -113,9 +114,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> OptOptions:
     """The options, after the files with passes of the user's own, whose names may be options too, were loaded."""
+    load_plugins()
     for i, argument in enumerate(arguments):
         name, equals, value = argument.lstrip("-").partition("=")
-        if argument.startswith("-") and name in ("load", "load-pass-plugin", "load-dialect-plugin"):
+        if argument.startswith("-") and name in ("load", "load-plugin", "load-pass-plugin", "load-dialect-plugin"):
             load_passes(value if equals else arguments[i + 1] if i + 1 < len(arguments) else "")
     return read_options(arguments)
 

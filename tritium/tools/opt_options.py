@@ -26,7 +26,8 @@ class OptOptions:
         "is an option too: -cse -canonicalize", "pass-pipeline", "p", kind="list", value="PASSES", group=_RUN,
     )  # fmt: skip
     load: list[str] = option(
-        "a Python file or module with passes and operations of your own", "load-pass-plugin", "load-dialect-plugin",
+        "a Python file or module with passes and operations of your own",
+        "load-plugin", "load-pass-plugin", "load-dialect-plugin",
         kind="list", value="FILE.py", group=_RUN,
     )  # fmt: skip
     run_reproducer: bool = option("run the passes that the file itself names at its end", group=_RUN)

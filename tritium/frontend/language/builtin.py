@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ...support.hashing import sha256
 from ..callee import SourceFunction
 from ..constexpr import unwrap
 from ..dtypes import dtype
@@ -27,6 +28,8 @@ __all__ = [
     "unwrap_sequence",
 ]
 
+_PACKAGE = __name__.partition(".")[0]
+
 F = TypeVar("F", bound=Callable[..., Any])
 BUILTIN = "__tritium_builtin__"
 
@@ -42,8 +45,20 @@ def builtin(fn: F) -> F:
 
     setattr(wrapper, BUILTIN, True)
     wrapper.__qualname__ = fn.__name__  # made by factories, several share a code object: the name tells them apart
-    wrapper.cache_key = f"{fn.__module__}.{fn.__name__}"  # type: ignore[attr-defined]
+    wrapper.cache_key = f"{fn.__module__}.{fn.__name__}{_version(fn)}"  # type: ignore[attr-defined]
     return wrapper  # type: ignore[return-value]
+
+
+def _version(fn: Callable[..., Any]) -> str:
+    """What changes with the code of a function that is not of this package: a hash of its file, or of its code."""
+    if fn.__module__.partition(".")[0] == _PACKAGE:
+        return ""
+    try:
+        with open(fn.__code__.co_filename, "rb") as f:
+            data = f.read()
+    except OSError:
+        data = fn.__code__.co_code
+    return f":{sha256(data).hexdigest()[:16]}"
 
 
 def outside_kernel(name: str) -> ValueError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...support import InternalError, OptionError, TritiumError, dataclasses
 from ...support.lazy import LazyModule
 from ...support.recording import current
-from ...support.settings import compilation
+from ...support.settings import compilation, insertions
 from ..operation import Operation
 from ..rewriter import Fuel, spending
 from .definition import Nest, Pass, Row, counting, rows_of, symbol_name, targets_of
@@ -27,6 +27,7 @@ Verifier = Callable[[Operation], None]
 
 _dump = LazyModule(".dump", __package__)
 _failures = LazyModule(".failures", __package__)
+_insertion = LazyModule(".insertion", __package__)
 _trace = LazyModule(".trace", __package__)
 
 _YES = ("1", "true", "on", "yes", "y")
@@ -147,9 +148,12 @@ def run_pipeline(
     """Run `pipeline` over `module` in place, then verify it, or after every pass if the settings say so.
 
     `PassError` when a pass raises anything but an error of the user's, or leaves IR that does not verify;
-    `PassInterrupted` after Ctrl-C. Without `settings`, the environment's count.
+    `PassInterrupted` after Ctrl-C. Without `settings`, the environment's count. Passes that somebody has inserted at
+    places of the stage run as well.
     """
     settings = settings or RunSettings.of_environment()
+    if insertions.value:
+        pipeline = _insertion.with_insertions(pipeline, stage)
     if settings.trace is None or current() is not None:
         return _Run(module, pipeline, stage, verifier, settings).all()
     with _trace.standing_alone(settings.trace, stage):

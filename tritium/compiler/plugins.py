@@ -1,0 +1,59 @@
+"""The plugins that the setting `compilation.plugins` names, imported before the first compile that has them set."""
+
+from __future__ import annotations
+
+import importlib
+
+from ..ir.passes.insertion import PluginError, insertions
+from ..ir.passes.registry import PASSES
+from ..support import TritiumError, settings
+
+__all__ = ["foreign_insertions", "load_plugins", "plugins_key"]
+
+_loaded: dict[str, str] = {}  # name in the setting -> name of the module
+
+
+def load_plugins(names: str | None = None) -> list[str]:
+    """Import what `names` (the setting where None) lists with commas; the modules' names. Each is imported once.
+
+    PluginError naming the plugin that cannot be imported, and why.
+    """
+    text = settings.compilation.plugins if names is None else names
+    wanted = [name for name in map(str.strip, (text or "").split(",")) if name]
+    for name in wanted:
+        if name not in _loaded:
+            _loaded[name] = _load(name)
+    return [_loaded[name] for name in wanted]
+
+
+def _load(name: str) -> str:
+    try:
+        module = importlib.import_module(name)
+        PASSES.add_module(module)
+        return module.__name__
+    except TritiumError as error:
+        raise PluginError(f"the plugin {name} cannot be used: {error}") from error
+    except Exception as error:
+        place = _line(error, name)
+        raise PluginError(f"the plugin {name} cannot be imported: {type(error).__name__}: {error}{place}") from error
+
+
+def _line(error: Exception, name: str) -> str:
+    """Where in a file of the plugin it happened."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == name.partition(".")[0]:
+            found = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return found
+
+
+def plugins_key() -> str:
+    """What passes of the user's do to compiles, as text for keys; empty where there are none."""
+    return "; ".join(i.key for i in insertions())
+
+
+def foreign_insertions() -> bool:
+    """Whether a pass is inserted that no plugin of the setting brings: other processes do not know it."""
+    mine = set(load_plugins())
+    return any(not any(i.by == m or i.by.startswith(f"{m}.") for m in mine) for i in insertions())
