@@ -16,6 +16,7 @@ from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects.ttg_maps import linear_layout_of
+from ...dialects.ttg_memory import MemDescType
 from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, Value
 from ...layout import LinearLayout
 from ...support import InternalError, Location, UnsupportedOperation
@@ -204,7 +205,14 @@ class FunctionContext(Emitter):
         """Give a value its parts: as many as `types_of` its type."""
         self.names[value] = list(parts)
 
-    bind_parts = bind
+    def bind_parts(self, value: Value, parts: Sequence[str]) -> None:
+        """Give its parts to what control flow carries. Of a buffer that is seen as a whole, by its type, it is known
+        that the view begins at 0, which a phi would hide: addresses are then combined from fewer registers."""
+        ty = value.type
+        if isinstance(ty, MemDescType) and ty.shape == ty.allocShape[-len(ty.shape) :]:
+            parts = [parts[0], *["0"] * len(ty.shape)]
+        self.bind(value, parts)
+
     types_of = staticmethod(types_of)
 
     def layout(self, value: Value) -> LinearLayout:

@@ -57,13 +57,15 @@ class Addresses:
         self.block_bit = block_bit
         columns = {"lane": access.lane, "warp": access.warp, "block": access.block}
         inside = (1 << block_bit) - 1 if block_bit is not None else -1
-        self.bits = extra[1]
+        known = extra[0].isdigit()
+        self.start = int(extra[0]) if known else 0  # one more constant: it need not be combined with the thread
+        self.bits = 0 if known else extra[1]
         offsets = {n: [(c & inside) * self.size for c in cs] for n, cs in columns.items()}
         for cs in offsets.values():
             for c in cs:
                 self.bits |= c
         self.thread = _image(e, offsets)
-        if extra[0] != "0":
+        if not known:
             self.thread = extra[0] if self.thread == "0" else e.op(f"xor i32 {self.thread}, {extra[0]}")
         self.block = "0"
         if block_bit is not None:
@@ -88,7 +90,7 @@ class Addresses:
 
     def at(self, constant: int) -> str:
         """The address of a move in this block's memory."""
-        offset = constant * self.size
+        offset = constant * self.size ^ self.start
         flipped = offset & self.bits
         rest = offset ^ flipped
         base = self._based(flipped)

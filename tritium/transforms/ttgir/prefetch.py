@@ -11,8 +11,9 @@
     %a_head = ttg.local_load %a0[0:16 along K]             before the loop
     %b_head = ttg.local_load %b0[0:16 along K]
     %d:… = scf.for … iter_args(…, %x = %a_head, %y = %b_head) {
-      %a1 = ttg.local_load %a_buf[16:32]; …                what is left of K, in steps of an instruction's length
+      %a1 = ttg.local_load %a_buf[16:32]; …                the rest of K, in steps of an instruction's length
       %r0 = tt.dot %x, %y, %acc                            runs while %a1 and %b1 are on their way
+      %a2 = ttg.local_load %a_buf[32:48]; …
       %r1 = tt.dot %a1, %b1, %r0; …
       %next_x = ttg.local_load %next_a[0:16]               for the iteration that follows
       %r = tt.dot %a3, %b3, %r2                            runs meanwhile
@@ -21,8 +22,8 @@
 
 Reading shared memory takes longer than an instruction of the tensor cores; without this, each iteration would begin by
 waiting. The product is cut along K into pieces as long as the operands' layout has neighbours for (8 `kWidth`), and
-all but the first piece are read while the one before is multiplied. The last product stands behind the reads for the
-next iteration, unless something before needs it.
+all but the first piece are read while the one before is multiplied: registers hold two of them at a time. The last
+product stands behind the reads for the next iteration, unless something before needs it.
 
 **When.** The loop has one product, by `mma.sync` (or AMD's MFMA), whose operands are read from shared memory, perhaps
 converted element by element on the way; and what is read in the next iteration is known at the end of this one: the
@@ -247,15 +248,16 @@ class _Rewriter:
         self.following = b.before
 
     def pieces(self, new: Any, mapping: dict[Any, Any], b: Builder) -> Any:
-        """The product of all pieces; the last operation."""
-        heads = [new.body.args[1 + i] for i in self.heads]
-        starts = range(self.piece, self.whole, self.piece)
-        rest = [[self.read(i, *self.current(new, mapping, i), at, b) for i in range(2)] for at in starts]
+        """The product of all pieces, each read while the one before is multiplied; the last operation."""
+        operands = [new.body.args[1 + i] for i in self.heads]
         total = mapping.get(self.dot.c, self.dot.c)
         made = None
-        for lhs, rhs in [heads, *rest]:
-            made = tt.Dot(lhs, rhs, total, self.dot.inputPrecision, self.dot.maxNumImpreciseAcc, loc=self.dot.loc)
+        for end in range(self.piece, self.whole + 1, self.piece):
+            last = end == self.whole
+            ahead = [] if last else [self.read(i, *self.current(new, mapping, i), end, b) for i in range(2)]
+            made = tt.Dot(*operands, total, self.dot.inputPrecision, self.dot.maxNumImpreciseAcc, loc=self.dot.loc)
             total = b.add(made)
+            operands = ahead
         total.hint = self.dot.d.hint
         return made
 

@@ -9,8 +9,8 @@ The order of a program is that in which its registers live; the assembler moves 
 
 1. rule *after the buffer*: a conversion waits for a buffer that is given up between it and its first user: its own
    scratch memory can then be there.
-2. rule *into the loop*: an operand of a product that is read in front of a loop and used in it once moves to its user:
-   shared memory holds it in between, registers do not.
+2. rule *into the loop*: an operand of a product that is read in front of a loop and used in it once moves to its user,
+   to one in each of several loops: shared memory holds it in between, registers do not.
 3. rule *store at once*: a tensor that goes to a buffer goes there as soon as it is made, unless each thread can make it
    again; so does a transpose, which costs nothing.
 4. rule *left before right*: of a product's operands from shared memory the left one is read first, which is the order
@@ -71,14 +71,21 @@ def _fills_registers(op: Any) -> bool:
 
 
 def _into_the_loop(op: Any) -> bool:
-    if not _fills_registers(op) or not op.result.has_one_use:
+    if not _fills_registers(op):
         return False
-    (user,) = op.result.users
-    if _loop_around(user) is _loop_around(op) or not may_change("reorder-instructions", op):
+    users = [user for user, _ in op.result.uses]
+    loops = [_loop_around(user) for user in users]
+    if not users or _loop_around(op) in loops or len(set(loops)) < len(loops):
         return False
-    if isinstance(op, ttg.LocalLoad) and _writes_until(op, user):
+    if isinstance(op, ttg.LocalLoad) and any(_writes_until(op, user) for user in users):
         return False
-    op.move_before(user)
+    if not may_change("reorder-instructions", op):
+        return False
+    for user in users[1:]:
+        copy = op.clone()
+        user.parent.insert_before(copy, user)
+        op.result.replace_uses_where(copy.results[0], lambda other, user=user: other is user)
+    op.move_before(users[0])
     return True
 
 

@@ -1,0 +1,57 @@
+"""Registers: kernels keep theirs in the configurations that Triton's tutorials and published attention run them with."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.backends.nvidia.texts import needs_ptxas
+from tests.example_kernels import cases
+from tests.gpu_compile.test_examples import build
+from tritium.backends.nvidia.assembler import PerformanceWarning
+
+pytestmark = needs_ptxas
+
+CASES = {case.name: case for case in cases()}
+TILE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K")
+ATTENTION = ("BLOCK_M", "BLOCK_N", "HEAD_DIM")
+
+#: The kernel, its tile, warps, stages, and the capabilities: what fills the registers of sm_80 is in shared memory of
+#: sm_90's products.
+CONFIGURATIONS = [
+    ("matmul-fp16-leaky_relu", dict(zip(TILE, (128, 256, 64))), 8, 3, (80, 90)),
+    ("matmul-fp16-leaky_relu", dict(zip(TILE, (64, 256, 32))), 4, 4, (80, 90)),
+    ("matmul-fp16-leaky_relu", dict(zip(TILE, (128, 128, 64))), 4, 3, (80, 90)),
+    ("matmul-fp16-leaky_relu", dict(zip(TILE, (128, 128, 32))), 4, 4, (80, 90)),
+    ("matmul-fp32", dict(zip(TILE, (128, 128, 32))), 4, 3, (80, 90)),
+    ("matmul-fp8e5", dict(zip(TILE, (128, 256, 128))), 8, 3, (90,)),
+    ("matmul-fp8e5", dict(zip(TILE, (64, 256, 128))), 4, 4, (90,)),
+    ("persistent_matmul-pointers", {"BLOCK_N": 256}, 8, 3, (80, 90)),
+    ("persistent_matmul-pointers", {}, 4, 3, (80, 90)),
+    ("attention-forward", dict(zip(ATTENTION, (128, 64, 64))), 4, 3, (80, 90)),
+    ("attention-forward", dict(zip(ATTENTION, (64, 64, 128))), 4, 2, (80, 90)),
+    ("attention-forward", dict(zip(ATTENTION, (128, 64, 128))), 8, 3, (80, 90)),
+]
+
+
+def pairs() -> list[Any]:
+    return [
+        pytest.param(name, tile, warps, stages, c, id=f"{name}-{'x'.join(map(str, tile.values()))}-{warps}-{c}")
+        for name, tile, warps, stages, capabilities in CONFIGURATIONS
+        for c in capabilities
+    ]
+
+
+@pytest.mark.parametrize(("name", "tile", "warps", "stages", "capability"), pairs())
+def test_no_register_is_kept_in_memory(
+    name: str, tile: dict[str, int], warps: int, stages: int, capability: int
+) -> None:
+    case = CASES[name]
+    options = {"num_warps": warps, "num_stages": stages}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PerformanceWarning)
+        kernel = build(replace(case, constants={**case.constants, **tile}, options=options), capability)
+    assert kernel.n_spills == kernel.metadata.stack_size == 0, kernel.n_regs
