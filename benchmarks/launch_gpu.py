@@ -5,7 +5,7 @@
 Every peer launches an empty kernel with the same parameters on one program, in bursts of 200 that fit into the
 driver's queue; peers take turns at every round, and the figure of each is the median over rounds of a burst's mean.
 `bare` is a loop in C around `cuLaunchKernel` with prepared arguments, the least that a launch can cost; `bare_ex` is
-the same around `cuLaunchKernelEx`. A C compiler (`cc`) is needed for them.
+the same around `cuLaunchKernelEx`, `bare_block` with all parameters as one block. A C compiler (`cc`) is needed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import json
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,18 @@ double bare(plain launch, void *function, unsigned threads, void *stream, void *
   double start = now();
   for (int i = 0; i < count; i++)
     if (launch(function, 1, 1, 1, threads, 1, 1, 0, stream, arguments, NULL)) return -1;
+  return (now() - start) / count;
+}
+
+// the parameters as one block, which is how ours pass them
+double bare_block(extended launch, void *function, unsigned threads, void *stream, void **block, int count) {
+  double start = now();
+  for (int i = 0; i < count; i++) {
+    config c = {{1, 1, 1}, {threads, 1, 1}, 0, stream, NULL, 0};
+    size_t size = (size_t)block[1];
+    void *extra[] = {(void *)1, block[0], (void *)2, &size, 0};
+    if (launch(&c, function, NULL, extra)) return -1;
+  }
   return (now() - start) / count;
 }
 
@@ -137,12 +150,18 @@ class Bare:
         table = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         function, threads = ctypes.c_void_p(kernel.function), 32 * kernel.metadata.num_warps
         found: dict[str, Callable[[], float]] = {}
-        for name, symbol in (("bare", "cuLaunchKernel"), ("bare_ex", "cuLaunchKernelEx")):
+        codes = "".join("Q" if isinstance(v, ctypes.c_uint64) else "i" for v in values)
+        data = struct.pack(f"@{codes}", *(v.value for v in values))  # as C lays them out
+        block = (ctypes.c_void_p * 2)(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value, len(data))
+        rows = (("bare", "", table), ("bare_ex", "Ex", table), ("bare_block", "Ex", block))
+        for name, suffix, given in rows:
             run = getattr(self.code, name)
             run.restype = ctypes.c_double
-            call = ctypes.cast(getattr(self.driver, symbol), ctypes.c_void_p)
-            keep = (values, table)
-            found[name] = lambda run=run, call=call, keep=keep: run(call, function, threads, None, keep[1], BURST)
+            call = ctypes.cast(getattr(self.driver, f"cuLaunchKernel{suffix}"), ctypes.c_void_p)
+            keep = (values, table, data)
+            found[name] = lambda run=run, call=call, given=given, keep=keep: run(
+                call, function, threads, None, given, BURST
+            )
         launch = self.driver.cuLaunchKernel
         launch.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3]
         stream = torch.cuda.current_stream
