@@ -5,7 +5,8 @@
 Warm: one process each, which compile every kernel by turns, from its source, without a cache; the least of the rounds.
 Cold: a process a compile (`gpu_compile_worker.py`), from the start of the interpreter to the CUBIN, with no kernel in
 the cache. Kernels are those of `examples/`, as both compile them; what one of the two cannot compile is listed, and in
-no mean. Large: products and attention of `examples/` with the tiles that are fast on such a GPU, warm.
+no mean. Large: products and attention of `examples/` with the tiles that are fast on such a GPU, warm. What each stage
+took, as both tell their compilation listener, stands behind it: ours / Triton's, and the sums over all kernels below.
 """
 
 from __future__ import annotations
@@ -143,9 +144,10 @@ def measure(compilers: list[Compiler], case: dict[str, Any], how: str, rounds: i
 def table(compilers: list[Compiler], cases: list[dict[str, Any]], how: str, rounds: int) -> float:
     """Measure and print a line a kernel; the geometric mean of the ratios."""
     print(f"\n{how}: compile to CUBIN for {TARGET[0]}:{TARGET[1]}, ms (the least of {rounds})\n")
-    print(f"| {'kernel':<48} | {'ours':>7} | {'Triton':>7} | {'ratio':>5} | stages of ours |")
+    print(f"| {'kernel':<48} | {'ours':>7} | {'Triton':>7} | {'ratio':>5} | stages |")
     print(f"|{'-' * 50}|{'-' * 8}:|{'-' * 8}:|{'-' * 6}:|---|")
     ratios = []
+    sums: dict[str, list[float]] = {}
     for case in cases:
         found = measure(compilers, case, how, rounds)
         failed = [f"{package}: {reply['error']}" for package, reply in found.items() if "error" in reply]
@@ -154,10 +156,28 @@ def table(compilers: list[Compiler], cases: list[dict[str, Any]], how: str, roun
             continue
         ours, theirs = (found[package]["seconds"] for package in ("tritium", "triton"))
         ratios.append(ours / theirs)
-        stages = ", ".join(f"{name} {ms:.1f}" for name, ms in found["tritium"]["stages"].items())
+        stages = ", ".join(f"{name} {a:.1f} / {b:.1f}" for name, (a, b) in _pairs(found, sums).items())
         numbers = f"{ours * 1e3:7.1f} | {theirs * 1e3:7.1f} | {ours / theirs:5.2f}"
         print(f"| {case['name']:<48} | {numbers} | {stages} |", flush=True)
+    _print_sums(sums)
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+
+def _pairs(found: dict[str, dict[str, Any]], sums: dict[str, list[float]]) -> dict[str, tuple[float, float]]:
+    """Milliseconds of each stage, ours and Triton's, which are added to the sums."""
+    ours, theirs = (found[package]["stages"] for package in ("tritium", "triton"))
+    pairs = {name: (ours[name], theirs.get(name, math.nan)) for name in ours}
+    for name, pair in pairs.items():
+        sums[name] = [a + b for a, b in zip(sums.get(name, (0.0, 0.0)), pair)]
+    return pairs
+
+
+def _print_sums(sums: dict[str, list[float]]) -> None:
+    """A line a stage: milliseconds of all kernels."""
+    print(f"\n| {'stage':<8} | {'ours':>8} | {'Triton':>8} | {'ratio':>5} |")
+    print(f"|{'-' * 10}|{'-' * 9}:|{'-' * 9}:|{'-' * 6}:|")
+    for name, (ours, theirs) in sums.items():
+        print(f"| {name:<8} | {ours:8.1f} | {theirs:8.1f} | {ours / theirs if theirs else math.nan:5.2f} |")
 
 
 def main() -> int:

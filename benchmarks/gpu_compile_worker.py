@@ -36,13 +36,20 @@ def compile_case(package: str, case: dict[str, Any]) -> dict[str, Any]:
     types = {n: "constexpr" if n in case["constants"] else case["signature"][n] for n in names}
     attrs = {(names.index(n),): [["tt.divisibility", d]] for n, d in case["divisible"].items()}
     source = compiler.ASTSource(fn, types, constexprs=case["constants"], attrs=attrs)
+    told: dict[str, Any] = {}
+    importlib.import_module(f"{package}.knobs").compilation.listener = lambda **arguments: told.update(arguments)
     start = time.perf_counter()
     kernel = compiler.compile(source, target=target, options=case["options"])
     seconds = time.perf_counter() - start
     if not kernel.asm["cubin"][:4] == b"\x7fELF":
         raise RuntimeError("no CUBIN came out")
-    stages = dict(getattr(kernel, "times", None) or {})
-    return {"seconds": seconds, "stages": stages, "registers": getattr(kernel.metadata, "n_regs", None)}
+    times = told["times"]
+    stages = {"source": times.ir_initialization, **dict(times.lowering_stages), "stored": times.store_results}
+    return {
+        "seconds": seconds,
+        "stages": {name: us / 1e3 for name, us in stages.items()},
+        "registers": getattr(kernel.metadata, "n_regs", None),
+    }
 
 
 def main(package: str) -> None:

@@ -124,7 +124,7 @@ def allocate(func: Operation, sizes: dict[str, int]) -> Allocation:
             lives[op] = lives[op].join(life) if op in lives else life
     for op, life in lives.items():
         buffers[op].life = order.extended(life, order.begin[op])
-    return Allocation(buffers, values, _place(list(buffers.values()), order.meet))
+    return Allocation(buffers, values, _place(list(buffers.values()), order.meet, not order.apart))
 
 
 def allocated(func: Operation, sizes: dict[str, int]) -> Allocation:
@@ -164,14 +164,14 @@ _ORDERS: Sequence[Key] = (
 Meet = Callable[[Interval, Interval], bool]
 
 
-def _place(buffers: list[Buffer], meet: Meet = Interval.meets) -> int:
-    """Give every buffer its offset; the bytes needed in all."""
+def _place(buffers: list[Buffer], meet: Meet = Interval.meets, by_time: bool = True) -> int:
+    """Give every buffer its offset; the bytes needed in all. `by_time` says that only lives that overlap `meet`."""
     best: tuple[int, list[int]] | None = None
     for key in _ORDERS:
-        placed: list[Buffer] = []
+        placed = _Placed(buffers if by_time else [], meet)
         for buffer in sorted(buffers, key=key):
-            buffer.offset = _lowest(buffer, placed, meet)
-            placed.append(buffer)
+            buffer.offset = _lowest(buffer, placed.meeting(buffer))
+            placed.add(buffer)
         size = max((b.end for b in buffers), default=0)
         if best is None or size < best[0]:
             best = size, [b.offset for b in buffers]
@@ -181,10 +181,50 @@ def _place(buffers: list[Buffer], meet: Meet = Interval.meets) -> int:
     return best[0]
 
 
-def _lowest(buffer: Buffer, placed: Iterable[Buffer], meet: Meet) -> int:
-    """The lowest aligned offset at which no other buffer stands that is needed at the same time."""
+class _Placed:
+    """Buffers that have their offsets, found by when they are needed.
+
+    The time that `buffers` are needed is cut into as many pieces as there are buffers. What is needed in a few of them
+    stands in a list for each; what is needed for longer is looked at for every buffer.
+    """
+
+    FEW = 16
+
+    def __init__(self, buffers: Sequence[Buffer], meet: Meet) -> None:
+        self.meet = meet
+        self.long: list[Buffer] = []
+        self.short: dict[int, list[Buffer]] = {}
+        self.width = 0  # of a piece; 0: there are none
+        if buffers:
+            first, last = min(b.life.first for b in buffers), max(b.life.last for b in buffers)
+            self.width = max(1, (last - first + 1) // len(buffers))
+
+    def _pieces(self, buffer: Buffer) -> range | None:
+        if not self.width:
+            return None
+        pieces = range(buffer.life.first // self.width, buffer.life.last // self.width + 1)
+        return pieces if len(pieces) <= self.FEW else None
+
+    def add(self, buffer: Buffer) -> None:
+        """One more has its offset."""
+        pieces = self._pieces(buffer)
+        if pieces is None:
+            self.long.append(buffer)
+        for piece in pieces or ():
+            self.short.setdefault(piece, []).append(buffer)
+
+    def meeting(self, buffer: Buffer) -> list[Buffer]:
+        """Those that are needed at one time with another."""
+        pieces = self._pieces(buffer)
+        lists = self.short.values() if pieces is None else [self.short.get(piece, ()) for piece in pieces]
+        candidates = {id(b): b for some in (self.long, *lists) for b in some}
+        return [b for b in candidates.values() if self.meet(b.life, buffer.life)]
+
+
+def _lowest(buffer: Buffer, others: Iterable[Buffer]) -> int:
+    """The lowest aligned offset at which none of those stands that are needed at the same time."""
     at = 0
-    for other in sorted((b for b in placed if meet(b.life, buffer.life)), key=lambda b: b.offset):
+    for other in sorted(others, key=lambda b: b.offset):
         if other.offset >= at + buffer.size:
             break
         at = max(at, -(-other.end // buffer.alignment) * buffer.alignment)

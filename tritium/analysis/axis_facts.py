@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import gcd
 from typing import Any
 
@@ -87,6 +88,7 @@ class AxisInfo:
         return AxisInfo(contiguity, divisibility, constancy, constant, nonnegative, shifted)
 
 
+@lru_cache(4096)
 def unknown(ty: Type) -> AxisInfo:
     """Nothing is known of a value of this type, but that an axis of one element is constant."""
     ones = [1] * rank_of(ty)

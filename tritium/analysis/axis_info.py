@@ -41,6 +41,7 @@ from .axis_rules import RULES
 __all__ = ["ANY_DIVISOR", "AxisInfo", "AxisInfoAnalysis"]
 
 _HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
+_NO_HINTS = [None, None, None]
 
 
 class AxisInfoAnalysis:
@@ -48,19 +49,15 @@ class AxisInfoAnalysis:
 
     def __init__(self, func: Operation) -> None:
         self.infos: dict[Value, AxisInfo] = {}
-        self.changed = False
+        self.flowed = False  # whether a branch has changed what is known of a block's arguments
         for region in func.regions:
             for block in region.blocks[:1]:
                 given = func.attributes.get("arg_attrs") if isinstance(func, tt.Func) else None
                 hints = given.elements if isinstance(given, ArrayAttr) else ()
                 for i, argument in enumerate(block.args):
                     self.infos[argument] = _hinted(unknown(argument.type), hints[i] if i < len(hints) else None)
-        while True:
-            self.changed = False
-            for region in func.regions:
-                self._region(region)
-            if not self.changed:
-                break
+        for region in func.regions:
+            self._region(region)
 
     def of(self, value: Value) -> AxisInfo:
         """The facts about a value."""
@@ -74,23 +71,42 @@ class AxisInfoAnalysis:
 
     # -- going through a function ---------------------------------------------------------------------------------
 
+    # In the order of the program, and again only what comes after a change: a loop whose body gives what it takes less
+    # than was known of it, and blocks that branch backwards.
+
     def _set(self, value: Value, info: AxisInfo | None) -> None:
-        if info is not None and self.infos.get(value) != info:
+        if info is not None:
             self.infos[value] = info
-            self.changed = True
 
-    def _join(self, value: Value, info: AxisInfo | None) -> None:
+    def _join(self, value: Value, info: AxisInfo | None) -> bool:
+        """Only what both say is known of a value then; whether that is another thing than before."""
         old = self.infos.get(value)
-        self._set(value, info if old is None or info is None else old.join(info))
+        if info is None or info is old:
+            return False
+        new = info if old is None else old.join(info)
+        if new == old:
+            return False
+        self.infos[value] = new
+        return True
 
-    def _join_all(self, values: Iterable[Value], sources: Iterable[Value]) -> None:
+    def _join_all(self, values: Iterable[Value], sources: Iterable[Value]) -> bool:
+        changed = False
         for value, source in zip(values, sources):
-            self._join(value, self.infos.get(source))
+            changed |= self._join(value, self.infos.get(source))
+        return changed
 
     def _region(self, region: Any) -> None:
-        for block in region.blocks:
-            for op in block:
+        if len(region.blocks) == 1:
+            for op in region.blocks[0]:
                 self._operation(op)
+            return
+        outer, self.flowed = self.flowed, True
+        while self.flowed:
+            self.flowed = False
+            for block in region.blocks:
+                for op in block:
+                    self._operation(op)
+        self.flowed = outer
 
     def _operation(self, op: Operation) -> None:
         flow = _FLOW.get(op.__class__)
@@ -123,7 +139,8 @@ class AxisInfoAnalysis:
             self._join(body.args[0], AxisInfo([1], divisibility, [1], None, rises, low.shifted or step.shifted))
         self._join_all(body.args[1:], op.init_args)
         self._region(op.regions[0])
-        self._join_all(body.args[1:], body.last.operands)
+        while self._join_all(body.args[1:], body.last.operands):
+            self._region(op.regions[0])
         self._join_all(op.results, op.init_args)
         self._join_all(op.results, body.last.operands)
 
@@ -136,11 +153,13 @@ class AxisInfoAnalysis:
     def _while(self, op: Any) -> None:
         before, after = op.before_block, op.after_block
         self._join_all(before.args, op.inits)
-        self._region(op.regions[0])
-        self._join_all(after.args, before.last.args)
-        self._join_all(op.results, before.last.args)
-        self._region(op.regions[1])
-        self._join_all(before.args, after.last.operands)
+        flowed = True
+        while flowed:
+            self._region(op.regions[0])
+            self._join_all(after.args, before.last.args)
+            self._join_all(op.results, before.last.args)
+            self._region(op.regions[1])
+            flowed = self._join_all(before.args, after.last.operands)
 
     def _partitions(self, op: Any) -> None:
         for region in op.regions:
@@ -158,11 +177,11 @@ class AxisInfoAnalysis:
         """Nothing is said: whatever holds of what it is joined with holds of both."""
 
     def _branch(self, op: Any) -> None:
-        self._join_all(op.dest.args, op.dest_operands)
+        self.flowed |= self._join_all(op.dest.args, op.dest_operands)
 
     def _conditional_branch(self, op: Any) -> None:
-        self._join_all(op.true_dest.args, op.true_operands)
-        self._join_all(op.false_dest.args, op.false_operands)
+        self.flowed |= self._join_all(op.true_dest.args, op.true_operands)
+        self.flowed |= self._join_all(op.false_dest.args, op.false_operands)
 
 
 _FLOW: dict[type, Callable[[AxisInfoAnalysis, Any], None]] = {
@@ -189,7 +208,12 @@ def _hint(attribute: Any, rank: int) -> tuple[int, ...] | None:
 
 def _hinted(info: AxisInfo, attributes: Any) -> AxisInfo:
     """The facts, made stronger by what the program says of them."""
-    given = [_hint(attributes.get(name), info.rank) if attributes else None for name in _HINTS]
+    if not attributes:
+        return info
+    hints = [attributes.get(name) for name in _HINTS]
+    if hints == _NO_HINTS:
+        return info
+    given = [_hint(attribute, info.rank) for attribute in hints]
     if not any(given):
         return info
     parts = []

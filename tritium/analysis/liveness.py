@@ -89,6 +89,11 @@ class Order:
         """From the first operation of a region to the last."""
         return Interval(self.begin[region.blocks[0].first], self.end[region.blocks[-1].last])  # type: ignore[index]
 
+    @property
+    def apart(self) -> bool:
+        """Whether some operations run at the same time though their numbers are apart."""
+        return bool(self._whole)
+
     def meet(self, a: Interval, b: Interval) -> bool:
         """Whether two are needed at one time."""
         return a.meets(b) or any(

@@ -9,6 +9,7 @@ compiled in a process of its own: `run_isolated` starts one, and the module it n
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import re
@@ -30,6 +31,7 @@ __all__ = [
     "dump",
     "gpu_library",
     "library",
+    "load_gpu_library_beside",
     "owning",
     "read",
     "run_isolated",
@@ -71,6 +73,20 @@ def library() -> Any:
 def gpu_library() -> Any:
     """The part of it that code for GPUs needs (about 10 ms; see `llvm_calls`)."""
     return _made.get("calls") or _start("calls", _calls.load)
+
+
+def load_gpu_library_beside() -> None:
+    """Begin loading it in a thread, in which Python waits for the dynamic linker, if it is not there yet.
+
+    `gpu_library` waits for the thread, and repeats what went wrong there.
+    """
+    if "calls" not in _made:
+        threading.Thread(target=_load_quietly, name="tritium-llvm", daemon=True).start()
+
+
+def _load_quietly() -> None:
+    with contextlib.suppress(Exception):
+        gpu_library()
 
 
 def _start(kind: str, load: Callable[[], Any]) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import BaseBackend
 from ..support import OptionError, settings
+from ..support.collection import paused
 from ..support.dataclasses import asdict
 from ..support.lazy import LazyModule
 from ..support.progress import shown
@@ -34,29 +33,6 @@ _files = LazyModule(".stage_files", __package__)
 _plugins = LazyModule(".plugins", __package__)
 _stated = LazyModule(".stated_target", __package__)
 _trace = LazyModule(".trace", __package__)
-
-
-_gc_lock = threading.Lock()
-_gc_users = 0
-_gc_was_on = False
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """No garbage collection meanwhile: IR is full of cycles that live as long as the compile (30-50 % of its time)."""
-    global _gc_users, _gc_was_on
-    with _gc_lock:
-        if _gc_users == 0:
-            _gc_was_on = gc.isenabled()
-            gc.disable()
-        _gc_users += 1
-    try:
-        yield
-    finally:
-        with _gc_lock:
-            _gc_users -= 1
-            if _gc_users == 0 and _gc_was_on:
-                gc.enable()
 
 
 def default_target() -> Any:
@@ -208,7 +184,7 @@ def _compile(
     }
     work = Lowering(src, backend, stages, options, metadata, times, replaced, trace)
     watched = shown(lambda: f"compiling {src.name}: {times.running}")
-    with _without_collection(), watched, trace.running() if trace is not None else nullcontext():
+    with paused(), watched, trace.running() if trace is not None else nullcontext():
         texts = work.begin() if elsewhere is None else elsewhere.begin(work)
         texts.update(work.run() if elsewhere is None else elsewhere.run(work))
     start = time.perf_counter_ns()

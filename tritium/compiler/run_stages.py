@@ -10,8 +10,10 @@ from typing import Any
 from ..backends.compiler import BaseBackend
 from ..backends.errors import ToolMissing
 from ..support import settings
+from ..support.collection import imports_stay
 from ..support.dataclasses import dataclass, field
 from ..support.lazy import LazyModule
+from .growth import check_size
 
 __all__ = ["CompileTimes", "Lowering", "dump_rest"]
 
@@ -67,13 +69,15 @@ class Lowering:
         """The text of the source's own stage."""
         times, src, trace = self.times, self.src, self.trace
         start = time.perf_counter_ns()
-        src.prepare()
+        with imports_stay():
+            src.prepare()
         times.imports = (time.perf_counter_ns() - start) // 1000
         times.running = src.ext
         if trace is not None:
             trace.begin_stage(src.ext, self.metadata)
         start = time.perf_counter_ns()
         self.value = src.make_ir(self.backend.target, self.options)
+        check_size(src.ext, self.value)
         self.text = self.backend.text_of(self.value)
         times.ir_initialization = (time.perf_counter_ns() - start) // 1000
         if trace is not None:
@@ -84,7 +88,8 @@ class Lowering:
         """The text (or bytes) of every stage behind it that is not made on demand."""
         src, backend, metadata, times, trace = self.src, self.backend, self.metadata, self.times, self.trace
         start = time.perf_counter_ns()
-        backend.prepare()
+        with imports_stay():
+            backend.prepare()
         times.imports += (time.perf_counter_ns() - start) // 1000
         results, texts = {src.ext: self.value}, {}
         for name, stage in rows_behind(self.stages, src.ext):
@@ -98,6 +103,7 @@ class Lowering:
             value = value if edited is None else edited
             if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
                 value = _files.with_text_locations(src, name, value)
+            check_size(name, value)
             results[name] = value
             texts[name] = backend.text_of(value)
             times.lowering_stages.append((name, (time.perf_counter_ns() - start) // 1000))

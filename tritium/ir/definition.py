@@ -19,7 +19,7 @@ import functools
 import sys
 from collections.abc import Callable
 from types import CodeType
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..support import UNKNOWN, InternalError, Location
 from .attributes import (
@@ -100,11 +100,18 @@ class Field:
         self.index = 0
         self.optional = arity != "1"
 
-    def named(self, name: str, optional: bool) -> Field:
-        """A copy that belongs to the field `name` of an op."""
-        f = Field(self.kind, self.arity, self.encode, self.decode, self.enum, self.form, self.has_none)
-        f.name, f.optional = name, optional or self.optional
-        return f
+    def named(self, name: str, optional: bool, index: int) -> Field:
+        """The one that is the field `name` of an op, in that place of its group; ops with such a field share it."""
+        key = (self, name, optional, index)
+        found = _named.get(key)
+        if found is None:
+            found = Field(self.kind, self.arity, self.encode, self.decode, self.enum, self.form, self.has_none)
+            found.name, found.optional, found.index = name, optional or self.optional, index
+            _named[key] = found
+        return found
+
+
+_named: dict[tuple[Field, str, bool, int], Field] = {}
 
 
 def _value_of(attr: Any) -> Any:
@@ -213,48 +220,60 @@ class OpMeta(type):
 def _collect_fields(cls: Any, namespace: dict[str, Any]) -> None:
     scope = sys.modules[cls.__module__].__dict__
     fields: list[Field] = []
+    groups: dict[str, list[Field]] = {"operand": [], "result": [], "region": [], "successor": [], "attribute": []}
     for name, annotation in namespace.get("__annotations__", {}).items():
         kind = scope.get(annotation)  # most are a name
         if kind is None:
             kind = eval(annotation, scope) if isinstance(annotation, str) else annotation
-        meta = [kind] if isinstance(kind, Field) else [a for a in get_args(kind) if isinstance(a, Field)]
-        if meta:
-            fields.append(meta[0].named(name, name in cls._defaults))
+        for meta in (kind,) if isinstance(kind, Field) else getattr(kind, "__metadata__", ()):
+            if isinstance(meta, Field):
+                group = groups[meta.kind]
+                f = meta.named(name, name in cls._defaults, 0 if meta.kind == "attribute" else len(group))
+                fields.append(f)
+                group.append(f)
+                break
     cls.fields = fields
-    cls.operand_fields = _numbered(fields, "operand")
-    cls.result_fields = _numbered(fields, "result")
-    cls.region_fields = _numbered(fields, "region")
-    cls.successor_fields = _numbered(fields, "successor")
-    cls.attribute_fields = {f.name: f for f in fields if f.kind == "attribute"}
-    cls.segmented = sum(f.arity != "1" for f in cls.operand_fields) > 1
-    cls.segmented_results = sum(f.arity != "1" for f in cls.result_fields) > 1
+    cls.operand_fields, cls.result_fields = groups["operand"], groups["result"]
+    cls.region_fields, cls.successor_fields = groups["region"], groups["successor"]
+    cls.attribute_fields = {f.name: f for f in groups["attribute"]}
+    cls.segmented = _variable(cls.operand_fields) > 1
+    cls.segmented_results = _variable(cls.result_fields) > 1
     if len(cls.result_fields) > 1:
         cls.traits |= NAMED_RESULTS
     for f in fields:
-        setattr(cls, f.name, property(_accessor(cls, f), doc=f"{f.kind} `{f.name}`"))
+        setattr(cls, f.name, _property(cls, f, groups[f.kind]))
 
 
-def _numbered(fields: list[Field], kind: str) -> list[Field]:
-    chosen = [f for f in fields if f.kind == kind]
-    for i, f in enumerate(chosen):
-        f.index = i
-    return chosen
+def _variable(fields: list[Field]) -> int:
+    """How many groups have no fixed size."""
+    return len([f for f in fields if f.arity != "1"]) if fields else 0
 
 
-def _accessor(cls: Any, f: Field) -> Callable[[Any], Any]:
+_SLOTS = {"operand": "operands", "result": "results", "region": "regions"}
+
+
+def _property(cls: Any, f: Field, group: list[Field]) -> property:
+    """What a field is read by. Ops share it where all in front of it is fixed: it is an element of a list then."""
+    slot = _SLOTS.get(f.kind)
+    if slot is not None and f.arity == "1" and not _variable(group[: f.index]):
+        return _fixed(slot, f.index)
+    return property(_accessor(cls, f, group, slot), doc=f"{f.kind} `{f.name}`")
+
+
+@functools.cache
+def _fixed(slot: str, index: int) -> property:
+    return property(_fixed_accessor(slot, index), doc=f"number {index} of the {slot}")
+
+
+def _accessor(cls: Any, f: Field, group: list[Field], slot: str | None) -> Callable[[Any], Any]:
     if f.kind == "attribute":
         return _attribute_accessor(f, cls._defaults.get(f.name))
-    if f.kind == "successor":
-        index = f.index
-        return (lambda op: op.successors[index]) if f.arity == "1" else lambda op: op.successors[index:]
-    group = {"operand": cls.operand_fields, "result": cls.result_fields, "region": cls.region_fields}[f.kind]
-    slot = {"operand": "operands", "result": "results", "region": "regions"}[f.kind]
     index, after = f.index, len(group) - f.index - 1
-    if all(g.arity == "1" for g in group[: index + 1]):
-        return _fixed_accessor(slot, index)
+    if slot is None:
+        return (lambda op: op.successors[index]) if f.arity == "1" else lambda op: op.successors[index:]
     if (f.kind == "operand" and cls.segmented) or (f.kind == "result" and cls.segmented_results):
         return _segment_accessor(f)
-    if all(g.arity == "1" for g in group[index + 1 :]) and f.arity == "1":
+    if f.arity == "1":
         return lambda op: getattr(op, slot)[-after - 1]
     if f.arity == "?":
         return lambda op: next(iter(getattr(op, slot)[index : len(getattr(op, slot)) - after]), None)

@@ -242,12 +242,14 @@ class Operation:
 
     def is_before(self, other: Operation) -> bool:
         """True when this comes before `other` in the block both are in."""
-        op: Operation | None = self.next
-        while op is not None:
-            if op is other:
-                return True
-            op = op.next
-        return False
+        if self is other or self.parent is not other.parent:
+            return False
+        ahead, behind = self.next, other.next  # in turns: whichever comes to the other or to the end tells
+        while ahead is not other and behind is not None:
+            if ahead is None or behind is self:
+                return False
+            ahead, behind = ahead.next, behind.next
+        return True
 
     def replace_with(self, values: Iterable[Value]) -> None:
         """Replace all results by `values`, then erase."""

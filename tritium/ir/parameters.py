@@ -291,8 +291,18 @@ class _Meta(type):
         c.parameters = [p for base in reversed(cls.__mro__) for p in base.__dict__.get("_own", ())]
         c.ordered = sorted(c.parameters, key=lambda p: p.optional)
         c.name, c.form = name, form
-        c.__new__ = _constructor(c)
+        c.__new__ = _first_constructor(c)
         c.registry[name] = c.parse
+
+
+def _first_constructor(cls: Any) -> Any:
+    """A `__new__` that puts the one written for the class in its place: of many classes there is never an instance."""
+
+    def __new__(made: Any, *args: Any, **kwargs: Any) -> Any:
+        cls.__new__ = _constructor(cls)
+        return cls.__new__(made, *args, **kwargs)
+
+    return __new__
 
 
 def _constructor(cls: Any) -> Any:

@@ -3,8 +3,12 @@
 Every name of `triton.language` is here; what is not supported yet says so when a kernel uses it.
 """
 
-# ruff: noqa: F405
+# ruff: noqa: E402, F405
 from typing import TYPE_CHECKING
+
+from ..support.lazy import lazy_attributes, load
+
+load(".core", __package__)  # first, with what it imports: nearly all of the frontend
 
 from ..frontend.aggregate_types import *
 from ..frontend.aggregates import aggregate_replace
@@ -15,7 +19,6 @@ from ..frontend.language.device import unsupported
 from ..frontend.language.mathematics import *
 from ..frontend.language.standard import *
 from ..frontend.language.standard import bitonic_merge
-from ..support.lazy import lazy_attributes
 from . import core
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +28,7 @@ from .stream import stream_handle
 
 __all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "jit", "reinterpret"]
 
+_difflib = LazyModule("difflib")
 _interpreted = LazyModule(".interpreted", __package__)
 
 T = TypeVar("T")
@@ -455,7 +455,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         )
 
     def _complain_unknown(self, name: str, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(name, [*self.arg_names, *known], 1)
+        near = _difflib.get_close_matches(name, [*self.arg_names, *known], 1)
         hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
         raise UnknownOptionError(
             f"{self.__name__}: {name!r} is neither a parameter of the kernel nor an option{hint}"  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from .diagnostics import Diagnostic
 from .errors import (
     InternalError,
     OptionError,
+    TooManyOperations,
     TritiumError,
     UnknownOptionError,
     UnsupportedOperation,
@@ -22,6 +23,7 @@ __all__ = [
     "Location",
     "NameLoc",
     "OptionError",
+    "TooManyOperations",
     "TritiumError",
     "UnknownOptionError",
     "UnsupportedOperation",

@@ -12,6 +12,7 @@ __all__ = [
     "InternalError",
     "OptionError",
     "TritiumError",
+    "TooManyOperations",
     "UnknownOptionError",
     "UnsupportedOperation",
     "UnsupportedStage",
@@ -49,6 +50,13 @@ class UnsupportedOperation(TritiumError):
         if at is not None:
             text = Diagnostic(text, at.file, at.line, at.column, linecache.getlines(at.file)).render()
         super().__init__(text)
+
+
+class TooManyOperations(UnsupportedOperation):
+    """A kernel has grown past the setting `compilation.max_operations`; `op` is what made it grow, or most of it."""
+
+    def __init__(self, op: Any, why: str) -> None:
+        super().__init__(op, f"{why}; the setting compilation.max_operations (TRITIUM_MAX_OPERATIONS) says how many")
 
 
 class UnsupportedStage(UnsupportedOperation):

@@ -7,10 +7,26 @@ import off; where it points to still has to be a room below.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LazyModule", "lazy_attributes", "loaded"]
+from .collection import paused
+
+__all__ = ["LazyModule", "lazy_attributes", "load", "loaded"]
+
+
+def load(name: str, package: str | None = None) -> Any:
+    """`importlib.import_module`, in which no garbage is collected: modules stay.
+
+    >>> load("math").__name__
+    'math'
+    """
+    found = sys.modules.get(_absolute(name, package or ""))
+    if found is not None and not getattr(found.__spec__, "_initializing", False):
+        return found
+    with paused(stays=True):
+        return importlib.import_module(name, package)
 
 
 class LazyModule:
@@ -27,7 +43,7 @@ class LazyModule:
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("__"):
             raise AttributeError(attribute)
-        value = getattr(importlib.import_module(self._name, self._package), attribute)
+        value = getattr(load(self._name, self._package), attribute)
         setattr(self, attribute, value)
         return value
 
@@ -38,7 +54,13 @@ def loaded(module: LazyModule) -> Any:
     >>> loaded(LazyModule("math")).__name__
     'math'
     """
-    return importlib.import_module(module._name, module._package)
+    return load(module._name, module._package)
+
+
+def _absolute(name: str, package: str) -> str:
+    """A module's full name, of one that may be relative to `package`."""
+    level = len(name) - len(name.lstrip("."))
+    return f"{package.rsplit('.', level - 1)[0]}.{name[level:]}" if level else name
 
 
 def lazy_attributes(package: str, where: dict[str, str], namespace: dict[str, Any]) -> Callable[[str], Any]:
@@ -52,7 +74,7 @@ def lazy_attributes(package: str, where: dict[str, str], namespace: dict[str, An
         if place is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module_name, colon, other = place.partition(":")
-        value = importlib.import_module(module_name, package)
+        value = load(module_name, package)
         if not colon or other:
             value = getattr(value, other or name)
         namespace[name] = value

@@ -196,6 +196,11 @@ class CompilationSettings(Group):
         None, "MLIR_ENABLE_DIAGNOSTICS", doc="what passes tell: remarks, warnings; with operations, with stacktraces"
     )
     disable_multithreading = Flag(False, "MLIR_DISABLE_MULTITHREADING", doc="no effect: passes run one after another")
+    max_operations = Integer(
+        1_000_000,
+        "TRITIUM_MAX_OPERATIONS",
+        doc="operations that a kernel may have in a stage, and instructions for LLVM; 0: any number",
+    )
     verify_each = Flag(False, "TRITIUM_VERIFY_EACH", doc="verify the IR after every pass", invalidates=True)
     pass_fuel = Text(
         None, "TRITIUM_PASS_FUEL", doc="run the first N passes; N:M: and of the last, M rewrites", invalidates=True

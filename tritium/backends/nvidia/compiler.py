@@ -23,6 +23,7 @@ __all__ = ["CUDABackend"]
 _driver = LazyModule(".driver", __package__)
 _inspection = LazyModule(".inspection", __package__)
 _codegen = LazyModule(".codegen", __package__)
+_llvm = LazyModule("..llvm", __package__)
 _disassembler = LazyModule(".disassembler", __package__)
 
 
@@ -86,8 +87,8 @@ class CUDABackend(GPUBackend):
 
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""
+        _llvm.load_gpu_library_beside()
         _ = self.stage_functions.make_ttir
-        _codegen.gpu_library()
 
 
 def _mismatch(stage: str, arch: str, ours: int) -> Mismatch | None:

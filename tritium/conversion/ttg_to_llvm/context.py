@@ -11,6 +11,7 @@ threads comes from `lane`, `warp` and `block`, which are operands too.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,8 +20,9 @@ from ...dialects.ttg_maps import linear_layout_of
 from ...dialects.ttg_memory import MemDescType
 from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, Value
 from ...layout import LinearLayout
-from ...support import InternalError, Location, UnsupportedOperation
+from ...support import InternalError, Location, TooManyOperations, UnsupportedOperation
 from ...support.dataclasses import dataclass, field
+from ...support.settings import compilation
 from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
 from ..lowerings import Lowerings
@@ -101,6 +103,7 @@ class FunctionContext(Emitter):
         "joins",
         "known_facts",
         "known_values",
+        "most_lines",
         "known_positions",
         "lane",
         "module",
@@ -132,6 +135,7 @@ class FunctionContext(Emitter):
         self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction
         self.current: Operation | None = None  # what is being lowered
+        self.most_lines = compilation.max_operations or sys.maxsize
 
     @property
     def is_kernel(self) -> bool:
@@ -320,7 +324,18 @@ class FunctionContext(Emitter):
                 raise UnsupportedOperation(op, "is not supported on NVIDIA GPUs")
             self.debug = self.module.debug_location(op.loc)
             self.current = op
+            before = len(self.lines)
             lower(self, op)
+            if len(self.lines) > self.most_lines:
+                raise _too_many(self, op, before)
+
+
+def _too_many(e: FunctionContext, op: Operation, before: int) -> TooManyOperations:
+    """Of an operation with which a function has too many instructions; `before` is how many there were without it."""
+    own = len(e.lines) - before
+    return TooManyOperations(
+        op, f"takes {own:,} instructions a thread, with which the kernel has more than {e.most_lines:,}"
+    )
 
 
 LOWERINGS = Lowerings(__package__, FILES)

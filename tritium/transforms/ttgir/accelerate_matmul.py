@@ -29,7 +29,7 @@ the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dialects import arith, tt, ttg
@@ -58,6 +58,7 @@ from ...ir import (
     pass_on,
 )
 from ...layout.bases import per_block
+from .chained_products import Chains
 from .warp_group_dots import takes_warp_group, warp_group_dot
 
 __all__ = ["accelerate_matmul"]
@@ -86,10 +87,11 @@ def accelerate_matmul(module: Operation) -> bool:
     if capability is None:
         return False
     changed = 0
+    chains = Chains()
     for dot in [op for op in module.walk() if op.__class__ is tt.Dot][::-1]:
         version = version_for(capability, dot)
         if version and may_change("accelerate-matmul", dot):
-            _accelerate(dot, version)
+            _accelerate(dot, version, chains)
             changed += 1
     count("products accelerated", changed)
     mixed = [_widen(op, capability) for op in module.walk() if op.__class__ is tt.Dot]
@@ -121,21 +123,23 @@ def _takes(version: int, capability: int, dot: Any) -> bool:
     return a is b and a in _HALF_FLOATS and d in ((f16, f32) if a is f16 else (f32,))
 
 
-def _accelerate(dot: Any, version: int) -> None:
+def _accelerate(dot: Any, version: int, chains: Chains) -> None:
     """Put the layouts of an instruction around a product."""
-    new = warp_group_dot(dot) if version == 3 else _warp_dot(dot, version)
+    chain = chains.of(dot)
+    new = warp_group_dot(dot) if version == 3 else _warp_dot(dot, version, *chain.others(dot))
+    chain.replace(dot, new)
     back = ttg.ConvertLayout(new.results[0], result=dot.d.type, loc=dot.loc)
     dot.parent.insert_before(back, dot)
     back.result.hint = dot.d.hint
     dot.replace_with([back.result])
 
 
-def _warp_dot(dot: Any, version: int) -> Operation:
-    """A product by single warps, with its operands and sums, in front of `dot`."""
+def _warp_dot(dot: Any, version: int, chained: bool, layout_of_others: NvidiaMma | None) -> Operation:
+    """A product by single warps, with its operands and sums, in front of `dot`; others may be chained to it."""
     result = dot.d.type
     shape = per_block(result.shape, result.encoding.CGALayout)
     tile = [1] * (len(shape) - 2) + [8 if element_type(dot.a.type) is f64 else 16, 8]
-    warps = warps_per_cta(dot, shape, num_warps(dot) or 1)
+    warps = warps_per_cta(shape, num_warps(dot) or 1, chained, layout_of_others)
     layout = NvidiaMma(version, tuple(warps), tuple(tile), 0, result.encoding.CGALayout)
     bits = min(width_in_memory(dot.a), width_in_memory(dot.b))
 
@@ -155,23 +159,19 @@ def _warp_dot(dot: Any, version: int) -> Operation:
 # -- warps --------------------------------------------------------------------------------------------------------
 
 
-def warps_per_cta(dot: Any, shape: Sequence[int], warps: int) -> list[int]:
-    """How the warps stand over a product whose result has `shape` in one block."""
-    rank = len(shape)
-    if rank == 3:
+def warps_per_cta(shape: Sequence[int], warps: int, chained: bool, others: NvidiaMma | None) -> list[int]:
+    """How the warps stand over a product whose result has `shape` in one block.
+
+    As for the first of the products that it is `chained` to, where that has the layout `others` already.
+    """
+    if len(shape) == 3:
         batch = min(shape[0], warps)
         return [batch, *_balanced(shape[1:], warps // batch)]
-    chained = [op for op in _connected(dot) if op.__class__ in _DOTS and op.results[0].type.rank == rank]
-    for other in chained:
-        layout = other.results[0].type.encoding
-        if isinstance(layout, NvidiaMma):
-            return list(layout.warpsPerCTA)
+    if others is not None:
+        return list(others.warpsPerCTA)
     if chained:
         return [warps, 1] if shape[0] >= shape[1] else [1, warps]
     return _balanced(shape, warps)
-
-
-_DOTS = (tt.Dot, tt.DotScaled)
 
 
 def _balanced(shape: Sequence[int], warps: int) -> list[int]:
@@ -187,31 +187,6 @@ def _balanced(shape: Sequence[int], warps: int) -> list[int]:
         out[d] *= 2
         tiles[d] = max(tiles[d] // 2, 1)
     return out
-
-
-def _connected(dot: Operation) -> list[Operation]:
-    """The other operations of the region that are tied to `dot` through values, in the order of the program.
-
-    Through operands and uses, on and on, but not through transposes: what is transposed has to move anyway.
-    """
-    region = dot.parent.parent if dot.parent is not None else None
-    found, work = {dot}, [dot]
-    while work:
-        for op in _neighbours(work.pop()):
-            inside = op.parent is not None and op.parent.parent is region
-            if inside and op not in found and op.__class__ is not tt.Trans:
-                found.add(op)
-                work.append(op)
-    found.discard(dot)
-    return [op for block in (region.blocks if region is not None else []) for op in block if op in found]
-
-
-def _neighbours(op: Operation) -> Iterator[Operation]:
-    for value in op.operands:
-        if value.defining_op is not None:
-            yield value.defining_op
-    for result in op.results:
-        yield from result.users
 
 
 # -- operands -----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ The conversions around an access are removed by `remove-layout-conversions` wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -103,15 +103,13 @@ class _Chooser:
         """Operation -> the layout of its tensors, in the order of the program; those of descriptors last."""
         groups = _connected(self.func)
         out: dict[Operation, Blocked] = {}
+        kinds = {op: (groups(op), p.type.shape, *self.orders[op]) for op, p in self.accesses.items()}  # type: ignore[attr-defined]
+        widest: dict[Any, int] = {}
+        for op, kind in kinds.items():
+            widest[kind] = max(widest.get(kind, 1), self.per_thread(op))
         for op, ptr in self.accesses.items():
-            alike = [
-                other
-                for other, address in self.accesses.items()
-                if groups(other) is groups(op)
-                and address.type.shape == ptr.type.shape  # type: ignore[attr-defined]
-                and self.orders[other] == self.orders[op]
-            ]
-            out[op] = self._layout(op, ptr.type, alike if ptr.defining_op is not None else [op])
+            size = self.per_thread(op) if ptr.defining_op is None else widest[kinds[op]]
+            out[op] = self._layout(op, ptr.type, size)
         for op in self.func.walk():
             if isinstance(op, _WITH_DESCRIPTORS) and _tile_of(op).encoding is not None:
                 out[op] = self._descriptor_layout(op)
@@ -128,10 +126,10 @@ class _Chooser:
             most = min(most, _atomic_elements(op, width))
         return min(aligned, facts.contiguity[axis], _share(ty)[axis], most)
 
-    def _layout(self, op: Operation, ty: Any, alike: Iterable[Operation]) -> Blocked:
+    def _layout(self, op: Operation, ty: Any, size: int) -> Blocked:
+        """The layout of an access whose like have `size` neighbours in a thread."""
         warps, lanes = num_warps(op) or 1, threads_per_warp(op)
         share = _share(ty)
-        size = max(self.per_thread(other) for other in alike)
         size = min(size, max(1, prod(share) // (warps * lanes)))
         if not isinstance(op, tt.Load):
             size = min(size, self.per_thread(op))

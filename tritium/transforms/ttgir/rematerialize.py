@@ -22,6 +22,7 @@ from ...dialects import arith, scf, tt, ttg
 from ...ir import (
     PURE,
     WRITE,
+    Block,
     BlockArgument,
     Builder,
     DenseElementsAttr,
@@ -162,6 +163,7 @@ class Copies:
     def __init__(self) -> None:
         self.made: dict[Node, Value] = {}
         self.kept: dict[Node, Value] = {}
+        self.last_products: dict[Block, Operation | None] = {}  # of blocks that were asked about
 
     def find(self, node: Node, user: Operation) -> Value | None:
         """The value in the layout, if there is one that `user` may take."""

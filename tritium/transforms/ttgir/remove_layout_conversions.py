@@ -33,6 +33,7 @@ from ...dialects import arith, scf, tt, ttg
 from ...dialects.ttg_layouts import DotOperand, Mma
 from ...ir import (
     LOOP,
+    Block,
     Operation,
     RuleTable,
     Value,
@@ -312,7 +313,7 @@ def _by_each_thread(op: Any) -> bool:
 def _load(conversion: Any, copies: Copies) -> Value | None:
     """Convert what is loaded, not what is computed of it, to an operand of a product in the same loop."""
     root = _root(conversion)
-    if not isinstance(root[1], DotOperand) or not _before_product(conversion):
+    if not isinstance(root[1], DotOperand) or not _before_product(conversion, copies.last_products):
         return None
     part = Slice(copies, through=lambda op: True)
     if not part.grow(*root, conversion, lambda op: not _by_each_thread(op)):
@@ -329,13 +330,19 @@ def _load(conversion: Any, copies: Copies) -> Value | None:
     return copies.build(part, root, {node: copies.cut(node) for node in loads})
 
 
-def _before_product(conversion: Any) -> bool:
-    """Whether a product by tensor cores, of operands in registers, comes on every way behind the conversion."""
-    op = conversion.next
-    while op is not None:
-        if op.name in _PRODUCTS:
-            layout = layout_of(op.operands[0])
-            if isinstance(layout, DotOperand) and isinstance(layout.parent, Mma):
-                return True
-        op = op.next
-    return False
+def _before_product(conversion: Any, last: dict[Block, Operation | None]) -> bool:
+    """Whether a product by tensor cores, of operands in registers, comes on every way behind the conversion.
+
+    `last` has the last of each block that was asked about: while these rules are tried, products stay where they are.
+    """
+    block = conversion.parent
+    if block not in last:
+        found = [op for op in block if op.name in _PRODUCTS and _takes_registers(op)]
+        last[block] = found[-1] if found else None
+    product = last[block]
+    return product is not None and bool(conversion.is_before(product))
+
+
+def _takes_registers(product: Operation) -> bool:
+    layout = layout_of(product.operands[0])
+    return isinstance(layout, DotOperand) and isinstance(layout.parent, Mma)
