@@ -136,16 +136,15 @@ class CompilerPool:
     def begin(self, work: Lowering) -> Texts:
         """The text of its first stage. Threads make them one by one, so that the first worker has something to do when
         the first text is made, not when all are."""
+        if _is_portable(work):  # processes start while this one imports the frontend
+            self._start(work.backend.describe())
         with self._turn:
             return work.begin()
 
     def run(self, work: Lowering) -> Texts:
-        """The texts of the stages of `work`, whose metadata and times are completed. Raises what these stages raise;
+        """The texts of the stages behind it; its metadata and times are completed. Raises what these stages raise;
         BackendError if the process ends over it."""
-        portable = _is_portable(work)
-        if portable:
-            self._start(work.backend.describe())
-        worker = self._take(portable)
+        worker = self._take(_is_portable(work))
         if worker is not None:
             work.times.running = "in another process"
             try:
