@@ -240,6 +240,15 @@ def _lives(pid: int) -> bool:
         return False
 
 
+def test_nothing_is_left_of_a_worker(ready):
+    processes = [worker._process for worker in ready._workers]
+    ready.close()
+    until = time.monotonic() + 20
+    while any(p.returncode is None for p in processes) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [p.returncode for p in processes] == [0, 0]
+
+
 class _Odd(CompilationError):
     def __init__(self, one, two):
         super().__init__(one, [])
