@@ -164,6 +164,23 @@ def test_llir_that_does_not_verify(tmp_path: Path) -> None:
         compile(late, cuda(90), until="ptx")
 
 
+@pytest.mark.parametrize("stage", ["ttir", "ttgir"])
+def test_what_does_not_verify_is_shown_in_the_file(tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the text says from which line of a program each operation comes, and from another folder."""
+    before = text(stage, cuda(90))
+    add = re.search(r"^ *%\S+ = arith.addf .*\n", before, re.M)
+    assert add is not None and "loc(" in add[0]
+    path = written(
+        tmp_path, f"k.{stage}", before.replace(add[0], "").replace("    tt.return", add[0] + "    tt.return")
+    )
+    monkeypatch.chdir("/")
+    with pytest.raises(tritium.TritiumError, match=rf"k\.{stage}:\d+:5: error: V3: ") as found:
+        compile(path, cuda(90))
+    message = str(found.value)
+    line = int(re.findall(rf"k\.{stage}:(\d+):", message)[0])
+    assert f" | {path.read_text().splitlines()[line - 1]}" in message and __file__ not in message.partition("note:")[0]
+
+
 @needs_ptxas
 def test_mistakes_in_ptx(tmp_path: Path) -> None:
     ptx = text("ptx", cuda(90))

@@ -502,15 +502,16 @@ def parse_module(
     text_locations: bool = False,
     resources: Resources | None = None,
     first_line: int = 1,
+    parser_class: type[Parser] = Parser,
 ) -> Any:
     """The module that `text` holds; operations without a module around them get one.
 
     Dialects are loaded as the text names them (see `registry`). Raises `ParseError`. With `allow_unregistered`,
     operations, types and attributes of unknown dialects are kept as `UnregisteredOp`, `OpaqueType` and `OpaqueAttr`.
     With `text_locations`, an operation without a location gets its place in the text. What stands in `{-# … #-}` is
-    added to `resources`. The first line of `text` is counted as `first_line`.
+    added to `resources`. The first line of `text` is counted as `first_line`. `parser_class` reads in another way.
     """
-    parser = Parser(text, filename, allow_unregistered, text_locations=text_locations, first_line=first_line)
+    parser = parser_class(text, filename, allow_unregistered, text_locations=text_locations, first_line=first_line)
     ops = _guarded(parser, parser.top_level)
     if resources is not None:
         resources.update(parser.resources)
