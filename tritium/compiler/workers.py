@@ -110,7 +110,8 @@ class _Worker:
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):  # what it had not read yet
                 pipe.close()
-        threading.Thread(target=self._process.wait, daemon=True).start()  # nothing is left of it when it has ended
+        with contextlib.suppress(RuntimeError):  # the interpreter ends, and starts no threads any more
+            threading.Thread(target=self._process.wait, daemon=True).start()  # nothing is left of it when it has ended
 
 
 class CompilerPool:
