@@ -14,6 +14,8 @@ from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tests.example_kernels import EXAMPLES, ExampleKernel, cases, load
 from tritium.backends.errors import BackendError, ToolMissing
 from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.support import settings
+from tritium.tools.disasm import get_listing
 from tritium.tools.inspection import Wanted, main
 from tritium.tools.request import Request
 
@@ -155,6 +157,30 @@ def test_without_a_disassembler_the_rest_is_told(
     assert capsys.readouterr().err == f"tritium inspect: error: {error}\n"
 
 
+def test_kernels_of_which_only_the_machine_code_is_kept() -> None:
+    with settings.compilation.scope():
+        settings.compilation.store_binary_only = True
+        first, again = (compiled(CASES["vector_add"], 90) for _ in range(2))
+        assert first.inspect().registers.each and list(again.asm) == ["cubin"]
+        with pytest.raises(
+            BackendError, match=r"the kernel's ptx is needed for this, and what is at hand of it is: cubin"
+        ):
+            again.inspect()
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "cpu"])
+def test_later_stages(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the text of any stage, whatever that still tells."""
+    backend, _, arch = target.partition(":")
+    source = ASTSource(load("vector_add").add_kernel, CASES["vector_add"].signature, {"BLOCK_SIZE": 64})
+    kernel = compile(source, target=GPUTarget(backend, int(arch or 0) or "", 32))
+    for name in [n for n in kernel.asm if n not in ("source", "cubin", "obj", "asm")]:
+        path = tmp_path / f"add_kernel.{name}"
+        path.write_text(kernel.asm[name])
+        assert main(Request(str(path), target)) == 0, capsys.readouterr().err
+        assert "add_kernel for" in capsys.readouterr().out
+
+
 def _raising(error: Exception) -> Any:
     def fail(*_: Any) -> Any:
         raise error
@@ -176,6 +202,7 @@ def test_instructions_of_the_machine() -> None:
 def test_the_listing_has_every_instruction_below_its_line() -> None:
     kernel = compiled(CASES["vector_add"], 90)
     lines = kernel.listing().splitlines()
+    assert get_listing(kernel.asm["cubin"]).split() == kernel.listing().split()
     code = [line for line in lines if "\t" in line or line.startswith("LBB")]
     plain = kernel.asm["sass"].strip().splitlines()[1:]
     assert lines[0] == "Function:add_kernel" and code == plain

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..support import TritiumError
 
-__all__ = ["BackendError", "OutOfResources", "PTXASError", "ToolMissing"]
+__all__ = ["BackendError", "OutOfResources", "PTXASError", "ToolMissing", "stage_of"]
 
 
 class BackendError(RuntimeError):
     """LLVM, an assembler, the loader or the thread pool refused something; the message says what and where."""
+
+
+def stage_of(asm: Mapping[str, Any], name: str) -> Any:
+    """A stage of a kernel that something is read from; BackendError where it was not kept."""
+    if name not in asm:
+        raise BackendError(
+            f"the kernel's {name} is needed for this, and what is at hand of it is: {', '.join(asm)}; "
+            "compile it with TRITON_STORE_BINARY_ONLY=0 and TRITON_ALWAYS_COMPILE=1"
+        )
+    return asm[name]
 
 
 class OutOfResources(TritiumError):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...support.dataclasses import dataclass
 from ...support.plain import plain
+from ..errors import stage_of
 from ..findings import Finding, finding_at
 from ..floor import Floor, Launch, floor_of
 from ..listing import Coded, calls_of, interleave, place
@@ -80,7 +81,7 @@ def inspect(
     asm: Mapping[str, Any], metadata: Mapping[str, Any], target: CPUTarget, launch: Launch | None = None
 ) -> Inspection:
     """The inspection of a kernel that was compiled with `line_info`; with its floor for a `launch` that has rates."""
-    code = read_assembly(asm["asm"], metadata["name"])
+    code = read_assembly(stage_of(asm, "asm"), metadata["name"])
     inside, loops = loops_of(code)
     widths = Counter(vector_bits(line) for line in code)
     found = tuple(_loop(code, loop) for loop in loops)
@@ -91,7 +92,7 @@ def inspect(
         instructions=len(code),
         widths={bits: widths[bits] for bits in sorted(widths, reverse=True)},
         stack=stack_of(code),
-        scratch=metadata["scratch_bytes"],
+        scratch=metadata.get("scratch_bytes", 0),
         spills=_spills(code, inside),
         calls=tuple(_calls(code, inside)),
         loops=found,
@@ -102,7 +103,7 @@ def inspect(
 
 def get_listing(asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """The instructions with a line of the source above what comes from it."""
-    code = read_assembly(asm["asm"], metadata["name"])
+    code = read_assembly(stage_of(asm, "asm"), metadata["name"])
     rows = [Coded("".join(f"{label}:\n" for label in c.labels) + f"\t{c.text}", c.file, c.line) for c in code]
     return interleave(rows, calls_of(asm.get("llir", "")))
 

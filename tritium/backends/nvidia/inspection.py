@@ -25,7 +25,7 @@ from ...support.dataclasses import dataclass
 from ...support.plain import plain
 from ...transforms.ttgir.allocate_shared_memory import callees_first
 from ...transforms.ttgir.pipelines import LOWERING
-from ..errors import ToolMissing
+from ..errors import ToolMissing, stage_of
 from ..findings import Finding
 from ..floor import Floor, Launch, floor_of
 from .disassembler import Instruction, instructions_of
@@ -136,7 +136,7 @@ def inspect(
     asm: Mapping[str, Any], metadata: Mapping[str, Any], target: CUDATarget, launch: Launch | None = None
 ) -> Inspection:
     """The inspection of a kernel that was compiled down to machine code; with its floor for a `launch`."""
-    ptx, warps = asm["ptx"], metadata["num_warps"]
+    ptx, warps = stage_of(asm, "ptx"), metadata["num_warps"]
     module = _placed(asm["ttgir"]) if "ttgir" in asm else None
     functions = {} if module is None else callees_first(module, allocated)
     shared = metadata["shared"] + metadata.get("static_shared", 0)
