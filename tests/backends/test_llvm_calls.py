@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -121,3 +122,36 @@ from tritium.backends.llvm import library
 assert library() is sys.modules["llvmlite.binding"]  # and both together
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+FORKS = """
+import os
+from tritium.backends import llvm
+llvm.load_gpu_library_beside()
+child = os.fork()
+if child == 0:
+    os._exit(0 if llvm.gpu_library().llvm_version_info else 1)
+assert os.waitpid(child, 0)[1] == 0 and llvm.gpu_library().llvm_version_info
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_that_forks_while_llvm_is_loaded():
+    for _ in range(3):
+        subprocess.run([sys.executable, "-W", "error", "-c", FORKS], check=True, timeout=120)
+
+
+def test_what_goes_wrong_beside_is_told_by_who_needs_it():
+    code = """
+from tritium.backends import llvm, llvm_calls
+def missing():
+    raise ImportError("no llvmlite here")
+llvm_calls.load = missing
+llvm.load_gpu_library_beside()
+try:
+    llvm.gpu_library()
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("no llvmlite here\n", "")

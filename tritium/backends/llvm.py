@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import os
 import re
 import sys
 import threading
@@ -78,10 +79,14 @@ def gpu_library() -> Any:
 def load_gpu_library_beside() -> None:
     """Begin loading it in a thread, in which Python waits for the dynamic linker, if it is not there yet.
 
-    `gpu_library` waits for the thread, and repeats what went wrong there.
+    `gpu_library` waits for the thread, and repeats what went wrong there. So does who forks meanwhile: a child would
+    have the thread's locks and not the thread.
     """
     if "calls" not in _made:
-        threading.Thread(target=_load_quietly, name="tritium-llvm", daemon=True).start()
+        loading = threading.Thread(target=_load_quietly, name="tritium-llvm", daemon=True)
+        loading.start()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=loading.join)
 
 
 def _load_quietly() -> None:
