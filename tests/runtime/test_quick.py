@@ -6,6 +6,7 @@ Kernels here store the very words they were given, so that what native code pack
 from __future__ import annotations
 
 import gc
+import os
 import struct
 import sys
 import threading
@@ -492,3 +493,18 @@ def test_parameters_with_types_of_their_own(compiled: Any, slow: Slow) -> None:
         kernel[(1,)](out, 1.5 + n, 1e300, n % 2 == 0, -n, 0.25)
         expected = struct.pack("<f4xd??6xqe6x", 1.5 + n, 1e300, n % 2 == 0, False, -n, 0.25)
         assert words(out)[1:] == list(struct.unpack("<5Q", expected))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_of_a_fork_goes_on(four: Any, slow: Slow) -> None:
+    out = np.zeros(4, np.int64)
+    slow.during(lambda: four[(8,)](out, 3))
+    child = os.fork()
+    if not child:
+        good = slow.during(lambda: four[(8,)](out, 5)) == 0 and words(out)[1:] == [5, 7, 9]
+        good = good and slow.during(lambda: four[(8,)](out, 2.5)) == 2 and words(out)[2:] == [7, 9]
+        os._exit(0 if good else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert slow.during(lambda: four[(8,)](out, 11)) == 0
+    assert words(out)[1:] == [11, 7, 9]

@@ -21,6 +21,8 @@ __all__ = ["Native", "Plan", "native_quick"]
 
 _LEVEL = 2  # of LLVM's effort: 60 ms once a machine, for a fifth of a launch with many arguments
 
+_HEAD = 16  # bytes of an object's head; more without the GIL, and where Python is built to find errors of its own
+
 _GENERATION_OFFSET = object.__basicsize__  # where CPython keeps an object's only slot
 
 _tp_call, _tp_clear, _tp_dealloc, _tp_doc, _tp_traverse, _tp_members = 50, 51, 52, 56, 71, 72  # CPython's typeslots.h
@@ -113,7 +115,7 @@ class Native:
 def native_quick() -> Native | None:
     """The code of quick launches; None in other Pythons, and on machines that the CPU's backend makes no code for."""
     generation = settings.generation
-    if sys.implementation.name != "cpython":
+    if sys.implementation.name != "cpython" or object.__basicsize__ != _HEAD:
         return None
     if ctypes.c_void_p.from_address(id(generation) + _GENERATION_OFFSET).value != id(generation.value):
         return None
