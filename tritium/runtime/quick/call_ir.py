@@ -33,8 +33,6 @@ declare ptr @PyLong_FromLong(i64)
 declare double @PyFloat_AsDouble(ptr)
 declare i32 @PyObject_RichCompareBool(ptr, ptr, i32)
 declare ptr @PyObject_GetAttr(ptr, ptr)
-declare ptr @PyObject_CallOneArg(ptr, ptr)
-declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare i32 @PyCallable_Check(ptr)
 declare i32 @PyUnicode_Compare(ptr, ptr)
 declare ptr @PyDict_Copy(ptr)
@@ -127,7 +125,7 @@ slow:
   call void @llvm.memcpy.p0.p0.i64(ptr %behind, ptr %values, i64 %size, i1 false)
   %function = get ptr %table.slow
   %with_grid = add i64 %given, 1
-  %answer = call ptr @PyObject_Vectorcall(ptr %function, ptr %copy, i64 %with_grid, ptr %list)
+  %answer = call ptr @tt.vectorcall(ptr %function, ptr %copy, i64 %with_grid, ptr %list)
   ret ptr %answer
 }
 
@@ -266,7 +264,7 @@ call:
   store ptr %last, ptr %last_to
   %short = icmp eq ptr %last, null
   %count = select i1 %short, i64 4, i64 5
-  %result = call ptr @PyObject_Vectorcall(ptr %function, ptr %list, i64 %count, ptr null)
+  %result = call ptr @tt.vectorcall(ptr %function, ptr %list, i64 %count, ptr null)
   br label %free
 free:
   %k = phi i64 [ 0, %call ], [ %k_next, %drop ]
@@ -300,7 +298,7 @@ native:
 python:
   %function = get ptr %plan.stream_call
   %argument = get ptr %plan.stream_argument
-  %found = call ptr @PyObject_CallOneArg(ptr %function, ptr %argument)
+  %found = call ptr @tt.call1(ptr %function, ptr %argument)
   %failed = icmp eq ptr %found, null
   br i1 %failed, label %raised, label %read
 raised:

@@ -109,7 +109,7 @@ step:
   %j = add i64 %i, 1
   br label %next
 call:
-  %made = call ptr @PyObject_CallOneArg(ptr %grid, ptr %all)
+  %made = call ptr @tt.call1(ptr %grid, ptr %all)
   call void @Py_DecRef(ptr %all)
   %failed = icmp eq ptr %made, null
   br i1 %failed, label %raised, label %parse
@@ -125,7 +125,7 @@ good:
   ret i32 0
 python:
   %function = get ptr %plan.normalize
-  %normal = call ptr @PyObject_CallOneArg(ptr %function, ptr %sizes)
+  %normal = call ptr @tt.call1(ptr %function, ptr %sizes)
   call void @Py_DecRef(ptr %sizes)
   %refused = icmp eq ptr %normal, null
   br i1 %refused, label %raised, label %read

@@ -73,7 +73,7 @@ class Native:
     """The loaded code of `quick_text`, and the type of what `kernel[grid]` is."""
 
     def __init__(self) -> None:
-        loaded = load_text("quick", quick_text(), _LEVEL)
+        loaded = load_text("quick", quick_text(old=sys.version_info < (3, 11)), _LEVEL)
         loaded.keep_forever()  # objects of the type may outlive all modules
         self.address = loaded.address
         self._drop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address("tt.drop"))

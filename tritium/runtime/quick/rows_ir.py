@@ -293,7 +293,7 @@ no:
   ret i32 1
 place:
   %where = get ptr %row.high
-  %found = call ptr @PyObject_CallOneArg(ptr %where, ptr %value)
+  %found = call ptr @tt.call1(ptr %where, ptr %value)
   %unplaced = icmp eq ptr %found, null
   br i1 %unplaced, label %no, label %placed
 placed:
@@ -326,7 +326,7 @@ no:
   ret i32 1
 ask:
   %function = get ptr %row.call
-  %found = call ptr @PyObject_CallOneArg(ptr %function, ptr %value)
+  %found = call ptr @tt.call1(ptr %function, ptr %value)
   %failed = icmp eq ptr %found, null
   br i1 %failed, label %no, label %look
 look:
@@ -356,7 +356,7 @@ no:
   ret i32 1
 ask:
   %function = get ptr %row.call
-  %found = call ptr @PyObject_CallOneArg(ptr %function, ptr %value)
+  %found = call ptr @tt.call1(ptr %function, ptr %value)
   %failed = icmp eq ptr %found, null
   br i1 %failed, label %no, label %look
 look:
@@ -397,7 +397,7 @@ define i32 @tt.row_holds(ptr %row, ptr %value, ptr %frame) {
 entry:
   %function = get ptr %row.call
   %object = get ptr %row.object
-  %found = call ptr @PyObject_CallOneArg(ptr %function, ptr %object)
+  %found = call ptr @tt.call1(ptr %function, ptr %object)
   %failed = icmp eq ptr %found, null
   br i1 %failed, label %no, label %look
 look:

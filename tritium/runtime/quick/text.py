@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ..grid import PROGRAMS
 from .call_ir import CALL
+from .calls_ir import CALLS, OLD_CALLS
 from .grid_ir import GRID
 from .rows_ir import ROWS
 from .sites_ir import SITES
@@ -40,9 +41,9 @@ _GET = re.compile(r"^( *)(%\w+) = get (\w+) %(\w+)\.(\w+)(?: *;.*)?$", re.M)
 _PUT = re.compile(r"^( *)put (\w+) ([%@\w.]+), %(\w+)\.(\w+)(?: *;.*)?$", re.M)
 
 
-def quick_text() -> str:
-    """The module for the host."""
-    text = _GET.sub(_load, CALL + GRID + ROWS + SITES)
+def quick_text(old: bool = False) -> str:
+    """The module for the host; `old` for Python 3.10."""
+    text = _GET.sub(_load, CALL + (OLD_CALLS if old else CALLS) + GRID + ROWS + SITES)
     count = iter(range(1 << 20))
     text = _PUT.sub(lambda m: _store(m, next(count)), text)
     for name in sorted(_NUMBERS, key=len, reverse=True):
