@@ -352,29 +352,36 @@ def f_string_of_run_time(p, n):
 
 
 @kernel("*i32, i32")
-def uses_break(p, n):
-    for i in range(n):
-        break  # error: the Python construct Break is not supported in a kernel
-    # hint: `while` loop with a flag
-
-
-@kernel("*i32, i32")
-def uses_continue(p, n):
-    for i in range(n):
-        continue  # error: Continue
-
-
-@kernel("*i32, i32")
-def return_in_for(p, n):
+def changes_type_before_break(p, n):
+    x = 0
     for i in range(n):
         if i > 3:
-            return  # error: `return` inside a loop
+            break
+        x = x + 1.5  # error: Mismatched type for x between then block (fp32) and else block (int32)
+    tl.store(p, x)
+
+
+@SourceFunction
+def returns_from_a_loop(n):
+    for i in range(n):
+        if i > 3:
+            return i
+        if i > 5:  # error-of: returns_other_types: Mismatched type for what is returned
+            return 1.5
+    return 0
 
 
 @kernel("*i32, i32")
-def return_in_while(p, n):
-    while n > 0:
-        return  # error: `return` inside a loop
+def returns_other_types(p, n):
+    tl.store(p, returns_from_a_loop(n))
+
+
+@kernel("*i32, i32")
+def never_ends(p, n):
+    while True:  # error: the condition of this loop is always true: it never ends
+        tl.store(p, n)
+        continue
+    # hint: `break` or `return`
 
 
 @kernel("*i32, i32")

@@ -75,11 +75,11 @@ def named(name):
 
 def test_position_within_the_function_as_triton_counts():
     assert str(named("undefined_name")).startswith("at 2:16:\n")
-    assert str(named("uses_break")).startswith("at 3:8:\n")
+    assert str(named("uses_try")).startswith("at 2:4:\n")
 
 
 def test_kinds_of_errors():
-    assert isinstance(named("uses_break"), UnsupportedLanguageConstruct)
+    assert isinstance(named("uses_try"), UnsupportedLanguageConstruct)
     assert isinstance(named("static_assertion"), CompileTimeAssertionFailure)
 
 

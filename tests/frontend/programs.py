@@ -12,6 +12,7 @@ class Generator:
         self.random = random.Random(seed)
         self.helpers = []
         self.counter = 0
+        self.returns = ["return"]  # what a `return` inside a loop may be
 
     def module(self):
         helpers = [self.helper(i) for i in range(self.random.randint(0, 2))]
@@ -27,11 +28,16 @@ class Generator:
     def helper(self, i):
         name = f"helper{i}"
         body = []
+        self.returns = []
+        if self.random.random() < 0.5:
+            self.returns = [f"return {self.value()}", f"return {self.value()}"]
+            body += self.s_for(2, False, False)
         for _ in range(self.random.randint(1, 3)):
             body += [f"if {self.condition()}:", *self.indent(self.returning())]
             body += self.block(1, loop=False)
         lines = ["@SourceFunction", f"def {name}(a, b, c=5):", *self.indent(["d = c", *body, f"return {self.value()}"])]
         self.helpers.append(name)
+        self.returns = ["return"]
         return [*lines, "", ""]
 
     def returning(self):
@@ -56,6 +62,8 @@ class Generator:
             kinds += ["if", "if", "ifelse", "elif", "for", "while", "static"]
             if early and not loop:
                 kinds += ["return"]
+            if loop:
+                kinds += ["jump", "jump"]
         return getattr(self, "s_" + self.random.choice(kinds))(depth, loop, early)
 
     def variable(self):
@@ -94,6 +102,15 @@ class Generator:
         store = f"tl.store(out + 4, {self.atom()})"
         return [f"if {self.condition()}:", *self.indent([*self.block(depth - 1, loop), store, "return"])]
 
+    def s_jump(self, depth, loop, early):
+        jump = self.random.choice(["break", "continue", *self.returns])
+        condition = self.condition() if self.random.random() < 0.9 else self.random.choice(["2 > 1", "1 > 2"])
+        lines = [f"if {condition}:", *self.indent([*self.block(0, True), jump])]
+        if self.random.random() < 0.3:
+            other = self.random.choice(["break", "continue"])
+            lines += ["else:", *self.indent([*self.block(0, True), *([other] if self.random.random() < 0.3 else [])])]
+        return lines
+
     def fresh(self):
         self.counter += 1
         return f"i{self.counter}"
@@ -114,7 +131,7 @@ class Generator:
 
     def s_while(self, depth, loop, early):
         i = self.fresh()
-        body = [*self.block(depth - 1, True), f"{i} -= 1"]
+        body = [f"{i} -= 1", *self.block(depth - 1, True)]
         extra = f" and ({self.condition()})" if self.random.random() < 0.5 else ""
         return [f"{i} = {self.atom()} & 3", f"while {i} > 0{extra}:", *self.indent(body)]
 

@@ -65,7 +65,22 @@ class Machine:
         return [op.value.value]
 
     def arith_cmpi(self, op, operands):
-        return [int(COMPARE[int(op.attributes["predicate"].value)](*operands))]
+        predicate = int(op.attributes["predicate"].value)
+        if predicate >= len(COMPARE):  # the orders of unsigned numbers
+            operands = self.unsigned(op, operands)
+            predicate -= 4
+        return [int(COMPARE[predicate](*operands))]
+
+    @staticmethod
+    def unsigned(op, operands):
+        return [v & ((1 << op.operands[0].type.width) - 1) for v in operands]
+
+    def arith_divui(self, op, operands):
+        a, b = self.unsigned(op, operands)
+        return [wrap(a // b, op.results[0].type)]
+
+    def ub_poison(self, op, operands):
+        return [0xBAD]
 
     def arith_extui(self, op, operands):
         return operands

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ...dialects import scf
 from ...ir import Block, Region
 from ..errors import LanguageError
-from .core import RETURN_IN_LOOP, Outcome, handles
-from .names import always_returns, assigned_names, find_return
+from .core import Outcome, handles
+from .names import always_returns, assigned_names, find_return, spoken
 from .operators import truth
 from .scope import Poisoned
 from .values import (
@@ -134,7 +134,7 @@ def merge(
     a, b = sides
     if is_value(a) and is_value(b) and a.type == b.type:
         return a, b, None
-    what = what or f"Mismatched type for {name} between then block ({{}}) and else block ({{}})"
+    what = what or f"Mismatched type for {spoken(name)} between then block ({{}}) and else block ({{}})"
     message = what.format(type_text(a), type_text(b))
     return a, b, (message, "give both the same type, for example with .to(dtype), or another name")
 
@@ -194,16 +194,10 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
 
 @handles(ast.Return)
 def _return(visitor: Visitor, node: ast.Return) -> Outcome:
-    if visitor.loops:
-        raise visitor.unsupported(node, *RETURN_IN_LOOP)
     return Outcome(None if node.value is None else visitor.visit(node.value))  # constants stay constants
 
 
 def _returning_if(visitor: Visitor, node: ast.If, condition: Any) -> Outcome:
-    if visitor.loops:
-        found = find_return(node)
-        assert found is not None
-        raise visitor.unsupported(found, *RETURN_IN_LOOP)
     if not always_returns(node.body) and not always_returns(node.orelse):
         visitor.unit.copies += 1  # what follows is compiled into both branches
         if visitor.unit.copies > MAX_COPIES:

@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING, Any
 from ...support import FileLineColLoc, NameLoc
 from ..callee import LanguageFunction, SourceFunction
 from ..errors import CallFrame, CompilationError, LanguageError, UnsupportedLanguageConstruct
+from .names import find_return
 from .scope import Poisoned, lookup
 
 if TYPE_CHECKING:
     from .unit import Unit
 
-__all__ = ["HANDLERS", "RETURN_IN_LOOP", "Outcome", "Visitor", "handles"]
+__all__ = ["HANDLERS", "Outcome", "Visitor", "handles"]
 
 Handler = Callable[["Visitor", Any], Any]
 HANDLERS: dict[type[ast.AST], Handler] = {}
 """What compiles each kind of syntax node."""
 
-RETURN_IN_LOOP = ("`return` inside a loop", "carry the result in a variable and return after the loop")
 HINTS: dict[type[ast.AST], str] = {
-    ast.Break: "leave the loop by its condition: use a `while` loop with a flag",
-    ast.Continue: "put the rest of the loop body under an `if`",
     ast.Try: "kernels raise no exceptions",
     ast.Raise: "use tl.static_assert for compile-time checks and tl.device_assert for run-time ones",
     ast.Lambda: "define a function with @jit and pass it by name",
@@ -78,13 +76,14 @@ class Visitor:
         "constexpr_nodes",
         "env",
         "file",
-        "loops",
         "node",
         "semantic",
         "tails",
         "unit",
         "unused",
     )
+
+    returning_loop: Callable[[Any], list[ast.stmt]]  # of `jumps`, which imports this module
 
     def __init__(self, unit: Unit, callee: SourceFunction, env: dict[str, Any]) -> None:
         self.unit = unit
@@ -94,7 +93,6 @@ class Visitor:
         self.semantic = unit.semantic
         self.file = callee.source.shown_file
         self.node: ast.AST = callee.parse()
-        self.loops = 0
         self.tails: list[tuple[list[ast.stmt], int]] = []
         self.unused: ast.AST | None = None  # the call whose result nobody takes
         self.constexpr_nodes: dict[str, ast.AST] = {}
@@ -126,6 +124,8 @@ class Visitor:
         """Compile statements in order; an outcome when the function has returned on every path."""
         for i, statement in enumerate(suite):
             kind = statement.__class__
+            if (kind is ast.For or kind is ast.While) and find_return(statement) is not None:
+                return self.run([*self.returning_loop(statement), *suite[i + 1 :]])
             if kind is ast.If or kind is ast.With:
                 self.tails.append((suite, i + 1))
                 outcome = self.visit(statement)

@@ -21,8 +21,9 @@ from ..language import core
 from .assign import bind_target
 from .branches import static_condition
 from .builtins import items_of
-from .core import RETURN_IN_LOOP, handles
-from .names import assigned_names, find_return
+from .core import handles
+from .jumps import Jumps, count_of, jumps_of, range_loop, while_loop
+from .names import assigned_names, spoken
 from .scope import Poisoned
 from .values import (
     flatten,
@@ -79,7 +80,7 @@ class Carried:
                 raise LanguageError(after.message, after.hint)
             if not is_value(after) or before.type != after.type:
                 raise LanguageError(
-                    f"Loop-carried variable {name} has initial type {type_text(before)} but is re-assigned to"
+                    f"Loop-carried variable {spoken(name)} has initial type {type_text(before)} but is re-assigned to"
                     f" {type_text(after)} in loop! Please make sure that the type stays consistent.",
                     f"start {name} with the type it has in the loop, or cast it back with .to(dtype)",
                 )
@@ -132,25 +133,14 @@ def _changed_constants(visitor: Visitor, node: ast.stmt, before: dict[str, Any],
 def _carriable(name: str, value: Any) -> None:
     if value is None or not is_value(value) or isinstance(unwrap(value), str):
         raise LanguageError(
-            f"Loop-carried variable {name} is {type_text(value)} before the loop and changes inside it",
+            f"Loop-carried variable {spoken(name)} is {type_text(value)} before the loop and changes inside it",
             f"start {name} with a value of the type it has in the loop",
         )
 
 
-def _no_return(visitor: Visitor, node: ast.For | ast.While) -> None:
+def _no_else(visitor: Visitor, node: ast.For | ast.While) -> None:
     if node.orelse:
         raise visitor.unsupported(node.orelse[0], "`else` of a loop", "put the statements after the loop")
-    found = find_return(node)
-    if found is not None:
-        raise visitor.unsupported(found, *RETURN_IN_LOOP)
-
-
-def _run_body(visitor: Visitor, body: list[ast.stmt]) -> None:
-    visitor.loops += 1
-    try:
-        visitor.run(body)
-    finally:
-        visitor.loops -= 1
 
 
 def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) -> None:
@@ -172,15 +162,29 @@ def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) ->
 
 @handles(ast.For)
 def _for(visitor: Visitor, node: ast.For) -> None:
-    _no_return(visitor, node)
+    _no_else(visitor, node)
     iterator = iterator_of(visitor, node.iter)
     if isinstance(iterator, core.static_range):
         start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
         _unroll(visitor, node, [core.constexpr(i) for i in builtins.range(start, stop, step)])
     elif isinstance(iterator, core.range):
-        _range_loop(visitor, node, iterator)
+        _numbers(visitor, node, iterator)
     else:
         _unroll(visitor, node, items_of(iterator))
+
+
+def _numbers(visitor: Visitor, node: ast.For, iterator: Any) -> None:
+    """A loop over a range: an `scf.for`, or one that counts itself where it may end before its time."""
+    jumps = jumps_of(node)
+    if jumps is None:
+        _range_loop(visitor, node, iterator)
+    elif not jumps.leaves:
+        plain = ast.copy_location(ast.For(node.target, node.iter, jumps.body, []), node)
+        _range_loop(visitor, plain, iterator)
+    else:
+        _loop_attributes(iterator)  # hints have no meaning here, mistakes in them have
+        count_of(visitor, jumps, bounds_of(visitor, iterator))
+        visitor.run(range_loop(node, jumps))
 
 
 def iterator_of(visitor: Visitor, node: ast.expr) -> Any:
@@ -214,13 +218,21 @@ def _static_int(value: Any) -> int:
 def _unroll(visitor: Visitor, node: ast.For, items: list[Any]) -> None:
     if len(items) > MAX_UNROLL:
         raise LanguageError(f"a static loop of {len(items)} steps is too long to unroll", "use range or tl.range")
-    visitor.loops += 1
-    try:
-        for item in items:
-            bind_target(visitor, node.target, item)
-            visitor.run(node.body)
-    finally:
-        visitor.loops -= 1
+    jumps = jumps_of(node)
+    body = node.body if jumps is None else _while_live(node, jumps)
+    if jumps is not None:
+        visitor.env[jumps.live] = core.constexpr(True)
+    for item in items:
+        if jumps is not None and unwrap(visitor.env[jumps.live]) is False:
+            break
+        bind_target(visitor, node.target, item)
+        visitor.run(body)
+
+
+def _while_live(node: ast.For, jumps: Jumps) -> list[ast.stmt]:
+    """The body of an unrolled loop, which runs if no step before has left the loop."""
+    live = ast.copy_location(ast.Name(jumps.live, ast.Load()), node)
+    return [ast.copy_location(ast.If(live, jumps.body, []), node)]
 
 
 def bounds_of(visitor: Visitor, iterator: Any) -> tuple[Any, Any, Any, bool]:
@@ -293,7 +305,7 @@ def _loop_body(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, Any, boo
         value = builder.add(arith.AddI(builder.add(arith.SubI(ub.handle, index)), lb.handle))
         value.hint = node.target.id
     visitor.env[node.target.id] = tensor(value, lb.type)
-    _run_body(visitor, node.body)
+    visitor.run(node.body)
     return block
 
 
@@ -349,7 +361,17 @@ def _loop_attributes(iterator: Any) -> dict[str, Attribute]:
 
 @handles(ast.While)
 def _while(visitor: Visitor, node: ast.While) -> None:
-    _no_return(visitor, node)
+    _no_else(visitor, node)
+    jumps = jumps_of(node)
+    if jumps is not None and jumps.leaves:
+        visitor.run(while_loop(node, jumps))
+        return
+    if jumps is not None:
+        node = ast.copy_location(ast.While(node.test, jumps.body, []), node)
+    _while_loop(visitor, node)
+
+
+def _while_loop(visitor: Visitor, node: ast.While) -> None:
     builder, before = visitor.builder, visitor.env
     place, loc = (builder.block, builder.before), builder.loc
     forced: set[str] = set()
@@ -370,7 +392,7 @@ def _while(visitor: Visitor, node: ast.While) -> None:
         inner = Carried(visitor, [*carried.names, *fresh])  # what the condition hands to the body
         inner.enter(visitor, tail)
         builder.at_end(tail)
-        _run_body(visitor, node.body)
+        visitor.run(node.body)
         changed = _changed_constants(visitor, node, before, carried.names)
         if not changed:
             break
@@ -380,7 +402,9 @@ def _while(visitor: Visitor, node: ast.While) -> None:
         head.erase()
         forced |= changed
     if known:
-        raise LanguageError("the condition of this loop is always true: it never ends", "kernels have no `break`")
+        raise LanguageError(
+            "the condition of this loop is always true: it never ends", "leave it by `break` or `return`"
+        )
     yields = carried.leave(visitor)
     _forget_new(visitor, before, [])
     head.append(scf.Condition(condition.handle, inner.handles, loc=loc))

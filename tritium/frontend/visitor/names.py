@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["always_returns", "assigned_names", "find_return"]
+__all__ = ["always_returns", "assigned_names", "find_return", "spoken"]
 
 _COMPOUND = (ast.If, ast.For, ast.While, ast.With)  # asked about themselves: what they assign is found once
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -62,3 +62,8 @@ def always_returns(suite: list[ast.stmt]) -> bool:
     if isinstance(last, ast.If):
         return always_returns(last.body) and always_returns(last.orelse)
     return isinstance(last, ast.Return)
+
+
+def spoken(name: str) -> str:
+    """How errors call a local name: those that are no Python names hold what a loop returns (see `jumps`)."""
+    return name if name.isidentifier() else "what is returned"

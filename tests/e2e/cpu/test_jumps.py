@@ -1,0 +1,173 @@
+"""`break`, `continue` and `return` inside loops, compiled: each kernel stores what it stores as Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+
+
+@tritium.jit
+def position(x, n, wanted):
+    """Where `wanted` stands among the first n numbers up to a zero; -1 without it, -2 where there is a zero."""
+    for i in range(n):
+        value = tl.load(x + i)
+        if value == wanted:
+            return i
+        if value == 0:
+            return -2
+    return -1
+
+
+@tritium.jit
+def positions(x, out, n, m):
+    for k in range(m):
+        tl.store(out + k, position(x, n, k))
+
+
+def test_a_function_returns_from_its_loop():
+    x, out = np.array([4, 3, 3, 7, 0, 5], np.int32), np.full(8, 77, np.int32)
+    positions[(1,)](x, out, 6, 8)
+    assert out.tolist() == [4, -2, -2, 1, 0, -2, -2, 3]
+    positions[(1,)](x, out, 3, 8)
+    assert out.tolist() == [-1, -1, -1, 1, 0, -1, -1, -1]
+
+
+@tritium.jit
+def nested(out, n):
+    seen = 0
+    for i in range(n):
+        if i == 2:
+            continue
+        for j in tl.range(i, n):
+            seen += 1
+            if j == 5:
+                break
+            if i * j == 12:
+                tl.store(out, i * 10 + j)
+                tl.store(out + 1, seen)
+                return
+        else_seen = seen
+        seen = else_seen + 100
+    tl.store(out, -1)
+    tl.store(out + 1, seen)
+
+
+def reference_of_nested(n):
+    seen = 0
+    for i in range(n):
+        if i == 2:
+            continue
+        for j in range(i, n):
+            seen += 1
+            if j == 5:
+                break
+            if i * j == 12:
+                return [i * 10 + j, seen]
+        seen += 100
+    return [-1, seen]
+
+
+@pytest.mark.parametrize("n", range(8))
+def test_loops_in_loops(n):
+    out = np.full(2, 77, np.int32)
+    nested[(1,)](out, n)
+    assert out.tolist() == reference_of_nested(n)
+
+
+@tritium.jit
+def past_the_end(x, out, n):
+    """The condition reads memory: it must not be asked again behind a break."""
+    i = 0
+    while tl.load(x + i) >= 0:
+        i += 1
+        if i == n:
+            break
+    tl.store(out, i)
+
+
+def test_a_condition_is_not_asked_behind_a_break():
+    x, out = np.array([1, 2, 3, -1], np.int32), np.zeros(1, np.int32)
+    past_the_end[(1,)](x[:3].copy(), out, 3, sanitize=True)
+    assert out[0] == 3
+    past_the_end[(1,)](x, out, 9)
+    assert out[0] == 3
+
+
+@tritium.jit
+def edges(out, first, end, STEP: tl.constexpr, WIDE: tl.constexpr):
+    count = 0
+    last = first
+    for i in range(first, end, STEP):
+        last = i
+        count += 1
+        if count == 5:
+            break
+    tl.store(out, last.to(tl.int64))
+    tl.store(out + 1, count)
+
+
+@pytest.mark.parametrize("step", [1, 3, 2**30, -1, -(2**30)])
+@pytest.mark.parametrize("bounds", [(-(2**31), 2**31 - 1), (2**31 - 1, -(2**31)), (3, 3), (4, 3), (2**33, 2**33 + 2)])
+def test_bounds_at_the_edges_of_their_type(bounds, step):
+    out = np.zeros(2, np.int64)
+    edges[(1,)](out, *bounds, STEP=step, WIDE=False)
+    passed = list(range(*bounds, step))[:5] if abs(step) > 3 else [i for i, _ in zip(range(*bounds, step), range(5))]
+    assert out.tolist() == [passed[-1] if passed else bounds[0], len(passed)]
+
+
+@tritium.jit
+def of_blocks(x, out, n, limit, BLOCK: tl.constexpr):
+    """Sums of blocks until one is too large."""
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in range(n):
+        block = tl.load(x + k * BLOCK + tl.arange(0, BLOCK))
+        largest = tl.max(block)
+        if largest > limit:
+            break
+        if largest < 0:
+            continue
+        total += block
+    tl.store(out + tl.arange(0, BLOCK), total)
+
+
+@pytest.mark.parametrize("limit", [0.5, 1.5, 9])
+def test_blocks(limit):
+    x = np.random.default_rng(3).uniform(0, 1, (6, 16)).astype(np.float32)
+    x[1] -= 2
+    x[4] += 1
+    out = np.full(16, np.nan, np.float32)
+    of_blocks[(1,)](x, out, 6, limit, BLOCK=16)
+    stop = next((k for k in range(6) if x[k].max() > limit), 6)
+    np.testing.assert_allclose(out, x[[k for k in range(stop) if k != 1]].sum(0), rtol=1e-6)
+
+
+@tritium.jit
+def unrolled(out, n, N: tl.constexpr):
+    total = 0
+    for i in tl.static_range(8):
+        if i == N:
+            break
+        if i % 2:
+            continue
+        if i == n:
+            tl.store(out + 1, i)
+            return
+        total += i
+    for name in (1, 20, 300):
+        if name == n:
+            break
+        total += name
+    tl.store(out, total)
+
+
+@pytest.mark.parametrize("n", [2, 7, 20])
+@pytest.mark.parametrize("stop", [1, 5, 9])
+def test_unrolled_loops(n, stop):
+    out = np.full(2, -1, np.int32)
+    unrolled[(1,)](out, n, N=stop)
+    even = list(range(0, min(stop, 8), 2))
+    expected = [-1, n] if n in even else [sum(even) + {20: 1}.get(n, 321), -1]
+    assert out.tolist() == expected
