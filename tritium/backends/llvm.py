@@ -23,6 +23,7 @@ from typing import Any
 from ..support import Diagnostic
 from ..support.dataclasses import dataclass
 from ..support.lazy import LazyModule
+from ..support.patterns import pattern
 from ..support.settings import compilation
 from .compiler import UserText
 from .errors import BackendError
@@ -225,8 +226,8 @@ def run_isolated(worker: str, request: Mapping[str, Any], text: str, timeout: fl
 
 
 _BROKEN = "LLVM ERROR: Broken module found"  # how LLVM ends the process over text with debug information
-_PARSING = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.M)
-_ATTACHED = re.compile(r", !\w+ !\d+")
+_PARSING = pattern(r"^<string>:(\d+):(\d+): error: (.*)$", re.M)
+_ATTACHED = pattern(r", !\w+ !\d+")
 
 
 def _located(message: str, text: UserText) -> str:

@@ -15,6 +15,7 @@ import contextlib
 import linecache
 import os
 import re
+import sys
 from typing import Any
 
 from ...support import Diagnostic
@@ -101,7 +102,8 @@ class Assembler:
             raise PTXASError(f"{self.tool.path} ({self.tool.origin}) cannot be run: {error}") from None
 
     def __del__(self) -> None:
-        self.close()
+        if not sys.is_finalizing():  # then the program's input ends by itself
+            self.close()
 
     def close(self) -> None:
         """End the program if it still runs, and remove its files."""
