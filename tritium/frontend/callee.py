@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from .identity import code_identity, identity, unwrap_callee
-from .references import find_references
+from .references import find_references, is_constexpr
 from .source import SourceText
 
 if TYPE_CHECKING:
@@ -225,8 +225,12 @@ class SourceFunction:
 
     @cached_property
     def references(self) -> list[tuple[str, Any, dict[str, Any] | None]]:
-        """What the body reads from outside: (name as written, value, the dict a plain name was found in)."""
-        return find_references(self.parse(), self.nonlocals, self.fn.__globals__)
+        """What the body reads from outside: (name as written, value, the dict a plain name was found in).
+
+        With it stand the values that calls of the function in kernels may leave out.
+        """
+        defaults = [(f"default of {p.name}", p.default, None) for p in self.params if p.has_default]
+        return [*find_references(self.parse(), self.nonlocals, self.fn.__globals__), *defaults]
 
     @property
     def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
@@ -245,7 +249,7 @@ class SourceFunction:
                 continue
             if isinstance(value, SourceFunction):
                 value._collect_globals(found, seen)
-            elif scope is not None and not isinstance(value, (ModuleType, ConstexprFunction)) and not callable(value):
+            elif scope is not None and (is_constexpr(value) or not (isinstance(value, ModuleType) or callable(value))):
                 found[name, id(scope)] = (value, scope)
 
     @property

@@ -7,7 +7,12 @@ import builtins
 from types import ModuleType
 from typing import Any
 
-__all__ = ["find_references"]
+__all__ = ["find_references", "is_constexpr"]
+
+
+def is_constexpr(value: Any) -> bool:
+    """Is it a `constexpr`? (Launches from the cache ask without importing the class.)"""
+    return type(value).__name__ == "constexpr" and hasattr(value, "value")
 
 
 def find_references(
@@ -17,11 +22,13 @@ def find_references(
 
     Chains such as `tl.math.exp` are followed through modules and give their last value with no dict; local names,
     builtins and modules themselves are left out, names that cannot be resolved too (the visitor reports them).
+    A local name may stand for a compile-time value from outside until it is assigned, so these count. Defaults of
+    parameters do not: they were evaluated when the function was defined.
     """
-    local, names, chains = _mentions(tree)
+    parameters, local, names, chains = _mentions(tree)
     resolver = _Resolver(nonlocals, module)
     for name in names:
-        if name not in local:
+        if name not in local or (name not in parameters and resolver.is_compile_time(name)):
             resolver.name(name)
     for chain in chains:
         if chain[0] not in local:
@@ -29,16 +36,17 @@ def find_references(
     return list(resolver.found.values())
 
 
-def _mentions(tree: ast.FunctionDef) -> tuple[set[str], dict[str, None], list[list[str]]]:
-    """Local names, other names, and attribute chains in the body and the defaults.
+def _mentions(tree: ast.FunctionDef) -> tuple[set[str], set[str], dict[str, None], list[list[str]]]:
+    """Parameters, local names with these, names that are read, and attribute chains in the body.
 
     A walk of its own, three times as fast as a NodeVisitor: a launch from the cache spends most of its time here.
     """
-    local = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
-    local |= {a.arg for a in (tree.args.vararg, tree.args.kwarg) if a is not None}
+    parameters = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
+    parameters |= {a.arg for a in (tree.args.vararg, tree.args.kwarg) if a is not None}
+    local = set(parameters)
     names: dict[str, None] = {}
     chains: list[list[str]] = []
-    stack: list[Any] = [*tree.args.defaults, *(d for d in tree.args.kw_defaults if d is not None), *tree.body]
+    stack: list[Any] = [*tree.body]
     while stack:
         node = stack.pop()
         kind = node.__class__
@@ -60,7 +68,7 @@ def _mentions(tree: ast.FunctionDef) -> tuple[set[str], dict[str, None], list[li
                 stack += [c for c in child if isinstance(c, ast.AST)]
             elif isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
                 stack.append(child)
-    return local, names, chains
+    return parameters, local, names, chains
 
 
 class _Resolver:
@@ -76,6 +84,10 @@ class _Resolver:
             if name in scope:
                 return scope[name], scope
         return getattr(builtins, name, None), None
+
+    def is_compile_time(self, name: str) -> bool:
+        """Does the name stand for a `constexpr` outside?"""
+        return is_constexpr(self._resolve(name)[0])
 
     def name(self, name: str) -> None:
         """A name by itself."""
