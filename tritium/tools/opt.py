@@ -18,7 +18,6 @@ from typing import Any
 from .. import conversion as _conversion  # noqa: F401  (passes that read other dialects than they write)
 from .. import dialects as _dialects  # noqa: F401  (they register themselves)
 from .. import transforms as _transforms  # noqa: F401  (so do their passes)
-from ..compiler.plugins import load_plugins
 from ..ir import (
     PASSES,
     ParseError,
@@ -43,12 +42,14 @@ from ..ir.passes.text import read_pipeline
 from ..ir.resources import Resources
 from ..support import Diagnostic, TritiumError
 from ..support.lazy import LazyModule
+from ..support.settings import compilation
 from .arguments import UsageError
 from .opt_input import InputError, Piece, pieces_of, read_input, write_output
 from .opt_options import OptOptions, read_options
 
 __all__ = ["load_passes", "main", "opt"]
 
+_plugins = LazyModule("..compiler.plugins", __package__)
 _bisect = LazyModule(".opt_bisect", __package__)
 _compare = LazyModule(".opt_compare", __package__)
 _diagnostics = LazyModule(".opt_diagnostics", __package__)
@@ -114,7 +115,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> OptOptions:
     """The options, after the files with passes of the user's own, whose names may be options too, were loaded."""
-    load_plugins()
+    if compilation.plugins:
+        _plugins.load_plugins()
     for i, argument in enumerate(arguments):
         name, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in ("load", "load-plugin", "load-pass-plugin", "load-dialect-plugin"):
