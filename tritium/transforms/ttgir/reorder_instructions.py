@@ -10,7 +10,7 @@ The order of a program is that in which its registers live; the assembler moves 
 1. rule *after the buffer*: a conversion waits for a buffer that is given up between it and its first user: its own
    scratch memory can then be there.
 2. rule *into the loop*: an operand of a product that is read in front of a loop and used in it once moves to its user,
-   to one in each of several loops: shared memory holds it in between, registers do not.
+   by `mma.sync` to one in each of several loops: shared memory holds it in between, registers do not.
 3. rule *store at once*: a tensor that goes to a buffer goes there as soon as it is made, unless each thread can make it
    again; so does a transpose, which costs nothing.
 4. rule *left before right*: of a product's operands from shared memory the left one is read first, which is the order
@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, scf, tt, ttg
-from ...dialects.ttg_layouts import DotOperand
+from ...dialects.ttg_layouts import DotOperand, NvidiaMma
 from ...ir import WRITE, Operation, count, functions_of, may_change, memory_effects, pass_on
 from ...ir.dominance import ancestor_in
 from .layout_flow import layout_of
@@ -77,6 +77,8 @@ def _into_the_loop(op: Any) -> bool:
     loops = [_loop_around(user) for user in users]
     if not users or _loop_around(op) in loops or len(set(loops)) < len(loops):
         return False
+    if len(users) > 1 and _is_of_warp_groups(op):
+        return False
     if isinstance(op, ttg.LocalLoad) and any(_writes_until(op, user) for user in users):
         return False
     if not may_change("reorder-instructions", op):
@@ -87,6 +89,12 @@ def _into_the_loop(op: Any) -> bool:
         op.result.replace_uses_where(copy.results[0], lambda other, user=user: other is user)
     op.move_before(users[0])
     return True
+
+
+def _is_of_warp_groups(op: Any) -> bool:
+    """Whether an operand is for products by warp groups, whose sums leave room for it, and which would wait for it."""
+    parent = getattr(layout_of(op.result), "parent", None)
+    return isinstance(parent, NvidiaMma) and parent.versionMajor >= 3
 
 
 def _loop_around(op: Operation) -> Operation | None:
