@@ -245,8 +245,13 @@ def test_a_folder_in_the_place_of_an_entry(cache: KernelCache) -> None:
     cache.path(KEY).mkdir()
     with pytest.warns(CacheWarning):
         assert cache.read(KEY) is None
+    assert cache.write(KEY, ENTRY) and cache.read(KEY) == ENTRY  # it was empty
+    cache.path(KEY).unlink()
+    cache.path(KEY).mkdir()
+    (cache.path(KEY) / "mine").write_text("")
     with pytest.warns(CacheWarning):
         assert not cache.write(KEY, ENTRY)
+    assert (cache.path(KEY) / "mine").exists()
 
 
 def test_readers_never_see_half_an_entry(cache: KernelCache) -> None:

@@ -241,6 +241,13 @@ def test_commands() -> None:
     assert json.loads(run("clear", "--json"))["removed"] == 1
 
 
+def test_names_that_are_commands_of_a_terminal() -> None:
+    write(1, name="\x1b[2Jred[/bold]")
+    for command in (["ls"], ["show", key(1)[:8]]):
+        told = run(*command)
+        assert "\\x1b[2Jred[/bold]" in told and "\x1b" not in told
+
+
 @pytest.mark.parametrize(
     "arguments, text",
     [

@@ -60,8 +60,12 @@ class Torture:
         for number in range(self.processes):
             self.start(number)
         wrong: list[str] = []
+        told = time.monotonic()
         while self.running and not wrong:
             wrong += self.reap(rng.expovariate(1 / self.kill_every))
+            if time.monotonic() - told > 30:
+                told = time.monotonic()
+                print(f"  {self.all_done} rounds, {self.killed} processes killed", flush=True)
             if self.running:
                 self.kill(rng.choice(list(self.running)))
         for pid in self.running:
@@ -72,6 +76,10 @@ class Torture:
     def done(self, number: int) -> int:
         return _DONE.unpack_from(self.progress, number * _DONE.size)[0]
 
+    @property
+    def all_done(self) -> int:
+        return sum(map(self.done, range(self.processes)))
+
     def start(self, number: int) -> None:
         """A process that does the rounds that are left for it."""
         self.starts[number] += 1
@@ -80,6 +88,7 @@ class Torture:
         if pid:
             self.running[pid] = number
             return
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: nothing is left of a run that is stopped
         status = 1
         try:
             self.work(number)
@@ -208,13 +217,12 @@ def run(chosen: argparse.Namespace, base: Path, folder: Path) -> int:
         action(Worker(base / "first", "first"))
     give_up_root([base, folder])
     os.environ["TRITIUM_CACHE_DIR"] = str(folder)
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: nothing is left of a run that is stopped
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     torture = Torture(folder, chosen.processes, chosen.rounds, chosen.seed, chosen.kill_every)
     start = time.perf_counter()
     wrong = torture.run()
     took = time.perf_counter() - start
-    rounds = sum(torture.done(n) for n in range(chosen.processes))
-    print(f"{rounds} rounds in {took:.0f} s, {torture.killed} processes killed")
+    print(f"{torture.all_done} rounds in {took:.0f} s, {torture.killed} processes killed")
     print(", ".join(f"{name} {count}" for name, count in sorted(torture.counts.items())))
     for text in wrong:
         print(f"WRONG: {text}")

@@ -116,6 +116,8 @@ def read_header(data: bytes, size: int, key: str) -> tuple[dict[str, Any], int]:
     """
     if len(data) < _PREFIX or data[:8] != _MAGIC:
         raise ValueError("not a cache entry of this version, or truncated")
+    if size > _MAX_ENTRY:
+        raise ValueError("it is larger than any entry is")
     end = _PREFIX + int.from_bytes(data[40:48], "little")
     if end > min(size, len(data), _PREFIX + _MAX_HEADER):
         raise ValueError("the header is longer than the file, or than any is")
@@ -234,8 +236,9 @@ class KernelCache:
                 replace_file(path, data)
                 break
             except OSError as error:
-                if isinstance(error, (FileNotFoundError, FileExistsError)) and left:
-                    continue  # somebody clears the cache, and its folders
+                if left and _may_pass(error, path):
+                    time.sleep(0.001 * (_ATTEMPTS - left))
+                    continue
                 warn_once("write", f"compiled kernels cannot be kept in {self.folder}: {error}")
                 return False
         with contextlib.suppress(OSError):
@@ -267,6 +270,17 @@ def open_cache() -> KernelCache:
         return KernelCache()
     found: KernelCache = _remote.chosen_cache()
     return found
+
+
+def _may_pass(error: OSError, path: Path) -> bool:
+    """Is what a write met gone by the next try? So it is where somebody clears the cache, and its folders."""
+    if isinstance(error, FileExistsError):  # seen by one call and gone before the next
+        return not os.path.exists(error.filename or path)
+    if isinstance(error, IsADirectoryError):  # an empty folder in the place of an entry
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+        return not os.path.isdir(path)
+    return isinstance(error, FileNotFoundError)
 
 
 def _touch(descriptor: int, status: os.stat_result) -> None:

@@ -21,7 +21,7 @@ from ..support.dataclasses import dataclass
 from ..support.folders import TEMPORARY, is_trusted, open_file
 from .cache import Entry, read_header
 
-__all__ = ["Item", "Pruned", "clear", "items", "make_room", "matching", "prune", "verify"]
+__all__ = ["Item", "Pruned", "clear", "items", "load", "make_room", "matching", "prune", "verify"]
 
 #: Seconds after which a file that was being written is one that its writer left.
 ABANDONED_AFTER = 3600.0
@@ -61,8 +61,7 @@ class Item:
     def described(self) -> dict[str, Any]:
         """The parts of the key by name, empty where the file does not have them; the whole entry is checked for it."""
         try:
-            with open(open_file(self.path, looking=True), "rb") as f:
-                return Entry.from_bytes(f.read(), self.key).description()
+            return load(self).description()
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
@@ -116,6 +115,14 @@ def _header(path: Path, status: os.stat_result, key: str) -> dict[str, Any]:
         return read_header(head, status.st_size, key)[0]
 
 
+def load(item: Item) -> Entry:
+    """The whole entry, checked; ValueError (and rarely KeyError or TypeError) saying what is wrong with it."""
+    if item.problem:
+        raise ValueError(item.problem)
+    with open(open_file(item.path, looking=True), "rb") as f:
+        return Entry.from_bytes(f.read(), item.key)
+
+
 def matching(found: list[Item], wanted: str) -> list[Item]:
     """The entries whose key begins with `wanted`, or whose kernel is called so; all of them for an empty text."""
     return [item for item in found if item.key.startswith(wanted) or item.name == wanted]
@@ -124,15 +131,13 @@ def matching(found: list[Item], wanted: str) -> list[Item]:
 def verify(folder: Path) -> Iterator[tuple[Item, str]]:
     """Every entry, and what is wrong with it: "" for nothing. All of every file is read."""
     for item in items(folder):
-        problem = item.problem
-        if not problem:
-            try:
-                with open(open_file(item.path, looking=True), "rb") as f:
-                    Entry.from_bytes(f.read(), item.key).description()
-            except FileNotFoundError:
-                continue
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                problem = str(error)
+        try:
+            load(item).description()
+            problem = ""
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            problem = str(error)
         yield item, problem
 
 

@@ -19,14 +19,14 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ..compiler import KernelCache, default_target
 from ..compiler.cache import Entry
-from ..compiler.inventory import ABANDONED_AFTER, Item, Pruned, clear, items, matching, prune, verify
+from ..compiler.inventory import ABANDONED_AFTER, Item, Pruned, clear, items, load, matching, prune, verify
 from ..compiler.why import explain, nearest
 from ..support import settings
-from ..support.folders import open_file
 from .kernel_file import CommandError
 from .request import Request, options_of, parse_target, source_of
 
@@ -59,7 +59,8 @@ def list_entries(wanted: str = "", target: str = "", order: str = "used", as_jso
     for item in found:
         stages = (item.problem and f"no entry: {item.problem}") or " ".join(item.stages) or "-"
         ages = [_age(item.made), _age(item.used)]
-        table.add_row(item.key[:12], item.name or "?", item.target or "-", stages, size_text(item.size), *ages)
+        texts = (item.name or "?", item.target or "-", stages)
+        table.add_row(item.key[:12], *(escape(_printable(t)) for t in texts), size_text(item.size), *ages)
     console = _console()
     if found:
         console.print(table)
@@ -73,8 +74,7 @@ def show_entry(wanted: str, stage: str = "", as_json: bool = False) -> int:
     """All that is known of one entry, or the text of one of its stages."""
     item = _the_one(wanted)
     try:
-        with open(open_file(item.path, looking=True), "rb") as f:
-            entry = Entry.from_bytes(f.read(), item.key)
+        entry = load(item)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CommandError(f"{item.path} is no entry: {error}") from None
     if stage:
@@ -83,15 +83,18 @@ def show_entry(wanted: str, stage: str = "", as_json: bool = False) -> int:
         _print_json({**_described(item), "metadata": entry.metadata, "depends on": entry.description()})
         return 0
     console = _console()
-    console.print(f"[bold]{item.name}[/bold] for {item.target}, made {_age(item.made)} ago, used {_age(item.used)} ago")
-    console.print(str(item.path))
+    console.print(_printable(item.name), style="bold", markup=False, end="")
+    console.print(
+        f" for {_printable(item.target)}, made {_age(item.made)} ago, used {_age(item.used)} ago", markup=False
+    )
+    console.print(str(item.path), markup=False)
     for name, size in item.stages.items():
-        console.print(f"  {name:<8}{size_text(size):>12}")
+        console.print(f"  {_printable(name):<8}{size_text(size):>12}", markup=False)
     for kind, parts in entry.description().items():
         if parts:
-            console.print(f"[bold]{kind}[/bold]")
+            console.print(_printable(kind), style="bold", markup=False)
             for name, value in parts.items():
-                console.print(f"  {name}: {value}", markup=False)
+                console.print(_printable(f"  {name}: {value}"), markup=False)
     return 0
 
 
@@ -163,7 +166,7 @@ def why(wanted: str, request: Request | None = None, as_json: bool = False) -> i
     else:
         print(f"{key[:12]} ({name}) differs from {beside.key[:12]}, made {_age(beside.made)} ago:")
         for reason in reasons:
-            print(f"  {reason}")
+            print(f"  {_printable(reason)}")
     return 0
 
 
@@ -227,6 +230,11 @@ def _described(item: Item) -> dict[str, Any]:
 
 def _print_json(value: dict[str, Any] | Sequence[Any]) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would take for a command: entries may come from elsewhere."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _console() -> Console:
