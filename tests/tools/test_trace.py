@@ -15,7 +15,7 @@ from tests.backends.nvidia.texts import needs_ptxas
 from tests.tools.test_cli import tritium_command
 from tritium import knobs
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
-from tritium.ir import parse_module
+from tritium.ir import PASSES, parse_module
 from tritium.support.traces import problems
 from tritium.tools.opt import main as opt
 from tritium.tools.trace_diff import DiffRequest, diff, first_difference
@@ -212,6 +212,27 @@ def test_passes_outside_of_a_compile(tmp_path: Path, capfd: Any) -> None:
     assert (rewrite["rule"], rewrite["before"]) == ("zero_right", "%s = arith.addi %a, %z : i32")
     assert rewrite["after"] == "%a" and rewrite["place"] == {"file": str(program), "line": 3, "column": 8}
     assert trace.text(compile.passes[0]["after"]) != trace.text(compile.passes[0]["before"])
+
+
+def test_a_pass_that_runs_passes(tmp_path: Path) -> None:
+    """Those inside come later in the order, and what the one around them changed is told of it all the same."""
+    from tritium.ir import Pass, run_pipeline
+
+    module = parse_module("tt.func @f(%a: i32) -> i32 {\n  %d = arith.muli %a, %a : i32\n  tt.return %a : i32\n}")
+
+    def outer(op: Any) -> bool:
+        return run_pipeline(op, [PASSES.lookup("dce").row()]).changed
+
+    with knobs.compilation.scope():
+        knobs.compilation.trace = str(tmp_path / "t.jsonl")
+        run_pipeline(module, [Pass("outer", outer), PASSES.lookup("cse").row()])
+    trace, compile = one(tmp_path / "t.jsonl")
+    found = {p["name"]: p for p in compile.passes}
+    assert {name: (p["index"], p["changed"]) for name, p in found.items()} == {
+        "outer": (0, True), "dce": (1, True), "cse": (2, False),
+    }  # fmt: skip
+    assert (found["outer"]["before"], found["outer"]["after"]) == (found["dce"]["before"], found["dce"]["after"])
+    assert "muli" in trace.text(found["outer"]["before"]) and "muli" not in trace.text(found["cse"]["after"])
 
 
 # ---- what is shown --------------------------------------------------------------------------------------------------

@@ -176,12 +176,15 @@ class PassTracer:
             recording.last, self.names = record_text(recording, module)
         self.recorder: _Recorder | None = None
         self.begun = (0.0, 0, 0, 0)
+        self.index, self.input = 0, ""
 
     @contextmanager
     def around(self, run: PassRun, limit: int | None) -> Iterator[None]:
         """What the pass inside rewrites is recorded, up to the limit on rewrites."""
         recording = self.recording
-        self.recorder = _Recorder(ENDLESS if limit is None else limit, recording, recording.passes, self.names)
+        self.index, self.input = recording.passes, recording.last
+        recording.passes += 1  # now, for passes that this one may run inside
+        self.recorder = _Recorder(ENDLESS if limit is None else limit, recording, self.index, self.names)
         known = dict(run.counts)
         with _turn, spending(self.recorder):
             self.begun = recording.at(), time.perf_counter_ns(), recording.overhead, len(run.functions)
@@ -196,14 +199,14 @@ class PassTracer:
         recording, recorder = self.recording, self.recorder
         assert recorder is not None
         with recording.aside():
-            before = recording.last
+            before = self.input
             skipped = len(run.functions) == self.begun[3]
             if not skipped:
                 recording.last, self.names = record_text(recording, module)
             recording.add(
                 "pass",
                 stage=recording.stage,
-                index=recording.passes,
+                index=self.index,
                 name=p.name,
                 options=str(p)[len(p.name) :],
                 on=symbol_name(op),
@@ -217,7 +220,6 @@ class PassTracer:
                 counts=self.counts,
                 rewrites=recorder.number[0],
             )
-            recording.passes += 1
 
     def failed(self, p: Any, error: BaseException) -> None:
         """Record that a pass failed, and write what there is: nobody may come to do so later."""
