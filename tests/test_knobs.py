@@ -131,7 +131,7 @@ def test_default_folders(monkeypatch) -> None:
     assert knobs.cache.dir == os.path.expanduser("~/.tritium/cache")
     monkeypatch.setenv("TRITON_HOME", "/elsewhere")
     assert knobs.cache.dir == "/elsewhere/.tritium/cache" == knobs.cache.get_triton_dir("cache")
-    assert knobs.cache.dump_dir == "/elsewhere/.tritium/cache/dump"
+    assert knobs.cache.dump_dir == "/elsewhere/.tritium/dump"
     assert str(settings.GROUPS["cache"].dir) == knobs.cache.dir
 
 

@@ -96,10 +96,6 @@ def _default_folder() -> str:
     return cache.get_triton_dir("cache")
 
 
-def _in_cache(folder: str) -> str:
-    return os.path.join(cache.dir, folder)
-
-
 class CacheSettings(Group):
     """Where compiled kernels are kept."""
 
@@ -113,14 +109,14 @@ class CacheSettings(Group):
         doc="folder of compiled kernels",
     )
     dump_dir = Folder(
-        lambda: _in_cache("dump"),
-        "`dump` in `dir`",
+        lambda: cache.get_triton_dir("dump"),
+        "`.tritium/dump` in `home_dir`",
         "TRITON_DUMP_DIR",
         doc="where compilation.dump_ir writes stages",
     )
     override_dir = Folder(
-        lambda: _in_cache("override"),
-        "`override` in `dir`",
+        lambda: cache.get_triton_dir("override"),
+        "`.tritium/override` in `home_dir`",
         "TRITON_OVERRIDE_DIR",
         doc="where compilation.override reads stages",
     )
