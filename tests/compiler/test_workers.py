@@ -162,6 +162,22 @@ def test_processes_that_cannot_start(pool, monkeypatch, capfd):
     assert compile(source("vector_add"), CPU, elsewhere=pool).kernel
 
 
+def test_where_there_can_be_no_more_processes(pool, monkeypatch):
+    def fails(target):
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(workers, "_Worker", fails)
+    assert compile(source("vector_add"), CPU, elsewhere=pool).kernel and not pool._workers
+
+
+@pytest.mark.parametrize("program", ["", "/usr/bin/blender"])
+def test_programs_with_python_in_them_are_not_started_again(monkeypatch, program):
+    monkeypatch.setattr(sys, "executable", program)
+    pool = CompilerPool(2)
+    pool.expect(100)
+    assert compile(source("vector_add"), CPU, elsewhere=pool).kernel and not pool._workers
+
+
 def test_few_jobs_start_no_process():
     pool = CompilerPool(4)
     pool.expect(workers.FEW)

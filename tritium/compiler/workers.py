@@ -133,7 +133,7 @@ class CompilerPool:
 
     def expect(self, jobs: int) -> None:
         """So many jobs are coming, unless the cache has them."""
-        self._wanted = min(jobs, self.size) if jobs > FEW and self.size > 1 else 0
+        self._wanted = min(jobs, self.size) if jobs > FEW and self.size > 1 and _has_interpreter() else 0
 
     def begin(self, work: Lowering) -> Texts:
         """The text of its first stage. Threads make them one by one, so that the first worker has something to do when
@@ -173,7 +173,11 @@ class CompilerPool:
     def _start(self, target: Any) -> None:
         with self._changed:
             for _ in range(self._wanted - len(self._workers)):
-                worker = _Worker(target)
+                try:
+                    worker = _Worker(target)
+                except OSError:  # there can be no more processes
+                    self._wanted = 0
+                    break
                 self._workers.append(worker)
                 threading.Thread(target=self._await, args=(worker,), daemon=True).start()
 
@@ -218,6 +222,11 @@ class CompilerPool:
                 self._ready -= ready
             self._changed.notify_all()
         worker.close()
+
+
+def _has_interpreter() -> bool:
+    """Whether the program of this process is Python's, and not one that has Python in it."""
+    return "py" in os.path.basename(sys.executable or "").lower()
 
 
 def _is_portable(work: Lowering) -> bool:
