@@ -171,3 +171,27 @@ def test_ours_counts_more_and_assignment_most(monkeypatch):
         assert settings.runtime.debug
         assert (os.environ["TRITIUM_DEBUG"], os.environ["TRITON_DEBUG"]) == ("1", "1")
     assert not settings.runtime.debug
+
+
+LIMIT = 3
+
+
+@triton.jit
+def reads_a_global(x):
+    tl.store(x, LIMIT)
+
+
+@pytest.mark.parametrize(
+    "variable", ["TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", "TRITIUM_ALLOW_NON_CONSTEXPR_GLOBALS", None]
+)
+def test_globals_that_are_no_constants(monkeypatch, variable):
+    """What counts for the key counts for the compile: the variable under both names, and the knob."""
+    source = ASTSource(reads_a_global, {"x": "*i32"})
+    with pytest.raises(triton.CompilationError, match="Cannot access global variable LIMIT"):
+        triton.compile(source)
+    with triton.knobs.compilation.scope():
+        if variable is None:
+            triton.knobs.compilation.allow_non_constexpr_globals = True
+        else:
+            monkeypatch.setenv(variable, "1")
+        assert "arith.constant 3" in triton.compile(source).asm["ttir"]

@@ -156,8 +156,14 @@ class Worker:
             self.random.choice(DAMAGE)(self, path, key)
 
 
+def _bytes(path: Path) -> bytearray:
+    """What is in a file; of a huge one that another process made of it just now, the beginning."""
+    with open(path, "rb") as f:
+        return bytearray(f.read(1 << 20) or b"x")
+
+
 def _flipped(worker: Worker, path: Path, key: str) -> None:
-    data = bytearray(path.read_bytes() or b"x")
+    data = _bytes(path)
     data[worker.random.randrange(len(data))] ^= 1 << worker.random.randrange(8)
     path.write_bytes(data)
 
@@ -195,7 +201,7 @@ def _forged(worker: Worker, path: Path, key: str) -> None:
 
 
 def _long_header(worker: Worker, path: Path, key: str) -> None:
-    data = bytearray(path.read_bytes())
+    data = _bytes(path)
     data[40:48] = worker.random.randbytes(8)
     path.write_bytes(data)
 

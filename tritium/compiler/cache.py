@@ -33,7 +33,16 @@ from ..support.folders import cache_folder, is_trusted, open_file, replace_file
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 
-__all__ = ["CacheWarning", "Entry", "KernelCache", "cache_folder", "open_cache", "read_header", "warn_once"]
+__all__ = [
+    "MAX_ENTRY",
+    "CacheWarning",
+    "Entry",
+    "KernelCache",
+    "cache_folder",
+    "open_cache",
+    "read_header",
+    "warn_once",
+]
 
 _inventory = LazyModule(".inventory", __package__)
 _remote = LazyModule(".remote", __package__)
@@ -41,7 +50,8 @@ _remote = LazyModule(".remote", __package__)
 _MAGIC = b"tritium2"
 _PREFIX = len(_MAGIC) + 32 + 8
 _MAX_HEADER = 1 << 20
-_MAX_ENTRY = 1 << 30
+#: Bytes that an entry may have.
+MAX_ENTRY = 1 << 30
 _MAX_STAGES = 100
 
 #: How often a write is tried whose folder somebody removes meanwhile.
@@ -116,7 +126,7 @@ def read_header(data: bytes, size: int, key: str) -> tuple[dict[str, Any], int]:
     """
     if len(data) < _PREFIX or data[:8] != _MAGIC:
         raise ValueError("not a cache entry of this version, or truncated")
-    if size > _MAX_ENTRY:
+    if size > MAX_ENTRY:
         raise ValueError("it is larger than any entry is")
     end = _PREFIX + int.from_bytes(data[40:48], "little")
     if end > min(size, len(data), _PREFIX + _MAX_HEADER):
@@ -141,7 +151,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= _MAX_ENTRY
+    return type(value) is int and 0 <= value <= MAX_ENTRY
 
 
 def _json(value: Any) -> bytes:
@@ -210,7 +220,7 @@ class KernelCache:
                     self.refused = "untrusted"
                     warn_once("trust", f"{path} could have been written by another user: it is not used")
                     return None
-                if status.st_size > _MAX_ENTRY:
+                if status.st_size > MAX_ENTRY:
                     return b""  # which is damaged
                 data = f.read(status.st_size)
                 _touch(f.fileno(), status)

@@ -120,7 +120,7 @@ def load(item: Item) -> Entry:
     if item.problem:
         raise ValueError(item.problem)
     with open(open_file(item.path, looking=True), "rb") as f:
-        return Entry.from_bytes(f.read(), item.key)
+        return Entry.from_bytes(f.read(item.size + 1), item.key)  # somebody may make it longer meanwhile
 
 
 def matching(found: list[Item], wanted: str) -> list[Item]:

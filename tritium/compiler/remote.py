@@ -18,7 +18,7 @@ from typing import Any
 from ..support import TritiumError, settings
 from ..support.folders import open_file
 from ..support.lazy import LazyModule
-from .cache import Entry, KernelCache, warn_once
+from .cache import MAX_ENTRY, Entry, KernelCache, warn_once
 from .cache_managers import FILE_NAME, FileCacheManager, RemoteCacheManager, _base32
 
 __all__ = ["ManagedCache", "SharedCache", "chosen_cache"]
@@ -179,4 +179,4 @@ class ManagedCache(KernelCache):
         if path is None:
             return b""
         with open(open_file(path), "rb") as f:
-            return f.read()
+            return f.read(MAX_ENTRY + 1)

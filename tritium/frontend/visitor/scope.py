@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ...support.lazy import LazyModule
+from ...support.settings import compilation
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
 from ..errors import LanguageError
 from .builtins import BUILTINS
@@ -73,7 +73,7 @@ def _readable(visitor: Visitor, name: str, value: Any) -> bool:
     annotation = visitor.callee.fn.__globals__.get("__annotations__", {}).get(name)
     if annotation is not None and "constexpr" in str(annotation):
         return True
-    return os.environ.get(ALLOW_GLOBALS, "0") not in ("", "0", "off", "false")
+    return compilation.allow_non_constexpr_globals
 
 
 def _describe(value: Any) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
 from ...dialects import builtin, tt
 from ...ir import Block, FunctionType, Value
 from ...support import FileLineColLoc
+from ...support.settings import compilation
 from ..callee import SourceFunction
 from ..errors import CallFrame, LanguageError
 from ..semantics import Semantic
@@ -20,7 +20,6 @@ from .values import flatten, has_handles, rebuild, set_hints, static_key, types_
 __all__ = ["Unit", "location_of"]
 
 MAX_DEPTH = 64  # of calls; a deeper chain is a recursion whose arguments change every time
-DEBUGGING = "TRITON_FRONT_END_DEBUGGING"
 
 
 class Compiled:
@@ -57,7 +56,7 @@ class Unit:
     @staticmethod
     def cause(e: BaseException) -> BaseException | None:
         """What an error is chained to: nothing, unless the compiler itself is being debugged."""
-        return e if os.environ.get(DEBUGGING, "0") not in ("", "0") else None
+        return e if compilation.front_end_debugging else None
 
     # -- calls ------------------------------------------------------------------------------------------------
 
