@@ -34,6 +34,7 @@ __all__ = [
 
 _numbers = count()
 _DIGEST_BYTES = 32
+_MAX_RECORD = 1 << 26
 _digests: dict[str, str] = {}
 
 #: How the names of files begin that are being written, and of those that a killed process left.
@@ -114,7 +115,7 @@ def read_record(name: str) -> bytes | None:
     """The bytes stored under `name`, or None if missing, damaged or not ours."""
     try:
         with open(open_file(record_folder() / name), "rb") as f:
-            data = f.read() if is_trusted(os.fstat(f.fileno())) else b""
+            data = f.read(_MAX_RECORD) if is_trusted(os.fstat(f.fileno())) else b""
     except OSError:
         return None
     body = data[_DIGEST_BYTES:]
