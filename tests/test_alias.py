@@ -26,6 +26,7 @@ from triton.compiler import ASTSource, CompiledKernel
 from triton.compiler.compiler import make_backend, triton_key
 from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner, OutOfResources
+from triton.runtime._async_compile import active_mode
 from triton.runtime.cache import KernelCache
 from triton.runtime.jit import JITFunction, KernelInterface
 from triton.tools.tensor_descriptor import TensorDescriptor

@@ -192,3 +192,26 @@ def test_fusion(requested, default, forbidden, found) -> None:
     with knobs.language.scope():
         knobs.language.default_fp_fusion, knobs.language.force_disable_fp_fusion = default, forbidden
         assert knobs.language.fp_fusion_enabled(requested) is found
+
+
+def test_a_group_in_the_place_of_another_is_what_the_compiler_reads(monkeypatch) -> None:
+    monkeypatch.delenv("TRITON_ALWAYS_COMPILE", raising=False)
+    monkeypatch.setattr(knobs, "propagate_env", False)
+    first = knobs.compilation
+    with first.scope():
+        first.always_compile = True
+        monkeypatch.setattr(knobs, "compilation", first.copy().reset())
+        assert knobs.compilation is not first and not settings.compilation.always_compile
+        before = settings.generation.value
+        knobs.compilation.always_compile = True
+        assert settings.compilation.always_compile and settings.generation.value > before
+        knobs.compilation = knobs.compilation.copy().reset()  # and another one in the place of that
+        assert not settings.compilation.always_compile
+        knobs.compilation = first
+        assert settings.compilation.always_compile and knobs.compilation is settings.compilation
+    assert not settings.compilation.always_compile
+
+
+def test_settings_tell_their_variable() -> None:
+    keys = {name: setting.key for name, setting in knobs.cache.knob_descriptors.items()}
+    assert keys["home_dir"] == "TRITON_HOME" and keys["dir"] == "TRITON_CACHE_DIR"

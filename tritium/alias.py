@@ -33,6 +33,7 @@ _PLACES = {
     "triton.compiler.errors": "tritium.frontend.errors",
     "triton.compiler.code_generator": "tritium.frontend.visitor",
     "triton.runtime._allocation": "tritium.runtime.allocation",
+    "triton.runtime._async_compile": "tritium.runtime.async_compile",
     "triton.language.semantic": "tritium.frontend.semantics",
     "triton.errors": "tritium.support.errors",
 }

@@ -6,6 +6,7 @@ False
 
 Beside the groups of settings stand Triton's classes to make settings of one's own, and types for hooks. Assigning
 `env` to a setting has the environment count again; `propagate_env = False` keeps assignments out of the environment.
+A group may be replaced by another one of its kind, `knobs.amd = knobs.amd.copy().reset()`, and be put back later.
 
 >>> class mine(knobs.base_knobs):
 ...     level = knobs.env_int("MY_LEVEL", 3)
@@ -244,8 +245,20 @@ def setenv(key: str, value: str | None) -> None:
         os.environ[key] = value
 
 
+_values: dict[str, dict[str, Any]] = {}  # what groups had assigned before others took their places
+
+
 class _Knobs(ModuleType):
     """This module: some of its names are looked up elsewhere."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A group that takes the place of another one is what the compiler reads: both have the same values then."""
+        group = _settings.GROUPS.get(name)
+        if group is not None and isinstance(value, Group):
+            own = _values.setdefault(name, group.__dict__)
+            group.__dict__ = own if value is group else value.__dict__
+            _settings.refresh_knobs()
+        super().__setattr__(name, value)
 
     @property
     def propagate_env(self) -> bool:

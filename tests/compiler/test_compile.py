@@ -119,6 +119,8 @@ def test_a_hit_runs_no_stage(compiled, cache_dir: Path) -> None:
         second = tritium.compile(source(), Target())
     assert len(compiled) == 1 and len(files(cache_dir)) == 1
     assert [i["cache_hit"] for i in seen] == [False, True]
+    assert [i["metadata"]["target"] for i in seen] == [first.metadata.target] * 2
+    assert all(isinstance(i["metadata"]["target"], tritium.compiler.GPUTarget) for i in seen)
     assert [n for n, _ in seen[0]["times"].lowering_stages] == ["ttir", "llir", "obj"]
     assert seen[0]["times"].total >= seen[0]["times"].total_lowering > 0
     assert first.times and not second.times

@@ -159,13 +159,13 @@ def test_wrong_names(kernel) -> None:
 def test_timings_are_kept_on_disk(kernel, cache_dir) -> None:
     told = []
     with knobs.autotuning.scope():
-        knobs.autotuning.listener = lambda **info: told.append(info["cache_hit"])
+        knobs.autotuning.listener = lambda **info: told.append((info["cache_hit"], info["duration"] is None))
         for calls in (3, 0):
             bench = Bench()
             tuned = tritium.autotune(CONFIGS, key=["n"], do_bench=bench, cache_results=True)(kernel)
             tuned[(1,)](np.zeros(4, np.int32), 7)
             assert (bench.calls, tuned.best_config) == (calls, CONFIGS[2])
-    assert told == [False, True]
+    assert told == [(False, False), (True, True)]
 
 
 def test_warmup_compiles_all(kernel) -> None:

@@ -74,6 +74,36 @@ def test_what_compile_hooks_are_told(device) -> None:
         assert (info["num_warps"], info["num_ctas"], info["is_warmup"]) == (2, 1, False)
         assert {"enable_fp_fusion", "launch_cooperative_grid", "extern_libs", "device", "num_stages"} <= set(info)
         assert json.loads(info["specialization_data"])["name"] == f"{__name__}.fill"
+    (kernels,) = (kernels for kernels, _ in fill.device_caches.values())
+    assert seen[0][1]["key"] in kernels and "another" not in kernels
+    assert kernels[seen[0][1]["key"]].asm["ttir"] == next(iter(kernels.values())).asm["ttir"]
+    with pytest.raises(KeyError, match="another"):
+        kernels["another"]
+
+
+def test_a_function_with_another_text_is_another_argument() -> None:
+    launch()
+    text = helper.src
+    helper._unsafe_update_src(text.replace("x + 1", "x + 2"))
+    try:
+        x = np.full(16, -1, np.float32)
+        for _ in range(3):
+            fill[(1,)](x, 16, BLOCK=16)
+            np.testing.assert_array_equal(x, np.arange(16) + 2)
+    finally:
+        helper._unsafe_update_src(text)
+    launch()
+
+
+def test_kernels_that_were_removed_are_asked_for_again() -> None:
+    seen = []
+    for _ in range(3):
+        launch()
+    ((kernels, _),) = fill.device_caches.values()
+    kernels.clear()
+    knobs.runtime.jit_cache_hook = lambda **told: seen.append(told["key"])
+    launch()
+    assert len(seen) == 1 and seen[0] in kernels
 
 
 def test_a_warmup_says_so() -> None:
@@ -149,7 +179,10 @@ def test_preload_with_tuples() -> None:
 @pytest.mark.parametrize(
     "change, error",
     [
-        (lambda d: {**d, "name": "other.fill"}, "specialization data of other.fill cannot be preloaded for .*fill"),
+        (
+            lambda d: {**d, "name": "other.fill"},
+            "Specialization data is for other.fill, and cannot be preloaded for .*fill",
+        ),
         (lambda d: {**d, "target": {"backend": "cuda"}}, "cannot be preloaded for"),
         (lambda d: {k: v for k, v in d.items() if k != "signature"}, "no specialization data: KeyError: 'signature'"),
         (lambda d: {**d, "constant_vals": [{"repr": "<odd>"}] * 3}, "compile-time value <odd> cannot be made"),
@@ -158,8 +191,9 @@ def test_preload_with_tuples() -> None:
 )
 def test_data_that_cannot_be_preloaded(change, error) -> None:
     data = json.loads(told_data())
-    with pytest.raises(ArgumentError, match=error):
+    with pytest.raises(RuntimeError, match=error) as raised:
         fill.preload(json.dumps(change(data)))
+    assert isinstance(raised.value, ArgumentError)
     with pytest.raises(ArgumentError, match="this is no specialization data"):
         fill.preload("not JSON")
 
@@ -242,6 +276,7 @@ def test_a_hook_without_a_key(answer) -> None:
 
 
 def test_loads_and_unloads(device) -> None:
+    fill.hash = None  # with what quick launches remember
     gc.collect()  # kernels of tests before
     seen = []
     runtime = knobs.runtime

@@ -225,7 +225,7 @@ def _finish(
     if listener is not None:
         listener(
             src=src,
-            metadata=entry.metadata,
+            metadata={**entry.metadata, "target": backend.describe()},
             metadata_group=kernel.metadata_group,
             times=times,
             cache_hit=cache_hit,

@@ -377,7 +377,7 @@ class Autotuner(KernelInterface[Any]):
                 key=key,
                 best_config=config,
                 configs_timings=self.configs_timings,
-                duration=seconds,
+                duration=None if on_disk else seconds,
                 cache_hit=on_disk,
             )
 

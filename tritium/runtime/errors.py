@@ -13,6 +13,7 @@ __all__ = [
     "LaunchError",
     "OutOfResources",
     "PTXASError",
+    "PreloadError",
     "SanitizerError",
     "UnknownOptionError",
 ]
@@ -24,6 +25,10 @@ class LaunchError(TritiumError, RuntimeError):
 
 class ArgumentError(TritiumError, TypeError):
     """An argument of a launch is missing, too much, or of a type that no kernel takes."""
+
+
+class PreloadError(ArgumentError, RuntimeError):
+    """Specialization data of another function or target, or none at all."""
 
 
 class DescriptorError(ArgumentError, ValueError, AssertionError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..compiler import ASTSource, CompiledKernel, LazyDict, make_backend
 from ..compiler.kernel import frozen
 from ..frontend.dtypes import dtype
-from .errors import ArgumentError
+from .errors import ArgumentError, PreloadError
 from .specialize import ALIGNED
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _function_of(place: str) -> Any:
 def pairs_of_data(function: JITFunction[Any], text: str, target: Any) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     """The (type, key) of each argument, and the options of the launch, that `specialization_data` tells of.
 
-    ArgumentError for data of another function or target, or that are none.
+    PreloadError for data of another function or target, or that are none.
     """
     try:
         data = json.loads(text)
@@ -174,11 +174,11 @@ def pairs_of_data(function: JITFunction[Any], text: str, target: Any) -> tuple[l
         aligned = {tuple(path) for path in data["attrs_keys"]}
         name, stated = data["name"], data["target"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ArgumentError(f"this is no specialization data: {type(error).__name__}: {error}") from None
+        raise PreloadError(f"this is no specialization data: {type(error).__name__}: {error}") from None
     if name != full_name(function):
-        raise ArgumentError(f"specialization data of {name} cannot be preloaded for {full_name(function)}")
+        raise PreloadError(f"Specialization data is for {name}, and cannot be preloaded for {full_name(function)}")
     if stated != make_backend(target).describe()._asdict():
-        raise ArgumentError(f"specialization data for {stated} cannot be preloaded for {target}")
+        raise PreloadError(f"Specialization data is for {stated}, and cannot be preloaded for {target}")
 
     def pair(path: tuple[int, ...], ty: Any) -> tuple[Any, Any]:
         if not isinstance(ty, str):

@@ -86,6 +86,33 @@ class _Specialization:
         self.once: set[Any] = set()  # kinds that were launched
         self.generation = -1
 
+    def __getattr__(self, name: str) -> Any:
+        """What the kernel has: those who look into `device_caches` find kernels."""
+        if name == "kernel":
+            raise AttributeError(name)
+        return getattr(self.kernel, name)
+
+
+class _Kernels(dict[Any, _Specialization]):
+    """The kernels of a device by specialization; the text of one, which hooks are told, finds it as well."""
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or (isinstance(key, str) and self._of_text(key) is not None)
+
+    def __missing__(self, key: Any) -> _Specialization:
+        found = self._of_text(key) if isinstance(key, str) else None
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def _of_text(self, text: str) -> _Specialization | None:
+        return next((kernel for key, kernel in self.items() if str(key) == text), None)
+
+    def clear(self) -> None:
+        """Forget these kernels, and the launches of them that were remembered."""
+        settings.generation.value += 1
+        super().clear()
+
 
 class JITFunction(SourceFunction, KernelInterface[T]):
     """A kernel. `kernel[grid](*args, **options)` runs it; keywords that are no parameters are options of the compile.
@@ -114,7 +141,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         self.launch_metadata = launch_metadata
         self.repr = repr or (lambda _: fn.__name__)
         self.pre_run_hooks: list[Callable[..., Any]] = []
-        self.device_caches: dict[Any, tuple[dict[Any, _Specialization], Any]] = _DeviceCaches(self._device_cache)
+        self.device_caches: dict[Any, tuple[_Kernels, Any]] = _DeviceCaches(self._device_cache)
         self._lock = threading.RLock()
         self._binder: Any = None
         self._at: Any = None  # makes what `kernel[grid]` is
@@ -283,7 +310,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     ) -> _Specialization | None:
         """The kernel for these arguments, compiled now if there is none yet; None if a hook forbids that."""
         if served.device not in self.device_caches:
-            self.device_caches[served.device] = {}, served.target
+            self.device_caches[served.device] = _Kernels(), served.target
         kernels = self.device_caches[served.device][0]
         hook = settings.runtime.add_stages_inspection_hook
         key = (
@@ -372,8 +399,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
-    def _device_cache(self) -> tuple[dict[Any, _Specialization], Any]:
-        return {}, driver.active.get_current_target()
+    def _device_cache(self) -> tuple[_Kernels, Any]:
+        return _Kernels(), driver.active.get_current_target()
 
     def _compile(
         self,

@@ -116,7 +116,8 @@ def constant_key(value: Any) -> Any:
         return (type(value), tuple(map(constant_key, value)))
     if type(value).__name__ == "constexpr" and hasattr(value, "value"):
         return constant_key(value.value)
-    return (type(value), value)
+    meaning = getattr(value, "cache_key", None)  # of a function, whose text may be replaced
+    return (type(value), value) if meaning is None else (type(value), value, meaning)
 
 
 def _integer(value: int, rule: ParameterRule) -> tuple[Any, Any]:

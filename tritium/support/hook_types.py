@@ -32,7 +32,8 @@ class CompilationListener(Protocol):
 
 
 class AutotuneListener(Protocol):
-    """`autotuning.listener`: called when a search is done, or its result was on disk. `duration` is in seconds."""
+    """`autotuning.listener`: called when a search is done, or its result was on disk. `duration` is in
+    seconds, None for a result of the disk."""
 
     def __call__(
         self,

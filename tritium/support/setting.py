@@ -91,6 +91,11 @@ class Setting(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    @property
+    def key(self) -> str:
+        """The variable that an assigned value is written to: Triton's where that has one; "" without any."""
+        return self.env[-1] if self.env else ""
+
     def parse(self, text: str) -> T:
         """The value that the environment's `text` means."""
         raise NotImplementedError
