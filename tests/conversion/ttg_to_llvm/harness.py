@@ -77,7 +77,8 @@ def aligned(array: np.ndarray, alignment: int = 16) -> np.ndarray:
 
 
 def from_ttgir(text: str, capability: int = 80, **options: Any) -> Gpu:
-    """A module with layouts as text, compiled from there on."""
+    """A module with layouts as text, compiled from there on for a chip of `capability`, whichever the text names."""
+    text = re.sub(r'ttg\.target = "cuda:\d+"', f'ttg.target = "cuda:{capability}"', text)
     folder = Path(tempfile.gettempdir()) / "tritium-tests"
     folder.mkdir(exist_ok=True)
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.ttgir"
