@@ -126,7 +126,8 @@ class Layout:
         """The `struct` format of all arguments, from their codes."""
         places = self.places(codes)
         end = sum(places[-1]) if places else 0
-        return f"<{padded(codes, places)}{self._tail(end)}x"
+        front = places[0][0] if places else 0
+        return f"<{front}x{padded(codes, places)}{self._tail(end)}x"
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
         """The address of an array for a kernel on `device`; ArgumentError if that cannot reach it."""
