@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
 import multiprocessing
-import os
 import sys
 import threading
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tests.stress.long_runs import NOISE, PER_COMPILE, PER_LAUNCH, compiles, launches
+from tests.stress.long_runs import NOISE, PER_COMPILE, PER_LAUNCH, compiles, growth, launches
 from tritium.compiler import GPUTarget, KernelCache
 from tritium.compiler.inventory import items, verify
 
@@ -47,10 +47,13 @@ def test_compiles_keep_no_memory(target, until, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_memory_that_is_kept_is_noticed() -> None:
-    from tests.stress.long_runs import growth
-
     kept = []
-    assert growth(lambda i: kept.append(bytearray(os.urandom(1024)) * 40), 400) > NOISE
+
+    def keep(i: int) -> None:
+        kept.append(mmap.mmap(-1, 1 << 20))  # fresh pages: what the heap gives may have been there before
+        kept[-1].write(bytes(1 << 20))
+
+    assert growth(keep, 40) > NOISE
 
 
 def launch(factor: int, plus: int) -> bool:

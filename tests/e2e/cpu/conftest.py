@@ -42,7 +42,7 @@ def kernels_for_gpus(request: pytest.FixtureRequest) -> Iterator[None]:
     theirs = settings.compilation.listener
 
     def note(src: Any = None, metadata: Any = None, **others: Any) -> None:
-        if type(src) is ASTSource and metadata["target"]["backend"] == "cpu":
+        if type(src) is ASTSource and metadata["target"].backend == "cpu":
             seen.setdefault(src.hash(), (src, {name: metadata[name] for name in OPTIONS}))
         if theirs is not None:
             theirs(src=src, metadata=metadata, **others)
