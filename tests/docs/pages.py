@@ -214,6 +214,8 @@ def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
         with contextlib.ExitStack() as settings:
             for group in GROUPS.values():
                 settings.enter_context(group.scope())
+            cache: Any = GROUPS["cache"]
+            cache.dir, cache.home_dir = None, str(folder / ".home")  # nothing that others have compiled
             yield
     finally:
         os.chdir(before)
