@@ -29,6 +29,7 @@ def test_assignment_wins_and_reaches_child_processes(monkeypatch: pytest.MonkeyP
 
 
 def test_own_variable_before_tritons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITIUM_CACHE_DIR", raising=False)
     monkeypatch.setenv("TRITON_CACHE_DIR", "/theirs")
     assert knobs.cache.dir == "/theirs"
     monkeypatch.setenv("TRITIUM_CACHE_DIR", "/ours")
