@@ -113,6 +113,8 @@ def test_assertions_hold_where_they_would_when_compiled():
     with pytest.raises(DeviceAssertError, match="x is positive") as caught:
         asserting[(3,)](x, debug=True)
     assert caught.value.program == (0, 0, 0) and caught.value.kernel == "asserting"
+    with pytest.raises(DeviceAssertError, match="x is positive"):
+        tritium.jit(debug=True)(asserting.fn)[(1,)](x)
 
 
 @tritium.jit

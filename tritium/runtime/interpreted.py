@@ -15,7 +15,7 @@ from ..compiler import make_backend
 from ..interpreter import Memory, TensorDesc
 from ..interpreter.kernels import FailedAssertion, Launch
 from .arrays import HOST, TensorWrapper, describe, extent, is_array
-from .errors import ArgumentError, DeviceAssertError, LaunchError
+from .errors import ArgumentError, DeviceAssertError
 from .grid import normalize_grid
 from .tensor_descriptor import TensorDescriptor
 
@@ -73,9 +73,7 @@ def launch(
     options: Mapping[str, Any],
 ) -> None:
     """Interpret a launch of `fn` with the values of its parameters; `types` are signature, constants and attributes."""
-    backend = make_backend(target)
-    known = set(backend.option_names())
-    chosen = backend.parse_options({k: v for k, v in options.items() if k in known})
+    chosen = make_backend(target).parse_options(options)
     sizes = normalize_grid(grid, lambda: {**arguments, **options}, fn.__name__)
     arrays = _Arrays()
     signature, constants, attrs = types
@@ -109,12 +107,7 @@ def _parts(value: Any, ty: Any, arrays: _Arrays) -> Iterator[Any]:
     elif is_array(value):
         yield arrays.address(value)
     else:
-        yield value if ty.startswith(("fp", "bf")) or not ty.startswith("*") else _address(value)
-
-
-def _address(value: Any) -> int:
-    """What is no array, where a pointer is wanted."""
-    raise LaunchError(f"{value!r} is no array")
+        yield value
 
 
 def _numbers(values: Sequence[Any]) -> tuple[int, ...]:

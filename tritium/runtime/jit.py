@@ -276,13 +276,11 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         """Run the function itself, on NumPy arrays, for one program after the other."""
         names = [r.name for r in self._rules]
         target = default_target()
-        for name in options:
-            if name not in (known := _option_names(target)):
-                self._complain_unknown(name, known)
+        chosen = self._options(args, options, target)
         for hook in self.pre_run_hooks:
             hook(*args, **options)
         types = describe_specialization(names, pairs)
-        _interpreted.launch(self, grid, dict(zip(names, args)), types, target, options)
+        _interpreted.launch(self, grid, dict(zip(names, args)), types, target, chosen)
 
     def _place(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> int | None:
         """Where the arguments are that are not compile-time values."""
