@@ -74,6 +74,14 @@ _NAMES = {
 _NAMES.update({name: name for name in list(_NAMES.values())})
 _NAMES.update({f"float8{name[3:]}": name for name in ("fp8e4nv", "fp8e5", "fp8e4b8", "fp8e5b16", "fp8e4b15")})
 
+#: Triton's table of the spellings of element types: "float16" -> "fp16"; booleans are unsigned.
+type_canonicalisation_dict = {
+    "void": "void",
+    "int": "i32",
+    **_NAMES,
+    **dict.fromkeys(("bool", "int1", "uint1", "i1", "u1"), "u1"),
+}
+
 _known: dict[Any, str] = {}
 
 

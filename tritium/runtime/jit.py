@@ -14,7 +14,7 @@ from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import SourceFunction
 from ..support import TritiumError, settings
 from ..support.lazy import LazyModule
-from .arrays import HOST, MockTensor, TensorWrapper, reinterpret
+from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonicalisation_dict
 from .async_compile import FutureKernel, active_mode
 from .binder import MISSING, make_binder
 from .blame import at_parameter
@@ -26,7 +26,15 @@ from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
 from .stream import stream_handle
 
-__all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "jit", "reinterpret"]
+__all__ = [
+    "JITFunction",
+    "KernelInterface",
+    "MockTensor",
+    "TensorWrapper",
+    "jit",
+    "reinterpret",
+    "type_canonicalisation_dict",
+]
 
 _difflib = LazyModule("difflib")
 _interpreted = LazyModule(".interpreted", __package__)

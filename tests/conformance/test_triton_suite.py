@@ -1,0 +1,119 @@
+"""The script that runs Triton's tests, on a checkout of our own making."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conformance import known, triton_suite
+from tests.conformance.triton_plugin import reason_of_skip
+
+CONFTEST = """\
+import pytest
+
+def pytest_addoption(parser):
+    parser.addoption("--device", default="cuda")
+
+@pytest.fixture
+def device(request):
+    return request.config.getoption("--device")
+"""
+
+TESTS = """\
+import os, subprocess, sys, time
+import pytest, triton
+from triton._internal_testing import shared
+
+@pytest.mark.parametrize("n", range(4))
+def test_good(n, device):
+    assert device == "cpu" and shared == 1 and triton.__version__ == "3.9.0"
+
+def test_children():
+    said = subprocess.run([sys.executable, "-c", "import triton; print(triton.jit.__module__)"], capture_output=True, text=True)
+    assert said.stdout.startswith("tritium."), said.stderr
+
+def test_wrong():
+    assert triton.cdiv(5, 2) == 2
+
+def test_crash():
+    os._exit(3)
+
+def test_hang():
+    time.sleep(60)
+
+def test_after_them():
+    pass
+
+@pytest.mark.skip(reason="not here")
+def test_skipped():
+    pass
+
+@pytest.mark.xfail(reason="not yet")
+def test_expected():
+    assert False
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    tests = tmp_path / "checkout" / "python" / "test"
+    (tests / "unit" / "language").mkdir(parents=True)
+    (tests / "conftest.py").write_text(CONFTEST)
+    (tests / "unit" / "language" / "test_small.py").write_text(TESTS)
+    (tests / "unit" / "language" / "test_broken.py").write_text("from triton import no_such_name\n")
+    shared = tmp_path / "checkout" / "python" / "triton" / "_internal_testing.py"
+    shared.parent.mkdir()
+    shared.write_text("shared = 1\n")
+    return tmp_path / "checkout"
+
+
+def test_every_test_has_an_outcome(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, table = tmp_path / "out.json", tmp_path / "table.md"
+    words = [str(checkout), "--only", "language", "--timeout", "6", "--json", str(out), "--markdown", str(table)]
+    assert triton_suite.main(words) == 1
+    results = json.loads(out.read_text())
+    outcomes = {test.split("::")[1]: row["outcome"] for test, row in results["tests"].items()}
+    assert outcomes == {
+        **{f"test_good[{n}]": "passed" for n in range(4)},
+        "test_children": "passed",
+        "test_wrong": "failed",
+        "test_crash": "crashed",
+        "test_hang": "hung",
+        "test_after_them": "passed",
+        "test_skipped": "skipped",
+        "test_expected": "xfailed",
+    }
+    assert "no_such_name" in results["broken"]["unit/language/test_broken.py"]
+    assert "| language/test_small.py | 11 | 11 | 6 | 0 | 3 | 2 | 66.7 % |" in table.read_text()
+    assert "the process ended with 3" in capsys.readouterr().out
+    assert not list(checkout.rglob("__pycache__"))
+
+
+def test_a_sample_takes_of_each_function(checkout: Path) -> None:
+    tests = [{"id": f"{name}[{n}]", "function": name} for name in "ab" for n in range(5)]
+    options = triton_suite.arguments([str(checkout), "--sample", "2"])
+    chosen = triton_suite.select(tests, options)
+    assert len(chosen) == 4 and sum(name.startswith("a") for name in chosen) == 2
+    assert chosen == triton_suite.select(tests, options)
+    parts = [triton_suite.select(tests, triton_suite.arguments([str(checkout), "--part", f"{k}/3"])) for k in (1, 2, 3)]
+    assert sorted(sum(parts, [])) == sorted(test["id"] for test in tests)
+
+
+def test_a_class_explains_what_it_says_it_does() -> None:
+    refused = known.Class(
+        "shapes", "we accept them", ("unit/*::test_shape[*]",), says="DID NOT RAISE", devices=("cpu",)
+    )
+    assert known.classify([refused], "unit/a.py::test_shape[3-x]", "Failed: DID NOT RAISE", "cpu") == "shapes"
+    assert known.classify([refused], "unit/a.py::test_shape[3-x]", "AssertionError", "cpu") == ""
+    assert known.classify([refused], "unit/a.py::test_shape[3-x]", "DID NOT RAISE", "cuda") == ""
+    assert known.classify([refused], "unit/a.py::test_shapes[3]", "DID NOT RAISE", "cpu") == ""
+
+
+def test_known_failures_can_be_read() -> None:
+    assert all(entry.why and entry.tests for entry in known.load())
+
+
+def test_reasons_of_skips() -> None:
+    assert reason_of_skip(("file.py", 3, "Skipped: no GPU")) == "no GPU"

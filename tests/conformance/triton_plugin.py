@@ -1,0 +1,81 @@
+"""What runs inside the processes of `triton_suite`: a plugin of pytest that selects tests and writes what became of each.
+
+One line of JSON an event, flushed at once, so that the parent knows what a process was at when it crashed or hung:
+
+    {"event": "collected", "id": ..., "function": ..., "marks": [...]}      {"event": "broken", "id": <file>, "text": ...}
+    {"event": "start", "id": ...}       {"event": "end", "id": ..., "outcome": ..., "reason": ..., "detail": ..., "seconds": ...}
+
+CONFORMANCE_EVENTS names the file that is written, CONFORMANCE_SELECTED a file of test ids, one a line, in their order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import Any
+
+import pytest
+
+DETAIL = 6000  # characters of a failure that are kept, from its end
+
+
+class Events:
+    """Writes events, and says how each test ended from the reports of its three phases."""
+
+    def __init__(self, path: str) -> None:
+        self.file = open(path, "a", encoding="utf-8")  # noqa: SIM115  (open as long as the process)
+        self.open: dict[str, dict[str, Any]] = {}
+
+    def write(self, **event: Any) -> None:
+        print(json.dumps(event), file=self.file, flush=True)
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        chosen = os.environ.get("CONFORMANCE_SELECTED")
+        if chosen is None:
+            for item in items:
+                marks = sorted({mark.name for mark in item.iter_markers()})
+                self.write(event="collected", id=item.nodeid, function=item.nodeid.split("[")[0], marks=marks)
+            return
+        with open(chosen, encoding="utf-8") as file:
+            order = {name: i for i, name in enumerate(file.read().split("\n"))}
+        items[:] = sorted((item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid])
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.write(event="broken", id=report.nodeid, text=str(report.longrepr)[-DETAIL:])
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.open[nodeid] = {"outcome": "passed", "reason": "", "detail": "", "seconds": 0.0}
+        self.write(event="start", id=nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        row = self.open[report.nodeid]
+        row["seconds"] = round(row["seconds"] + report.duration, 3)
+        if report.skipped and hasattr(report, "wasxfail"):
+            row.update(outcome="xfailed", reason=report.wasxfail)
+        elif report.skipped:
+            row.update(outcome="skipped", reason=reason_of_skip(report.longrepr))
+        elif report.failed and row["outcome"] != "failed":
+            row.update(outcome="failed", reason=reason_of_failure(report), detail=report.longreprtext[-DETAIL:])
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.write(event="end", id=nodeid, **self.open.pop(nodeid))
+
+
+def reason_of_skip(longrepr: Any) -> str:
+    """The words after "Skipped:"."""
+    text = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)
+    return text.removeprefix("Skipped: ")
+
+
+def reason_of_failure(report: pytest.TestReport) -> str:
+    """The exception's lines without the code around them, at most 600 characters."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = crash.message if crash is not None else report.longreprtext
+    return re.sub(r"0x[0-9a-f]{6,}", "0x…", text)[:600]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.markexpr = ""
+    config.pluginmanager.register(Events(os.environ["CONFORMANCE_EVENTS"]), "conformance-events")

@@ -1,0 +1,176 @@
+"""The processes of `triton_suite`: Triton's test files under pytest, with `import triton` answered by Tritium.
+
+A process may crash or hang: its parent reads the events it wrote (`triton_plugin`), gives the test it was at that outcome,
+and starts another process for the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Checkout", "Worker", "collect"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# stands on PYTHONPATH as the package `triton`, so that processes which tests start meet Tritium too
+SHIM = """\
+import os, sys
+del sys.modules["triton"]
+import tritium
+tritium.install()
+import triton
+triton.__path__.append(os.path.dirname(os.path.abspath(__file__)))
+"""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A checkout of Triton's sources and how its tests are started; `folder` is ours, for what is written."""
+
+    path: Path
+    device: str
+    folder: Path
+
+    def prepare(self) -> None:
+        """Make the package `triton`: Tritium, and the one module that tests share, from the checkout."""
+        package = self.folder / "path" / "triton"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(SHIM)
+        (package / "_internal_testing.py").symlink_to(self.path / "python" / "triton" / "_internal_testing.py")
+
+    def start(self, files: Iterable[str], events: Path, *more: str, **variables: str) -> subprocess.Popen[bytes]:
+        """pytest on files of `python/test`; what it prints goes beside its events."""
+        tests = self.path / "python" / "test"
+        options = ["-q", "-p", "no:cacheprovider", "-p", "tests.conformance.triton_plugin"]
+        options += ["-c", os.devnull, "--rootdir", str(tests), "--confcutdir", str(tests), "--device", self.device]
+        command = [sys.executable, "-m", "pytest", *options, *more, *(str(tests / name) for name in files)]
+        path = [str(self.folder / "path"), str(ROOT), os.environ.get("PYTHONPATH", "")]
+        environment = os.environ | variables
+        environment |= {
+            "PYTHONPATH": os.pathsep.join(filter(None, path)),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "CONFORMANCE_EVENTS": str(events),
+            "TRITIUM_TARGET": self.device,
+        }
+        with events.with_suffix(".log").open("ab") as log:
+            return subprocess.Popen(
+                command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The events of a file; a last line that is not complete yet is left out."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
+def collect(
+    checkout: Checkout, files: Sequence[str], k: str, seconds: float
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The tests of `files` as events, and those files that cannot be imported with their errors.
+
+    Raises RuntimeError if pytest gives up without a word about a test.
+    """
+    events = Path(tempfile.mkstemp(suffix=".jsonl", dir=checkout.folder)[1])
+    process = checkout.start(files, events, "--collect-only", "--continue-on-collection-errors", "-k", k)
+    process.wait(seconds)
+    found = read(events)
+    tests = [event for event in found if event["event"] == "collected"]
+    broken = {event["id"]: event["text"] for event in found if event["event"] == "broken"}
+    if not tests and not broken and process.returncode != 5:  # 5: no test matches
+        raise RuntimeError(f"pytest collected nothing:\n{events.with_suffix('.log').read_text()[-3000:]}")
+    return tests, broken
+
+
+@dataclass
+class Worker:
+    """One process at a time for its share of the tests, until each has an outcome."""
+
+    checkout: Checkout
+    tests: list[str]
+    seconds: float  # that one test may take
+    done: dict[str, dict[str, Any]] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
+    events: Path = Path()
+    restarts: int = 0
+    seen: float = 0.0  # when the newest event was noticed
+    size: int = 0
+
+    def rest(self) -> list[str]:
+        return [test for test in self.tests if test not in self.done]
+
+    def begin(self) -> None:
+        """Start a process for the tests without an outcome."""
+        rest = self.rest()
+        self.events = Path(tempfile.mkstemp(suffix=".jsonl", dir=self.checkout.folder)[1])
+        chosen = self.events.with_suffix(".txt")
+        chosen.write_text("\n".join(rest), encoding="utf-8")
+        files = dict.fromkeys(test.split("::")[0] for test in rest)
+        self.process = self.checkout.start(files, self.events, CONFORMANCE_SELECTED=str(chosen))
+        self.seen, self.size = time.monotonic(), 0
+
+    def poll(self) -> bool:
+        """Whether there is still something to do; ends a process that hangs and starts the next one."""
+        if self.process is None:
+            if not self.tests:
+                return False
+            self.begin()
+            return True
+        ended = self.process.poll() is not None
+        size = self.events.stat().st_size
+        if size != self.size:
+            self.seen, self.size = time.monotonic(), size
+        hung = not ended and time.monotonic() - self.seen > self.seconds
+        if not (ended or hung):
+            return True
+        self.stop()
+        self.gather("hung" if hung else f"the process ended with {self.process.returncode}")
+        if self.rest():
+            self.begin()
+            return True
+        return False
+
+    def stop(self) -> None:
+        """End the process and what it started."""
+        if self.process is not None:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.process.wait()
+
+    def gather(self, how: str) -> None:
+        """Take over what the process has done; the test it was at has crashed or hung."""
+        before = len(self.done)
+        at = self.gather_finished()
+        outcome = "hung" if how == "hung" else "crashed"
+        log = self.events.with_suffix(".log").read_text(errors="replace")[-3000:]
+        reason = f"no end within {self.seconds:g} s" if how == "hung" else how
+        if at is not None:
+            self.done[at] = {"outcome": outcome, "reason": reason, "detail": log, "seconds": 0.0}
+        elif len(self.done) == before:  # not even started: that would go on for ever
+            lost = {"outcome": outcome, "reason": f"before any test: {reason}", "detail": log, "seconds": 0.0}
+            self.done.update(dict.fromkeys(self.rest(), lost))
+
+    def gather_finished(self) -> str | None:
+        """Take over outcomes; the test that has begun and not ended, if any."""
+        at = None
+        for event in read(self.events):
+            if event["event"] == "start":
+                at = event["id"]
+            elif event["event"] == "end":
+                self.done[event.pop("id")] = event
+                at = None
+        return at
