@@ -28,11 +28,18 @@ from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner, OutOfResources
 from triton.runtime._async_compile import active_mode
 from triton.runtime.cache import KernelCache
+from triton.runtime.errors import InterpreterError
+from triton.runtime.jit import type_canonicalisation_dict
+from triton.tools.mxfp import MXFP4Tensor, MXScaleTensor
+from triton._C.libtriton import llvm
 from triton.runtime.jit import JITFunction, KernelInterface
 from triton.tools.tensor_descriptor import TensorDescriptor
 import tritium
 
 assert triton.__version__ == "3.9.0" and tritium.__version__ != "3.9.0"
+assert InterpreterError is triton.InterpreterError and issubclass(InterpreterError, triton.TritonError)
+assert type_canonicalisation_dict["float16"] == "fp16" and type_canonicalisation_dict["i1"] == "u1"
+assert llvm.get_cpu_features() and all(name[0] not in "+-" for name in llvm.get_cpu_features())
 assert triton.jit is tritium.jit is jit and testing is tritium.testing
 assert triton.runtime.driver.active is driver.active is tritium.driver.active
 assert driver.active.get_current_target().backend == "cpu"

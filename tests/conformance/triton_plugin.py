@@ -10,6 +10,7 @@ CONFORMANCE_EVENTS names the file that is written, CONFORMANCE_SELECTED a file o
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -77,5 +78,8 @@ def reason_of_failure(report: pytest.TestReport) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.option.markexpr = ""
+    if os.environ["TRITIUM_TARGET"] == "cpu" and importlib.util.find_spec("torch"):
+        torch = importlib.import_module("torch")
+        # some files ask for the GPU's capability when they are imported, before any of their tests can be skipped
+        torch.cuda.get_device_capability = lambda device=None: (0, 0)
     config.pluginmanager.register(Events(os.environ["CONFORMANCE_EVENTS"]), "conformance-events")

@@ -42,10 +42,11 @@ class Checkout:
     folder: Path
 
     def prepare(self) -> None:
-        """Make the package `triton`: Tritium, and the one module that tests share, from the checkout."""
+        """Make the package `triton`: Tritium, and two modules that tests share."""
         package = self.folder / "path" / "triton"
         package.mkdir(parents=True)
         (package / "__init__.py").write_text(SHIM)
+        (package / "_filecheck.py").symlink_to(Path(__file__).with_name("triton_filecheck.py"))
         (package / "_internal_testing.py").symlink_to(self.path / "python" / "triton" / "_internal_testing.py")
 
     def start(self, files: Iterable[str], events: Path, *more: str, **variables: str) -> subprocess.Popen[bytes]:

@@ -1,11 +1,21 @@
-"""`from triton._C.libtriton import nvidia`: tutorials compare with the vendor's library through it."""
+"""`from triton._C.libtriton import nvidia, llvm`: the vendor's library that tutorials compare with, and what the
+processor has."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
+from ..backends.cpu.target import host_target
 from ..backends.nvidia import cublas
 
-__all__ = ["nvidia"]
+__all__ = ["llvm", "nvidia"]
 
 nvidia = SimpleNamespace(cublas=cublas)
+
+
+def _cpu_features() -> set[str]:
+    """What this machine's processor has, in LLVM's words: {"avx2", ...}."""
+    return {name[1:] for name in host_target().features.split(",") if name.startswith("+")}
+
+
+llvm = SimpleNamespace(get_cpu_features=_cpu_features)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..backends.errors import OutOfResources, PTXASError
 from ..support import TritiumError, UnknownOptionError
+from ..support.lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from ..interpreter.kernels import InterpreterError
 
 __all__ = [
     "ArgumentError",
     "AutotunerError",
     "DeviceAssertError",
     "IntegerOverflowError",
+    "InterpreterError",
     "LaunchError",
     "OutOfResources",
     "PTXASError",
@@ -17,6 +24,8 @@ __all__ = [
     "SanitizerError",
     "UnknownOptionError",
 ]
+
+__getattr__ = lazy_attributes("tritium.runtime", {"InterpreterError": "..interpreter.kernels"}, globals())
 
 
 class LaunchError(TritiumError, RuntimeError):
