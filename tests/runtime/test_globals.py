@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import tritium
 import tritium.language as tl
+from tritium.frontend.unassigned import reads_before_assignment
 from tritium.runtime import LaunchError
 
 FACTOR = tl.constexpr(3)
@@ -96,3 +99,134 @@ def make_inner(value):
 
 def test_defaults_are_part_of_the_key() -> None:
     assert make_inner(1).cache_key == make_inner(1).cache_key != make_inner(2).cache_key
+
+
+IN_PLACE = tl.constexpr(3)
+LISTED = tl.constexpr([4, 5])
+COUNTED = tl.constexpr(10)
+SHADOWED = tl.constexpr(20)
+CHOSEN = tl.constexpr(1)
+
+
+@tritium.jit
+def reads_what_changes_in_place(out):
+    tl.store(out, IN_PLACE)
+
+
+@tritium.jit
+def reads_an_item(out):
+    tl.store(out, LISTED[0])
+
+
+@tritium.jit
+def adds_to_it(out):
+    COUNTED += 1  # noqa: F823, F841
+    tl.store(out, COUNTED)
+
+
+@tritium.jit
+def assigns_first(out):
+    if CHOSEN:
+        SHADOWED = 5
+    else:
+        SHADOWED = 6
+    tl.store(out, SHADOWED)
+
+
+def test_a_value_that_was_changed_in_place_has_changed() -> None:
+    kernel = reads_what_changes_in_place
+    assert [result(kernel) for _ in range(4)] == [3] * 4
+    IN_PLACE.value = 4
+    try:
+        for _ in range(3):
+            with pytest.raises(LaunchError, match="'IN_PLACE' has changed .* changed in place, to constexpr.4"):
+                result(kernel)
+        kernel.hash = None
+        assert [result(kernel) for _ in range(4)] == [4] * 4
+    finally:
+        IN_PLACE.value = 3
+    with pytest.raises(LaunchError):
+        result(kernel)
+    kernel.hash = None
+    assert [result(kernel) for _ in range(4)] == [3] * 4
+
+
+def test_an_item_of_a_value_has_changed() -> None:
+    assert [result(reads_an_item) for _ in range(4)] == [4] * 4
+    LISTED.value[0] = 9
+    try:
+        for _ in range(3):
+            with pytest.raises(LaunchError, match="'LISTED' has changed"):
+                result(reads_an_item)
+    finally:
+        LISTED.value[0] = 4
+    assert [result(reads_an_item) for _ in range(4)] == [4] * 4
+
+
+def test_what_is_added_to_is_read(monkeypatch) -> None:
+    assert [result(adds_to_it) for _ in range(3)] == [11] * 3
+    monkeypatch.setattr(sys.modules[__name__], "COUNTED", tl.constexpr(30))
+    with pytest.raises(LaunchError, match="'COUNTED' has changed"):
+        result(adds_to_it)
+    adds_to_it.hash = None
+    assert result(adds_to_it) == 31
+    adds_to_it.hash = None
+
+
+def test_a_name_that_is_always_assigned_first_is_the_kernels_own(monkeypatch) -> None:
+    assert [result(assigns_first) for _ in range(3)] == [5] * 3
+    before = assigns_first.cache_key
+    monkeypatch.setattr(sys.modules[__name__], "SHADOWED", tl.constexpr(21))
+    assert [result(assigns_first) for _ in range(3)] == [5] * 3
+    assigns_first.hash = None
+    assert assigns_first.cache_key == before
+
+
+def test_a_value_of_another_module_may_not_change() -> None:
+    other = ModuleType("other")
+    other.SIZE = tl.constexpr(6)
+
+    @tritium.jit
+    def reads_a_member(out):
+        tl.store(out, other.SIZE)
+
+    assert [result(reads_a_member) for _ in range(4)] == [6] * 4
+    other.SIZE = tl.constexpr(7)
+    for _ in range(3):
+        with pytest.raises(LaunchError, match="'SIZE' has changed"):
+            result(reads_a_member)
+    reads_a_member.hash = None
+    assert [result(reads_a_member) for _ in range(4)] == [7] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("x = 1\ny = x", False),
+        ("y = x\nx = 1", True),
+        ("if c:\n  x = 1\ny = x", True),
+        ("if c:\n  x = 1\nelse:\n  x = 2\ny = x", False),
+        ("if c:\n  return\nelse:\n  x = 2\ny = x", False),
+        ("for i in r:\n  x = 1\ny = x", True),
+        ("for x in r:\n  y = x", False),
+        ("for i in x:\n  x = i", True),
+        ("for i in r:\n  y = x\n  x = 1", True),
+        ("while c:\n  x = 1\nz = x", True),
+        ("x += 1", True),
+        ("x = 0\nfor i in r:\n  x += i", False),
+        ("x: int = 1\ny = x", False),
+        ("x: int\ny = x", True),
+        ("x, y = 1, 2\nz = x", False),
+        ("x, y = y, x", True),
+        ("*x, y = t\nz = x", False),
+        ("t[x] = 1\nx = 2", True),
+        ("with s:\n  x = 1\ny = x", True),
+        ("y = (x := 1)", False),
+        ("(x := 1)\ny = x", True),  # not looked into
+    ],
+)
+def test_reads_before_assignment(text: str, read: bool) -> None:
+    assert (
+        reads_before_assignment(ast.parse(f"def f():\n  {text.replace(chr(10), chr(10) + '  ')}").body[0].body, "x")
+        is read
+    )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from .identity import code_identity, identity, unwrap_callee
+from .outside import OutsideValue
 from .references import find_references, is_constexpr
 from .source import SourceText
 
@@ -235,22 +236,32 @@ class SourceFunction:
     @property
     def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
         """The global values compiled into the code, of callees too: (name, id of the dict) -> (value, dict)."""
-        found: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
+        return {key: (value.value, value.scope) for key, value in self._outside().items()}
+
+    def outside_values(self) -> list[OutsideValue]:
+        """The same, with what they meant when the identity was computed."""
+        return list(self._outside().values())
+
+    def _outside(self) -> dict[tuple[str, int], OutsideValue]:
+        found: dict[tuple[str, int], OutsideValue] = {}
+        _ = self.meaning_key
         self._collect_globals(found, set())
         return found
 
-    def _collect_globals(self, found: dict[tuple[str, int], Any], seen: set[int]) -> None:
+    def _collect_globals(self, found: dict[tuple[str, int], OutsideValue], seen: set[int]) -> None:
         if id(self) in seen:
             return
         seen.add(id(self))
-        for name, value, scope in self.references:
+        texts = self.__dict__.get("_texts", {})
+        for written, value, scope in self.references:
             value = unwrap_callee(value)
             if isinstance(value, LanguageFunction):
                 continue
             if isinstance(value, SourceFunction):
                 value._collect_globals(found, seen)
             elif scope is not None and (is_constexpr(value) or not (isinstance(value, ModuleType) or callable(value))):
-                found[name, id(scope)] = (value, scope)
+                name = written.rpartition(".")[2]  # of one in a module, what it is called there
+                found[name, id(scope)] = OutsideValue(name, value, scope, texts.get(written) or identity(value))
 
     @property
     def meaning_key(self) -> str:
@@ -307,7 +318,7 @@ class SourceFunction:
 
     @hash.setter
     def hash(self, value: str | None) -> None:
-        for name in ("references", "_key", "_whole", "_met"):
+        for name in ("references", "_key", "_whole", "_met", "_texts"):
             self.__dict__.pop(name, None)
         if value is not None:
             self.__dict__["_key"] = self.__dict__["_whole"] = value
@@ -315,8 +326,9 @@ class SourceFunction:
     def _compute_key(self) -> str:
         parts = [self.fn_name, self.src, str(self.noinline)]
         met: list[Any] = []
-        for name, value, _ in sorted(self.references, key=lambda r: r[0]):
-            parts.append(f"{name}={identity(value, met)}")
+        texts = {name: identity(value, met) for name, value, _ in sorted(self.references, key=lambda r: r[0])}
+        parts += [f"{name}={text}" for name, text in texts.items()]
+        self.__dict__["_texts"] = texts
         self.__dict__["_met"] = [f for f in met if isinstance(f, SourceFunction)]
         return sha256("\0".join(parts).encode()).hexdigest()
 

@@ -7,6 +7,8 @@ import builtins
 from types import ModuleType
 from typing import Any
 
+from .unassigned import reads_before_assignment
+
 __all__ = ["find_references", "is_constexpr"]
 
 
@@ -20,15 +22,18 @@ def find_references(
 ) -> list[tuple[str, Any, dict[str, Any] | None]]:
     """(name as written, value, the dict it was found in) for each outside value `tree` reads.
 
-    Chains such as `tl.math.exp` are followed through modules and give their last value with no dict; local names,
-    builtins and modules themselves are left out, names that cannot be resolved too (the visitor reports them).
-    A local name may stand for a compile-time value from outside until it is assigned, so these count. Defaults of
-    parameters do not: they were evaluated when the function was defined.
+    Chains such as `tl.math.exp` are followed through modules and give their last value, with the module's dict where it
+    is a compile-time value and with none otherwise; local names, builtins and modules themselves are left out, names
+    that cannot be resolved too (the visitor reports them). A local name may stand for a compile-time value from outside
+    until it is assigned, so it counts where it can be read before. Defaults of parameters do not: they were evaluated
+    when the function was defined.
     """
     parameters, local, names, chains = _mentions(tree)
     resolver = _Resolver(nonlocals, module)
     for name in names:
-        if name not in local or (name not in parameters and resolver.is_compile_time(name)):
+        if name not in local or (
+            name not in parameters and resolver.is_compile_time(name) and reads_before_assignment(tree.body, name)
+        ):
             resolver.name(name)
     for chain in chains:
         if chain[0] not in local:
@@ -58,6 +63,8 @@ def _mentions(tree: ast.FunctionDef) -> tuple[set[str], set[str], dict[str, None
             continue
         if kind is ast.Constant:
             continue
+        if kind is ast.AugAssign and node.target.__class__ is ast.Name:
+            names[node.target.id] = None  # what is there is read first
         if kind is ast.Attribute:
             chain = _chain(node)
             if chain is not None:
@@ -103,11 +110,12 @@ class _Resolver:
         for i, attr in enumerate(chain[1:], 2):
             if not isinstance(value, ModuleType):
                 break
+            members = vars(value)
             value, scope = getattr(value, attr, None), None
             if not isinstance(value, ModuleType):
                 name = ".".join(chain[:i])
                 if value is not None:
-                    self.found[name] = (name, value, None)
+                    self.found[name] = (name, value, members if is_constexpr(value) and attr in members else None)
                 return
         if not isinstance(value, ModuleType):
             self.found[chain[0]] = (chain[0], value, scope)

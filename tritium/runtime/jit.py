@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, overload
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import SourceFunction
+from ..frontend.outside import OutsideValue
 from ..support import TritiumError, settings
 from ..support.lazy import LazyModule
 from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonicalisation_dict
@@ -155,7 +156,7 @@ class JITFunction(SourceFunction, KernelInterface[T]):
         self._at: Any = None  # makes what `kernel[grid]` is
         self._table: LaunchTable | None = None
         self._rules: list[ParameterRule] = []
-        self._globals: list[tuple[str, Any, dict[str, Any]]] | None = None
+        self._globals: list[OutsideValue] | None = None
         self.kernel: None = None
 
     # -- what it is ---------------------------------------------------------------------------------------------------
@@ -466,13 +467,14 @@ class JITFunction(SourceFunction, KernelInterface[T]):
 
     def _check_globals(self) -> None:
         if self._globals is None:
-            self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
-        for name, value, scope in self._globals:
-            now = scope.get(name, MISSING)
-            if now is not value and constant_key(now) != constant_key(value):
+            self._globals = self.outside_values()
+        for outside in self._globals:
+            if not outside.holds():
+                was, now = outside.value, outside.now("gone")
+                changed = f"it was {was!r} and is {now!r}" if now is not was else f"it was changed in place, to {now!r}"
                 raise LaunchError(
-                    f"global variable {name!r} has changed since {self.__name__} was compiled: "  # type: ignore[attr-defined]
-                    f"it was {value!r} and is {now!r}\nhint: pass it as an argument"
+                    f"global variable {outside.name!r} has changed since {self.__name__} was compiled: "  # type: ignore[attr-defined]
+                    f"{changed}\nhint: pass it as an argument"
                 )
 
     def _complain_missing(self, args: Sequence[Any], options: Mapping[str, Any]) -> None:

@@ -10,10 +10,11 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple
 
 from ...compiler import CompiledKernel
+from ...frontend.outside import OutsideValue
 from .. import arrays
 from ..grid import normalize_grid
 from ..packing import padded
@@ -29,6 +30,7 @@ from .text import FIELDS, FRAME_HEAD
 
 __all__ = ["quick_plan"]
 
+_value = attrgetter("value")
 _STREAM_AT = 8 * FIELDS["frame"].index("stream") - FRAME_HEAD  # counted from the parameters, as all places
 
 
@@ -40,7 +42,7 @@ def quick_plan(
     keys: Sequence[Any],
     options: Mapping[str, Any],
     call: Call,
-    global_values: Sequence[tuple[str, Any, dict[str, Any]]] = (),
+    global_values: Sequence[OutsideValue] = (),
     *,
     positions: Sequence[int] | None = None,
     result: Any = None,
@@ -48,9 +50,9 @@ def quick_plan(
     """The plan for launches like this one: `args` has a value for each parameter, `keys` its specialization.
 
     `positions` are the numbers of the parameters that arguments by position are for, unless that is their order;
-    `result` is what a launch returns. The plan does not fit once one of `global_values` (name, value, the dict it was
-    found in) changed. None where there can be no plan: for tuples, arrays that take more than a look to read, a kernel
-    whose launcher has no ending for it (`launcher.ending(device)`), and where there is no native code.
+    `result` is what a launch returns. The plan does not fit once one of `global_values` changed. None where there can
+    be no plan: for tuples, arrays that take more than a look to read, a kernel whose launcher has no ending for it
+    (`launcher.ending(device)`), and where there is no native code.
     """
     native = native_quick()
     ending = kernel.launcher.ending(device) if native is not None else None
@@ -67,7 +69,7 @@ def quick_plan(
         rows.append(by_parameter[number] if isinstance(number, int) else _option(name, options[name]))
         names.append(None if name in LAUNCH_ONLY and not isinstance(number, int) else name)
     rows += ending.rows
-    rows += [_entry(scope, name, value) for name, value, scope in global_values]
+    rows += [row for outside in global_values for row in _outside(outside)]
     return Plan(
         native,
         *call,
@@ -104,8 +106,13 @@ def _fixed(value: Any) -> bool:
     return not arrays.is_array(value) and not isinstance(value, (tuple, list, TensorDescriptor))
 
 
-def _entry(scope: dict[str, Any], name: str, value: Any) -> Row:
-    return {"check": "entry", "object": scope, "place": name, "expected": value}
+def _outside(outside: OutsideValue) -> Iterator[Row]:
+    """The name stands for the same object, and that for the same value."""
+    yield {"check": "entry", "object": outside.scope, "place": outside.name, "expected": outside.value}
+    if not outside.settled:
+        yield {"check": "holds", "call": OutsideValue.holds, "object": outside, "expected": True}
+    elif outside.inner is not outside.value:
+        yield {"check": "holds", "call": _value, "object": outside.value, "expected": outside.inner}
 
 
 def _option(name: str, value: Any) -> Row:

@@ -1,0 +1,69 @@
+"""A value from outside that is compiled into a kernel, and whether it is still what it was.
+
+The name may stand for another value by now, and the value may have been changed in place: `SIZE.value = 8`, or an item
+of a list. So what is remembered beside the object is what it meant when the kernel's identity was computed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .identity import identity
+from .references import is_constexpr
+
+__all__ = ["OutsideValue", "changeable"]
+
+_SETTLED = (int, float, bool, str, bytes, type(None))
+_ABSENT = object()
+
+
+def changeable(value: Any) -> bool:
+    """Can it become another value in place? (Of a `constexpr`, this is asked of the value inside.)
+
+    >>> changeable((1, "a")), changeable((1, []))
+    (False, True)
+    """
+    if type(value) in _SETTLED or (type(value).__name__ == "dtype" and hasattr(value, "primitive_bitwidth")):
+        return False
+    return not isinstance(value, tuple) or any(map(changeable, value))
+
+
+class OutsideValue:
+    """The value that a kernel read as `name` from the dict `scope`; `text` is its identity at that time."""
+
+    __slots__ = ("inner", "name", "scope", "text", "value")
+
+    def __init__(self, name: str, value: Any, scope: dict[str, Any], text: str) -> None:
+        self.name = name
+        self.value = value
+        self.scope = scope
+        self.text = text
+        self.inner = value.value if is_constexpr(value) else value
+
+    @property
+    def settled(self) -> bool:
+        """As long as this object holds the same inner one (`inner`), nothing has changed."""
+        return not changeable(self.inner)
+
+    def now(self, absent: Any = None) -> Any:
+        """What the name stands for now; `absent` where that is nothing."""
+        return self.scope.get(self.name, absent)
+
+    def holds(self) -> bool:
+        """Does the name still stand for a value that means the same?"""
+        now = self.now(_ABSENT)
+        if now is self.value and self.settled:
+            inner = now.value if is_constexpr(now) else now
+            if inner is self.inner:
+                return True
+        return now is not _ABSENT and (now is self.value or _alike(now, self.value)) and identity(now) == self.text
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two objects may be the same value, where their identities are too coarse: for those of libraries."""
+    if is_constexpr(a) and is_constexpr(b):
+        a, b = a.value, b.value
+    try:
+        return type(a) is type(b) and bool(a is b or a == b or (a != a and b != b))
+    except Exception:  # an == that answers something else
+        return False

@@ -1,0 +1,109 @@
+"""Can a function read a name before it has assigned it? Then the name stands for what it is outside, until then.
+
+Assignment is definite where every way through the statements assigns: both branches of an `if`, but not the body of a
+loop, which may run no time. What is not looked into counts as a read if it mentions the name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = ["reads_before_assignment"]
+
+
+def reads_before_assignment(body: Sequence[ast.stmt], name: str) -> bool:
+    """Is there a way through `body` on which `name` is read before it is assigned?
+
+    >>> reads_before_assignment(ast.parse("if c:\\n  x = 1\\ny = x").body, "x")
+    True
+    >>> reads_before_assignment(ast.parse("x = 1\\nfor i in r:\\n  x += i").body, "x")
+    False
+    """
+    try:
+        _suite(body, name)
+    except _Read:
+        return True
+    return False
+
+
+class _Read(Exception):
+    """The name is read where it may not have been assigned."""
+
+
+def _suite(statements: Sequence[ast.stmt], name: str) -> bool:
+    """Whether the name is assigned after these statements, on every way that gets there; `_Read` if it is read."""
+    for statement in statements:
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+            _expressions(statement, name)
+            return True  # nothing gets there
+        if _STATEMENTS.get(statement.__class__, _other)(statement, name):
+            return True
+    return False
+
+
+def _expressions(node: Any, name: str) -> None:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load):
+            raise _Read
+
+
+def _binds(target: ast.AST, name: str) -> bool:
+    """Does assigning to `target` assign the name? Whatever else it mentions is read."""
+    _expressions(target, name)
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_binds(part, name) for part in target.elts)
+    if isinstance(target, ast.Starred):
+        return _binds(target.value, name)
+    return isinstance(target, ast.Name) and target.id == name
+
+
+def _assign(node: Any, name: str) -> bool:
+    if node.value is None:  # an annotation alone
+        return False
+    _expressions(node.value, name)
+    return any(_binds(target, name) for target in getattr(node, "targets", None) or [node.target])
+
+
+def _augmented(node: Any, name: str) -> bool:
+    _expressions(node, name)
+    if isinstance(node.target, ast.Name) and node.target.id == name:
+        raise _Read
+    return False
+
+
+def _if(node: Any, name: str) -> bool:
+    _expressions(node.test, name)
+    return all([_suite(node.body, name), _suite(node.orelse, name)])
+
+
+def _for(node: Any, name: str) -> bool:
+    _expressions(node.iter, name)
+    if not _binds(node.target, name):
+        _suite(node.body, name)
+    return _suite(node.orelse, name)
+
+
+def _while(node: Any, name: str) -> bool:
+    _expressions(node.test, name)
+    _suite(node.body, name)
+    return _suite(node.orelse, name)
+
+
+def _other(node: Any, name: str) -> bool:
+    _expressions(node, name)
+    for part in ast.walk(node):
+        if isinstance(part, ast.AugAssign):
+            _augmented(part, name)
+    return False
+
+
+_STATEMENTS: dict[type, Callable[[Any, str], bool]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _assign,
+    ast.AugAssign: _augmented,
+    ast.If: _if,
+    ast.For: _for,
+    ast.While: _while,
+}
