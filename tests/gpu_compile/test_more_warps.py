@@ -31,6 +31,18 @@ def gradients(a, b, c, d, n, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, 
     tl.store(d + i[:, None] * D + k[None, :], second)
 
 
+@tt.jit
+def summed(a, b, c, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """A sum of products of 8-bit floats: each is a product of its own, which is then added."""
+    i, j, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    total = tl.zeros((M, N), tl.float32)
+    for at in range(0, n, K):
+        x = tl.load(a + i[:, None] * n + (at + k)[None, :])
+        y = tl.load(b + j[:, None] * n + (at + k)[None, :])
+        total += tl.dot(x, y.T)
+    tl.store(c + i[:, None] * N + j[None, :], total)
+
+
 @pytest.fixture(autouse=True)
 def cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITIUM_CACHE_DISABLE", "1")
@@ -84,3 +96,15 @@ def test_nothing_is_spilled() -> None:
     kernel = compiled(128, 32, 128, until="cubin", num_warps=4, num_stages=3)
     assert kernel.n_spills == 0 and kernel.metadata.stack_size == 0
     assert kernel.metadata.n_max_threads == 256 and ".reqntid 256" in kernel.asm["ptx"]
+
+
+@needs_ptxas
+@pytest.mark.parametrize(("ty", "warps"), [("*fp8e4nv", 8), ("*fp16", 4)])
+def test_a_product_beside_its_sum(ty: str, warps: int) -> None:
+    """Of 8-bit floats a product and the sum that it is added to have registers of their own; of others it is one sum."""
+    constants = {"M": 128, "N": 128, "K": 64}
+    signature = {"a": ty, "b": ty, "c": "*fp32", "n": "i32"} | dict.fromkeys(constants, "constexpr")
+    attrs = {(i,): [["tt.divisibility", 16]] for i in range(4)}
+    kernel = compile(ASTSource(summed, signature, constants, attrs), target=GPUTarget("cuda", 90, 32))
+    assert kernel.metadata.num_warps == warps
+    assert kernel.n_spills == 0 and kernel.metadata.stack_size == 0

@@ -17,9 +17,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..dialects import tt
+from ..dialects import arith, tt
 from ..dialects.tt_types import KNOWS_WARPS
-from ..ir import LOOP, Operation
+from ..ir import LOOP, BlockArgument, Operation, Value
 
 __all__ = ["crowded_loop", "enough_warps"]
 
@@ -61,7 +61,16 @@ def _products(loop: Operation) -> list[Any]:
 
 
 def _held(loop: Operation) -> int:
-    """32-bit elements of all results of a loop's products; one that only begins another counts with that."""
+    """32-bit elements of all results of a loop's products; one that only begins another counts with that, one that is
+    added to a sum of the loop's (8-bit floats, whose products are not begun with sums) counts with the sum."""
     dots = _products(loop)
     begun = {dot.c for dot in dots}
-    return sum(prod(dot.d.type.shape) * dot.d.type.element.width // 32 for dot in dots if dot.d not in begun)
+    held = [dot.d for dot in dots if dot.d not in begun]
+    held += [carried for product in held for carried in _sums_beside(product)]
+    return sum(prod(value.type.shape) * value.type.element.width // 32 for value in held)
+
+
+def _sums_beside(product: Value) -> list[Value]:
+    """The values that a loop carries and adds a product to: both are in registers at that moment."""
+    additions = [op for op in product.users if op.__class__ is arith.AddF]
+    return [v for op in additions for v in op.operands if v is not product and isinstance(v, BlockArgument)]
