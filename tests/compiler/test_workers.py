@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from tests.example_kernels import CASES, load
 from tritium import knobs
 from tritium.backends.errors import BackendError, OutOfResources, PTXASError
 from tritium.backends.nvidia.toolchain import find_tool
-from tritium.compiler import ASTSource, GPUTarget, compile, workers
+from tritium.compiler import ASTSource, GPUTarget, compile, worker_processes, workers
 from tritium.compiler.cache import Entry
 from tritium.compiler.messages import describe_error, error_of, settings_as, stated_settings
 from tritium.compiler.workers import CompilerPool
@@ -140,33 +141,33 @@ def test_settings_go_along(ready):
 
 
 def test_a_process_that_is_killed_costs_one_compile(ready, monkeypatch):
-    original = workers._Worker.ask
+    original = workers.Worker.ask
 
     def ask(self, job):
-        self._process.kill()
+        os.kill(self.pid, signal.SIGKILL)
         return original(self, job)
 
     with monkeypatch.context() as patch:
-        patch.setattr(workers._Worker, "ask", ask)
+        patch.setattr(workers.Worker, "ask", ask)
         with pytest.raises(BackendError, match="the process that compiled add_kernel was ended by signal 9"):
             compile(source("vector_add"), CPU, elsewhere=ready)
     assert compile(source("vector_add"), CPU, elsewhere=ready).kernel
-    for worker in list(ready._workers):  # all of them, while there is nothing to do
-        worker._process.kill()
-        worker._process.wait()
+    for worker in [w for w in ready._workers if w.pid]:  # all of them, while there is nothing to do
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.nursery.ending(worker.pid)
     assert compile(source("vector_add"), CPU, elsewhere=ready).kernel
 
 
 def test_processes_that_cannot_start(pool, monkeypatch, capfd):
-    monkeypatch.setattr(workers, "_START", "raise SystemExit(3)")
+    monkeypatch.setattr(worker_processes, "_START", "raise SystemExit(3)")
     assert compile(source("vector_add"), CPU, elsewhere=pool).kernel
 
 
 def test_where_there_can_be_no_more_processes(pool, monkeypatch):
-    def fails(target):
+    def fails(count, target):
         raise BlockingIOError("no more processes")
 
-    monkeypatch.setattr(workers, "_Worker", fails)
+    monkeypatch.setattr(workers, "start_workers", fails)
     assert compile(source("vector_add"), CPU, elsewhere=pool).kernel and not pool._workers
 
 
@@ -189,7 +190,7 @@ def test_many_at_once(pool):
     sizes = [2**n for n in range(4, 12)]
     with ThreadPoolExecutor(8) as executor:
         futures = [executor.submit(compile, source("vector_add", BLOCK_SIZE=n), CPU, elsewhere=pool) for n in sizes]
-        killer = threading.Timer(0.3, lambda: [w._process.kill() for w in list(pool._workers)])
+        killer = threading.Timer(0.3, lambda: [os.kill(w.pid, signal.SIGKILL) for w in list(pool._workers) if w.pid])
         killer.start()
         for n, future in zip(sizes, futures):
             try:
@@ -236,13 +237,13 @@ def test_a_worker_ends_with_who_started_it():
         "import os, signal\n"
         "pool = CompilerPool(2); pool.expect(9); pool._start(GPUTarget('cpu', '', 1))\n"
         "with pool._changed: pool._changed.wait_for(lambda: pool._ready == 2, timeout=60)\n"
-        "print(*(w._process.pid for w in pool._workers), flush=True)\n"
+        "print(*(p for w in pool._workers for p in (w.pid, w.nursery.process.pid)), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script], env=env, stdout=subprocess.PIPE, text=True, timeout=60)
     pids = [int(p) for p in done.stdout.split()]
-    assert len(pids) == 2
+    assert len(pids) == 4 and len(set(pids)) == 3  # two workers, and the process that they are forks of
     until = time.monotonic() + 20
     while any(_lives(pid) for pid in pids) and time.monotonic() < until:
         time.sleep(0.05)
@@ -257,12 +258,14 @@ def _lives(pid: int) -> bool:
 
 
 def test_nothing_is_left_of_a_worker(ready):
-    processes = [worker._process for worker in ready._workers]
+    (process,) = {worker.nursery.process for worker in ready._workers}
+    pids, nursery = [worker.pid for worker in ready._workers], ready._workers[0].nursery
     ready.close()
     until = time.monotonic() + 20
-    while any(p.returncode is None for p in processes) and time.monotonic() < until:
+    while process.returncode is None and time.monotonic() < until:
         time.sleep(0.05)
-    assert [p.returncode for p in processes] == [0, 0]
+    assert process.returncode == 0 and not any(_lives(pid) for pid in pids)
+    assert set(nursery._endings.values()) == {0}
 
 
 class _Odd(CompilationError):

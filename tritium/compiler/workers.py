@@ -1,11 +1,9 @@
 """Processes that compile for this one: `CompilerPool`.
 
 A kernel's first stage is made here (a few milliseconds, and only this process knows its functions and globals); its
-text goes to a worker, and the stages behind it come back. The workers are new processes, not forks of this one, which
-may hold a GPU's driver and threads; they are started when there is work for several, and stay for more.
-
-Starting one takes as long as compiling a kernel or two. Until the first is ready this process compiles, too: work that
-would not last until then is done by then.
+text goes to a worker, and the stages behind it come back. Workers (`worker_processes`) are started when there is work
+for several, and stay for more. That takes as long as compiling a kernel or two: until the first is ready this process
+compiles, too, and work that would not last until then is done by then.
 
 Some compiles are not a worker's: those of backends and hooks of the user's, whose code is here alone, and those that
 print what they do, whose text would come from several at once. They are done here, one after another.
@@ -14,7 +12,6 @@ print what they do, whose text would come from several at once. They are done he
 from __future__ import annotations
 
 import atexit
-import contextlib
 import importlib
 import json
 import os
@@ -26,20 +23,16 @@ from ..backends.errors import BackendError
 from ..support import settings
 from ..support.collecting import tell
 from ..support.dataclasses import asdict
-from ..support.lazy import LazyModule
 from .backend import make_backend
 from .cache import Entry
-from .messages import error_of, options_of, receive, send, stated_settings
+from .messages import error_of, options_of, stated_settings
 from .plugins import foreign_insertions
 from .run_stages import Lowering
+from .worker_processes import Gone, Worker, start_workers
 
 __all__ = ["CompilerPool", "shared_pool", "usable_cores"]
 
-_subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
-
 _PACKAGE = __name__.partition(".")[0]
-_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
-_START = f"import sys; sys.path[:1] = []; from {_PACKAGE}.compiler.worker import main; main(*sys.argv[1:])"
 FEW = 3  # jobs for which no process is started
 
 # settings that have a compile print, write files, or read them
@@ -59,61 +52,6 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Gone(Exception):
-    """A worker ended."""
-
-
-class _Worker:
-    """One process, and the two pipes to it."""
-
-    def __init__(self, target: Any) -> None:
-        described = (str(target.backend), str(target.arch), str(target.warp_size))
-        paths = [_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = _subprocess.Popen(
-            [sys.executable, "-c", _START, *described],
-            stdin=_subprocess.PIPE,
-            stdout=_subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": ""},
-            start_new_session=True,  # Ctrl-C is for this process to hear
-        )
-
-    def is_ready(self) -> bool:
-        """Wait until it can work; False if it ended instead."""
-        return receive(self._process.stdout) is not None
-
-    def ask(self, job: Entry) -> Entry:
-        """The answer to a job; `_Gone` if the process ends over it."""
-        try:
-            send(self._process.stdin, job)
-            answer = receive(self._process.stdout)
-        except OSError:
-            answer = None
-        if answer is None:
-            raise _Gone(self.ending())
-        return answer
-
-    def is_running(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.poll() is None
-
-    def ending(self) -> str:
-        """How it ended."""
-        try:
-            code = self._process.wait(5)
-        except _subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
-        return f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
-
-    def close(self) -> None:
-        """Let it end: it does when there is nobody to write to it."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # what it had not read yet
-                pipe.close()
-        with contextlib.suppress(RuntimeError):  # the interpreter ends, and starts no threads any more
-            threading.Thread(target=self._process.wait, daemon=True).start()  # nothing is left of it when it has ended
-
-
 class CompilerPool:
     """At most `size` processes that run the stages of kernels, for as many threads as like to `run` some.
 
@@ -125,8 +63,8 @@ class CompilerPool:
         self._wanted = 0
         self._turn = threading.Lock()
         self._changed = threading.Condition()  # holds for all below
-        self._workers: list[_Worker] = []
-        self._free: list[_Worker] = []
+        self._workers: list[Worker] = []
+        self._free: list[Worker] = []
         self._ready = 0  # workers, free or not
         self._busy_here = False
         atexit.register(self.close)
@@ -151,7 +89,7 @@ class CompilerPool:
             work.times.running = "in another process"
             try:
                 answer = worker.ask(_job(work))
-            except _Gone as ending:
+            except Gone as ending:
                 self._drop(worker, ready=1)
                 raise BackendError(f"the process that compiled {work.metadata['name']} {ending}") from None
             self._give_back(worker)
@@ -172,16 +110,16 @@ class CompilerPool:
 
     def _start(self, target: Any) -> None:
         with self._changed:
-            for _ in range(self._wanted - len(self._workers)):
-                try:
-                    worker = _Worker(target)
-                except OSError:  # there can be no more processes
-                    self._wanted = 0
-                    break
-                self._workers.append(worker)
-                threading.Thread(target=self._await, args=(worker,), daemon=True).start()
+            missing = self._wanted - len(self._workers)
+            try:
+                started = start_workers(missing, target) if missing > 0 else []
+            except OSError:  # there can be no more processes
+                self._wanted, started = 0, []
+            self._workers += started
+        for worker in started:
+            threading.Thread(target=self._await, args=(worker,), daemon=True).start()
 
-    def _await(self, worker: _Worker) -> None:
+    def _await(self, worker: Worker) -> None:
         """Have a worker among the free ones once it can work."""
         if not worker.is_ready():
             self._drop(worker, ready=0)
@@ -192,7 +130,7 @@ class CompilerPool:
                 self._free.append(worker)
                 self._changed.notify_all()
 
-    def _take(self, portable: bool) -> _Worker | None:
+    def _take(self, portable: bool) -> Worker | None:
         """Who is free: a worker; or None, this process, for what is not portable, or while no worker is ready."""
         with self._changed:
             while True:
@@ -206,7 +144,7 @@ class CompilerPool:
                     return None
                 self._changed.wait()
 
-    def _give_back(self, worker: _Worker | None) -> None:
+    def _give_back(self, worker: Worker | None) -> None:
         with self._changed:
             if worker is None:
                 self._busy_here = False
@@ -214,7 +152,7 @@ class CompilerPool:
                 self._free.append(worker)
             self._changed.notify_all()
 
-    def _drop(self, worker: _Worker, ready: int) -> None:
+    def _drop(self, worker: Worker, ready: int) -> None:
         """Forget a worker that ended; `ready` is 1 if it had been counted as that."""
         with self._changed:
             if worker in self._workers:
@@ -225,8 +163,8 @@ class CompilerPool:
 
 
 def _has_interpreter() -> bool:
-    """Whether the program of this process is Python's, and not one that has Python in it."""
-    return "py" in os.path.basename(sys.executable or "").lower()
+    """Whether the program of this process is Python's, and not one that has Python in it; on a system with forks."""
+    return "py" in os.path.basename(sys.executable or "").lower() and hasattr(os, "fork")
 
 
 def _is_portable(work: Lowering) -> bool:

@@ -1,0 +1,140 @@
+"""The processes of a `CompilerPool`, seen from the one that started them: `start_workers`.
+
+    this process --starts--> nursery, which imports the compiler, compiles something small, and forks
+                                |--> worker 1 <--- socket ---> Worker 1 of this process
+                                `--> worker n <--- socket ---> Worker n
+
+So the compiler is imported once, not by each, and a worker's first kernel takes no longer than its others. The nursery
+is a new process: this one may hold a GPU's driver and threads, of which a fork would have copies that do not work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from typing import Any
+
+from ..support.lazy import LazyModule
+from .cache import Entry
+from .messages import receive, send
+
+__all__ = ["Gone", "Worker", "start_workers"]
+
+_subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
+_socket = LazyModule("socket")
+
+_PACKAGE = __name__.partition(".")[0]
+_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
+_START = f"import sys; sys.path[:1] = []; from {_PACKAGE}.compiler.worker import main; main(*sys.argv[1:])"
+_PATIENCE = 5.0  # seconds for a process to be found ended
+
+
+class Gone(Exception):
+    """A worker ended."""
+
+
+class _Nursery:
+    """The process that forks workers and says how they ended."""
+
+    def __init__(self, target: Any, channels: list[Any]) -> None:
+        described = (str(target.backend), str(target.arch), str(target.warp_size))
+        paths = [_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
+        numbers = [channel.fileno() for channel in channels]
+        self.process = _subprocess.Popen(
+            [sys.executable, "-c", _START, *described, *map(str, numbers)],
+            stdin=_subprocess.DEVNULL,
+            stdout=_subprocess.PIPE,
+            pass_fds=numbers,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": ""},
+            start_new_session=True,  # Ctrl-C is for this process to hear
+        )
+        self._endings: dict[int, int] = {}
+        self._said = threading.Condition()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        """Note how workers end, until the last has; nothing is left of the process then."""
+        for line in self.process.stdout:
+            pid, code = map(int, line.split())
+            with self._said:
+                self._endings[pid] = code
+                self._said.notify_all()
+        self.process.stdout.close()
+        self.process.wait()
+
+    def ending(self, pid: int | None) -> str:
+        """How a worker ended."""
+        with self._said:
+            self._said.wait_for(lambda: pid in self._endings, _PATIENCE)
+            code = self._endings.get(pid)
+        if code is None:
+            return "ended"
+        return f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
+
+
+class Worker:
+    """One process that compiles. `pid` is its number once `is_ready` has said so, and None before."""
+
+    def __init__(self, nursery: _Nursery, channel: Any) -> None:
+        self.nursery = nursery
+        self.pid: int | None = None
+        self._channel = channel
+        self._jobs, self._answers = channel.makefile("wb"), channel.makefile("rb")
+
+    def is_ready(self) -> bool:
+        """Wait until it can work; False if it ended instead."""
+        try:
+            told = receive(self._answers)
+        except OSError:
+            told = None
+        if told is not None:
+            self.pid = told.metadata["ready"]
+        return told is not None
+
+    def ask(self, job: Entry) -> Entry:
+        """The answer to a job; `Gone` if the process ends over it."""
+        try:
+            send(self._jobs, job)
+            answer = receive(self._answers)
+        except OSError:
+            answer = None
+        if answer is None:
+            raise Gone(self.nursery.ending(self.pid))
+        return answer
+
+    def is_running(self) -> bool:
+        """Whether it has not ended, for one that has no job: it says nothing then, until its end can be read."""
+        self._channel.setblocking(False)
+        try:
+            return bool(self._channel.recv(1, _socket.MSG_PEEK))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        finally:
+            self._channel.setblocking(True)
+
+    def close(self) -> None:
+        """Let it end: it does when there is nobody to write to it."""
+        for end in (self._jobs, self._answers, self._channel):
+            with contextlib.suppress(OSError):  # what it had not read yet
+                end.close()
+
+
+def start_workers(count: int, target: Any) -> list[Worker]:
+    """So many processes, for jobs of which most are for the target; OSError where there can be no more of them."""
+    pairs: list[tuple[Any, Any]] = []
+    try:
+        for _ in range(count):
+            pairs.append(_socket.socketpair())
+        nursery = _Nursery(target, [theirs for _, theirs in pairs])
+    except BaseException:
+        for ours, _ in pairs:
+            ours.close()
+        raise
+    finally:
+        for _, theirs in pairs:
+            theirs.close()
+    return [Worker(nursery, ours) for ours, _ in pairs]
