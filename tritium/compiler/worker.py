@@ -14,7 +14,7 @@ import select
 import socket
 import traceback
 import warnings
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 from ..backends.compiler import GPUTarget
 from ..ir import ParseError, parse_module
@@ -66,7 +66,7 @@ class _Text:
     ext = "source"
 
 
-def _waits(pipe: BinaryIO) -> bool:
+def _waits(pipe: Any) -> bool:
     """Whether a job comes before there has been none for too long."""
     return bool(select.select([pipe], [], [], IDLE_SECONDS)[0])
 
@@ -133,7 +133,8 @@ def _serve(number: int, others: list[int]) -> NoReturn:
 
 def _work(channel: socket.socket) -> None:
     """Answer jobs until there are no more."""
-    jobs, answers = channel.makefile("rb", buffering=0), channel.makefile("wb")
+    jobs: Any = channel.makefile("rb", buffering=0)  # nothing of a job may wait where `select` does not see it
+    answers = channel.makefile("wb")
     send(answers, Entry({"ready": os.getpid()}))
     while _waits(jobs):
         job = receive(jobs)
