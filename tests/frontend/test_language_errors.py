@@ -18,11 +18,10 @@ DESC = object()
 CASES = [
     ("axis", lambda s: tl.program_id(3, _semantic=s), [], "program_id axis must be 0, 1, or 2 but got 3"),
     ("axis-run-time", lambda s, x: tl.num_programs(x, _semantic=s), [tl.int32], "num_programs axis must be 0, 1, or 2"),
-    ("range-size", lambda s: tl.arange(0, 10, _semantic=s), [], "must be a power of 2, got 10"),
     ("range-empty", lambda s: tl.arange(4, 4, _semantic=s), [], "must be greater than the start"),
     ("range-run-time", lambda s, n: tl.arange(0, n, _semantic=s), [tl.int32], "must be of type tl.constexpr"),
     ("range-wide", lambda s: tl.arange(0, 2**33, _semantic=s), [], "arange must fit in int32"),
-    ("full-shape", lambda s: tl.full([3], 0, tl.int32, _semantic=s), [], "Shape element 0 must be a power of 2, got 3"),
+    ("full-shape", lambda s: tl.full([0], 0, tl.int32, _semantic=s), [], "Shape element 0 must be positive, got 0"),
     ("full-huge", lambda s: tl.full([2**21], 0, tl.int32, _semantic=s), [], "exceeds the maximum number of elements"),
     ("full-dtype", lambda s: tl.full([2], 0, "fp32", _semantic=s), [], "dtype must be a dtype such as tl.float32"),
     ("full-block", lambda s, x: tl.full([2], x, tl.float32, _semantic=s), [F32], "takes a scalar value"),
@@ -209,7 +208,7 @@ CASES = [
     ("negate-pointer", lambda s, x: s.neg(x), [P32], "wrong type argument to unary minus"),
     ("shift", lambda s, x: s.lshift(x, 32), [I32], "a shift by 32 bits is outside int32"),
     ("histogram", lambda s, x: tl.histogram(x, 16, _semantic=s), [F32], "only supports 32-bit integer input"),
-    ("histogram-bins", lambda s, x: tl.histogram(x, 10, _semantic=s), [I32], "num_bins must be a power of two"),
+    ("histogram-bins", lambda s, x: tl.histogram(x, 0, _semantic=s), [I32], "num_bins must be a positive number"),
     ("multiple-of", lambda s, x: tl.multiple_of(x, [8, 8], _semantic=s), [I32], "does not match the length of values"),
     ("multiple-of-x", lambda s, x: tl.multiple_of(x, [x], _semantic=s), [I32], "must be compile-time integers"),
     (

@@ -75,7 +75,7 @@ def test_targets(text: str, expected: GPUTarget) -> None:
         ({"options": ["num_wraps=4"]}, "unknown option 'num_wraps'"),
         ({"options": ["num_warps=3"]}, "num_warps must be a power of 2"),
         ({"stages": ["obj"]}, "there is no stage 'obj'; there are: ttir, ttgir, llir, ptx, cubin"),
-        ({"constants": "BLOCK_SIZE=1000"}, "power of 2"),
+        ({"constants": "BLOCK_SIZE=0"}, "arange.s end argument must be greater"),
     ],
 )
 def test_what_cannot_be_followed(run: Any, change: dict[str, Any], message: str) -> None:

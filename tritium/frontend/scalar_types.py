@@ -431,12 +431,13 @@ class block_type(dtype):
         self = object.__new__(cls)
         self.element_ty, self.shape = element_ty, shape
         self.shape_value = None  # the tuple of constexpr that `x.shape` gives, made on first use
-        self.numel = 1
+        self.numel = room = 1
         for d in shape:
             self.numel *= d
-        if self.numel > MAX_NUMEL:
+            room *= 1 << (d - 1).bit_length() if d > 0 else 0
+        if room > MAX_NUMEL:
             raise LanguageError(
-                f"ValueError: numel ({self.numel}) exceeds the maximum number of elements of a block ({MAX_NUMEL})",
+                f"ValueError: numel ({room}) exceeds the maximum number of elements of a block ({MAX_NUMEL})",
                 "work in smaller blocks, more programs",
             )
         self.name = f"<{list(shape)}, {element_ty}>"

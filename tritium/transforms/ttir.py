@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir import Pass, check_order
 from ..ir.passes import has_any, has_loops, rows_from
+from .padding.shapes import has_uneven_shapes
 
 __all__ = ["ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
 
@@ -22,6 +23,7 @@ TTIR_PIPELINE = [  # order matters: see ORDER
         "descriptors too, where no hardware reads them",
         when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
     ),
+    _row("pad-shapes", "all that follows takes powers of two", when=has_uneven_shapes),
     _row("decompose-scaled-dot", "and scaled products, where no hardware has them", when=has_any("tt.dot_scaled")),
     _row("canonicalize", "constants, shapes and control flow in normal form"),
     _row("combine", "accumulate in the matrix product, offsets and masks in one operation"),
@@ -40,6 +42,8 @@ ORDER = [
     ("rewrite-tensor-pointer", "combine", "masked loads are what it combines"),
     ("rewrite-tensor-pointer", "reorder-broadcast", "it makes splats"),
     ("rewrite-tensor-descriptor-to-pointer", "combine", "masked loads are what it combines"),
+    ("rewrite-tensor-pointer", "pad-shapes", "pointers to tiles have no mask"),
+    ("rewrite-tensor-descriptor-to-pointer", "pad-shapes", "nor have descriptors"),
     ("inliner", "decompose-scaled-dot", "a function of its own may hold the product"),
     ("decompose-scaled-dot", "combine", "matrix products are what it combines"),
     ("reorder-broadcast", "loop-aware-cse", "it makes equal scalar operations of equal tiles"),
@@ -60,7 +64,7 @@ def gpu_ttir_pipeline(descriptors: bool, invariants: bool = False) -> list[Pass]
     # Functions that were inlined go at once: a chain of them would be optimized once a link (Triton drops them late).
     names = ["inliner", "symbol-dce", "rewrite-tensor-pointer"]
     names += [] if descriptors else ["rewrite-tensor-descriptor-to-pointer"]
-    names += ["canonicalize", "combine", "reorder-broadcast", "cse"]
+    names += ["pad-shapes", "canonicalize", "combine", "reorder-broadcast", "cse"]
     names += ["licm"] if invariants else []
     return [named[name] for name in (*names, "loop-unroll")]
 

@@ -126,16 +126,13 @@ def unwrap_sequence(values: Any) -> list[Any]:
 
 
 def shape_of(values: Sequence[Any], what: str = "shape") -> list[int]:
-    """Dimensions given as one sequence or as several arguments: compile-time powers of two."""
+    """Dimensions given as one sequence or as several arguments: known at compile time."""
     if len(values) == 1 and not isinstance(unwrap(values[0]), int):
         values = unwrap_sequence(values[0])
     dims = [static_int(d, f"{what} element {i}") for i, d in enumerate(values)]
     for i, d in enumerate(dims):
-        if d < 1 or d & (d - 1):
-            raise LanguageError(
-                f"ValueError: Shape element {i} must be a power of 2, got {d}",
-                "round up with triton.next_power_of_2 and mask what is outside",
-            )
+        if d < 1:
+            raise LanguageError(f"ValueError: Shape element {i} must be positive, got {d}")
     return dims
 
 

@@ -48,7 +48,7 @@ def num_programs(axis: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def arange(start: Any, end: Any, _semantic: Any = None) -> tensor:
-    """[start, …, end - 1] as int32; both known at compile time, the length a power of two."""
+    """[start, …, end - 1] as int32; both known at compile time."""
     return _semantic.arange(start, end)
 
 

@@ -40,7 +40,7 @@ def wrap_shape(element: dtype, shape: Sequence[int]) -> dtype:
 
 
 def arange(sem: Semantic, start: Any, end: Any) -> tensor:
-    """[start, start + 1, …, end - 1] in int32; the length is a power of two."""
+    """[start, start + 1, …, end - 1] in int32."""
     start, end = unwrap(start), unwrap(end)
     wrong = next((x for x in (start, end) if not isinstance(x, int)), None)
     if wrong is not None and not isinstance(wrong, tensor):
@@ -55,11 +55,6 @@ def arange(sem: Semantic, start: Any, end: Any) -> tensor:
     size = end - start
     if size <= 0:
         raise value_error("arange's end argument must be greater than the start argument")
-    if size & (size - 1):
-        raise value_error(
-            f"arange's range must be a power of 2, got {size}",
-            "use tl.arange(0, triton.next_power_of_2(N)) and mask what is outside",
-        )
     ty = block_type(int32, (size,))
     return tensor(sem.builder.add(tt.MakeRange(start, end)), ty)
 

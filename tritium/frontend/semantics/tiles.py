@@ -91,7 +91,7 @@ def dot(
     m, k = a.type.shape[-2:]
     n = b.type.shape[-1]
     smallest = sem.min_dot_size(a.dtype.primitive_bitwidth, b.dtype.primitive_bitwidth)
-    if m < smallest[0] or n < smallest[1] or k < smallest[2]:
+    if any(1 << (have - 1).bit_length() < least for have, least in zip((m, n, k), smallest)):
         raise value_error(
             f"Input shapes should have M >= {smallest[0]}, N >= {smallest[1]} and K >= {smallest[2]},"
             f" got M = {m}, N = {n}, K = {k}",
@@ -318,8 +318,8 @@ def histogram(sem: Semantic, x: tensor, num_bins: Any, mask: Any = None) -> tens
     if not x.dtype.is_int() or x.dtype.int_bitwidth != 32:
         raise type_error(f"histogram only supports 32-bit integer input, got {x.dtype}", "cast it: x.to(tl.int32)")
     num_bins = unwrap(num_bins)
-    if not isinstance(num_bins, int) or num_bins < 1 or num_bins & (num_bins - 1):
-        raise value_error(f"num_bins must be a power of two known at compile time, got {num_bins!r}")
+    if not isinstance(num_bins, int) or num_bins < 1:
+        raise value_error(f"num_bins must be a positive number known at compile time, got {num_bins!r}")
     if mask is not None:
         mask = sem.broadcast_to(sem.to_tensor(mask), x.type.shape)
         if not mask.dtype.is_bool():

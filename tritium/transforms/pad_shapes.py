@@ -1,0 +1,120 @@
+"""pad-shapes: tiles whose dimensions are no powers of two become larger ones, masked where that matters.
+
+    %x = tt.load %p : tensor<100x!tt.ptr<f32>>    =>    %i = tt.make_range {end = 128} < 100
+                                                        %x = tt.load %p, %i, 0 : tensor<128x!tt.ptr<f32>>
+
+Each dimension is rounded up. An element of the program keeps its coordinates, the padding lies behind; anything stands
+in it, and each operation that could tell is given something harmless (`padding`):
+
+| operation | in the padding |
+|---|---|
+| loads, stores, atomics | masked off; what takes no mask is done again for an element of the program |
+| reductions, scans from the end | the identity of the function, else a flag beside each value |
+| matrix products | zeros along K |
+| reshapes | nothing, or each element is looked up |
+| gathers, histograms, assertions | the index 0, masked off, true |
+| functions of elements that may branch or loop | copies of elements of the program |
+
+All else is done element by element, or moves whole dimensions. Layouts of GPUs need powers of two; CPUs get the same
+tiles, so that there is one `ttir` for all targets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import tt
+from ..ir import ELEMENTWISE, Operation, TypeAttr, functions_of, pass_on, shape_of
+from ..support import UnsupportedOperation
+from .padding.combining import COMBINING
+from .padding.memory import MEMORY
+from .padding.products import PRODUCTS
+from .padding.reshaping import RESHAPING, decompose_cat
+from .padding.shapes import Padder, Shape, is_uneven, padded_type
+
+__all__ = ["pad_shapes"]
+
+_Site = tuple[Operation, list[Shape], list[Shape]]
+
+
+@pass_on("module")
+def pad_shapes(module: Operation) -> bool:
+    """Pad the tiles of all functions of a module."""
+    for op in list(module.walk()):
+        if isinstance(op, tt.Cat) and is_uneven(op.lhs.type):
+            decompose_cat(op)
+    sites = _sites(module)
+    if not _pad_values(module):
+        return False
+    p = Padder({}, {})
+    for op, sources, results in sites:
+        handler = _HANDLERS.get(op.__class__)
+        if handler is not None:
+            handler(op, p.at(op, sources, results))
+        elif not op.traits & ELEMENTWISE and op.name.partition(".")[0] not in ("scf", "cf"):
+            raise UnsupportedOperation(op, "takes shapes of powers of two: pad the block yourself")
+    return True
+
+
+def _sites(module: Operation) -> list[_Site]:
+    """The operations on tiles that will be padded, in program order, with the shapes they have."""
+    return [
+        (op, [shape_of(v.type) for v in op.operands], [shape_of(r.type) for r in op.results])
+        for op in module.walk()
+        if any(is_uneven(v.type) for v in (*op.operands, *op.results))
+    ]
+
+
+def _pad_values(module: Operation) -> bool:
+    """Give all values their padded types."""
+    changed = False
+    for op in module.walk():
+        changed |= _pad(op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                changed |= _pad(block.args)
+    for func in functions_of(module):
+        func.attributes["function_type"] = TypeAttr(padded_type(func.function_type))  # type: ignore[attr-defined]
+    return changed
+
+
+def _pad(values: Any) -> bool:
+    uneven = [v for v in values if is_uneven(v.type)]
+    for v in uneven:
+        v.type = padded_type(v.type)
+    return bool(uneven)
+
+
+def _keep(op: Any, p: Padder) -> None:
+    """Nothing tells what stands in the padding."""
+
+
+def _assert(op: Any, p: Padder) -> None:
+    op.set_operand(0, p.fill(op.condition, p.sources[0], 1))
+
+
+def _map(op: Any, p: Padder) -> None:
+    """The function may loop until it has found something: give it nothing that it did not get before."""
+    if p.sources[0][-1] % op.pack:
+        raise UnsupportedOperation(op, f"of {op.pack} neighbours takes a last dimension of whole groups of them")
+    op.set_operands([p.repeat(v, shape) for v, shape in zip(op.srcs, p.sources)])
+
+
+def _assembly(op: Any, p: Padder) -> None:
+    if not op.pure:
+        raise UnsupportedOperation(
+            op, "with effects takes shapes of powers of two, else they happen in the padding too"
+        )
+
+
+_HANDLERS: dict[type, Any] = {
+    **dict.fromkeys((tt.Splat, tt.ExpandDims, tt.Broadcast, tt.Join, tt.Split, tt.Call, tt.Return), _keep),
+    **MEMORY,
+    **COMBINING,
+    **RESHAPING,
+    **PRODUCTS,
+    tt.Assert: _assert,
+    tt.MapElementwise: _map,
+    tt.InlineAsm: _assembly,
+    tt.ExternElementwise: _assembly,
+}

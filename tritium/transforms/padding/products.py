@@ -1,0 +1,55 @@
+"""Matrix products add up elements of the program only: zeros stand in the padding along K, of both operands.
+
+Of one alone would not do: 0 * NaN is NaN. Padding along M and N gives padding of the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import arith, tt
+from ...ir import FloatType, element_type
+from .shapes import Padder
+
+__all__ = ["PRODUCTS"]
+
+_ONE = 127  # of scales that are exponents
+
+
+def _dot(op: Any, p: Padder) -> None:
+    a, b = p.sources[:2]
+    op.set_operand(0, p.fill(op.a, a, 0.0, [len(a) - 1]))
+    op.set_operand(1, p.fill(op.b, b, 0.0, [len(b) - 2]))
+
+
+def _scaled(op: Any, p: Padder) -> None:
+    """Scales there are 1: one that is NaN makes a NaN of zero."""
+    a, b = p.sources[:2]
+    operands = list(op.operands)
+    operands[0] = p.fill(operands[0], a, 0, [len(a) - 1])
+    operands[1] = p.fill(operands[1], b, 0, [len(b) - 2])
+    for i, (value, shape) in enumerate(zip(operands, p.sources)):
+        if value is op.a_scale or value is op.b_scale:
+            one = 1.0 if isinstance(element_type(value.type), FloatType) else _ONE
+            operands[i] = p.fill(value, shape, one, [len(shape) - 1]) if shape else value
+    op.set_operands(operands)
+
+
+def _keeps_zero(op: Any, p: Padder) -> None:
+    """A conversion between numbers."""
+    if p.filled.get(op.operands[0]) == 0:
+        p.filled[op.results[0]] = 0
+
+
+PRODUCTS: dict[type, Any] = {
+    tt.Dot: _dot,
+    tt.DotScaled: _scaled,
+    tt.FpToFp: _keeps_zero,
+    arith.ExtF: _keeps_zero,
+    arith.TruncF: _keeps_zero,
+    arith.SIToFP: _keeps_zero,
+    arith.UIToFP: _keeps_zero,
+    arith.ExtSI: _keeps_zero,
+    arith.ExtUI: _keeps_zero,
+    arith.TruncI: _keeps_zero,
+}
