@@ -1,8 +1,9 @@
 """Reductions as vectorized trees.
 
 Along the vector axis, four accumulators of a vector each hide the latency of the combination; they are joined two by
-two, then the lanes by halves. Along any other dimension, vectors are combined element by element. The combination is
-taken to be associative and commutative, as everywhere in the Triton language.
+two, then the lanes by halves. Along any other dimension, vectors are combined element by element. So elements change
+places along the vector axis: a combination that is not known to be commutative (`analysis/combine`) goes another way
+there, vector by vector, neighbours first.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math as pymath
 from collections.abc import Callable
 
+from ...analysis.combine import Order, combine_of
 from ...dialects import arith, scf, tt, ttc
 from ...ir import (
     CONSTANT,
@@ -113,7 +115,8 @@ class _Reduction:
         self.across = space.axis == self.dim  # lanes are reduced too
         self.peel = peel if self.across else None
         self.chunks = 1 if space.axis < 0 else space.shape[space.axis] // space.lanes
-        self.unroll = min(UNROLL, self.chunks)
+        self.in_order = self.across and any(combine_of(i.op.combine.block).order is Order.ORDERED for i in items)
+        self.unroll = 1 if self.in_order else min(UNROLL, self.chunks)
 
     def run(self) -> None:
         if self.across:
@@ -134,7 +137,7 @@ class _Reduction:
         while width > 1:
             width //= 2
             totals = [self._combine(totals[u], totals[u + width], self.ev.lanes) for u in range(width)]
-        self._finish(outer, self._horizontal(totals[0]))
+        self._finish(outer, totals[0] if self.in_order else self._horizontal(totals[0]))
 
     def _chunk(self, outer: list[Lane], base: Lane, u: int) -> Index:
         assert isinstance(base, Uniform)
@@ -148,7 +151,7 @@ class _Reduction:
         w = self.ev.w
         start = self._identity_totals(len(at(zero_index(self.ev))))
         if start is None or extent == step:
-            start = self._values(at(zero_index(self.ev)))
+            start = self._parts(at(zero_index(self.ev)))
             first = step
         else:
             first = 0
@@ -173,14 +176,14 @@ class _Reduction:
         with w.loop(lower, upper, w.number(step), flat) as loop:
             base = Uniform(loop.induction_variable, w.depth)
             args = self._regroup(loop.iter_args, start)
-            new = self._values(at(base))
-            totals = [self._combine(a, b, self.ev.lanes) for a, b in zip(args, new)]
+            new = self._parts(at(base))
+            totals = [self._combine(a, b, 1 if self.in_order else self.ev.lanes) for a, b in zip(args, new)]
             w.place(scf.Yield([v for acc in totals for item in acc for v in item]))
         return self._regroup(list(loop.results), start)
 
     def _identity_totals(self, count: int) -> list[list[list[Value]]] | None:
         w, found = self.ev.w, [item.identities() for item in self.items]
-        if any(f is None for f in found):
+        if self.in_order or any(f is None for f in found):
             return None
         vectors = []
         for f in found:
@@ -195,6 +198,11 @@ class _Reduction:
             return lane.value
         return self.ev.w.vector(lane, self.ev.lanes)
 
+    def _parts(self, indices: list[Index]) -> list[list[list[Value]]]:
+        """What is combined with the totals at some indices: vectors; or numbers, where neighbours must come first."""
+        values = self._values(indices)
+        return [self._neighbours_first(item) for item in values] if self.in_order else values
+
     def _values(self, indices: list[Index]) -> list[list[list[Value]]]:
         out = []
         for index in indices:
@@ -207,20 +215,30 @@ class _Reduction:
         return [[[next(values) for _ in item] for item in acc] for acc in like]
 
     def _horizontal(self, totals: list[list[Value]]) -> list[list[Value]]:
-        """Halve the vectors until one lane is left."""
-        w, width = self.ev.w, self.ev.lanes
+        """Halve the vectors until one lane is left: the lower half with the upper."""
+        width = self.ev.lanes
         while width > 1:
             half = width // 2
-            low, high = tuple(range(half)), tuple(range(half, width))
-            halves = []
-            for lanes in (low, high):
-                if half == 1:
-                    halves.append([[w.place(ttc.Extract(v, lanes[0])) for v in item] for item in totals])
-                else:
-                    halves.append([[w.place(ttc.Shuffle(v, v, lanes)) for v in item] for item in totals])
-            totals = self._combine(halves[0], halves[1], half)
+            totals = self._halved(totals, tuple(range(half)), tuple(range(half, width)))
             width = half
         return totals
+
+    def _neighbours_first(self, totals: list[list[Value]]) -> list[list[Value]]:
+        """Halve the vectors until one lane is left: each even lane with the next."""
+        width = self.ev.lanes
+        while width > 1:
+            totals = self._halved(totals, tuple(range(0, width, 2)), tuple(range(1, width, 2)))
+            width //= 2
+        return totals
+
+    def _halved(self, totals: list[list[Value]], first: tuple[int, ...], second: tuple[int, ...]) -> list[list[Value]]:
+        """Some lanes combined with as many others."""
+        a, b = ([[self._picked(v, lanes) for v in item] for item in totals] for lanes in (first, second))
+        return self._combine(a, b, len(first))
+
+    def _picked(self, vector: Value, lanes: tuple[int, ...]) -> Value:
+        alone = len(lanes) == 1
+        return self.ev.w.place(ttc.Extract(vector, lanes[0]) if alone else ttc.Shuffle(vector, vector, lanes))
 
     # -- along another dimension ------------------------------------------------------------------------------
 
