@@ -434,7 +434,81 @@ def uses_raise(p, n):
 
 @kernel("*i32, i32")
 def element_assignment(p, n):
-    p[0] = n  # error: assignment to an element
+    p[0] = n  # error: assignment to an element of a scalar
+    # hint: tl.store
+
+
+@kernel("*i32, i32")
+def element_of_pointer(p, n):
+    x = p[n]  # error: too many indices for a scalar
+    # hint: tl.load
+
+
+@kernel("*i32, i32")
+def element_of_element(p, n):
+    x = tl.zeros([4, 4], tl.int32)
+    x[0][n] = 1  # error: assignment to an element of this is not supported
+    # hint: x[i, j] = v
+
+
+@kernel("*i32, i32")
+def element_of_tuple(p, n):
+    x = (1, n)
+    x[0] = n  # error: assignment to an element of a tuple
+    # hint: make a new tuple
+
+
+@kernel("*i32, i32")
+def mask_as_index(p, n):
+    x = tl.arange(0, 16)
+    y = x[x > n]  # error: unsupported tensor index: a value of type <[16], int1>
+    # hint: tl.where
+
+
+@kernel("*i32, i32")
+def run_time_bound(p, n):
+    y = tl.arange(0, 16)[:n]  # error: the bounds of a slice must be known at compile time
+    # hint: tl.constexpr
+
+
+@kernel("*i32, i32")
+def run_time_length(p, n):
+    y = tl.arange(0, 16)[n : n + n]  # error: the length of a slice must be known at compile time
+
+
+@kernel("*i32, i32")
+def slice_without_length(p, n):
+    y = tl.arange(0, 16)[n:]  # error: must say how long it is
+    # hint: x[s : s + N]
+
+
+@kernel("*i32, i32")
+def slice_too_long(p, n):
+    y = tl.arange(0, 16)[n : n + 32]  # error: a slice of 32 elements does not fit in dimension 0 with size 16
+
+
+@kernel("*i32, i32")
+def value_of_other_shape(p, n):
+    x = tl.zeros([4, 8], tl.int32)
+    x[0] = tl.arange(0, 4)  # error: could not broadcast a block of shape [4] into shape [8]
+
+
+@kernel("*i32, i32")
+def value_out_of_range(p, n):
+    x = tl.zeros([4], tl.int8)
+    x[0] = 128  # error: 128 is out of range for elements of int8
+
+
+@kernel("*i32, i32")
+def pointer_as_element(p, n):
+    x = tl.zeros([4], tl.int64)
+    x[0] = p  # error: cannot become elements of int64
+
+
+@kernel("*i32, i32")
+def scatter(p, n):
+    x = tl.arange(0, 4)
+    x[x] = 1  # error: assignment to elements at a block of integers
     # hint: tl.store
 
 

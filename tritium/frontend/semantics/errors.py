@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from ..errors import LanguageError
 
-__all__ = ["type_error", "value_error"]
+__all__ = ["index_error", "type_error", "value_error"]
+
+
+def index_error(message: str) -> LanguageError:
+    """A number where nothing is."""
+    return LanguageError(f"IndexError: {message}")
 
 
 def type_error(message: str, hint: str | None = None) -> LanguageError:

@@ -6,7 +6,20 @@ from typing import Any
 
 from ...ir import Attribute, Builder, Value
 from ..dtypes import dtype
-from . import arithmetic, atomics, casts, descriptors, elementwise, extras, memory, promotion, scaled, shape, tiles
+from . import (
+    arithmetic,
+    atomics,
+    casts,
+    descriptors,
+    elementwise,
+    extras,
+    indexing,
+    memory,
+    promotion,
+    scaled,
+    shape,
+    tiles,
+)
 
 __all__ = ["Semantic"]
 
@@ -28,6 +41,7 @@ class Semantic:
         self.options = options
         self.debug = bool(getattr(options, "debug", False))
         self.sanitize_overflow = self.debug and bool(getattr(options, "sanitize_overflow", True))
+        self.checks_indices = self.debug or bool(getattr(options, "sanitize", False))
         self.default_dot_input_precision = getattr(options, "default_dot_input_precision", "ieee")
         self.allowed_dot_input_precisions = getattr(
             options, "allowed_dot_input_precisions", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
@@ -100,7 +114,10 @@ class Semantic:
     join = shape.join
     split = shape.split
     gather = shape.gather
-    index = shape.index
+
+    index = indexing.index
+    replaced = indexing.replaced
+    updated = indexing.updated
 
     load = memory.load
     store = memory.store

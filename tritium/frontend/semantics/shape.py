@@ -1,4 +1,4 @@
-"""Shapes: broadcasting, adding and permuting dimensions, putting blocks together and apart, indexing."""
+"""Shapes: broadcasting, adding and permuting dimensions, putting blocks together and apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from ...dialects import tt
 from ..constexpr import unwrap
 from ..dtypes import block_type, dtype, int32
 from ..tensor import tensor
-from ..tuples import tuple as tl_tuple
 from .errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ __all__ = [
     "cat",
     "expand_dims",
     "gather",
-    "index",
     "join",
     "permute",
     "reshape",
@@ -252,30 +250,3 @@ def _axis(axis: Any, rank: int, name: str) -> int:
     if not isinstance(axis, int) or isinstance(axis, bool) or not -rank <= axis < rank:
         raise value_error(f"{name} axis {axis} must be < source rank ({rank})")
     return axis + rank if axis < 0 else axis
-
-
-_FULL = slice(None, None, None)
-
-
-def index(sem: Semantic, x: tensor, subscripts: Any) -> tensor:
-    """x[None, :] and the like: None adds a dimension, `:` keeps one."""
-    if isinstance(subscripts, tl_tuple):
-        subscripts = subscripts.values
-    elif not isinstance(subscripts, (list, tuple)):
-        subscripts = [subscripts]
-    result, kept = x, 0
-    for at, one in enumerate(subscripts):
-        one = unwrap(one)
-        if one is None:
-            result = expand_dims(sem, result, at)
-        elif isinstance(one, slice) and all(unwrap(p) is None for p in (one.start, one.stop, one.step)):
-            kept += 1
-        else:
-            raise value_error(
-                f"unsupported tensor index: {one}",
-                "only None and `:` can stand there; use tl.gather or a mask with tl.sum for elements, tl.split for"
-                " halves",
-            )
-    if kept > (len(x.type.shape) if x.type.is_block() else len(result.type.shape)):  # a scalar may be `s[None, :]`
-        raise value_error(f"too many indices for a block of shape {list(x.type.shape)}")
-    return result

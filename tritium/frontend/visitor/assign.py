@@ -9,6 +9,7 @@ from ..errors import LanguageError
 from .builtins import items_of
 from .core import handles
 from .scope import Poisoned
+from .subscripts import assign_element, update_element
 from .values import NUMBERS, constexpr, remade, set_hints, tensor, tl_tuple, type_text
 
 if TYPE_CHECKING:
@@ -30,26 +31,23 @@ def _runtime(visitor: Visitor, value: Any) -> Any:
     return value
 
 
-def bind_target(visitor: Visitor, target: ast.AST, value: Any) -> None:
-    """Bind the names of an assignment target to `value`, unpacking tuples."""
+def bind_target(visitor: Visitor, target: ast.AST, value: Any, plain: bool = False) -> None:
+    """Bind the names of an assignment target to `value`, unpacking tuples; `plain` assignment makes run-time values."""
     if isinstance(target, ast.Name):
+        value = _runtime(visitor, value) if plain else value
         set_hints(value, target.id)
         visitor.env[target.id] = value
     elif isinstance(target, (ast.Tuple, ast.List)):
-        _unpack(visitor, target, value)
+        _unpack(visitor, target, value, plain)
     elif isinstance(target, ast.Subscript):
-        raise visitor.unsupported(
-            target,
-            "assignment to an element",
-            "blocks are immutable: use tl.where to change elements, tl.store for memory",
-        )
+        assign_element(visitor, target, value)
     elif isinstance(target, ast.Attribute):
         raise visitor.unsupported(target, "assignment to an attribute", "values are immutable: make a new one")
     else:
         raise visitor.unsupported(target)
 
 
-def _unpack(visitor: Visitor, target: ast.Tuple | ast.List, value: Any) -> None:
+def _unpack(visitor: Visitor, target: ast.Tuple | ast.List, value: Any, plain: bool) -> None:
     if value.__class__ is tensor:
         raise LanguageError(
             f"TypeError: a value of type {type_text(value)} cannot be unpacked", "use tl.split for pairs"
@@ -66,7 +64,7 @@ def _unpack(visitor: Visitor, target: ast.Tuple | ast.List, value: Any) -> None:
             raise LanguageError(f"ValueError: {len(items)} values are too few for {len(names)} names")
         items = [*items[:star], tl_tuple(items[star : len(items) - after]), *items[len(items) - after :]]
     for name, item in zip(names, items):
-        bind_target(visitor, name.value if isinstance(name, ast.Starred) else name, item)
+        bind_target(visitor, name.value if isinstance(name, ast.Starred) else name, item, plain)
 
 
 def _named_visit(visitor: Visitor, name: str, node: ast.AST) -> Any:
@@ -82,12 +80,12 @@ def _named_visit(visitor: Visitor, name: str, node: ast.AST) -> Any:
 @handles(ast.Assign)
 def _assign(visitor: Visitor, node: ast.Assign) -> None:
     target = node.targets[0]
-    if isinstance(target, ast.Name):
+    if isinstance(target, ast.Name) and len(node.targets) == 1:
         value = _named_visit(visitor, target.id, node.value)
     else:
-        value = _runtime(visitor, visitor.visit(node.value))
+        value = visitor.visit(node.value)
     for target in node.targets:
-        bind_target(visitor, target, value)
+        bind_target(visitor, target, value, True)
 
 
 @handles(ast.AnnAssign)
@@ -129,6 +127,9 @@ def _names_constexpr(visitor: Visitor, annotation: ast.AST) -> bool:
 
 @handles(ast.AugAssign)
 def _augmented(visitor: Visitor, node: ast.AugAssign) -> None:
+    if isinstance(node.target, ast.Subscript):
+        update_element(visitor, node)
+        return
     if not isinstance(node.target, ast.Name):
         bind_target(visitor, node.target, None)
     plain = getattr(node, "tritium_plain", None)

@@ -12,6 +12,7 @@ from .assign import bind_target
 from .builtins import items_of
 from .core import handles
 from .operators import truth
+from .subscripts import indices
 from .values import constexpr, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _no_attribute(owner: Any, name: str) -> LanguageError:
 def _subscript(visitor: Visitor, node: ast.Subscript) -> Any:
     owner = visitor.visit(node.value)
     if owner.__class__ is tensor:
-        return owner.__getitem__(_indices(visitor, node.slice), _semantic=visitor.semantic)
+        return owner.__getitem__(indices(visitor, node.slice), _semantic=visitor.semantic)
     index = visitor.visit(node.slice)
     if isinstance(owner, tl_tuple):
         return _element(owner, index)
@@ -108,13 +109,6 @@ def _subscript(visitor: Visitor, node: ast.Subscript) -> Any:
     if has_handles(index):
         raise LanguageError("TypeError: an index into a compile-time sequence must be known at compile time")
     return wrap(owner[unwrap_deep(index) if not isinstance(index, slice) else index])
-
-
-def _indices(visitor: Visitor, node: ast.AST) -> list[Any]:
-    """The subscripts of a block as a Python list of slices, None and values."""
-    if isinstance(node, ast.Tuple):
-        return [visitor.visit(element) for element in node.elts]
-    return [visitor.visit(node)]
 
 
 def _element(owner: Any, index: Any) -> Any:

@@ -24,7 +24,7 @@ from .values import (
 if TYPE_CHECKING:
     from .core import Visitor
 
-__all__ = ["truth"]
+__all__ = ["BINARY", "operate", "truth"]
 
 BINARY = {
     ast.Add: ("add", operator.add, "+"),
@@ -55,7 +55,7 @@ UNARY = {
 }
 
 
-def _operate(visitor: Visitor, entry: tuple[str, Any, str], lhs: Any, rhs: Any) -> Any:
+def operate(visitor: Visitor, entry: tuple[str, Any, str], lhs: Any, rhs: Any) -> Any:
     """`lhs op rhs` for any two values."""
     name, python, sign = entry
     if lhs.__class__ is tensor or rhs.__class__ is tensor:
@@ -64,7 +64,7 @@ def _operate(visitor: Visitor, entry: tuple[str, Any, str], lhs: Any, rhs: Any) 
                 return _power(visitor, lhs, rhs)
             return getattr(visitor.semantic, name)(lhs, rhs)
         raise _mismatch(sign, lhs, rhs)
-    return _operate_static(visitor, name, python, sign, lhs, rhs)
+    return _static(visitor, name, python, sign, lhs, rhs)
 
 
 def _operand(x: Any) -> bool:
@@ -78,7 +78,7 @@ def _mismatch(sign: str, lhs: Any, rhs: Any) -> LanguageError:
     return LanguageError(f"TypeError: no operator {sign} for {type_text(lhs)} and {type_text(rhs)}", hint)
 
 
-def _operate_static(visitor: Visitor, name: str, python: Any, sign: str, lhs: Any, rhs: Any) -> Any:
+def _static(visitor: Visitor, name: str, python: Any, sign: str, lhs: Any, rhs: Any) -> Any:
     method = _own_method(lhs, f"__{name.rstrip('_')}__")
     if method is not None:
         return visitor.unit.apply(visitor, method, [rhs], {})
@@ -133,7 +133,7 @@ def _binary(visitor: Visitor, node: ast.BinOp) -> Any:
         raise visitor.unsupported(node, "the operator @", "use tl.dot")
     if lhs.__class__ is constexpr and rhs.__class__ is constexpr:
         return wrap(entry[1](lhs.value, rhs.value))
-    return _operate(visitor, entry, lhs, rhs)
+    return operate(visitor, entry, lhs, rhs)
 
 
 @handles(ast.UnaryOp)
@@ -185,7 +185,7 @@ def _compare_one(visitor: Visitor, op: ast.cmpop, lhs: Any, rhs: Any) -> Any:
             return wrap(entry[1](lhs.value, rhs.value))
         if (lhs is None or rhs is None) and kind in (ast.Eq, ast.NotEq):
             return constexpr((unwrap(lhs) is unwrap(rhs)) is (kind is ast.Eq))
-        return _operate(visitor, entry, lhs, rhs)
+        return operate(visitor, entry, lhs, rhs)
     if kind is ast.Is or kind is ast.IsNot:
         same = unwrap(lhs) is unwrap(rhs)
         return constexpr(same if kind is ast.Is else not same)
