@@ -1,0 +1,139 @@
+"""Kernels of public repositories, unchanged, on this compiler: `python -m tritium run` on a driver for each project.
+
+    python -m tests.conformance.third_party liger=CHECKOUT attorch=CHECKOUT ... [--folder F] [--device cuda] [--json FILE]
+
+NAME=CHECKOUT gives the folder of a project's sources; `--folder F` finds all that lie in F under the names in PROJECTS.
+None of their code is here: drivers (`tests/conformance/wild`) import it from there, call what users call, and compare
+results and gradients with torch in float64. A row is a case of a driver; a driver that dies
+says in which. The exit status is 1 where a case fails that is not in KNOWN, or one of KNOWN passes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["KNOWN", "PROJECTS", "Row", "found_in", "main", "run_project", "table"]
+
+DRIVERS = Path(__file__).with_name("wild")
+ROOT = Path(__file__).resolve().parents[2]
+
+# driver -> the folder that a clone makes
+PROJECTS = {
+    "liger": "Liger-Kernel",
+    "attorch": "attorch",
+    "mamba": "mamba",
+    "flash_attention": "flash-attention",
+    "bnb": "bitsandbytes",
+    "unsloth": "unsloth",
+    "fla": "flash-linear-attention",
+}
+
+# "project.case" -> why it cannot pass, where the cause is not ours
+KNOWN: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case of a project: its result in words ("passed", or the error), and how long it took."""
+
+    project: str
+    case: str
+    passed: bool
+    error: str
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """`liger.geglu`."""
+        return f"{self.project}.{self.case}"
+
+
+def found_in(folder: Path) -> dict[str, Path]:
+    """Projects whose checkout lies in `folder`."""
+    return {name: folder / clone for name, clone in PROJECTS.items() if (folder / clone).is_dir()}
+
+
+def _start(project: str, checkout: Path, device: str, cases: list[str]) -> subprocess.Popen[str]:
+    site = checkout.parent / "site"
+    environment = {
+        **os.environ,
+        "THIRD_PARTY_ROOT": str(checkout),
+        "THIRD_PARTY_DEVICE": device,
+        "THIRD_PARTY_SITE": str(site) if site.is_dir() else "",
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))),
+    }
+    command = [sys.executable, "-W", "ignore", "-m", "tritium", "run", str(DRIVERS / f"{project}.py"), *cases]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
+    )
+
+
+def run_project(project: str, checkout: Path, device: str = "cpu", cases: list[str] | None = None) -> list[Row]:
+    """The rows of one driver; one named "import" where it cannot begin, one for a case in which it died."""
+    rows: list[Row] = []
+    process = _start(project, checkout, device, cases or [])
+    running, began, tail = "import", time.perf_counter(), ""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("BEGIN "):
+            running, began = line.split()[1], time.perf_counter()
+        elif line.startswith("END "):
+            row = json.loads(line[4:])
+            rows.append(Row(project, row["case"], row["ok"], row.get("error", ""), row["seconds"]))
+            running = ""
+        else:
+            tail = line.strip() or tail
+    if process.wait() and running:
+        seconds = round(time.perf_counter() - began, 2)
+        rows.append(Row(project, running, False, f"exit status {process.returncode}: {tail}", seconds))
+    return rows
+
+
+def table(rows: list[Row]) -> str:
+    """A line a case, a line with sums."""
+    lines = [f"{'case':<52} {'seconds':>8}  result"]
+    for row in rows:
+        said = "passed" if row.passed else row.error
+        known = f"  (known: {KNOWN[row.name]})" if row.name in KNOWN else ""
+        lines.append(f"{row.name:<52} {row.seconds:>8.1f}  {said}{known}")
+    passed = sum(row.passed for row in rows)
+    lines.append(f"{passed} of {len(rows)} cases of {len({row.project for row in rows})} projects passed")
+    return "\n".join(lines)
+
+
+def _arguments(given: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.third_party")
+    parser.add_argument("projects", nargs="*", metavar="NAME=CHECKOUT", help=f"NAME is one of {', '.join(PROJECTS)}")
+    parser.add_argument("--folder", type=Path, help="a folder with checkouts, under the names that clones get")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--only", default="", help="projects, comma between them")
+    parser.add_argument("--json", type=Path, help="write the rows there, too")
+    return parser.parse_args(given)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run what is asked for, print the table; 1 where something unexpected happened."""
+    arguments = _arguments(given)
+    chosen = found_in(arguments.folder) if arguments.folder else {}
+    chosen.update({name: Path(path) for name, path in (item.split("=", 1) for item in arguments.projects)})
+    wanted = set(arguments.only.split(",")) if arguments.only else set(chosen)
+    rows = []
+    for name, checkout in chosen.items():
+        if name in wanted:
+            print(f"{name} ({checkout})", file=sys.stderr, flush=True)
+            rows += run_project(name, checkout.resolve(), arguments.device)
+    print(table(rows))
+    if arguments.json:
+        arguments.json.write_text(json.dumps([vars(row) for row in rows], indent=1))
+    return int(not rows or any(row.passed == (row.name in KNOWN) for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
