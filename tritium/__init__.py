@@ -37,6 +37,7 @@ TritonError = TritiumError
 __getattr__ = lazy_attributes(
     __name__,
     {
+        "_C": "._C:",
         "ASTSource": ".compiler.source",
         "AsyncCompileMode": ".runtime.async_compile",
         "Autotuner": ".runtime.autotuner",

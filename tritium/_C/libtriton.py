@@ -1,5 +1,5 @@
-"""`from triton._C.libtriton import nvidia, llvm`: the vendor's library that tutorials compare with, and what the
-processor has."""
+"""`from triton._C.libtriton import nvidia, llvm, ir`: the vendor's library that tutorials compare with, what the
+processor has, and modules as `torch.compile` walks them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from types import SimpleNamespace
 
 from ..backends.cpu.target import host_target
 from ..backends.nvidia import cublas
+from . import views
 
-__all__ = ["llvm", "nvidia"]
+__all__ = ["ir", "llvm", "nvidia"]
 
+ir = views
 nvidia = SimpleNamespace(cublas=cublas)
 
 

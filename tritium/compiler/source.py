@@ -158,9 +158,16 @@ class ASTSource:
         """Import what `make_ir` needs."""
         _ = _visitor.ast_to_ttir
 
-    def make_ir(self, target: Any, options: Any) -> Any:
-        """The TTIR module of the kernel; CompilationError for what the frontend does not accept."""
-        return _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options, self.name)
+    def make_ir(
+        self, target: Any, options: Any, codegen_fns: Any = None, module_map: Any = None, context: Any = None
+    ) -> Any:
+        """The TTIR module of the kernel; CompilationError for what the frontend does not accept.
+
+        `codegen_fns` and `module_map` are Triton's, and say nothing here. With a `context`, which is
+        `_C.libtriton.ir.context()`, the module comes as that shows it.
+        """
+        module = _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options, self.name)
+        return module if context is None else context.view(module)
 
     def parse_options(self) -> dict[str, Any]:
         """Options that the source itself asks for."""

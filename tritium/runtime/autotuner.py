@@ -140,7 +140,8 @@ class Autotuner(KernelInterface[Any]):
 
     The key is the values of the arguments named in `key` and the element types of all arrays. Attributes: `cache` (key
     -> best), `best_config`, `configs_timings` (of the last tuning: milliseconds, a list of median, 20 % and 80 %
-    quantile), `bench_time` (seconds it took), `fn`, `base_fn`, `arg_names`, `configs`, `keys`.
+    quantile), `bench_time` (seconds it took), `fn`, `base_fn`, `arg_names`, `configs`, `keys`, and
+    `early_config_prune`, `perf_model`, `configs_top_k` from `prune_configs_by`.
     """
 
     def __init__(
@@ -173,6 +174,8 @@ class Autotuner(KernelInterface[Any]):
         self._check_names()
         self._hooks(pre_hook, post_hook)
         self._pruner = _Pruner(prune_configs_by)
+        self.early_config_prune, self.perf_model = self._pruner.early, self._pruner.model
+        self.configs_top_k = self._pruner.top
         self.num_warmups, self.num_reps = warmup, rep
         self.use_cuda_graph = use_cuda_graph
         self.do_bench = do_bench or self._default_bench

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..compiler.compile import default_target, stages_hook_key
-from ..frontend.callee import SourceFunction
+from ..frontend.callee import ConstexprFunction, SourceFunction
 from ..frontend.outside import OutsideValue
 from ..support import TritiumError, settings
 from ..support.lazy import LazyModule
@@ -28,6 +28,7 @@ from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, s
 from .stream import stream_handle
 
 __all__ = [
+    "ConstexprFunction",
     "JITFunction",
     "KernelInterface",
     "MockTensor",
