@@ -48,14 +48,14 @@ def run_parser(
 
 def run_filecheck(name: str, module_str: str, check_template: str) -> None:
     """ValueError with FileCheck's words where the text is not as the template says."""
-    FInput, Matcher, Options, Parser = (
-        getattr(pytest.importorskip(f"filecheck.{module}"), name)
-        for module, name in (("finput", "FInput"), ("matcher", "Matcher"), ("options", "Options"), ("parser", "Parser"))
+    finput, matcher, options, parser = (
+        pytest.importorskip(f"filecheck.{name}") for name in ("finput", "matcher", "options", "parser")
     )
-    options = Options(match_filename=name)
+    chosen = options.Options(match_filename=name)
     said = io.StringIO()
     with redirect_stderr(said), redirect_stdout(said):
-        status = Matcher(options, FInput(name, module_str), Parser(options, io.StringIO(check_template))).run()
+        checks = parser.Parser(chosen, io.StringIO(check_template), *parser.pattern_for_opts(chosen))
+        status = matcher.Matcher(chosen, finput.FInput(name, module_str), checks).run()
     if status:
         raise ValueError(f"{said.getvalue()}\n{module_str}")
 

@@ -73,6 +73,17 @@ def test_fields_methods_operators_and_functions():
     assert run(kernel, 3, 11) == [4, (11 + 6 - 3 - 3) + 8, 6, 0]
 
 
+def test_bases_are_aggregates():
+    class Plain:
+        low: tl.tensor
+
+    class Child(Plain):
+        high: tl.tensor
+
+    with pytest.raises(TypeError, match="Aggregates can only inherit from other aggregates, not Child from Plain"):
+        aggregate(Child)
+
+
 def test_values_merge_and_are_carried():
     @SourceFunction
     def kernel(out, a, b):

@@ -10,6 +10,7 @@ from programs import Generator
 import tritium.language as tl
 from tritium.dialects import scf, tt
 from tritium.frontend.callee import SourceFunction, constexpr_function
+from tritium.frontend.errors import CompilationError
 
 SIZES = tl.constexpr((2, 3, 4))
 STEP = tl.constexpr(3)
@@ -268,6 +269,41 @@ def test_a_constant_stays_one_while_the_loop_leaves_it_alone():
             tl.store(out + i, SIZE)
 
     assert run_compiled(kernel, 4, 3, SIZE=8) == [8, 8, 8, 0]
+
+
+def test_a_declaration_keeps_what_is_assigned_later_constant():
+    @SourceFunction
+    def kernel(out, n):
+        first: tl.constexpr
+        last: int
+        first, second = 4, 5
+        tl.static_assert(first == 4)
+        if (last := 7) != first:
+            tl.store(out, first)
+        tl.store(out + 1, second + last)
+        first = first + 1
+        tl.static_assert(first == 5)
+
+    assert run_compiled(kernel, 2, 3) == [4, 12]
+
+    @SourceFunction
+    def wrong(out, n):
+        first: tl.constexpr
+        first = n
+
+    with pytest.raises(CompilationError, match="first is declared constexpr, but its value is a int32"):
+        compile_scalar(wrong, 3)
+
+
+@pytest.mark.parametrize("other", [float("nan"), -0.0])
+@pytest.mark.parametrize("fn", [min, max])
+def test_what_python_orders_by_chance_is_refused(fn, other):
+    @SourceFunction
+    def kernel(out, n, a: tl.constexpr, b: tl.constexpr):
+        tl.store(out, fn(a, b))
+
+    with pytest.raises(CompilationError, match="NaN or -0.0 depends on the order"):
+        compile_scalar(kernel, 3, a=1.0, b=other)
 
 
 def test_a_constant_that_the_loop_changes_is_carried():

@@ -161,6 +161,15 @@ def test_constants_are_told_apart() -> None:
     assert constant_key(float("nan")) == constant_key(float("nan"))
 
 
+def test_a_constant_is_always_specialized() -> None:
+    @tritium.jit(do_not_specialize=["N"])
+    def kernel(x, N: tritium.language.constexpr):
+        pass
+
+    with pytest.raises(ArgumentError, match="N marked as constexpr and listed in do_not_specialize"):
+        kernel[(1,)](ALIGNED, 5)
+
+
 def test_rules_of_parameters() -> None:
     @tritium.jit
     def kernel(a, b: tl.constexpr, c: tl.int64, d: int, e: bf16, f):  # noqa: F821

@@ -139,7 +139,15 @@ def _annotations(cls: type) -> dict[str, Any]:
 
 
 def aggregate(cls: type) -> type:
-    """Class decorator: instances are values of the language. Raises TypeError where `__init__` is a `@jit` function."""
+    """Class decorator: instances are values of the language.
+
+    Raises TypeError where `__init__` is a `@jit` function, or a base has fields or methods and is no aggregate.
+    """
+    for base in cls.__bases__:
+        if base.__module__ != "typing" and base is not object and not issubclass(base, _Aggregate):
+            raise TypeError(
+                f"Aggregates can only inherit from other aggregates, not {cls.__name__} from {base.__name__}"
+            )
     if isinstance(cls.__dict__.get("__init__"), SourceFunction):
         raise TypeError(f"{cls.__name__}.__init__ runs while compiling: it must not be a @jit function")
     fields = _annotations(cls)

@@ -81,6 +81,8 @@ def parameter_rules(
     rules = []
     for number, p in enumerate(params):
         special = number not in do_not_specialize and p.name not in do_not_specialize
+        if p.is_constexpr and not special:
+            raise ArgumentError(f"{p.name} marked as constexpr and listed in do_not_specialize")
         alignment = special and number not in not_on_alignment and p.name not in not_on_alignment
         rules.append(ParameterRule(p.name, p.is_constexpr, p.is_const, special, alignment, _annotated(p.annotation)))
     return rules

@@ -27,8 +27,8 @@ class InternalError(TritiumError):
     """An invariant of the compiler itself is broken: a bug of ours, never the user's fault."""
 
 
-class OptionError(TritiumError, ValueError):
-    """An option of a compile has a value that it cannot have."""
+class OptionError(TritiumError, ValueError, AssertionError):
+    """An option of a compile has a value that it cannot have (Triton raises the one or the other of these for it)."""
 
 
 class UnknownOptionError(OptionError, KeyError):

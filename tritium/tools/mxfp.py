@@ -26,6 +26,10 @@ _BIAS = 127  # E8M0: a code e is 2**(e - 127), and 255 is NaN (section 5.4.1)
 _NAN = 255
 
 
+class PackingError(TritiumError, AssertionError):
+    """Data that cannot be packed as asked (Triton asserts)."""
+
+
 class _Codes:
     """Codes, `data`, from numbers or of a `size` that `random` fills."""
 
@@ -76,7 +80,9 @@ class MXFP4Tensor(_Codes):
         """Two codes in a byte along `dim`, the first in the low half; an odd size is filled up with zero."""
         data = self.data
         if not 0 <= dim < data.ndim:
-            raise TritiumError(f"there is no dimension {dim} of {data.ndim} to pack along")
+            raise PackingError(
+                f"the dimension to pack along, {dim}, is not within the range of tensor dimensions, {data.ndim}"
+            )
         if data.size(dim) % 2:
             data = torch.cat([data, torch.zeros_like(data.narrow(dim, 0, 1))], dim)
         low, high = data.unflatten(dim, (-1, 2)).unbind(dim + 1)

@@ -35,8 +35,14 @@ def test_unknown_option_is_named():
         {"num_stages": -1},
         {"sanitize": "yes"},
         {"backend_name": 3},
+        {"vec_lib": "svml"},
     ],
 )
 def test_bad_values(bad):
     with pytest.raises(OptionError, match=next(iter(bad))):
         CPUOptions.parse(bad)
+
+
+@pytest.mark.parametrize("library", ["libsleef", "libmvec", None])
+def test_the_option_of_triton_cpu_is_taken(library):
+    assert CPUOptions.parse({"vec_lib": library}).vec_lib == library

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -140,6 +142,35 @@ def test_integers(name, rng):
     else:
         apply_two[(1,)](x, y, out, fn=fn, positive=False)
     np.testing.assert_array_equal(out, INTEGERS[name](x, y))
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["exp", "log", "erf", "tanh", "rsqrt", "floor"])
+def test_halves_are_computed_as_floats_and_rounded_once(name, kind, rng):
+    torch = pytest.importorskip("torch")
+    dtype = getattr(torch, kind)
+    x = torch.from_numpy(rng.uniform(0.1, 5, N)).to(dtype)
+    out = torch.full((N,), float("nan"), dtype=dtype)
+    apply_one[(1,)](x, out, fn=getattr(libdevice, name), how="")
+    exact = torch.from_numpy(ONE[name](x.double().numpy()))
+    torch.testing.assert_close(out.double(), exact, rtol=torch.finfo(dtype).eps * 0.501, atol=1e-6)
+
+
+def test_halves_that_stay_and_two_of_them(rng):
+    torch = pytest.importorskip("torch")
+    x, y = torch.from_numpy(rng.uniform(0.1, 5, (2, N))).half()
+    out = torch.full((N,), float("nan"), dtype=torch.float16)
+    apply_two[(1,)](x, y, out, fn=libdevice.pow, positive=False)
+    torch.testing.assert_close(out.double(), x.double() ** y.double(), rtol=5e-4, atol=0)
+    x[::3] = float("inf")
+    bits = torch.full((N,), 7, dtype=torch.int32)
+    apply_one[(1,)](x, bits, fn=libdevice.isinf, how="")
+    assert torch.equal(bits.bool(), x.isinf())
+
+
+def test_signatures_show_what_users_pass():
+    shown = [str(inspect.signature(getattr(libdevice, name))) for name in ("exp", "isnan", "fmod", "fma")]
+    assert shown == ["(arg0)", "(arg0)", "(arg0, arg1)", "(arg0, arg1, arg2)"]
 
 
 def test_special_values():

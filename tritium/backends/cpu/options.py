@@ -21,8 +21,9 @@ class CPUOptions:
     multiplication and an addition become one FMA. `sanitize` checks every access against the bounds of the array it
     belongs to; `debug` keeps `device_assert`. `opt_level` is LLVM's effort, 0 to 3. `fast_math` permits reassociation
     and reciprocals. `ir_override` is a file that stands for a stage. `line_info` has the assembly text name the lines
-    of the source, which costs time to compile and changes no instruction. The options in the second group mean
-    something on GPUs only.
+    of the source, which costs time to compile and changes no instruction. `vec_lib` is triton-cpu's choice between
+    libraries of vectorized functions, "libsleef" and "libmvec": taken, and without effect, as the functions here are
+    our own and always vectors. The options in the second group mean something on GPUs only.
 
     >>> CPUOptions.parse({"num_warps": 8}).num_warps
     8
@@ -36,6 +37,7 @@ class CPUOptions:
     fast_math: bool = False
     line_info: bool = False
     ir_override: str | None = None
+    vec_lib: str | None = None
     default_dot_input_precision: str = "ieee"
     allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
     max_num_imprecise_acc_default: int = 0
@@ -60,11 +62,13 @@ class CPUOptions:
         if self.num_threads < 0:
             raise OptionError(f"num_threads must be 0 (all) or more, got {self.num_threads}")
         if self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
-            raise OptionError(f"num_warps must be a power of two, got {self.num_warps}")
+            raise OptionError(f"num_warps must be a power of 2, got {self.num_warps}")
         if self.num_stages < 0:
             raise OptionError(f"num_stages must not be negative, got {self.num_stages}")
         if not 0 <= self.opt_level <= 3:
             raise OptionError(f"opt_level must be 0..3, got {self.opt_level}")
+        if self.vec_lib not in (None, "libsleef", "libmvec"):
+            raise OptionError(f"vec_lib must be libsleef, libmvec or None, got {self.vec_lib!r}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> CPUOptions:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...dialects import arith, math
 from ..constexpr import unwrap
-from ..dtypes import dtype, float32, float64, int1, int32, int64, uint32, uint64
+from ..dtypes import bfloat16, dtype, float16, float32, float64, int1, int32, int64, uint32, uint64
 from ..errors import LanguageError
 from ..tensor import tensor
 from . import mathematics as base
@@ -32,7 +32,7 @@ def _export(name: str, fn: Any) -> None:
         backend = getattr(_semantic.options, "backend_name", "cpu")
         known = None if backend == "cpu" else overloads(backend, name)
         if known is None:
-            return fn(*args, _semantic=_semantic, **kwargs)
+            return _widened(fn, args, kwargs, _semantic)
         result = library_call(name, known, [*args, *kwargs.values()], _semantic)
         narrow = int1 if name in PREDICATES else int32 if name == "clz" else result.dtype
         return _semantic.cast(result, narrow)
@@ -40,10 +40,34 @@ def _export(name: str, fn: Any) -> None:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = fn.__doc__
     function.__module__ = __name__
+    function.__wrapped__ = _shown(fn) or fn  # type: ignore[attr-defined]
     setattr(function, BUILTIN, True)
     function.cache_key = f"{__name__}.{name}"  # type: ignore[attr-defined]
     globals()[name] = function
     __all__.append(name)
+
+
+#: what inspect.signature shows of functions with so many arguments: those that users pass
+_SHOWN = {1: lambda arg0: None, 2: lambda arg0, arg1: None, 3: lambda arg0, arg1, arg2: None}
+
+
+def _shown(fn: Any) -> Any:
+    """The signature that users see, as a function; None for one that takes what it is given."""
+    names = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    return _SHOWN.get(getattr(fn, "count", len([name for name in names if not name.startswith("_")])))
+
+
+def _widened(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sem: Any) -> Any:
+    """On a CPU halves are computed as fp32, and a float result is rounded back to them."""
+    halves = {v.dtype for v in (*args, *kwargs.values()) if v.__class__ is tensor and v.dtype in (float16, bfloat16)}
+    if not halves or getattr(sem.options, "backend_name", "cpu") != "cpu":
+        return fn(*args, _semantic=sem, **kwargs)
+
+    def wide(v: Any) -> Any:
+        return sem.cast(v, float32) if v.__class__ is tensor and v.dtype in halves else v
+
+    result = fn(*map(wide, args), _semantic=sem, **{name: wide(v) for name, v in kwargs.items()})
+    return sem.cast(result, halves.pop()) if result.dtype is float32 and len(halves) == 1 else result
 
 
 def _floats(sem: Any, name: str, args: tuple[Any, ...]) -> list[tensor]:
@@ -72,6 +96,7 @@ def _operation(name: str, op: Any, count: int = 1) -> Any:
         return tensor(_semantic.builder.add(op(*(v.handle for v in values))), values[0].type)
 
     function.__name__ = function.__qualname__ = name
+    function.count = count  # type: ignore[attr-defined]
     function.__doc__ = f"`{op.name}` per element, of fp32 or fp64."
     return function
 

@@ -31,10 +31,26 @@ def _runtime(visitor: Visitor, value: Any) -> Any:
     return value
 
 
+def _stored(visitor: Visitor, target: ast.Name, value: Any) -> Any:
+    """What a plain assignment to `target` stores: a name declared constexpr keeps what is known at compile time."""
+    if target.id in visitor.declared:
+        _check_constant(target.id, value)
+        return value
+    return _runtime(visitor, value)
+
+
+def _check_constant(name: str, value: Any) -> None:
+    if value.__class__ is tensor:
+        raise LanguageError(
+            f"TypeError: {name} is declared constexpr, but its value is a {type_text(value)} only known at run time",
+            "numbers assigned without an annotation are run-time values: annotate them too",
+        )
+
+
 def bind_target(visitor: Visitor, target: ast.AST, value: Any, plain: bool = False) -> None:
     """Bind the names of an assignment target to `value`, unpacking tuples; `plain` assignment makes run-time values."""
     if isinstance(target, ast.Name):
-        value = _runtime(visitor, value) if plain else value
+        value = _stored(visitor, target, value) if plain else value
         set_hints(value, target.id)
         visitor.env[target.id] = value
     elif isinstance(target, (ast.Tuple, ast.List)):
@@ -67,12 +83,12 @@ def _unpack(visitor: Visitor, target: ast.Tuple | ast.List, value: Any, plain: b
         bind_target(visitor, name.value if isinstance(name, ast.Starred) else name, item, plain)
 
 
-def _named_visit(visitor: Visitor, name: str, node: ast.AST) -> Any:
+def _named_visit(visitor: Visitor, target: ast.Name, node: ast.AST) -> Any:
     """Compile an expression whose operations are named after the variable it is assigned to."""
     builder = visitor.builder
-    before, builder.name = builder.name, name
+    before, builder.name = builder.name, target.id
     try:
-        return _runtime(visitor, visitor.visit(node))
+        return _stored(visitor, target, visitor.visit(node))
     finally:
         builder.name = before
 
@@ -81,7 +97,7 @@ def _named_visit(visitor: Visitor, name: str, node: ast.AST) -> Any:
 def _assign(visitor: Visitor, node: ast.Assign) -> None:
     target = node.targets[0]
     if isinstance(target, ast.Name) and len(node.targets) == 1:
-        value = _named_visit(visitor, target.id, node.value)
+        value = _named_visit(visitor, target, node.value)
     else:
         value = visitor.visit(node.value)
     for target in node.targets:
@@ -91,7 +107,8 @@ def _assign(visitor: Visitor, node: ast.Assign) -> None:
 @handles(ast.AnnAssign)
 def _annotated(visitor: Visitor, node: ast.AnnAssign) -> None:
     if node.value is None:
-        raise visitor.unsupported(node, "a declaration without a value", "assign a value")
+        _declare(visitor, node)
+        return
     if not (isinstance(node.target, ast.Name) and _names_constexpr(visitor, node.annotation)):
         _assign(visitor, ast.copy_location(ast.Assign([node.target], node.value), node))
         return
@@ -102,13 +119,15 @@ def _annotated(visitor: Visitor, node: ast.AnnAssign) -> None:
             f"ValueError: {name} is already defined. constexpr cannot be reassigned.", "use another name"
         )
     value = visitor.visit(node.value)
-    if value.__class__ is tensor:
-        raise LanguageError(
-            f"TypeError: {name} is declared constexpr, but its value is a {type_text(value)} only known at run time",
-            "numbers assigned without an annotation are run-time values: annotate them too",
-        )
+    _check_constant(name, value)
     visitor.constexpr_nodes[name] = node
     visitor.env[name] = value if isinstance(value, (constexpr, tl_tuple)) or value is None else constexpr(value)
+
+
+def _declare(visitor: Visitor, node: ast.AnnAssign) -> None:
+    """`x: tl.constexpr`: assignments to x keep compile-time values as they are. Other declarations say nothing."""
+    if isinstance(node.target, ast.Name) and _names_constexpr(visitor, node.annotation):
+        visitor.declared.add(node.target.id)
 
 
 def _names_constexpr(visitor: Visitor, annotation: ast.AST) -> bool:
@@ -143,6 +162,6 @@ def _augmented(visitor: Visitor, node: ast.AugAssign) -> None:
 
 @handles(ast.NamedExpr)
 def _walrus(visitor: Visitor, node: ast.NamedExpr) -> Any:
-    value = _named_visit(visitor, node.target.id, node.value)
+    value = _named_visit(visitor, node.target, node.value)
     bind_target(visitor, node.target, value)
     return value

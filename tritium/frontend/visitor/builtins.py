@@ -136,6 +136,11 @@ def _extremum(static: Any, dynamic: Any) -> Callable[..., Any]:
             )
         if not any(map(has_handles, args)):
             numbers = [unwrap(a) for a in args]
+            if any(n != n or (n == 0 and math.copysign(1, n) < 0) for n in numbers if isinstance(n, float)):
+                raise LanguageError(
+                    f"ValueError: {static.__name__}() of NaN or -0.0 depends on the order of its arguments in Python",
+                    f"tl.{static.__name__}imum of run-time values says what it does with them",
+                )
             mixed = any(isinstance(n, float) for n in numbers) and not all(isinstance(n, float) for n in numbers)
             return constexpr(static(map(float, numbers) if mixed else numbers))
         result = args[0]

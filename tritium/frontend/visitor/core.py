@@ -74,6 +74,7 @@ class Visitor:
         "builder",
         "callee",
         "constexpr_nodes",
+        "declared",
         "env",
         "file",
         "node",
@@ -96,6 +97,7 @@ class Visitor:
         self.tails: list[tuple[list[ast.stmt], int]] = []
         self.unused: ast.AST | None = None  # the call whose result nobody takes
         self.constexpr_nodes: dict[str, ast.AST] = {}
+        self.declared: set[str] = set()  # names that are constexpr whatever is assigned to them later
 
     # -- dispatch ---------------------------------------------------------------------------------------------
 
