@@ -21,6 +21,7 @@ from typing import Any
 __all__ = ["Checkout", "Worker", "collect"]
 
 ROOT = Path(__file__).resolve().parents[2]
+START = 180.0  # seconds that a process may take to its first test
 
 # stands on PYTHONPATH as the package `triton`, so that processes which tests start meet Tritium too
 SHIM = """\
@@ -133,7 +134,8 @@ class Worker:
         size = self.events.stat().st_size
         if size != self.size:
             self.seen, self.size = time.monotonic(), size
-        hung = not ended and time.monotonic() - self.seen > self.seconds
+        limit = self.seconds if size else max(self.seconds, START)  # before the first test stand the imports
+        hung = not ended and time.monotonic() - self.seen > limit
         if not (ended or hung):
             return True
         self.stop()
