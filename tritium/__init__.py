@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         reinterpret,
     )
     from .runtime.jit import jit
+    from .tools.check.oracle import check
 
 __version__ = "0.1.0"
 
@@ -55,6 +56,7 @@ __getattr__ = lazy_attributes(
         "autotune": ".runtime.autotuner",
         "backends": ".backends:",
         "cdiv": ".numbers",
+        "check": ".tools.check.oracle",
         "compile": ".compiler",
         "compiler": ".compiler:",
         "constexpr_function": ".frontend.callee",
@@ -98,6 +100,7 @@ __all__ = [
     "aggregate",
     "autotune",
     "cdiv",
+    "check",
     "compile",
     "compiler",
     "constexpr_function",

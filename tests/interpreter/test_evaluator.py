@@ -140,6 +140,18 @@ def test_atomics_see_each_other_in_program_order():
     assert out.tolist() == [0, 1, 2, 3, 4]
 
 
+def test_atomic_sums_of_floats_keep_their_fractions():
+    text = """
+  %x = arith.constant 1.25 : f32
+  %old = tt.atomic_rmw fadd, acq_rel, gpu, %n, %x : (!tt.ptr<f32>, f32) -> f32
+  %pid = tt.get_program_id x : i32
+  %p = tt.addptr %o, %pid : !tt.ptr<f32>, i32
+  tt.store %p, %old : !tt.ptr<f32>"""
+    total, out = np.full(1, 0.5, np.float32), np.zeros(3, np.float32)
+    run(parse_module(body(text, "%n: !tt.ptr<f32>, %o: !tt.ptr<f32>")), 3, [total, out])
+    assert total[0] == 4.25 and out.tolist() == [0.5, 1.75, 3.0]
+
+
 def test_descriptor_pads_and_drops():
     text = """
   %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<4x8xf32> -> tensor<4x8xf32>

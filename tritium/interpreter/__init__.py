@@ -1,11 +1,11 @@
 """What programs mean: IR and kernels are run here on NumPy arrays, one operation after the other.
 
 `run(module, grid, args)` runs IR of any stage up to `ttgir` (`evaluator`); what each operation means stands in
-`operations`, `tiles`, `buffers` and `copies`. `Launch` (`kernels`) runs the Python function of a kernel itself, line by
-line, so that `print` and `breakpoint()` work in it.
+`operations`, `tiles`, `buffers`, `copies` and `specialized`. `Launch` (`kernels`) runs the Python function of a kernel
+itself, line by line, so that `print` and `breakpoint()` work in it.
 """
 
-from . import buffers, copies, operations, scaled, tiles
+from . import buffers, copies, operations, scaled, specialized, tiles
 from .evaluator import AssertionFailed, Evaluator, OutOfBoundsError, TensorDesc, UndefinedError, run
 from .memory import Memory
 

@@ -18,7 +18,7 @@ def _alloc(ev: Any, op: Any, src: Any = None) -> Buffer:
     return Buffer(np.array(undefined(ty)))
 
 
-@meaning("ttg.local_dealloc", "ttg.barrier", "ttng.fence_async_shared")
+@meaning("ttg.local_dealloc")
 def _nothing(ev: Any, op: Any, *values: Any) -> None:
     return None
 

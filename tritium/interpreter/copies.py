@@ -13,31 +13,48 @@ import numpy as np
 
 from ..dialects import ttg
 from ..ir import TensorType
-from .evaluator import Buffer, Token, UndefinedError, undefined
+from .evaluator import Buffer, TensorDesc, Token, UndefinedError, undefined
 from .meanings import OPERATIONS, meaning
-from .numbers import dtype_of
+from .numbers import byte_size, dtype_of
 
 Copy = Callable[[], None]
 
 
 @dataclass
 class Copies:
-    """What one program has begun to copy: closed groups, oldest first, the open one, and those of barriers."""
+    """What one program has begun to copy: closed groups, oldest first, the open one, those of barriers, and stores."""
 
     groups: list[list[Copy]] = field(default_factory=list)
     open: list[Copy] = field(default_factory=list)
     barriers: dict[int, Barrier] = field(default_factory=dict)
+    stores: list[Copy] = field(default_factory=list)
 
 
 @dataclass
 class Barrier:
-    """A barrier that ends its phase after `count` arrivals, when the copies that report to it are done."""
+    """A barrier that ends its phase after `count` arrivals, when no byte that it expects is missing.
+
+    `copies` report to the phase that goes on, `ready` to phases that have ended: a wait does them.
+    """
 
     count: int
     arrived: int = 0
     phase: int = 0
     bytes: int = 0
     copies: list[Copy] = field(default_factory=list)
+    ready: list[Copy] = field(default_factory=list)
+
+    def arrive(self, count: int, bytes: int = 0) -> None:
+        """Arrivals, with bytes to be expected (or, negative, that have come)."""
+        self.arrived += count
+        self.bytes += bytes
+        if self.arrived == self.count and self.bytes == 0:
+            self.phase ^= 1
+            self.arrived = 0
+            self.ready += self.copies
+            self.copies = []
+        elif self.arrived > self.count:
+            raise UndefinedError(f"more arrivals than a barrier takes: {self.arrived} of {self.count}")
 
 
 def copies_of(ev: Any) -> Copies:
@@ -112,7 +129,7 @@ def _init(ev: Any, op: Any, alloc: Buffer) -> None:
 @meaning("ttng.inval_barrier")
 def _inval(ev: Any, op: Any, alloc: Buffer) -> None:
     barrier = _barrier(ev, alloc)
-    if barrier.copies:
+    if barrier.copies or barrier.ready:
         raise UndefinedError("a barrier is given up while copies report to it")
     del copies_of(ev).barriers[_address(alloc)]
 
@@ -120,23 +137,38 @@ def _inval(ev: Any, op: Any, alloc: Buffer) -> None:
 @meaning("ttng.barrier_expect")
 def _expect(ev: Any, op: Any, alloc: Buffer, pred: Any) -> None:
     if pred:
-        barrier = _barrier(ev, alloc)
-        barrier.arrived += 1
-        barrier.bytes += op.size
+        _barrier(ev, alloc).arrive(1, op.size)
+
+
+@meaning("ttng.arrive_barrier")
+def _arrive(ev: Any, op: Any, alloc: Buffer, pred: Any = True) -> None:
+    if pred:
+        _barrier(ev, alloc).arrive(op.count)
+
+
+@meaning("ttng.async_copy_mbarrier_arrive")
+def _arrive_behind_copies(ev: Any, op: Any, alloc: Buffer) -> None:
+    copies, barrier = copies_of(ev), _barrier(ev, alloc)
+    barrier.copies += [copy for group in [*copies.groups, copies.open] for copy in group]
+    copies.groups, copies.open = [], []
+    if op.noIncrement:
+        barrier.arrive(1)
 
 
 @meaning("ttng.wait_barrier")
 def _wait_barrier(ev: Any, op: Any, alloc: Buffer, phase: Any, *rest: Any) -> None:
-    barrier = _barrier(ev, alloc)
-    if (op.pred is not None and not rest[0]) or barrier.phase != phase:
+    """Other warps go on until the phase has ended; where there are none, it never does."""
+    if op.pred is not None and not rest[0]:
         return
-    if barrier.arrived != barrier.count or barrier.bytes != 0:
-        raise UndefinedError(f"the wait never ends: {barrier}")
-    for copy in barrier.copies:
+    barrier = _barrier(ev, alloc)
+    while barrier.phase == phase:
+        others = ev.extra.get("warps")
+        if others is None:
+            raise UndefinedError(f"the wait never ends: {barrier}")
+        others.wait(lambda: barrier.phase != phase)
+    for copy in barrier.ready:
         copy()
-    barrier.phase ^= 1
-    barrier.arrived = 0
-    barrier.copies = []
+    barrier.ready = []
 
 
 def _by_engine(load: str) -> Callable[..., None]:
@@ -145,8 +177,8 @@ def _by_engine(load: str) -> Callable[..., None]:
         if not pred:
             return
         barrier = _barrier(ev, alloc)
-        barrier.bytes -= buffer.array.size * op.result.type.element.width // 8
         barrier.copies.append(begin(buffer, op, lambda: OPERATIONS[load](ev, op, desc, *where)))
+        barrier.arrive(0, -(buffer.array.size * op.result.type.element.width // 8))
 
     return copy
 
@@ -155,6 +187,67 @@ meaning("ttng.async_tma_copy_global_to_local")(_by_engine("tt.descriptor_load"))
 meaning("ttng.async_tma_gather")(_by_engine("tt.descriptor_gather"))
 
 
-@meaning("ttng.fence_async_shared")
-def _fence(ev: Any, op: Any) -> None:
+def _out_of_shared(store: str) -> Callable[..., None]:
+    def copy(ev: Any, op: Any, desc: Any, *rest: Any) -> None:
+        *where, buffer = rest
+        last = [where[0], where[1], buffer] if store == "tt.descriptor_scatter" else [buffer, *where]
+
+        def done() -> None:
+            values = [v.array if isinstance(v, Buffer) else v for v in last]
+            OPERATIONS[store](ev, op, desc, *values)
+
+        copies_of(ev).stores.append(done)
+
+    return copy
+
+
+meaning("ttng.async_tma_copy_local_to_global")(_out_of_shared("tt.descriptor_store"))
+meaning("ttng.async_tma_reduce")(_out_of_shared("tt.descriptor_reduce"))
+meaning("ttng.async_tma_scatter")(_out_of_shared("tt.descriptor_scatter"))
+
+
+@meaning("ttng.async_tma_store_wait")
+def _wait_for_stores(ev: Any, op: Any) -> None:
+    """Done no sooner than somebody waits: a buffer that is written before that is conspicuous."""
+    stores = copies_of(ev).stores
+    while len(stores) > op.pendings:
+        stores.pop(0)()
+
+
+@meaning(
+    "ttng.fence_async_shared",
+    "ttng.fence_mbarrier_init_release_cluster",
+    "ttng.cluster_arrive",
+    "ttng.cluster_wait",
+    "ttng.cluster_barrier",
+    "ttng.tensormap_fenceproxy_acquire",
+)
+def _fence(ev: Any, op: Any, *values: Any) -> None:
     return None
+
+
+# -- descriptors that the program makes -------------------------------------------------------------------------------
+
+
+@meaning("ttg.global_scratch_alloc")
+def _scratch(ev: Any, op: Any) -> Any:
+    return np.int64(ev.memory.add(np.zeros(op.nbytes, np.uint8)))
+
+
+@meaning("ttng.tensormap_create")
+def _make_map(ev: Any, op: Any, at: Any, base: Any, *rest: Any) -> None:
+    """Dimensions are said from the innermost one out, and strides in bytes."""
+    rank = len(op.box_dim)
+    numbers = [int(v) for v in rest]
+    shape, strides = numbers[rank : 2 * rank][::-1], numbers[2 * rank : 3 * rank - 1][::-1]
+    ev.extra.setdefault("maps", {})[int(at)] = int(base), tuple(shape), strides, op.fill_mode
+
+
+@meaning("ttng.reinterpret_tensor_descriptor")
+def _read_map(ev: Any, op: Any, at: Any) -> TensorDesc:
+    found = ev.extra.get("maps", {}).get(int(at))
+    if found is None:
+        raise UndefinedError("a descriptor is read that nobody has made")
+    base, shape, strides, fill = found
+    size = byte_size(op.result.type.block)
+    return TensorDesc(base, shape, (*(s // size for s in strides), 1), "nan" if fill else "zero")

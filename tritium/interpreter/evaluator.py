@@ -177,12 +177,18 @@ def pick_kernel(module: Operation) -> Any:
 
 
 def argument_values(memory: Memory, func: Any, args: Sequence[Any]) -> list[Any]:
-    """The arguments of a launch as values of the function's argument types; descriptors as parts where those are."""
+    """The arguments of a launch as values of the function's argument types.
+
+    A descriptor stands for its base, shape and strides where the types are those, and in front of shape and strides
+    where these are parameters too.
+    """
     types = [a.type for a in func.entry.args]
+    told = sum(1 + 2 * len(a.shape) if isinstance(a, TensorDesc) else 1 for a in args) == len(types)
     flat: list[Any] = []
     for arg in args:
-        if isinstance(arg, TensorDesc) and not isinstance(types[len(flat)], tt.TensorDescType):
-            flat += [arg.base, *arg.shape, *arg.strides]
+        if isinstance(arg, TensorDesc):
+            whole = isinstance(types[len(flat)], tt.TensorDescType)
+            flat += [arg if whole else arg.base, *((*arg.shape, *arg.strides) if told or not whole else ())]
         else:
             flat.append(arg)
     if len(flat) != len(types):

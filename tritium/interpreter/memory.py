@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ir import Type
-from .numbers import byte_size, decode, encode
+from .numbers import byte_size, decode, dtype_of, encode
 
 
 class OutOfBoundsError(Exception):
@@ -89,7 +89,8 @@ class Memory:
 
     def load(self, addresses: np.ndarray, mask: np.ndarray | None, other: Any, ty: Type, filler: Any) -> np.ndarray:
         """Elements of type `ty` at `addresses`; `other`, or `filler`, where `mask` is off."""
-        result = np.array(np.broadcast_to(filler if other is None else other, addresses.shape), order="C")
+        inactive = filler if other is None else other
+        result = np.array(np.broadcast_to(inactive, addresses.shape), dtype_of(ty), order="C")
         flat = result.reshape(-1)
         size = byte_size(ty)
         active, wanted = self.lanes(addresses, mask, ty, "load")

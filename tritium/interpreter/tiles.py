@@ -181,7 +181,7 @@ def _descriptor_load(ev: Any, op: Any, desc: TensorDesc, *indices: Any) -> Any:
     offsets = [int(i) for i in indices]
     address, inside = _tile(desc.base, desc.shape, desc.strides, offsets, block, range(block.rank))
     loaded = ev.memory.load(address, inside, _padding(desc.padding == "nan", block), block, 0)
-    return loaded.reshape(op.results[0].type.shape)
+    return loaded.reshape(op.result.type.shape)  # of a tile, or the buffer that an asynchronous copy writes
 
 
 @meaning("tt.descriptor_store")

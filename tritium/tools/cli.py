@@ -14,6 +14,7 @@ from ..support.lazy import LazyModule
 from .cache_cli import app as cache_app
 from .run import run_module, run_script
 
+_check = LazyModule(".check.command", __package__)
 _compile = LazyModule(".compile", __package__)
 _demo = LazyModule(".demo", __package__)
 _inspection = LazyModule(".inspection", __package__)
@@ -125,6 +126,36 @@ def link(
 ) -> None:
     """Write C that chooses among variants of a kernel by their hints, and by the number of an algorithm."""
     raise SystemExit(_link.main(headers, out, prefix))
+
+
+@app.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": True})
+def check(
+    context: typer.Context,
+    file: str = typer.Argument(..., metavar="FILE", help="SCRIPT.py, SCRIPT.py::KERNEL; what follows goes to it"),
+    target: str = typer.Option("", "--target", "-t", help="cuda:90, cpu, …; for GPUs the emulator runs code"),
+    signature: str = typer.Option(
+        "", "--signature", "-s", help="make up a launch of KERNEL instead of running the script: '*fp32:16, i32, 1024'"
+    ),
+    constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
+    argument: Annotated[
+        list[str] | None, typer.Option(help="with --signature, an argument: n=1000, for an array its shape, x=64x64")
+    ] = None,
+    size: int = typer.Option(50, min=1, help="with --signature, what integers are; arrays have its square elements"),
+    grid: str = typer.Option("4", "--grid", "-g", help="with --signature, how many programs: 4 or 4,2"),
+    num_warps: int = typer.Option(None, help="warps of a program"),
+    num_stages: int = typer.Option(None, help="depth of pipelines"),
+    num_ctas: int = typer.Option(None, help="blocks of a cluster"),
+    option: Annotated[list[str] | None, typer.Option(help="any option of the target, NAME=VALUE")] = None,
+    every: bool = typer.Option(False, "--every", help="run the IR after every pass, however long it takes"),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="tell of every step"),
+) -> None:
+    """Run a kernel as Python, as IR after each pass and as machine code, and name what differs first.
+
+    Status 1 where something differs: the pass, the rewrite, the operation and the element are named."""
+    options = _options(option, num_warps, num_stages, num_ctas)
+    request = _compile.Request(file, target, signature, constants, options=options, grid=grid)
+    wanted = _check.CheckRequest(request, argument or (), size, every, verbose, context.args)
+    raise SystemExit(_check.main(wanted))
 
 
 trace_app = typer.Typer(add_completion=False, no_args_is_help=True, help="Read what TRITIUM_TRACE=FILE recorded.")

@@ -1,0 +1,157 @@
+"""The check of a launch: what agrees agrees at every step, and what is planted is found by pass, operation, element."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritium
+from tests.tools.check.kernels import by_descriptors, counted, distance, product, row_max, summed
+from tritium.dialects import arith
+from tritium.dialects import tt as tile
+from tritium.ir import RuleTable, rule
+from tritium.runtime import TensorDescriptor
+from tritium.tools.check.report import render
+from tritium.tools.request import parse_target
+
+CANONICALIZE = importlib.import_module("tritium.transforms.canonicalize")
+TARGETS = {"cpu": None, "cuda:80": parse_target("cuda:80"), "cuda:90": parse_target("cuda:90")}
+
+
+@pytest.fixture(params=TARGETS)
+def target(request: Any) -> Any:
+    return TARGETS[request.param]
+
+
+def vectors(n: int = 300) -> list[np.ndarray]:
+    rng = np.random.default_rng(n)
+    return [rng.random(n, np.float32), rng.random(n, np.float32), np.zeros(n, np.float32)]
+
+
+def plant(monkeypatch: pytest.MonkeyPatch, *rules: Any) -> None:
+    """Have canonicalize apply these rules, too."""
+    table = RuleTable([*CANONICALIZE.CANONICAL_RULES, *rules])
+    monkeypatch.setattr(CANONICALIZE, "_table", lambda: table)
+
+
+def steps_of(report: Any) -> dict[str, str]:
+    return {v.step.partition("(")[2].rstrip(")") or v.step: v.verdict for v in report.verdicts}
+
+
+# -- what is right ----------------------------------------------------------------------------------------------------
+
+
+def test_all_steps_agree(target: Any) -> None:
+    report = tritium.check(distance, *vectors(), 300, B=128, grid=(3,), target=target)
+    assert report, render(report)
+    assert report.poisoned == ["o"]
+    assert steps_of(report)["canonicalize"] == "same"
+    if target is not None:
+        assert {v.verdict for v in report.verdicts} <= {"same", "rounded"}, "every step is run"
+
+
+def test_products_agree_up_to_rounding(target: Any) -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((32, 64), (64, 32)))
+    report = tritium.check(product, a, b, np.zeros((32, 32), np.float32), 64, N=32, BK=16, grid=1, target=target)
+    assert report, render(report)
+
+
+@pytest.mark.parametrize("specialize", [False, True])
+def test_pipelines_and_warps_of_their_own_are_evaluated(specialize: bool) -> None:
+    rng = np.random.default_rng(2)
+    a, b, c = (rng.standard_normal((64, k)).astype(np.float16) for k in (128, 128, 64))
+    maps = [TensorDescriptor(x, list(x.shape), [x.shape[1], 1], [64, k]) for x, k in ((a, 32), (b, 32), (c, 64))]
+    options = {"N": 64, "BK": 32, "SPECIALIZE": specialize, "num_stages": 3}
+    report = tritium.check(by_descriptors, *maps, 128, grid=1, target=TARGETS["cuda:90"], **options)
+    assert report, render(report)
+    last = [v for v in report.verdicts if "llir" in v.step]
+    assert last and all(v.verdict == "same" for v in last), render(report, verbose=True)
+
+
+def test_what_is_read_as_well_keeps_its_contents(target: Any) -> None:
+    x = np.arange(16, dtype=np.int32)
+    report = tritium.check(counted, x, 11, grid=1, target=target)
+    assert report, render(report)
+    assert report.poisoned == [] and (x == np.arange(16)).all()
+
+
+def test_atomic_sums_agree(target: Any) -> None:
+    x = np.random.default_rng(3).standard_normal(64).astype(np.float32)
+    report = tritium.check(summed, x, np.zeros(1, np.float32), grid=3, target=target)
+    assert report, render(report)
+
+
+# -- what is planted --------------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_rule_is_found(target: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    @rule(arith.SubF)
+    def reversed_difference(op: Any) -> Any:
+        """x - y = y - x"""
+        if any(op is one for one in made):
+            return None
+        made.append(arith.SubF(op.rhs, op.lhs))
+        return made[-1]
+
+    plant(monkeypatch, reversed_difference)
+    x, y, o = vectors()
+    report = tritium.check(distance, x, y, o, 300, B=128, grid=(3,), target=target)
+    found = report.finding
+    assert "(canonicalize)" in found.step
+    assert found.difference.element == "o[0]" and found.difference.count == 300
+    assert found.rewrite.rule == "reversed_difference" and "x - y = y - x" in found.rewrite.change
+    assert "arith.subf %b" in found.suspect.operation and "arith.subf %a" in found.suspect.before
+    assert found.suspect.place[:2] == (__file__.replace("test_oracle", "kernels"), 15)
+    assert f"element [0] is {y[0] - x[0]}, and was {x[0] - y[0]}" == found.suspect.element
+    assert "c = tl.exp(a - b) + a * 2.0" in render(report)
+
+
+def test_a_reduction_from_the_wrong_start_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    @rule(tile.Load)
+    def from_zero(op: Any) -> Any:
+        """load(p, m, -inf) = load(p, m, 0)"""
+        other = op.other.defining_op if op.other is not None else None
+        if not isinstance(other, arith.Constant) or other.splat_value() != -float("inf"):
+            return None
+        zero = arith.Constant.of(0.0, op.other.type)
+        return tile.Load(op.ptr, op.mask, zero.result)
+
+    plant(monkeypatch, from_zero)
+    x = -1 - np.random.default_rng(4).random((3, 20), np.float32)
+    report = tritium.check(row_max, x, np.zeros(3, np.float32), 20, B=32, grid=3, target=TARGETS["cuda:90"])
+    found = report.finding
+    assert "(canonicalize)" in found.step and found.rewrite.rule == "from_zero"
+    assert found.difference.element == "o[0]" and found.difference.found == 0
+    assert "tt.load" in found.suspect.operation and found.suspect.element.startswith(
+        "element [20] is 0.0, and was -inf"
+    )
+
+
+def test_a_store_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    @rule(tile.Store)
+    def forgotten(op: Any) -> Any:
+        """store(p, x) = nothing"""
+        return []
+
+    plant(monkeypatch, forgotten)
+    report = tritium.check(distance, *vectors(), 300, B=128, grid=(3,), target=TARGETS["cuda:80"])
+    assert report.finding.rewrite.rule == "forgotten" and "(canonicalize)" in report.finding.step
+    assert report.finding.difference.count == 300, "the store's place holds what it was filled with"
+
+
+def test_a_pass_that_reaches_too_far_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    @rule(tile.Load)
+    def unmasked(op: Any) -> Any:
+        """load(p, m) = load(p)"""
+        return None if op.mask is None else tile.Load(op.ptr)
+
+    plant(monkeypatch, unmasked)
+    report = tritium.check(distance, *vectors(), 300, B=128, grid=(3,), target=TARGETS["cuda:80"])
+    found = report.finding
+    assert "(canonicalize)" in found.step and "is in no array" in found.message and found.rewrite.rule == "unmasked"

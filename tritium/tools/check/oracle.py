@@ -1,0 +1,296 @@
+"""The oracle at every stage: one launch is run as Python, as IR after each pass, and as machine code, and compared.
+
+What each pass leaves must give the bits that its input gave: the evaluator adds and multiplies in the program's own
+order, so that a pass which keeps the meaning keeps the bits. Passes that may round elsewhere stand in `ROUNDING` with
+the reason. Machine code may round elsewhere too, by no more than `noise` says.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...compiler import CompiledKernel, make_backend
+from ...runtime import driver
+from ...runtime.autotuner import Autotuner, Heuristics
+from ...runtime.calls import source_of_call
+from ...runtime.grid import normalize_grid
+from ...support import TritiumError
+from .blame import Suspect, guilty_rewrite, suspect_operation
+from .compare import Difference, Result, exact_difference, loose_difference
+from .launch import Region
+from .noise import tolerances
+from .runs import Failure, Launch, Outcome
+from .steps import Step, compile_in_steps
+
+__all__ = ["CheckError", "Finding", "Report", "Verdict", "check", "check_launch"]
+
+#: Passes that may round elsewhere, and why.
+ROUNDING = {
+    "combine": "dot(a, b, 0) + c is dot(a, b, c): rounded once, not twice",
+    "optimize-thread-locality": "threads add up what they hold before they meet",
+    "optimize-accumulator-init": "a first product is not added to zero",
+    "prefetch": "a product is made of products of parts of K",
+    "f32-dot-tc": "a product in f32 is made of several in a narrower type",
+    "emulate-bf16-dot": "products in bf16 are made of others",
+    "decompose-scaled-dot": "factors are scaled before the product",
+}
+
+BUDGET = 10.0
+"""Seconds of a processor within which the IR after every pass is run. Where that takes longer, the last is run, and
+others if it differs."""
+
+_POISON = 0xFF  # no number in every float format, so that a sum with it shows
+
+
+class CheckError(TritiumError):
+    """A launch that cannot be checked."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a step: "same", "rounded" (as much as is allowed), "differs", "fails", "not run" with a reason."""
+
+    step: str
+    verdict: str
+    seconds: float = 0.0
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The first step whose result differs: which element, by which rewrite of a pass, at which operation."""
+
+    step: str
+    difference: Difference | None
+    message: str
+    rewrite: Any = None
+    suspect: Suspect | None = None
+
+
+@dataclass
+class Report:
+    """What a check found: a verdict for each step, and the finding, None where all results agree."""
+
+    kernel: str
+    target: str
+    grid: tuple[int, int, int]
+    verdicts: list[Verdict] = field(default_factory=list)
+    finding: Finding | None = None
+    poisoned: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        """True where all results agree."""
+        return self.finding is None
+
+
+def check(kernel: Any, *args: Any, grid: Any, target: Any = None, **given: Any) -> Report:
+    """Run a launch of `kernel` as Python, as IR after each pass, and as machine code, and compare what each leaves.
+
+    `args` and keywords are those of a launch `kernel[grid](...)`: NumPy arrays, tensors of the CPU, numbers. Nothing is
+    written to them. `target` is what to compile for, by default what is active; code for GPUs is run by the emulator.
+    An autotuned kernel is checked with its first configuration. `CheckError` for what cannot be checked; a kernel that
+    does not compile is the error that a launch gives.
+    """
+    function, given = _plain(kernel, args, given)
+    target = driver.active.get_current_target() if target is None else target
+    src, options, values = source_of_call(function, target, args, given)
+    named = {**dict(zip(src.signature, values)), **options}
+    sizes = normalize_grid(grid, lambda: named, function.__name__)
+    return check_launch(Launch(src, target, options, sizes, values))
+
+
+def _plain(kernel: Any, args: Sequence[Any], given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The function below `@autotune` and `@heuristics`, and the keywords that these give it."""
+    while isinstance(kernel, (Autotuner, Heuristics)):
+        if isinstance(kernel, Autotuner):
+            given = {**kernel.configs[0].all_kwargs(), **given}
+        else:
+            for name, compute in kernel.values.items():
+                given[name] = compute({**dict(zip(kernel.arg_names, args)), **given})
+        kernel = kernel.fn
+    return kernel, given
+
+
+def check_launch(launch: Launch, every: bool = False) -> Report:
+    """The same for a launch that is described; with `every`, the IR after every pass is run, however long it takes."""
+    begin = time.perf_counter()
+    target = make_backend(launch.target).describe()
+    name = "cpu" if target.backend == "cpu" else f"{target.backend}:{target.arch}"
+    report = Report(launch.src.name, name, launch.grid)
+    run = _Check(launch, report, every)
+    run.all()
+    report.seconds = time.perf_counter() - begin
+    return report
+
+
+class _Check:
+    """The check of one launch."""
+
+    def __init__(self, launch: Launch, report: Report, every: bool) -> None:
+        self.launch = launch
+        self.report = report
+        self.every = every
+        self.known: Outcome = Failure("")  # what the steps so far agree on
+        self.text = ""  # the last text that was run
+
+    def all(self) -> None:
+        """Every step, until one differs."""
+        launch, report = self.launch, self.report
+        self.known = self.timed("Python", launch.in_python)
+        if isinstance(self.known, Failure) and not self.known.unknown:
+            report.finding = Finding("Python", None, f"the kernel fails where it is run as Python: {self.known}")
+            return
+        kernel, steps = compile_in_steps(launch.src, launch.target, launch.options)
+        if isinstance(self.known, Result):
+            self.poison(self.known, steps[0])
+        if self.ir(steps):
+            self.machine(kernel, steps)
+
+    def timed(self, step: str, run: Any) -> Outcome:
+        """Run something as a step; its verdict is "same" until somebody says otherwise."""
+        begin = time.perf_counter()
+        outcome = run()
+        detail = str(outcome).split("\n")[0] if isinstance(outcome, Failure) else ""
+        verdict = "same" if isinstance(outcome, Result) else "not run" if outcome.unknown else "fails"
+        self.report.verdicts.append(Verdict(step, verdict, time.perf_counter() - begin, detail))
+        return outcome
+
+    def poison(self, plain: Result, first: Step) -> None:
+        """Fill what is only written with a pattern from now on, so that what is not written shows.
+
+        `plain` is the result without it. Arrays that the program reads as well stay as they are: its results say so.
+        """
+        regions = self.launch.arguments.regions
+        changed = [i for i, r in enumerate(plain.regions) if r.tobytes() != regions[i].data]
+        before = list(regions)
+        for i in changed:
+            regions[i] = Region(bytes([_POISON]) * len(before[i].data), before[i].start, before[i].array)
+        again = self.launch.on_text(first.text) if changed else plain
+        if isinstance(again, Result) and all(_only_written(before, plain, again, i) for i in range(len(regions))):
+            self.known = again
+            self.report.poisoned = [regions[i].array.name for i in changed]
+        else:
+            regions[:] = before
+
+    def ir(self, steps: list[Step]) -> bool:
+        """The IR after each pass; False where one differs."""
+        begin = time.process_time()
+        if not self.judged(None, steps[0]):
+            return False
+        took = time.process_time() - begin
+        rest = steps[1:]
+        if not self.every and took * len(rest) > BUDGET and isinstance(self.known, Result):
+            rest = self.bisected(rest)
+        previous = steps[0]
+        for step in rest:
+            if not self.judged(previous, step):
+                return False
+            previous = step
+        return True
+
+    def bisected(self, steps: list[Step]) -> list[Step]:
+        """The steps that need to be looked at: the last, or the two between which results begin to differ."""
+        low, high = 0, len(steps) - 1
+        if not self.differs(steps[high]):
+            return steps[high:]
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.differs(steps[middle]) else (middle + 1, high)
+        return steps[max(0, low - 1) : low + 1]
+
+    def differs(self, step: Step) -> bool:
+        """Does the IR of a step give another result than what is known, or fail?"""
+        outcome = self.launch.on_text(step.text)
+        if isinstance(outcome, Failure):
+            return not outcome.unknown
+        assert isinstance(self.known, Result)
+        return exact_difference(self.launch.arguments.regions, outcome, self.known) is not None
+
+    def judged(self, previous: Step | None, step: Step) -> bool:
+        """Run the IR of a step, compare it with what is known; False where it differs."""
+        outcome = self.timed(str(step), lambda: self.launch.on_text(step.text))
+        if isinstance(outcome, Failure):
+            if outcome.unknown:
+                return True
+            self.found(step, previous, None, str(outcome))
+            return False
+        text, self.text = self.text, step.text
+        if not isinstance(self.known, Result):
+            self.known = outcome
+            return True
+        regions = self.launch.arguments.regions
+        wrong = exact_difference(regions, outcome, self.known)
+        if wrong is None:
+            return True
+        if step.name in ROUNDING:
+            allowed = tolerances(self.launch, text or step.before, self.known)
+            wrong = loose_difference(regions, outcome, self.known, allowed)
+            if wrong is None:
+                self.revise("rounded", ROUNDING[step.name])
+                self.known = outcome
+                return True
+        self.found(step, previous, wrong, str(wrong))
+        return False
+
+    def revise(self, verdict: str, detail: str = "") -> None:
+        """Say another thing of the last step."""
+        last = self.report.verdicts[-1]
+        self.report.verdicts[-1] = Verdict(last.step, verdict, last.seconds, detail)
+
+    def found(self, step: Step, previous: Step | None, wrong: Difference | None, message: str) -> None:
+        """Look for the rewrite and the operation that a step went wrong with."""
+        self.revise("differs" if wrong is not None else "fails", message)
+        rewrite = suspect = None
+        if isinstance(self.known, Result) and step.before:
+            known, regions = self.known, self.launch.arguments.regions
+
+            def is_bad(module: Any) -> bool:
+                outcome = self.launch.on_ir(module)
+                if isinstance(outcome, Failure):
+                    return not outcome.unknown
+                return exact_difference(regions, outcome, known) is not None
+
+            rewrite = guilty_rewrite(step, is_bad)
+            if wrong is not None:
+                suspect = suspect_operation(self.launch, step.before, step, wrong)
+        self.report.finding = Finding(str(step), wrong, message, rewrite, suspect)
+
+    def machine(self, kernel: CompiledKernel, steps: list[Step]) -> None:
+        """Machine code against what the IR gave."""
+        name = "machine code" if self.launch.target.backend == "cpu" else "ptx, emulated"
+        outcome = self.timed(name, lambda: self.launch.on_machine(kernel))
+        if isinstance(outcome, Failure):
+            self.report.finding = Finding(name, None, str(outcome))
+            return
+        if not isinstance(self.known, Result):
+            self.revise("not compared", "no other way to run the kernel")
+            return
+        regions = self.launch.arguments.regions
+        if exact_difference(regions, outcome, self.known) is None:
+            return
+        allowed: list[np.ndarray | None] = tolerances(self.launch, steps[0].text, self.known)
+        wrong = loose_difference(regions, outcome, self.known, allowed)
+        if wrong is None:
+            self.revise("rounded", "within what rounding elsewhere may change")
+            return
+        self.revise("differs", str(wrong))
+        self.report.finding = Finding(name, wrong, str(wrong))
+
+
+def _only_written(before: list[Region], plain: Result, again: Result, i: int) -> bool:
+    """Did a run over poison write what the first run wrote, and where it did?"""
+    size = before[i].array.size
+    width = len(before[i].data) // size * size
+    old, one, two = (
+        np.asarray(r)[:width].view(f"V{size}")
+        for r in (np.frombuffer(before[i].data, np.uint8), plain.regions[i], again.regions[i])
+    )
+    poison = np.full(size, _POISON, np.uint8).view(f"V{size}")[0]
+    written = two != poison
+    return bool((~(one != old) | written).all() and (one[written] == two[written]).all())

@@ -1,0 +1,132 @@
+"""The ways in which one launch is run: the kernel's Python, the IR's text, machine code."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...compiler import CompiledKernel
+from ...frontend.errors import CompilationError
+from ...interpreter import AssertionFailed, Evaluator, OutOfBoundsError, UndefinedError
+from ...interpreter.evaluator import argument_values, pick_kernel
+from ...interpreter.kernels import InterpreterError
+from ...ir import Operation, parse_module
+from ...runtime import driver, interpreted
+from ...runtime.emulated import EmulatedCUDADriver
+from ...support import TritiumError
+from .compare import Result
+from .launch import Arguments
+
+__all__ = ["Failure", "Launch", "Maker", "Outcome", "active", "evaluate"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that came to no end: what it said. `unknown` where the evaluator does not know an operation."""
+
+    message: str
+    unknown: bool = False
+
+    def __str__(self) -> str:
+        return self.message
+
+
+Outcome = Result | Failure
+Maker = Callable[[Operation, tuple[int, int, int], list[np.ndarray]], Evaluator]
+
+
+class Launch:
+    """One launch: arguments, grid, and the source, target and options that the kernel is compiled from."""
+
+    def __init__(
+        self, src: Any, target: Any, options: dict[str, Any], grid: Sequence[int], args: Sequence[Any]
+    ) -> None:
+        self.src = src
+        self.target = target
+        self.options = options
+        x, y, z = (*grid, 1, 1)[:3]
+        self.grid = (x, y, z)
+        self.arguments = Arguments(dict(src.signature), args)
+
+    def _run(self, run: Callable[[list[np.ndarray]], Any], regions: list[np.ndarray] | None = None) -> Outcome:
+        regions = self.arguments.fresh(regions)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                run(regions)
+        except UndefinedError as error:
+            return Failure(str(error), "does not know" in str(error))
+        except CompilationError as error:
+            if not isinstance(error, InterpreterError):
+                raise  # the kernel is none, and no launch would do
+            return Failure(str(error), "is machine code, which" in str(error))
+        except (TritiumError, AssertionFailed, OutOfBoundsError) as error:
+            return Failure(str(error))
+        return Result(tuple(regions))
+
+    def in_python(self) -> Outcome:
+        """The kernel's function, line by line."""
+        src = self.src
+
+        def run(regions: list[np.ndarray]) -> None:
+            values = dict(zip(src.signature, self.arguments.launch(regions)))
+            types = (src.signature, src.constants, src.attrs)
+            interpreted.launch(src.fn, self.grid, values, types, self.target, self.options)
+
+        return self._run(run)
+
+    def on_ir(self, module: Operation, make: Maker | None = None, regions: list[np.ndarray] | None = None) -> Outcome:
+        """A program of any MLIR stage, by an evaluator that is made for it and its regions.
+
+        With `regions` of an earlier run, arrays stand at the same addresses again.
+        """
+
+        def run(regions: list[np.ndarray]) -> None:
+            evaluator = Evaluator(module, self.grid) if make is None else make(module, self.grid, regions)
+            evaluate(evaluator, self.arguments.evaluated(regions))
+
+        return self._run(run, regions)
+
+    def on_text(self, text: str, make: Maker | None = None) -> Outcome:
+        """The same for a text."""
+        return self.on_ir(parse_module(text), make)
+
+    def on_machine(self, kernel: CompiledKernel) -> Outcome:
+        """Machine code: on this processor, or the PTX on the emulator."""
+
+        def run(regions: list[np.ndarray]) -> None:
+            with active(self.target):
+                kernel.launcher(self.grid, self.arguments.launch(regions), None)
+
+        return self._run(run)
+
+
+@contextlib.contextmanager
+def active(target: Any) -> Iterator[None]:
+    """Launches for GPUs within it are emulated."""
+    if target.backend != "cuda":
+        yield
+        return
+    before = driver._active
+    driver.set_active(EmulatedCUDADriver(int(target.arch)))
+    try:
+        yield
+    finally:
+        driver.set_active(before) if before is not None else driver.reset_active()
+
+
+def evaluate(evaluator: Evaluator, args: Sequence[Any]) -> None:
+    """Run all programs of an evaluator's grid, x fastest, as `interpreter.run` does."""
+    func = pick_kernel(evaluator.module)
+    values = argument_values(evaluator.memory, func, args)
+    x, y, z = evaluator.grid
+    with np.errstate(all="ignore"):
+        for k in range(z):
+            for j in range(y):
+                for i in range(x):
+                    evaluator.program = (i, j, k)
+                    evaluator.call(func, list(values))
