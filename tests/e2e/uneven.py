@@ -20,11 +20,16 @@ class Guarded:
 
     def __init__(self, values: np.ndarray) -> None:
         self.memory = np.full(values.size + 2 * GUARD, poison(values.dtype), values.dtype)
+        self.guard = poison(values.dtype)
         self.array = self.memory[GUARD : GUARD + values.size].reshape(values.shape)
         self.array[...] = values
+
+    def poison(self, value: Any) -> None:
+        """Put another value around the array."""
+        self.guard = self.memory[:GUARD] = self.memory[-GUARD:] = value
 
     def check(self, expected: Any, rtol: float = 0, atol: float = 0) -> None:
         """The values are these, and nothing beside them was written."""
         np.testing.assert_allclose(self.array, np.reshape(expected, self.array.shape), rtol=rtol, atol=atol)
         for side in (self.memory[:GUARD], self.memory[-GUARD:]):
-            np.testing.assert_array_equal(side, np.full(GUARD, poison(side.dtype), side.dtype))
+            np.testing.assert_array_equal(side, np.full(GUARD, self.guard, side.dtype))

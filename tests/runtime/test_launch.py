@@ -351,7 +351,15 @@ def test_arrays_live_during_the_launch(compiled) -> None:
 
     # the print callback runs Python in the middle of the launch: collect everything there
     site = {"kind": "print", "file": "", "line": 0, "column": 0}
-    details = {"prefix": "x", "hex": False, "shapes": [1, 2], "types": ["i32"], "signed": [1], "sizes": [4]}
+    details = {
+        "prefix": "x",
+        "hex": False,
+        "shapes": [1, 2],
+        "rooms": [1, 2],
+        "types": ["i32"],
+        "signed": [1],
+        "sizes": [4],
+    }
     METADATA["print_it"] = {"sites": [{**site, "details": details}]}
     body = slot(0, "ptr") + (
         "  %at = getelementptr i8, ptr %ctx, i64 24\n  %f = load ptr, ptr %at\n"

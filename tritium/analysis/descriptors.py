@@ -19,7 +19,7 @@ from .axis_info import AxisInfoAnalysis
 from .buffers import passed_on
 from .tma import LEAST_ROW, fits_engine
 
-__all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons"]
+__all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons", "uneven_descriptors"]
 
 _BITWISE = (tt.DescriptorReduceKind._and, tt.DescriptorReduceKind._or, tt.DescriptorReduceKind.xor)
 
@@ -98,6 +98,16 @@ def pointer_reasons(module: Operation, capability: int) -> list[tuple[list[Value
         reason = next(_reasons(group, capability, facts), None)
         if reason is not None:
             out.append((group, reason))
+    return out
+
+
+def uneven_descriptors(module: Operation) -> list[tuple[list[Value], str]]:
+    """The groups of a module whose blocks have a dimension that is no power of two, each with the reason."""
+    out = []
+    for group in descriptor_groups(functions_of(module), calls=True):
+        shape = group[0].type.block.shape  # type: ignore[attr-defined]
+        if any(d & (d - 1) for d in shape):
+            out.append((group, f"blocks of {'x'.join(map(str, shape))} are padded, and masked, by the kernel"))
     return out
 
 

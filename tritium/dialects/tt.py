@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..ir import (
     COMMUTATIVE,
     ELEMENTWISE,
@@ -26,6 +28,7 @@ from ..ir import (
     VariadicOperand,
     VariadicResult,
     i32,
+    shape_of,
 )
 from ..ir import I32 as I32Field
 from . import tt_checks
@@ -450,7 +453,10 @@ class Histogram(
 
 
 class Print(Op, name="tt.print", traits=WRITE, assembly="$prefix attr-dict (`:` $args^ `:` type($args))?"):
-    """Print `prefix` and the values of `args`; `isSigned` holds one number an argument, `hex` asks for hexadecimal."""
+    """Print `prefix` and the values of `args`; `isSigned` holds one number an argument, `hex` asks for hexadecimal.
+
+    Of padded tiles the attribute `tt.shapes` says what is printed: the sizes of all tiles, one after another.
+    """
 
     verify_op = tt_checks.print_op
 
@@ -458,6 +464,15 @@ class Print(Op, name="tt.print", traits=WRITE, assembly="$prefix attr-dict (`:` 
     hex: Bool
     args: VariadicOperand
     isSigned: I32Array
+
+    def shown(self) -> list[tuple[int, ...]]:
+        """The shape of what is printed of each argument."""
+        shapes = [shape_of(v.type) for v in self.args]
+        said: Any = self.attributes.get("tt.shapes")
+        if said is None:
+            return shapes
+        sizes = iter(said.values)
+        return [tuple(next(sizes) for _ in shape) for shape in shapes]
 
 
 class Assert(Op, name="tt.assert", traits=WRITE, assembly="$condition `,` $message attr-dict `:` type($condition)"):

@@ -317,7 +317,8 @@ class CheckBounds(
 class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` $ptrs `:` type($ptrs)"):
     """Hand the tiles at `ptrs` (buffers of whole tiles in row-major order) to the print callback.
 
-    `shapes` lists rank and sizes of each tile one after another, `types` their element types separated by spaces,
+    `shapes` lists rank and sizes of each tile one after another, `rooms` those of the buffers where they are larger:
+    what is printed is their first part in each dimension. `types` lists the element types separated by spaces,
     `isSigned` one number a tile; `hex` asks for hexadecimal.
     """
 
@@ -329,3 +330,4 @@ class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` 
     shapes: I32Array
     types: Str
     isSigned: I32Array
+    rooms: I32Array = ()

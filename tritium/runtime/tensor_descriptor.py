@@ -21,7 +21,7 @@ class TensorDescriptor:
     """`block_shape`-sized blocks of the array `base` of `shape` and `strides` (in elements).
 
     `padding` ("zero" or "nan") is what loads put in the place of elements outside. Raises DescriptorError where rank
-    (1 to 5), alignment (16 bytes), sizes, the last stride (1) or the block (powers of two) are not what the hardware
+    (1 to 5), alignment (16 bytes), sizes, the last stride (1) or the block (positive sizes) are not what the hardware
     asks for, the same on every target.
     """
 
@@ -59,12 +59,12 @@ class TensorDescriptor:
         """DescriptorError for a block that is none; it may have been set after the descriptor was made."""
         count = 1
         for axis, n in enumerate(self.block_shape):
-            if not isinstance(n, int) or n < 1 or n & (n - 1):
+            if not isinstance(n, int) or n < 1:
                 raise DescriptorError(
-                    f"Shape element {axis} must be a power of 2: the block of a TensorDescriptor is "
+                    f"Shape element {axis} must be a positive integer: the block of a TensorDescriptor is "
                     f"{list(self.block_shape)}"
                 )
-            count *= n
+            count *= 1 << (n - 1).bit_length()
         if count > _MAX_ELEMENTS:
             raise DescriptorError(
                 f"numel ({count}) exceeds the {_MAX_ELEMENTS} elements that a tensor may have: the block of a "

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dialects import tt
-from ..ir import ELEMENTWISE, Operation, TypeAttr, functions_of, pass_on, shape_of
+from ..ir import ELEMENTWISE, DenseArrayAttr, Operation, TypeAttr, functions_of, i32, pass_on, shape_of
 from ..support import UnsupportedOperation
 from .padding.combining import COMBINING
 from .padding.memory import MEMORY
@@ -93,6 +93,10 @@ def _assert(op: Any, p: Padder) -> None:
     op.set_operand(0, p.fill(op.condition, p.sources[0], 1))
 
 
+def _print(op: Any, p: Padder) -> None:
+    op.attributes["tt.shapes"] = DenseArrayAttr(tuple(d for shape in p.sources for d in shape), i32)
+
+
 def _map(op: Any, p: Padder) -> None:
     """The function may loop until it has found something: give it nothing that it did not get before."""
     if p.sources[0][-1] % op.pack:
@@ -114,6 +118,7 @@ _HANDLERS: dict[type, Any] = {
     **RESHAPING,
     **PRODUCTS,
     tt.Assert: _assert,
+    tt.Print: _print,
     tt.MapElementwise: _map,
     tt.InlineAsm: _assembly,
     tt.ExternElementwise: _assembly,

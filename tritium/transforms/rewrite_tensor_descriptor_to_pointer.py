@@ -13,7 +13,8 @@ where the argument has the attribute `tt.padding = 2 : i32` (`PaddingOption`), e
 branches and calls of functions pass on travel as all their parts.
 
 With `native`, the capability of a chip whose copy engine reads descriptors, only those become pointers that the engine
-cannot serve (`analysis/descriptors`); with 0 all do.
+cannot serve (`analysis/descriptors`); with 0 all do. With `uneven` only those do whose blocks have a dimension that is
+no power of two, which `pad-shapes` then pads.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..analysis.descriptors import pointer_reasons
+from ..analysis.descriptors import pointer_reasons, uneven_descriptors
 from ..analysis.tma import STAY
 from ..dialects import arith, tt
 from ..dialects.ttg_switches import is_on
@@ -59,9 +60,13 @@ _ALIGNMENT = 16  # bytes: of the base and the strides of a descriptor (see runti
 
 @dataclass(frozen=True)
 class DescriptorOptions:
-    """`native`: the capability of the chip that reads descriptors itself, 0 where none does."""
+    """`native`: the capability of the chip that reads descriptors itself, 0 where none does.
+
+    `uneven`: rewrite only descriptors of blocks that are not of powers of two.
+    """
 
     native: int = 0
+    uneven: bool = False
 
 
 _MARK = StringAttr("pointers")
@@ -71,14 +76,15 @@ _MARK = StringAttr("pointers")
 @pass_on("module")
 def rewrite_tensor_descriptor_to_pointer(op: Operation, options: DescriptorOptions = DescriptorOptions()) -> bool:
     """Rewrite the descriptors of all functions of a module, or those that hardware cannot read."""
+    if options.uneven:
+        return _rewrite(op, _marked_parts) if _mark(op, uneven_descriptors(op)) else False
     if options.native and is_on(op, "tma"):
-        return _rewrite(op, _marked_parts) if _mark(op, options.native) else False
+        return _rewrite(op, _marked_parts) if _mark(op, pointer_reasons(op, options.native)) else False
     return _rewrite(op, _parts_of)
 
 
-def _mark(module: Operation, capability: int) -> bool:
-    """Mark the types of the descriptors that become pointers."""
-    groups = pointer_reasons(module, capability)
+def _mark(module: Operation, groups: list[tuple[list[Value], str]]) -> bool:
+    """Mark the types of the descriptors that become pointers, with the reason for each group of them."""
     for group, reason in groups:
         maker = group[0].defining_op or group[0].owner.parent_op  # type: ignore[attr-defined]
         remark(maker, f"this descriptor is pointers and masks, not read by the copy engine: {reason}")
@@ -100,6 +106,10 @@ def _say_which_stay(module: Operation) -> None:
     for func in functions_of(module):
         types = [a.type for a in func.entry.args if isinstance(a.type, tt.TensorDescType)]  # type: ignore[attr-defined]
         stay = [not _is_marked(ty) for ty in types]
+        before: Any = func.attributes.pop(STAY, None)
+        if before is not None:  # some have become pointers earlier
+            left = iter(stay)
+            stay = [bool(v.value) and next(left) for v in before.elements]
         if any(stay) and not all(stay):
             func.attributes[STAY] = ArrayAttr(tuple(IntegerAttr(int(v), i1) for v in stay))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir import Pass, check_order
 from ..ir.passes import has_any, has_loops, rows_from
-from .padding.shapes import has_uneven_shapes
+from .padding.shapes import has_uneven_descriptors, has_uneven_shapes
 
 __all__ = ["ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
 
@@ -54,6 +54,14 @@ ORDER = [
 check_order(TTIR_PIPELINE, ORDER)
 
 
+_UNEVEN_DESCRIPTORS = _row(
+    "rewrite-tensor-descriptor-to-pointer",
+    "descriptors of blocks that no hardware reads",
+    {"uneven": True},
+    when=has_uneven_descriptors,
+)
+
+
 def gpu_ttir_pipeline(descriptors: bool, invariants: bool = False) -> list[Pass]:
     """The passes from the frontend's module to `ttir` for a GPU, whose hardware reads `descriptors` or not.
 
@@ -62,8 +70,9 @@ def gpu_ttir_pipeline(descriptors: bool, invariants: bool = False) -> list[Pass]
     """
     named = {p.name: p for p in TTIR_PIPELINE}
     # Functions that were inlined go at once: a chain of them would be optimized once a link (Triton drops them late).
-    names = ["inliner", "symbol-dce", "rewrite-tensor-pointer"]
-    names += [] if descriptors else ["rewrite-tensor-descriptor-to-pointer"]
+    names = ["inliner", "symbol-dce", "rewrite-tensor-pointer", "rewrite-tensor-descriptor-to-pointer"]
+    if descriptors:
+        named["rewrite-tensor-descriptor-to-pointer"] = _UNEVEN_DESCRIPTORS
     names += ["pad-shapes", "canonicalize", "combine", "reorder-broadcast", "cse"]
     names += ["licm"] if invariants else []
     return [named[name] for name in (*names, "loop-unroll")]

@@ -8,6 +8,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tests.e2e.uneven import Guarded
+from tritium.tools.tensor_descriptor import TensorDescriptor
 
 SIZES = [1, 3, 5, 7, 12, 33, 100]
 SHAPES = [(3, 5), (1, 7), (6, 4), (7, 1), (12, 33)]
@@ -323,3 +324,109 @@ def test_loops_branches_and_calls(rng):
     v = x.array
     best = max(v[2].max(), v[3].sum(), v[4].max())
     y.check(-v[0] - 3 * v[1] + v[2] + 3 * v[3] + v[4] + best, rtol=1e-5)
+
+
+@tritium.jit
+def sort_kernel(x, y, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, DESCENDING: tl.constexpr):
+    m, n = tl.arange(0, M), tl.arange(0, N)
+    at = m[:, None] * N + n
+    size: tl.constexpr = M * N
+    v = tl.load(x + at)
+    tl.store(y + at, tl.sort(v, descending=DESCENDING))
+    tl.store(y + size + at, tl.flip(v, 0))
+    tl.store(y + 2 * size + at, tl.flip(v))
+    tl.store(y + 3 * size + m[:, None] * K + tl.arange(0, K), tl.topk(v, K, descending=DESCENDING))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("shape", [(3, 5), (1, 12), (4, 8)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8], ids=lambda d: d.__name__)
+def test_order(dtype, shape, descending, rng):
+    """NaNs are the greatest, as for NumPy, and an infinity is no less than what fills a block."""
+    x = Guarded((rng.standard_normal(shape) * 50).astype(dtype))
+    if dtype is np.float32 and shape != (4, 8):
+        x.array[0, 0], x.array[-1, -1], x.array[-1, 1] = np.nan, np.inf, -np.inf
+    k = 3
+    y = Guarded(np.zeros(3 * x.array.size + shape[0] * k, dtype))
+    sort_kernel[(1,)](x.array, y.array, *shape, k, descending)
+    ordered = np.sort(x.array, 1)[:, :: -1 if descending else 1]
+    y.check(np.concatenate([a.ravel() for a in (ordered, x.array[::-1], x.array[:, ::-1], ordered[:, :k])]))
+
+
+@tritium.jit
+def tile_kernel(x, y, z, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    source = tl.make_block_ptr(x, (M, N), (N, 1), (0, 0), (BM, BN), (1, 0))
+    target = tl.make_block_ptr(y, (M, N), (N, 1), (0, 0), (BM, BN), (1, 0))
+    desc = tl.make_tensor_descriptor(z, [M, N], [N, 1], [BM, BN])
+    for i in range(0, N, BN):
+        v = tl.load(source, boundary_check=(0, 1))
+        tl.store(target, v + 1, boundary_check=(0, 1))
+        desc.store([0, i], desc.load([0, i]) + v)
+        source, target = tl.advance(source, (0, BN)), tl.advance(target, (0, BN))
+
+
+@pytest.mark.parametrize("block", [(6, 20), (12, 12)], ids=str)
+def test_block_pointers_and_descriptors(block, rng):
+    x = Guarded(rng.random((10, 44)).astype(np.float32))
+    y, z = (Guarded(np.zeros((10, 44), np.float32)) for _ in range(2))
+    tile_kernel[(1,)](x.array, y.array, z.array, 10, 44, *block)
+    rows = np.arange(10)[:, None] < block[0]
+    y.check(np.where(rows, x.array + 1, 0))
+    z.check(np.where(rows, x.array, 0))
+
+
+@tritium.jit
+def host_kernel(desc, even, y, BM: tl.constexpr, BN: tl.constexpr):
+    m, n = tl.arange(0, BM), tl.arange(0, BN)
+    tl.store(y + m[:, None] * BN + n, desc.load([1, 4]))
+    tl.store(y + BM * BN + tl.arange(0, 8)[:, None] * 16 + tl.arange(0, 16), even.load([0, 0]))
+
+
+def test_descriptors_of_the_host(rng):
+    x = rng.random((10, 44)).astype(np.float32)
+    y = Guarded(np.zeros(6 * 20 + 8 * 16, np.float32))
+    uneven, even = (TensorDescriptor(x, [10, 44], [44, 1], block) for block in ([6, 20], [8, 16]))
+    host_kernel[(1,)](uneven, even, y.array, 6, 20)
+    y.check(np.concatenate([x[1:7, 4:24].ravel(), x[:8, :16].ravel()]))
+
+
+@tritium.jit
+def scaled_kernel(a, b, s, t, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k, g = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K), tl.arange(0, K // 32)
+    left, right = tl.load(a + m[:, None] * K + k), tl.load(b + k[:, None] * N + n)
+    left_scale = tl.load(s + m[:, None] * (K // 32) + g)
+    right_scale = tl.load(t + n[:, None] * (K // 32) + g)
+    out = tl.dot_scaled(left, left_scale, "e5m2", right, right_scale, "e5m2")
+    tl.store(c + m[:, None] * N + n, out)
+
+
+def test_scaled_products(rng):
+    """Scales of 255 are NaN: those behind a block meet zeros, and would make NaNs of them."""
+    m, n, k = 24, 16, 96
+    values = np.array([0x3C, 0x40, 0xBC, 0x38, 0x00], np.uint8)  # 1, 2, -1, 1/2, 0 in e5m2
+    a, b = (Guarded(rng.choice(values, shape)) for shape in ((m, k), (k, n)))
+    s, t = (Guarded(rng.integers(125, 130, (rows, 3)).astype(np.uint8)) for rows in (m, n))
+    for scales in (s, t):
+        scales.poison(255)
+    c = Guarded(np.zeros((m, n), np.float32))
+    scaled_kernel[(1,)](a.array, b.array, s.array, t.array, c.array, m, n, k)
+    number = dict(zip(values.tolist(), (1.0, 2.0, -1.0, 0.5, 0.0)))
+    left, right = (np.vectorize(number.get)(x.array) for x in (a, b))
+    left = left * 2.0 ** (np.repeat(s.array.astype(int), 32, 1) - 127)
+    right = right * 2.0 ** (np.repeat(t.array.astype(int), 32, 1) - 127).T
+    c.check(left @ right, rtol=1e-6)
+
+
+@tritium.jit
+def batched_kernel(a, b, c, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    i, m, n, k = tl.arange(0, B)[:, None, None], tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    left = tl.load(a + (i * M + m[None, :, None]) * K + k[None, None, :])
+    right = tl.load(b + (i * K + k[None, :, None]) * N + n[None, None, :])
+    tl.store(c + (i * M + m[None, :, None]) * N + n[None, None, :], tl.dot(left, right, input_precision="ieee"))
+
+
+def test_batched_products(rng):
+    a, b = (Guarded(rng.standard_normal(s).astype(np.float32)) for s in ((3, 20, 24), (3, 24, 17)))
+    c = Guarded(np.zeros((3, 20, 17), np.float32))
+    batched_kernel[(1,)](a.array, b.array, c.array, 3, 20, 17, 24)
+    c.check(a.array @ b.array, rtol=1e-3, atol=1e-3)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,11 +36,8 @@ def print_callback(sites: Sequence[Mapping[str, Any]]) -> Any:
         details = sites[site]["details"]
         contents = []
         for i in range(size // 8):
-            shape = list(_shapes(details["shapes"]))[i]
-            count = 1
-            for n in shape:
-                count *= n
-            contents.append(ctypes.string_at(tiles[i], count * details["sizes"][i]))
+            room = list(_shapes(details["rooms"]))[i]
+            contents.append(ctypes.string_at(tiles[i], math.prod(room) * details["sizes"][i]))
         sys.stdout.write(format_print(details, (x, y, z), contents))
         sys.stdout.flush()
 
@@ -56,7 +54,10 @@ def _shapes(flat: Sequence[int]) -> Iterator[list[int]]:
 
 
 def format_print(details: Mapping[str, Any], program: tuple[int, int, int], tiles: Sequence[bytes]) -> str:
-    """The lines of one print; `details` has prefix, hex, shapes, types, signed and sizes, `tiles` the raw elements."""
+    """The lines of one print; `details` has prefix, hex, shapes, types, signed and sizes, `tiles` the raw elements.
+
+    `rooms` are the shapes of the tiles, of which the elements within `shapes` are printed.
+    """
     prefix = str(details["prefix"])
     if tiles:
         prefix = prefix.rstrip().removesuffix(":") + ": "
@@ -65,11 +66,14 @@ def format_print(details: Mapping[str, Any], program: tuple[int, int, int], tile
     if not tiles:
         return f"{head}(){prefix}\n"
     lines = []
-    for number, (tile, shape) in enumerate(zip(tiles, _shapes(details["shapes"]))):
+    for number, (tile, shape, room) in enumerate(zip(tiles, _shapes(details["shapes"]), _shapes(details["rooms"]))):
         label = f"(operand {number}) " if len(tiles) > 1 else ""
         show = _formatter(details["types"][number], details["sizes"][number], details["signed"][number], details["hex"])
         size = details["sizes"][number]
-        for position, index in enumerate(itertools.product(*map(range, shape))):
+        for index in itertools.product(*map(range, shape)):
+            position = 0
+            for at, n in zip(index, room):
+                position = position * n + at
             value = show(tile[position * size : (position + 1) * size])
             lines.append(f"{head}({', '.join(map(str, index))}){prefix}{label}{value}\n")
     return "".join(lines)

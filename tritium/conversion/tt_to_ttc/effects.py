@@ -106,15 +106,18 @@ def _all_true(lowering: TileLowering, v: Value) -> Value:
 
 @lowers(tt.Print)
 def _print(lowering: TileLowering, op: tt.Print) -> None:
-    pointers, shapes, types = [], [], []
+    pointers, shapes, rooms, types = [], [], [], []
     ev = lowering.ev
-    for v in op.args:
+    for v, shown in zip(op.args, op.shown()):
         shape = v.type.shape if isinstance(v.type, TensorType) else ()
         buffer = lowering.materialized(v) if shape else _scalar_buffer(lowering, v)
         pointers.append(ev.w.place(ttc.Address(buffer.base, ev.w.number(0))))
-        shapes += [len(shape), *shape]
+        shapes += [len(shape), *shown]
+        rooms += [len(shape), *shape]
         types.append(str(element_type(v.type)).replace(" ", ""))
-    ev.w.place(ttc.Print(op.prefix, op.hex, pointers, tuple(shapes), " ".join(types), op.isSigned, loc=op.loc))
+    larger = tuple(rooms) if rooms != shapes else None
+    names = " ".join(types)
+    ev.w.place(ttc.Print(op.prefix, op.hex, pointers, tuple(shapes), names, op.isSigned, larger, loc=op.loc))
 
 
 def _scalar_buffer(lowering: TileLowering, v: Value) -> TileBuffer:

@@ -84,6 +84,7 @@ def _print(e: FunctionContext, op: ttc.Print) -> None:
         prefix=op.prefix,
         hex=op.hex,
         shapes=list(op.shapes),
+        rooms=list(op.rooms or op.shapes),
         types=types,
         signed=list(op.isSigned),
         sizes=[byte_width(p.type.pointee) for p in op.ptrs],

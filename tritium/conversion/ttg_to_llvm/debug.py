@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from ...dialects import tt
 from ...dialects.tt_types import PointerType
 from ...dialects.ttg_maps import linear_layout_of
-from ...ir import FloatType, TensorType, Type, element_type
+from ...ir import FloatType, TensorType, Type, element_type, shape_of
 from ...support import UnsupportedOperation
 from ..llvm.branches import guarded
 from .context import FunctionContext, lowers
@@ -79,12 +79,15 @@ def _print(e: FunctionContext, op: tt.Print) -> None:
             raise UnsupportedOperation(op, f"of {element_type(value.type)} is not supported on NVIDIA GPUs: cast it")
         places, parts = _places(e, value.type), e(value)
         form = _format(value.type, op.hex, signed)
+        shape = op.shown()[i]
         for register in _different(value.type):
             indices = places[register] if places else ()
             operands = [*pid, *(("i32", c) for c in indices)]
             text = f"pid (%u, %u, %u) idx ({_index_format(value.type, len(indices))}){op.prefix}{number}{form}\n"
             shown = _promoted(e, parts[register], value.type, op.hex, signed)
-            _print_once(e, value.type, text, [*operands[: MOST_OPERANDS - 1], shown])
+            _print_once(
+                e, value.type, text, [*operands[: MOST_OPERANDS - 1], shown], _among(e, value.type, indices, shape)
+            )
 
 
 def _places(e: FunctionContext, ty: Type) -> list[tuple[str, ...]]:
@@ -131,10 +134,24 @@ def _promoted(e: FunctionContext, value: str, ty: Type, hexadecimal: bool, signe
     return text, value
 
 
-def _print_once(e: FunctionContext, ty: Type, text: str, operands: Sequence[tuple[str, str]]) -> None:
-    """Print in one of the threads that hold the element; a scalar in every thread."""
+def _among(e: FunctionContext, ty: Type, indices: Sequence[str], shape: Sequence[int]) -> str | None:
+    """An i1: is the element at `indices` of a padded tile one of `shape`? None where all are."""
+    found: str | None = None
+    for index, size, room in zip(indices, shape, shape_of(ty)):
+        if size != room:
+            below = e.op(f"icmp ult i32 {index}, {size}")
+            found = below if found is None else e.op(f"and i1 {found}, {below}")
+    return found
+
+
+def _print_once(
+    e: FunctionContext, ty: Type, text: str, operands: Sequence[tuple[str, str]], wanted: str | None
+) -> None:
+    """Print in one of the threads that hold the element, if it is wanted; a scalar in every thread."""
     holder = first_holder(e, ty) if isinstance(ty, TensorType) else None
-    with guarded(e, holder):
+    if holder is not None and wanted is not None:
+        holder = e.op(f"and i1 {holder}, {wanted}")
+    with guarded(e, holder if wanted is None or holder is not None else wanted):
         _vprintf(e, text, operands)
 
 

@@ -9,7 +9,7 @@ from ..constexpr import constexpr
 from ..dtypes import float32, get_int_dtype, int32
 from . import mathematics as math
 from .builtin import builtin, member
-from .creation import arange, full, join, reshape
+from .creation import arange, broadcast_to, full, gather, join, reshape
 from .hints import static_assert
 from .iterators import static_range
 from .mathematics import exp, maximum, minimum
@@ -336,6 +336,86 @@ def _merge_stage(x, stage: constexpr, order: constexpr, n: constexpr):
     return x
 
 
+# Where a dimension is no power of two, what fills it up to one goes to the end of the order, and is left out behind:
+# keys are integers that are ordered as the elements are, NaNs too, so that only equal ones could be exchanged for it.
+
+
+@constexpr_function
+def _powers_of_two(shape) -> bool:
+    return all(size > 0 and size & (size - 1) == 0 for size in shape)
+
+
+@constexpr_function
+def _along(rank: int, dim: int, size: int) -> list[int]:
+    """The shape of `rank` dimensions that is `size` at `dim`, 1 elsewhere."""
+    return [size if d == dim else 1 for d in range(rank)]
+
+
+@constexpr_function
+def _last_key(dtype, descending: bool) -> int:
+    """The key that no other comes behind."""
+    bits, signed = dtype.primitive_bitwidth, not dtype.is_int_unsigned()
+    least = -1 << (bits - 1) if signed else 0
+    return least if descending else least + (1 << bits) - 1
+
+
+@language_function
+def _order_bits(bits):
+    """The bits of floats as integers in the order of the floats, and back."""
+    size: constexpr = bits.dtype.primitive_bitwidth - 1
+    return bits ^ ((bits >> size) & ((1 << size) - 1))
+
+
+@language_function
+def _taken(x, start: constexpr, step: constexpr, size: constexpr, dim: constexpr):
+    """`size` elements along `dim`, every `step`th from `start` on."""
+    shape: constexpr = x.shape[:dim] + [size] + x.shape[dim + 1 :]
+    index = reshape(arange(0, size) * step + start, _along(len(shape), dim, size))
+    return gather(x, broadcast_to(index, shape), dim)
+
+
+@constexpr_function
+def _pairs(shape) -> list[int]:
+    """The shape with its last dimension, rounded up to a power of two, as dimensions of 2."""
+    return [*shape[:-1], *[2] * (shape[-1] - 1).bit_length()]
+
+
+@constexpr_function
+def _whole(shape) -> list[int]:
+    """The shape with its last dimension rounded up to a power of two."""
+    return [*shape[:-1], 1 << (shape[-1] - 1).bit_length()]
+
+
+@language_function
+def _sorted_keys(keys, descending: constexpr):
+    """Integers in order along the last dimension, and behind them what fills that up to a power of two."""
+    last: constexpr = len(keys.shape) - 1
+    whole: constexpr = _whole(keys.shape)
+    at = reshape(arange(0, whole[last]), _along(last + 1, last, whole[last]))
+    at = broadcast_to(at, whole)
+    inside = at < keys.shape[last]
+    y = where(inside, gather(keys, where(inside, at, 0), last), _last_key(keys.dtype, descending))
+    pairs: constexpr = _pairs(keys.shape)
+    n: constexpr = len(pairs)
+    y = reshape(y, pairs)
+    for i in static_range(1, n - last + 1):
+        y = _merge_stage(y, i, (1 if descending else 0) if i == n - last else 2, n)
+    return reshape(y, whole)
+
+
+@language_function
+def _first_sorted(x, count: constexpr, descending: constexpr):
+    """The first `count` elements of the last dimension in order."""
+    last: constexpr = len(x.shape) - 1
+    if x.dtype.is_floating():
+        kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
+        y = _sorted_keys(_order_bits(x.to(kind, bitcast=True)), descending)
+        return _order_bits(_taken(y, 0, 1, count, last)).to(x.dtype, bitcast=True)
+    if x.dtype.primitive_bitwidth < 8:
+        return _taken(_sorted_keys(x.to(int32), descending), 0, 1, count, last).to(x.dtype)
+    return _taken(_sorted_keys(x, descending), 0, 1, count, last)
+
+
 @constexpr_function
 def _last_dim(dim, rank: int) -> int:
     dim = rank - 1 if dim is None else dim
@@ -350,6 +430,8 @@ def _last_dim(dim, rank: int) -> int:
 def sort(x, dim: constexpr = None, descending: constexpr = False):
     """The elements in order along the last dimension."""
     last: constexpr = _last_dim(dim, len(x.shape))
+    if not _powers_of_two(x.shape):
+        return _first_sorted(x, x.shape[last], descending)
     steps: constexpr = _log2(x.shape[last])
     n: constexpr = _log2(x.numel)
     y = reshape(x, _twos(n))
@@ -362,6 +444,8 @@ def sort(x, dim: constexpr = None, descending: constexpr = False):
 def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
     """Sort along the last dimension what already is bitonic: rising, then falling."""
     last: constexpr = _last_dim(dim, len(x.shape))
+    if not _powers_of_two(x.shape):
+        return _first_sorted(x, x.shape[last], descending)
     n: constexpr = _log2(x.numel)
     y = _merge_stage(reshape(x, _twos(n)), _log2(x.shape[last]), 1 if descending else 0, n)
     return reshape(y, x.shape)
@@ -370,11 +454,13 @@ def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
 @member
 @language_function
 def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
-    """The k (a power of two) greatest elements of the last dimension, falling; or the smallest, rising."""
+    """The k greatest elements of the last dimension, falling; or the smallest, rising."""
     last: constexpr = _last_dim(dim, len(x.shape))
     size: constexpr = x.shape[last]
-    static_assert(_is_power_of_two(k), "k must be a power of two")
+    static_assert(k > 0, "k must be positive")
     static_assert(k <= size, "k must not exceed the size of the dimension")
+    if not (_is_power_of_two(k) and _powers_of_two(x.shape)):
+        return _first_sorted(x, k, descending)
     y = sort(x, dim, descending)
     y = reshape(y, x.shape[:-1] + [size // k, k])
     first = reshape(arange(0, size // k), [1] * last + [size // k, 1]) == 0
@@ -404,6 +490,8 @@ def _elements(shape) -> int:
 def flip(x, dim: constexpr = None):
     """The elements in reverse order along `dim`, by default the last."""
     axis: constexpr = _flip_dim(dim, len(x.shape))
+    if not _powers_of_two(x.shape):
+        return _taken(x, x.shape[axis] - 1, -1, x.shape[axis], axis)
     n: constexpr = _log2(x.numel)
     first: constexpr = _log2(_elements(x.shape[:axis]))
     y = reshape(x, _twos(n))

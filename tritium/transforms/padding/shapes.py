@@ -7,10 +7,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...dialects import arith, tt
-from ...ir import Builder, FunctionType, Operation, TensorType, Type, Value, element_type, i1, i8, i64
+from ...ir import Builder, FunctionType, Operation, TensorType, Type, Value, element_type, functions_of, i1, i8, i64
 from ..rules.constants import constant_attr
 
-__all__ = ["Padder", "Shape", "has_uneven_shapes", "is_uneven", "padded", "padded_type", "uneven"]
+__all__ = [
+    "Padder",
+    "Shape",
+    "has_uneven_descriptors",
+    "has_uneven_shapes",
+    "is_uneven",
+    "padded",
+    "padded_type",
+    "uneven",
+]
 
 Shape = tuple[int, ...]
 
@@ -63,6 +72,16 @@ def has_uneven_shapes(module: Operation) -> bool:
                 if any(known[a.type] is not a.type for a in block.args):
                     return True
     return False
+
+
+def has_uneven_descriptors(module: Operation) -> bool:
+    """For `when` of a row: some descriptor has such blocks."""
+    values = (v for op in module.walk() for v in op.results)
+    arguments = (a for f in functions_of(module) for a in f.regions[0].blocks[0].args)
+    return any(
+        v.type.__class__ is tt.TensorDescType and uneven(v.type.block.shape)  # type: ignore[attr-defined]
+        for v in (*arguments, *values)
+    )
 
 
 class Padder(Builder):
