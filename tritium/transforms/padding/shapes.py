@@ -76,12 +76,11 @@ def has_uneven_shapes(module: Operation) -> bool:
 
 def has_uneven_descriptors(module: Operation) -> bool:
     """For `when` of a row: some descriptor has such blocks."""
-    values = (v for op in module.walk() for v in op.results)
-    arguments = (a for f in functions_of(module) for a in f.regions[0].blocks[0].args)
-    return any(
-        v.type.__class__ is tt.TensorDescType and uneven(v.type.block.shape)  # type: ignore[attr-defined]
-        for v in (*arguments, *values)
-    )
+    for op in module.walk():
+        if op.__class__ is tt.MakeTensorDescriptor and uneven(op.result.type.block.shape):  # type: ignore[attr-defined]
+            return True
+    arguments = (a.type for f in functions_of(module) for a in f.regions[0].blocks[0].args)
+    return any(ty.__class__ is tt.TensorDescType and uneven(ty.block.shape) for ty in arguments)  # type: ignore[attr-defined]
 
 
 class Padder(Builder):
