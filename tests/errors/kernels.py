@@ -385,14 +385,6 @@ def never_ends(p, n):
 
 
 @kernel("*i32, i32")
-def loop_else(p, n):
-    for i in range(n):
-        tl.store(p, i)
-    else:
-        tl.store(p, 0)  # error: `else` of a loop
-
-
-@kernel("*i32, i32")
 def endless(p, n):
     while True:  # error: the condition of this loop is always true
         n += 1

@@ -20,6 +20,8 @@ def reads_before_assignment(body: Sequence[ast.stmt], name: str) -> bool:
     True
     >>> reads_before_assignment(ast.parse("x = 1\\nfor i in r:\\n  x += i").body, "x")
     False
+    >>> reads_before_assignment(ast.parse("for i in r:\\n  break\\nelse:\\n  x = 1\\ny = x").body, "x")
+    True
     """
     try:
         _suite(body, name)
@@ -82,13 +84,18 @@ def _for(node: Any, name: str) -> bool:
     _expressions(node.iter, name)
     if not _binds(node.target, name):
         _suite(node.body, name)
-    return _suite(node.orelse, name)
+    return _else(node, name)
 
 
 def _while(node: Any, name: str) -> bool:
     _expressions(node.test, name)
     _suite(node.body, name)
-    return _suite(node.orelse, name)
+    return _else(node, name)
+
+
+def _else(node: Any, name: str) -> bool:
+    """`else` of a loop, which does not run behind a `break`."""
+    return _suite(node.orelse, name) and not any(isinstance(part, ast.Break) for part in ast.walk(node))
 
 
 def _other(node: Any, name: str) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import tritium
 import tritium.language as tl
+from tests.e2e.kernels import kernel_from
+from tests.e2e.loop_else import PROGRAMS
 
 
 @tritium.jit
@@ -171,3 +176,24 @@ def test_unrolled_loops(n, stop):
     even = list(range(0, min(stop, 8), 2))
     expected = [-1, n] if n in even else [sum(even) + {20: 1}.get(n, 321), -1]
     assert out.tolist() == expected
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_else_of_loops(name, tmp_path):
+    body = PROGRAMS[name]
+    names = {"tl": SimpleNamespace(static_range=range)}
+    exec(dedent(f"def program(n, m):\n    seen = 0{body}return seen"), names)
+    text = f"""
+@triton.jit
+def program(n, m):
+    seen = 0{body}return seen
+
+@triton.jit
+def kernel(out, k):
+    for n in range(k):
+        for m in range(k):
+            tl.store(out + n * k + m, program(n, m))
+"""
+    out = np.full((9, 9), 77, np.int32)
+    kernel_from(text, tmp_path)[(1,)](out, 9)
+    assert out.tolist() == [[names["program"](n, m) for m in range(9)] for n in range(9)]

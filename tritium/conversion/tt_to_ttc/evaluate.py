@@ -540,8 +540,11 @@ def _either(ev: Evaluator, op: Any, where: Lane, n: int, below: Callable[[], Lan
 def _gather(ev: Evaluator, op: tt.Gather, index: Index) -> Lane:
     at = ev.at(op.indices, index)
     w = ev.w
+    where: Lane
     if isinstance(at, Uniform):
-        where: Lane = Uniform(w.cast(at.value, i32, True, at.level), at.level)
+        where = Uniform(w.cast(at.value, i32, True, at.level), at.level)
+    elif isinstance(at, Strided) and isinstance(at.stride, int) and at.base.type is i32:  # neighbours, as of a slice
+        where = at
     else:
         where = Vec(w.cast(w.vector(at, ev.lanes), i32, True, at.level), at.level)
     source = tuple(where if d == op.axis else i for d, i in enumerate(index))

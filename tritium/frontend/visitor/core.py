@@ -85,6 +85,7 @@ class Visitor:
     )
 
     returning_loop: Callable[[Any], list[ast.stmt]]  # of `jumps`, which imports this module
+    loop_and_else: Callable[[Any], list[ast.stmt]]
 
     def __init__(self, unit: Unit, callee: SourceFunction, env: dict[str, Any]) -> None:
         self.unit = unit
@@ -126,8 +127,11 @@ class Visitor:
         """Compile statements in order; an outcome when the function has returned on every path."""
         for i, statement in enumerate(suite):
             kind = statement.__class__
-            if (kind is ast.For or kind is ast.While) and find_return(statement) is not None:
-                return self.run([*self.returning_loop(statement), *suite[i + 1 :]])
+            if kind is ast.For or kind is ast.While:
+                if statement.orelse:  # type: ignore[attr-defined]
+                    return self.run([*self.loop_and_else(statement), *suite[i + 1 :]])
+                if find_return(statement) is not None:
+                    return self.run([*self.returning_loop(statement), *suite[i + 1 :]])
             if kind is ast.If or kind is ast.With:
                 self.tails.append((suite, i + 1))
                 outcome = self.visit(statement)

@@ -13,6 +13,8 @@ not asked again behind a `break`. Flags are compile-time values for as long as t
 jumps costs nothing. A loop that only continues stays the loop it is. `return` also sets `returned` and keeps its value,
 and the statement behind the loop returns it.
 
+`else` of a loop stands behind it: under `if not broke`, a flag that `break` sets, where the loop has a `break`.
+
 Flags have names that no Python has: "go.12_4" for the loop at line 12, column 4.
 """
 
@@ -32,7 +34,7 @@ from .values import constexpr, flatten, has_handles, is_value, materialize, rebu
 if TYPE_CHECKING:
     from .unit import Unit
 
-__all__ = ["Jumps", "count_of", "jumps_of", "returning_loop"]
+__all__ = ["Jumps", "count_of", "jumps_of", "loop_and_else", "returning_loop"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -118,6 +120,22 @@ def returning_loop(loop: ast.For | ast.While) -> list[ast.stmt]:
     return out
 
 
+def loop_and_else(loop: ast.For | ast.While) -> list[ast.stmt]:
+    """A loop with `else`, as statements: the loop, and behind it what runs unless it was left by `break`."""
+    try:
+        return loop.tritium_else  # type: ignore[union-attr,no-any-return]
+    except AttributeError:
+        pass
+    new = _without_else(loop)
+    out = [new, *loop.orelse]
+    if any(isinstance(j, ast.Break) for j in _own_jumps(loop.body)):
+        broke = new.tritium_broke = f"broke.{loop.lineno}_{loop.col_offset}"
+        otherwise = _at(ast.If(_name(broke, loop), [_at(ast.Pass(), loop)], loop.orelse), loop.orelse[0])
+        out = [_set(broke, False, loop), new, otherwise]
+    loop.tritium_else = out  # type: ignore[union-attr]
+    return out
+
+
 # -- rewriting ----------------------------------------------------------------------------------------------------
 
 
@@ -150,6 +168,7 @@ def _own_jumps(suite: Iterable[ast.AST]) -> list[ast.stmt]:
             found.append(node)
         elif isinstance(node, (ast.For, ast.While)):
             found += [j for j in _own_jumps(node.body) if isinstance(j, ast.Return)]
+            found += _own_jumps(node.orelse)
         elif isinstance(node, ast.stmt) and not isinstance(node, _SCOPES):
             found += _own_jumps(ast.iter_child_nodes(node))
     return found
@@ -159,24 +178,35 @@ def _returns_value(loop: ast.AST) -> bool:
     return any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(loop))
 
 
+def _without_else(loop: ast.For | ast.While) -> Any:
+    if isinstance(loop, ast.For):
+        return _at(ast.For(loop.target, loop.iter, loop.body, []), loop)
+    return _at(ast.While(loop.test, loop.body, []), loop)
+
+
 def _with_flags(loop: ast.For | ast.While, kept: _Returned | None) -> Any:
     """A copy of the loop that knows its jumps."""
-    if isinstance(loop, ast.For):
-        new: Any = ast.For(loop.target, loop.iter, loop.body, loop.orelse)
-    else:
-        new = ast.While(loop.test, loop.body, loop.orelse)
+    new = _without_else(loop)
     jumps = _lowered(loop, kept)
     new.tritium_jumps = jumps
     new.body = jumps.body
-    return _at(new, loop)
+    return new
 
 
 def _lowered(loop: ast.For | ast.While, kept: _Returned | None) -> Jumps:
     place = f"{loop.lineno}_{loop.col_offset}"
     live, go = f"live.{place}", f"go.{place}"
     leaves = any(isinstance(j, (ast.Break, ast.Return)) for j in _own_jumps(loop.body))
-    flags = _Flags(live, go, kept)
+    flags = _Flags(live, go, getattr(loop, "tritium_broke", None), kept)
     return Jumps(live, go, [_set(go, True, loop), *flags.suite(loop.body)], leaves)
+
+
+def _flat(suite: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements without `else` of loops."""
+    out: list[ast.stmt] = []
+    for node in suite:
+        out += loop_and_else(node) if isinstance(node, (ast.For, ast.While)) and node.orelse else [node]
+    return out
 
 
 class _Flags(NamedTuple):
@@ -184,11 +214,13 @@ class _Flags(NamedTuple):
 
     live: str
     go: str
+    broke: str | None
     kept: _Returned | None
 
     def suite(self, suite: list[ast.stmt]) -> list[ast.stmt]:
         """Statements with flags in the place of jumps; what comes behind a possible jump is under `if go`."""
         out: list[ast.stmt] = []
+        suite = _flat(suite)
         for number, node in enumerate(suite):
             if isinstance(node, (ast.Break, ast.Continue, ast.Return)):
                 return [*out, *self.jump(node)]
@@ -212,6 +244,8 @@ class _Flags(NamedTuple):
                 value = node.value or _at(ast.Constant(None), node)
                 out.append(_at(_Keep(target=_name(self.kept.value, node, ast.Store()), value=value), node))
             out.append(_set(self.kept.flag, True, node))
+        if isinstance(node, ast.Break) and self.broke is not None:
+            out.append(_set(self.broke, True, node))
         if not isinstance(node, ast.Continue):
             out.append(_set(self.live, False, node))
         return [*out, _set(self.go, False, node)]
@@ -332,3 +366,4 @@ def _first_return(visitor: Visitor, node: _Prepare) -> Any:
 
 
 Visitor.returning_loop = staticmethod(returning_loop)
+Visitor.loop_and_else = staticmethod(loop_and_else)

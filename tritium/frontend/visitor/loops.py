@@ -138,11 +138,6 @@ def _carriable(name: str, value: Any) -> None:
         )
 
 
-def _no_else(visitor: Visitor, node: ast.For | ast.While) -> None:
-    if node.orelse:
-        raise visitor.unsupported(node.orelse[0], "`else` of a loop", "put the statements after the loop")
-
-
 def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) -> None:
     """Back to the names before the loop; those first assigned inside it explain themselves when read after it."""
     for name in [*visitor.env, *targets]:
@@ -162,7 +157,6 @@ def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) ->
 
 @handles(ast.For)
 def _for(visitor: Visitor, node: ast.For) -> None:
-    _no_else(visitor, node)
     iterator = iterator_of(visitor, node.iter)
     if isinstance(iterator, core.static_range):
         start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
@@ -361,7 +355,6 @@ def _loop_attributes(iterator: Any) -> dict[str, Attribute]:
 
 @handles(ast.While)
 def _while(visitor: Visitor, node: ast.While) -> None:
-    _no_else(visitor, node)
     jumps = jumps_of(node)
     if jumps is not None and jumps.leaves:
         visitor.run(while_loop(node, jumps))
