@@ -70,7 +70,8 @@ def _mentions(tree: ast.FunctionDef) -> tuple[set[str], set[str], dict[str, None
             if chain is not None:
                 chains.append(chain)
                 continue
-        for child in node.__dict__.values():
+        for field in node._fields:  # and not what visitors note beside them, which may lead back to the node
+            child = getattr(node, field, None)
             if child.__class__ is list:
                 stack += [c for c in child if isinstance(c, ast.AST)]
             elif isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):

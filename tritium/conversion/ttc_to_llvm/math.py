@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import math
-from ...ir import element_type, f16
+from ...ir import element_type, f16, f64, with_element
 from ..llvm.operations import FUNCTIONS, INTRINSICS, WITH_FLAG
 from ..llvm.vecmath import MathFunction, vector_math_function
 from .context import FunctionContext, lowers
@@ -42,7 +42,11 @@ def _intrinsic(e: FunctionContext, op: Any) -> None:
     ty = op.results[0].type
     operands = [e(v) for v in op.operands]
     wide = ty
-    if element_type(ty) is not f16 and type(op) is not math.Ctpop:
+    if type(op) is math.Fma and bit_width(ty) == 16:
+        # in f32 it would be rounded twice, and of f16 LLVM makes a library call that is not there
+        wide = with_element(ty, f64)
+        operands = [resize(e, v, ty, wide) for v in operands]
+    elif element_type(ty) is not f16 and type(op) is not math.Ctpop:
         wide, operands = through_single(e, ty, operands)
     text = llvm_type(wide)
     value = e.call(wide, f"{INTRINSICS[type(op)]}.{mangled(wide)}", *((text, v) for v in operands))

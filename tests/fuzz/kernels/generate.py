@@ -1,0 +1,74 @@
+"""A random kernel of a seed: `generate(seed)`.
+
+Steps are drawn by what breaks in compilers of this kind (a study of 301 bugs, arXiv:2605.19652): types, semantics and
+casts 49 %, memory and indexing 19 %, construction of the program 16 %, control flow 5 %; how it is launched is drawn for
+each kernel.
+"""
+
+from __future__ import annotations
+
+import random
+
+from . import accesses, expressions, structure
+from .elements import TYPES
+from .writer import Case, Refused, Value, Writer
+
+__all__ = ["generate"]
+
+WEIGHTS = {"types": 49.0, "memory": 19.0, "build": 16.0 + 6.0, "control": 5.0}
+SHAPES = [
+    (1,), (2,), (16,), (32,), (64,), (128,), (256,), (512,), (1024,), (4, 8), (8, 4), (16, 16), (1, 32), (32, 1), (8, 64),
+    (64, 8), (32, 32), (16, 64), (2, 4, 8), (4, 4, 16), (8, 2, 4), (1, 8, 8), (2, 128), (16, 1, 4), (16, 32), (64, 16),
+]  # fmt: skip
+HEAD = "import tritium\nimport tritium.language as tl\n\n\n"
+
+
+def options_of(r: random.Random, fused: bool) -> dict[str, object]:
+    """How a kernel is compiled."""
+    options: dict[str, object] = {"num_warps": r.choice((1, 2, 4, 4, 8)), "num_stages": r.choice((1, 2, 3, 4))}
+    if not fused:
+        options["enable_fp_fusion"] = False
+    return options
+
+
+def ends(w: Writer) -> None:
+    """Store what nothing has used yet, and the last values."""
+    unused = [v for v in w.values if v.name not in w.used]
+    kept = {v.name: v for v in unused[-5:] + w.values[-3:]}
+    for v in kept.values():
+        if v.name not in ("pid",):
+            accesses.store_value(w, v, plain=w.chance(0.6))
+
+
+def generate(seed: int) -> Case:
+    """The kernel of a seed, and how it is launched."""
+    r = random.Random(seed * 7919 + 1)
+    fused, programs = r.random() < 0.3, r.choice((1, 2, 3, 4))
+    w = Writer(seed, [r.choice(SHAPES) for _ in range(2)], fused, programs)
+    w.specials = r.random() < 0.3
+    w.line("pid = tl.program_id(0)")
+    w.values.append(Value("pid", TYPES["i32"], ()))
+    w.used["pid"] = 1
+    for _ in range(3):
+        try:
+            accesses.load_input(w, TYPES[w.choice(accesses.STORED)], accesses.shape_of(w))
+        except Refused:
+            continue
+    for _ in range(r.randint(5, 22)):
+        w.step(WEIGHTS)
+    ends(w)
+    parameters = ", ".join([*w.parameters])
+    for name in w.parameters:
+        if name in ("n", "m"):
+            w.scalars.setdefault(name, 5)
+    text = (
+        HEAD
+        + "".join(f"{f}\n\n" for f in w.functions)
+        + f"@tritium.jit\ndef kernel({parameters}):\n"
+        + "\n".join(w.lines)
+        + "\n"
+    )
+    return Case(seed, text, (programs,), w.scalars, w.outputs, w.tolerances, options_of(r, fused), w.features)
+
+
+_ = expressions, structure  # their steps are registered when they are imported
