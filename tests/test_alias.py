@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -119,6 +120,30 @@ def test_install_and_uninstall() -> None:
     )
     done = python("-c", text)
     assert done.stdout.strip() == "ok", done.stderr
+
+
+CHILDREN = """
+import multiprocessing, os, subprocess, sys
+if __name__ == "__main__":
+    path = list(sys.path)
+    import tritium
+    tritium.install()
+    import triton
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.apply(eval, ("__import__('triton.language').__version__",)))
+    child = "import triton, triton.language; print(triton.__version__, triton.language.__name__)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    print(subprocess.run([sys.executable, "-c", child], env=env, capture_output=True, text=True).stdout.strip())
+    from tritium import alias
+    alias.uninstall()
+    assert sys.path == path
+"""
+
+
+def test_children_get_it_too(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(CHILDREN)
+    done = python(str(tmp_path / "script.py"), env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.stdout.split("\n")[:2] == ["3.9.0", "3.9.0 tritium.language"], done.stderr
 
 
 def test_importing_needs_neither_torch_nor_numpy_nor_llvm() -> None:

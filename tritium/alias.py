@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
@@ -118,9 +119,15 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 _finder = _Finder()
 
+# where children that get this process's sys.path find `triton`: multiprocessing's, and torch.compile's workers
+_FOR_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
+
 
 def install() -> None:
-    """Answer `import triton` from now on; TritiumError if another Triton has been imported already."""
+    """Answer `import triton` from now on, also in processes started later that get this one's `sys.path`.
+
+    TritiumError if another Triton has been imported already.
+    """
     there = sys.modules.get("triton")
     if there is not None and not isinstance(there, _Triton):
         raise TritiumError(
@@ -129,11 +136,15 @@ def install() -> None:
         )
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+    if _FOR_CHILDREN not in sys.path:
+        sys.path.insert(1, _FOR_CHILDREN)  # the first is the script's folder
 
 
 def uninstall() -> None:
     """Undo `install`: the next `import triton` looks for Triton itself."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+    if _FOR_CHILDREN in sys.path:
+        sys.path.remove(_FOR_CHILDREN)
     for name in [n for n in sys.modules if n == "triton" or n.startswith("triton.")]:
         del sys.modules[name]

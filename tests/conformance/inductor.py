@@ -27,6 +27,7 @@ import torch  # noqa: E402
 import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
 from torch._inductor import config, metrics  # noqa: E402
+from torch._inductor.async_compile import AsyncCompile  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 DEVICE = "cpu"
@@ -204,6 +205,15 @@ def random_numbers() -> None:
     assert 0.73 < float((made != 0).float().mean()) < 0.77
     made.sum().backward()
     assert torch.equal(x.grad != 0, made != 0)
+
+
+@case
+def compiled_by_workers() -> None:
+    """Kernels made by Inductor's processes, which must find this compiler, too, and hand over what they made."""
+    with config.patch(compile_threads=2):
+        AsyncCompile.wait_pool_ready(120)
+        assert AsyncCompile.use_process_pool(), "no process that compiles"
+        same(lambda x, y: (torch.relu(x * 2 + y).sum(-1), torch.softmax(y, -1)), (draw(37, 130), draw(37, 130)))
 
 
 @triton.jit

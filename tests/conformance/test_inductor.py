@@ -27,6 +27,7 @@ SLOW = (
     "integers_and_narrow_floats",
     "mathematics",
     "random_numbers",
+    "compiled_by_workers",
 )
 
 

@@ -175,3 +175,14 @@ def test_threads_meet_at_the_first_instance(run):
     for t in threads:
         t.join()
     assert len(made) == 8 and all(value.x == 1 for value in made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slotted:
+    name: str
+    sizes: tuple = ()
+
+
+def test_frozen_instances_with_slots_are_copied_and_pickled() -> None:
+    made = _Slotted("a", (1, 2))
+    assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == copy.copy(made) == made

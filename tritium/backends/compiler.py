@@ -69,6 +69,10 @@ class BaseBackend(ABC):
     def __init__(self, target: Any) -> None:
         self.target = target
 
+    def __reduce__(self) -> Any:
+        """Pickled as its class and target."""
+        return type(self), (self.target,)
+
     @staticmethod
     @abstractmethod
     def supports_target(target: Any) -> bool:

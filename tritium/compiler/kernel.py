@@ -68,6 +68,11 @@ class LazyStages(dict[str, Any]):
     def __iter__(self) -> Iterator[str]:
         return super().__iter__()
 
+    def __reduce__(self) -> Any:
+        """Pickled as the stages that are there; those that would be made on demand are not."""
+        known = {name: value for name, value in super().items() if value is not None}
+        return LazyStages, (list(known), known, {})
+
 
 class LazyDict:
     """A dict that is made when it is asked for: `get()` calls the functions that were added, each once, for more."""
@@ -113,7 +118,20 @@ class CompiledKernel:
     `asm` has every stage by name (`source` first), `metadata` the options and what the compiler found, `times` the
     milliseconds of each stage (empty if the kernel came from the cache), `kernel` the machine code. `kernel[grid](...)`
     launches it with all of the function's arguments, or with all but the compile-time ones.
+
+    What belongs to this process stands in slots: PyTorch's compiler carries `__dict__` to another one.
     """
+
+    __slots__ = ("__dict__", "__weakref__", "_load", "_loaded", "_metadata", "_run")
+    _load: Callable[[], Any] | None
+    _loaded: Any
+    _metadata: Any
+    _run: Any
+
+    def __new__(cls, *_: Any, **__: Any) -> CompiledKernel:
+        self = super().__new__(cls)
+        self._metadata = self._loaded = self._load = self._run = None
+        return self
 
     def __init__(
         self,
@@ -130,10 +148,6 @@ class CompiledKernel:
         self.hash: str = metadata["hash"]
         self.name: str = metadata["name"]
         self.values = metadata
-        self._metadata: Any = None
-        self._loaded: Any = None
-        self._load: Callable[[], Any] | None = None
-        self._run: Any = None
         self.n_regs = metadata.get("n_regs", 0)
         self.n_spills = metadata.get("n_spills", 0)
         self.n_max_threads = metadata.get("n_max_threads", 1)
@@ -209,7 +223,7 @@ class CompiledKernel:
 
     def __del__(self) -> None:
         """Tell who wants to know that the code goes."""
-        loaded = self.__dict__.get("_loaded")
+        loaded = getattr(self, "_loaded", None)
         if loaded is not None and settings.runtime.kernel_unload_hook:
             about = (self.name, self.metadata_group, self.hash)
             settings.runtime.kernel_unload_hook(loaded, loaded.address, *about)
@@ -237,7 +251,13 @@ class CompiledKernel:
             self._run = _launcher[0](self)
         return self._run
 
-    def run(
+    @property
+    def run(self) -> Callable[..., None]:
+        """`run(x, y, z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args)`: a launch as
+        Triton's own launchers are called (by PyTorch's compiler, for one)."""
+        return self._run_like_triton
+
+    def _run_like_triton(
         self,
         x: int,
         y: int,
@@ -250,7 +270,6 @@ class CompiledKernel:
         exit_hook: Callable[[Any], Any] | None,
         *args: Any,
     ) -> None:
-        """Launch as Triton's own launchers are called (by PyTorch's compiler, for one)."""
         if enter_hook is not None:
             enter_hook(launch_metadata)
         self.launcher((x, y, z), args, stream)

@@ -19,6 +19,7 @@ from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonical
 from .async_compile import FutureKernel, active_mode
 from .binder import MISSING, make_binder
 from .blame import at_parameter
+from .carried import Carried
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
@@ -124,7 +125,7 @@ class _Kernels(dict[Any, _Specialization]):
         super().clear()
 
 
-class JITFunction(SourceFunction, KernelInterface[T]):
+class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     """A kernel. `kernel[grid](*args, **options)` runs it; keywords that are no parameters are options of the compile.
 
     Attributes beyond those of every source function: `do_not_specialize`, `debug`, `launch_metadata`, `device_caches`
@@ -186,17 +187,8 @@ class JITFunction(SourceFunction, KernelInterface[T]):
     def src(self, value: str) -> None:
         raise AttributeError("the source of a kernel cannot be changed; make a new function")
 
-    @property
-    def __globals__(self) -> dict[str, Any]:
-        """The globals of the function's module."""
-        return self.fn.__globals__
-
-    def __reduce__(self) -> str:
-        """Pickled by name, as functions are; a copy is the kernel itself."""
-        return self.fn.__qualname__
-
     def __repr__(self) -> str:
-        return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
+        return f"JITFunction({self.__module__}:{self.__qualname__})"  # type: ignore[attr-defined]
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
         """Call `hook(*args, **kwargs)` with a launch's arguments before it."""

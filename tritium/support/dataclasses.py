@@ -149,7 +149,16 @@ def _made(
         cls.__hash__ = _hash(_key(tuple(f.name for f in told if f.hash))) if frozen else None
     if frozen:
         cls.__setattr__, cls.__delattr__ = _refusals(cls, frozenset(f.name for f in told))
+        if not hasattr(cls, "__setstate__"):
+            cls.__setstate__ = _restored
     return cls
+
+
+def _restored(self: Any, state: Any) -> None:
+    """What pickle and copy do, for a frozen instance: `state` is its dict, or a pair of that and its slots."""
+    for part in state if isinstance(state, tuple) else (state,):
+        for name, value in (part or {}).items():
+            object.__setattr__(self, name, value)
 
 
 def _collected(cls: Any) -> list[_Field]:
