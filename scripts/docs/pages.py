@@ -7,6 +7,7 @@ from pathlib import Path
 from .dialects import dialect_pages
 from .passes import pass_pages
 from .settings import settings_page
+from .works import works_page
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -15,7 +16,8 @@ FOLDERS = ("dialects", "passes")
 
 def pages() -> dict[Path, str]:
     """The text of every generated page."""
-    return {DOCS / name: text for name, text in (dialect_pages() | pass_pages() | settings_page()).items()}
+    made = dialect_pages() | pass_pages() | settings_page() | works_page()
+    return {DOCS / name: text for name, text in made.items()}
 
 
 def stale() -> list[Path]:

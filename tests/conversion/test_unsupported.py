@@ -21,15 +21,12 @@ KEEP_F = "tt.store %x, %r : !tt.ptr<f32>"
 KEEP_T = "tt.store %xs, %r : tensor<8x!tt.ptr<f32>>"
 KEEP_I = "tt.store %i, %r : !tt.ptr<i32>"
 LINES = {
-    "tt.atomic_load": "%r = tt.atomic_load acquire, gpu, %i : (!tt.ptr<i32>) -> i32\n" + KEEP_I,
-    "tt.atomic_store": "tt.atomic_store release, gpu, %ps, %v : tensor<8x!tt.ptr<i32>>",
-    "tt.atomic_poll": "%r = tt.atomic_poll acquire, gpu, %i, %n : !tt.ptr<i32>, i32 -> i1",
     "tt.atomic_rmw": "%r = tt.atomic_rmw add, relaxed, gpu, %x, %f : (!tt.ptr<f32>, f32) -> f32",
     "tt.grid_dependency_wait": "tt.grid_dependency_wait",
     "tt.grid_dependency_launch_dependents": "tt.grid_dependency_launch_dependents",
-    "tt.map_elementwise": (
-        '%r = "tt.map_elementwise"(%t) <{pack = 1 : i32}> ({\n^bb0(%e: f32):\n'
-        "tt.map_elementwise.return %e : f32\n}) : (tensor<8xf32>) -> tensor<8xf32>\n" + KEEP_T
+    "tt.extern_elementwise": (
+        '%r = tt.extern_elementwise %t {libname = "libdevice", libpath = "", pure = true, symbol = "__nv_j0f"} :'
+        " (tensor<8xf32>) -> tensor<8xf32>\n" + KEEP_T
     ),
     "arith.flush_denormals": "%r = arith.flush_denormals %f : f32\n" + KEEP_F,
     "arith.subui_extended": "%r, %b = arith.subui_extended %n, %n : i32, i1\n" + KEEP_I,

@@ -24,11 +24,13 @@ GOOD = [
     "ttc.scatter %ps, %v : vector<8x!tt.ptr<f32>>, vector<8xf32>",
     "%0 = ttc.shuffle %v, %v [7, 6, 0, 15] : vector<8xf32> -> vector<4xf32>",
     "%0 = ttc.extract %v {lane = 7 : i32} : vector<8xf32>",
+    "%0 = ttc.clock : i64",
     'ttc.assert %c, "no" : i1',
     'ttc.check_bounds %ps[%i], %m in %p {access = "load", argument = 0 : i32} : vector<8x!tt.ptr<f32>>, index, !tt.ptr<f32>',
     'ttc.print "x" {hex = false, isSigned = array<i32: 0>, shapes = array<i32: 1, 8>, types = "f32"} : %p : !tt.ptr<f32>',
 ]
 BAD = [
+    "%0 = ttc.clock : i32",
     "%0 = ttc.splat %x : f32 -> vector<8xf16>",
     "%0 = ttc.load %p : !tt.ptr<f32> -> vector<8xf16>",
     "%0 = ttc.load %p, %m4 : !tt.ptr<f32> -> vector<8xf32>",

@@ -1,5 +1,3 @@
 """tests/e2e/cpu/test_libdevice.py on GPUs, whose library is NVIDIA's."""
 
 from tests.e2e.cpu.test_libdevice import *  # noqa: F403
-
-del test_what_is_missing_says_so  # noqa: F821 - nothing is

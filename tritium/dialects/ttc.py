@@ -39,6 +39,7 @@ __all__ = [
     "Assert",
     "BufferType",
     "CheckBounds",
+    "Clock",
     "Dot",
     "Extract",
     "Gather",
@@ -281,6 +282,14 @@ class Dot(
     n: I32
     k: I32
     types: Str
+
+
+class Clock(Op, name="ttc.clock", traits=READ | WRITE, assembly="attr-dict `:` type($result)"):
+    """result = the time in nanoseconds, from any beginning."""
+
+    verify_op = ttc_checks.clock
+
+    result: Result
 
 
 class Assert(Op, name="ttc.assert", traits=WRITE, assembly="$condition `,` $message attr-dict `:` type($condition)"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ir import IntegerType, Type, Value, VectorType, element_type, i1, index, shape_of
+from ..ir import IntegerType, Type, Value, VectorType, element_type, i1, i64, index, shape_of
 from .constraints import GOOD, listed
 from .tt_types import PointerType
 
@@ -121,6 +121,12 @@ def dot(op: Any) -> Sequence[str]:
     if min(op.m, op.n, op.k) < 1:
         return (f"the sizes {op.m}, {op.n}, {op.k} must be positive",)
     return GOOD
+
+
+def clock(op: Any) -> Sequence[str]:
+    """An i64."""
+    ty = op.results[0].type
+    return GOOD if ty is i64 else (f"the time is i64, not {ty}",)
 
 
 def assert_op(op: Any) -> Sequence[str]:

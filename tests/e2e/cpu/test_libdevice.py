@@ -189,8 +189,3 @@ def test_bits():
     back = np.zeros(N, np.float32)
     apply_bits[(1,)](out, back, fn=libdevice.int_as_float)
     np.testing.assert_array_equal(back, x)
-
-
-def test_what_is_missing_says_so():
-    with pytest.raises(triton.CompilationError, match="libdevice.erfinv is not supported yet"):
-        apply_one[(1,)](np.zeros(N, np.float32), np.zeros(N, np.float32), fn=libdevice.erfinv, how="")

@@ -16,7 +16,7 @@ from ...ir import Block, Operation, Region, TensorType, Value, functions_of, mem
 from ...support import UnsupportedOperation
 from ...transforms.inliner import inline
 from ...transforms.structure_returns import structure_returns
-from . import access, control, dot, effects, scan  # noqa: F401  (they register what they lower)
+from . import access, control, dot, effects, map_elementwise, scan  # noqa: F401  (they register what they lower)
 from .access import Sanitizer, store_at
 from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index

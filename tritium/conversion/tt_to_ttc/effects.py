@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, scf, tt, ttc
-from ...ir import TensorType, Value, VectorType, element_type
+from ...ir import TensorType, Value, VectorType, element_type, i64
 from .access import load_at
 from .buffers import TileBuffer
 from .lanes import Index, Uniform
@@ -34,25 +34,28 @@ def _unsplat(lowering: TileLowering, op: tt.Unsplat) -> None:
     lowering.ev.scalars[op.result] = lowering.element(op.src)
 
 
-@lowers(tt.AtomicRMW, tt.AtomicCAS)
+@lowers(tt.AtomicRMW, tt.AtomicCAS, tt.AtomicLoad, tt.AtomicStore, tt.AtomicPoll)
 def _atomic(lowering: TileLowering, op: Any) -> None:
     """One element after another; an element that the mask excludes is not touched, and its result is 0."""
     ev = lowering.ev
-    result_type = op.result.type
+    result_type = op.results[0].type if op.results else None
     output = None
     if isinstance(result_type, TensorType) and op.result.users:
         output = TileBuffer.allocate(lowering.alloc, result_type)
-    mask_value = op.mask if isinstance(op, tt.AtomicRMW) else None
+    mask_value, timeout = getattr(op, "mask", None), getattr(op, "timeout", None)
+    values = [v for v in op.operands if v is not mask_value and v is not timeout]
+    deadline = None if timeout is None else _deadline(lowering, timeout)
 
     def body(index: Index) -> None:
-        lanes: list[Any] = [ev.at(v, index) for v in op.operands]
+        lanes: list[Any] = [ev.at(v, index) for v in values]
         mask: Any = None if mask_value is None else ev.at(mask_value, index)
         if ev.sanitizer is not None:
             ev.sanitizer.check(ev, op, lanes[0], mask, index, "atomic", ev.w.depth)
-        old = _one_atomic(lowering, op, [lane.value for lane in lanes[: 3 - isinstance(op, tt.AtomicRMW)]], mask)
+        operands = [lane.value for lane in lanes] + ([] if deadline is None else [_left(lowering, deadline)])
+        old = _one_atomic(lowering, op, operands, mask)
         if output is not None:
             output.write(ev.w, index, Uniform(old, ev.w.depth), 1)
-        elif not isinstance(result_type, TensorType):
+        elif result_type is not None and not isinstance(result_type, TensorType):
             ev.scalars[op.result] = old
 
     lowering.elementwise(list(op.operands), body, lanes=False)
@@ -60,19 +63,32 @@ def _atomic(lowering: TileLowering, op: Any) -> None:
         ev.buffers[op.result] = output
 
 
-def _one_atomic(lowering: TileLowering, op: Any, operands: list[Value], mask: Any) -> Value:
+def _deadline(lowering: TileLowering, timeout: Value) -> Value:
+    """When a poll that begins now ends: all its elements share one timeout."""
     w = lowering.ev.w
-    element = element_type(op.result.type)
+    return w.place(arith.AddI(w.place(ttc.Clock(result=i64)), lowering.ev.scalars[timeout]))
+
+
+def _left(lowering: TileLowering, deadline: Value) -> Value:
+    w = lowering.ev.w
+    return w.place(arith.MaxSI(w.place(arith.SubI(deadline, w.place(ttc.Clock(result=i64)))), w.number(0, i64)))
+
+
+def _one_atomic(lowering: TileLowering, op: Any, operands: list[Value], mask: Any) -> Any:
+    """The operation on one element, where the mask holds; its result, if it has any."""
+    w = lowering.ev.w
+    elements = [element_type(r.type) for r in op.results]
     attributes = {k: v for k, v in op.attributes.items() if k != "operandSegmentSizes"}
-    atomic = type(op).create(operands, [element], attributes, loc=op.loc)
+    atomic = type(op).create(operands, elements, attributes, loc=op.loc)
     if mask is None:
         return w.place(atomic)
-    branch = scf.If.build(mask.value, [element])
-    zero = w.number(0, element, w.depth)
+    branch = scf.If.build(mask.value, elements, with_else=bool(elements))
+    zeros = [w.number(0, element, w.depth) for element in elements]
     result = w.place(branch)
     branch.then_block.append(atomic)
-    branch.then_block.append(scf.Yield([atomic.result]))
-    branch.else_block.append(scf.Yield([zero]))  # type: ignore[union-attr]
+    branch.then_block.append(scf.Yield(list(atomic.results)))
+    if branch.else_block is not None:
+        branch.else_block.append(scf.Yield(zeros))
     return result
 
 

@@ -369,6 +369,9 @@ def _breaks_vectors(plan: Plan, user: Operation, value: Value) -> bool:
     return [n for n in before if n > 1] != [n for n in after if n > 1]
 
 
+_ATOMICS = (tt.AtomicRMW, tt.AtomicCAS, tt.AtomicLoad, tt.AtomicStore, tt.AtomicPoll)
+
+
 def _outermost(op: Operation, block: Block | None) -> Operation | None:
     """The operation of `block` that is or contains `op`."""
     at: Operation | None = op
@@ -388,7 +391,7 @@ def _may_wait(plan: Plan, op: tt.Load, use: _Use) -> bool:
         if memory_effects(at) & WRITE:
             if waiting:
                 return False
-            if isinstance(at, (tt.AtomicRMW, tt.AtomicCAS)):
+            if isinstance(at, _ATOMICS):
                 return not isinstance(op.ptr.type, TensorType)
             return not isinstance(at, tt.Store) or _same_or_affine(plan, op.ptr, at.ptr)
         at = at.next

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import math
+from ...dialects import math, tt
 from ...ir import element_type, f16, f64, with_element
+from ...support import UnsupportedOperation
 from ..llvm.operations import FUNCTIONS, INTRINSICS, WITH_FLAG
 from ..llvm.vecmath import MathFunction, vector_math_function
 from .context import FunctionContext, lowers
@@ -26,11 +27,25 @@ def _require(e: FunctionContext, function: MathFunction) -> None:
 
 @lowers(*FUNCTIONS)
 def _library(e: FunctionContext, op: Any) -> None:
+    _call(e, op, FUNCTIONS[type(op)])
+
+
+@lowers(tt.ExternElementwise)
+def _extern(e: FunctionContext, op: tt.ExternElementwise) -> None:
+    """The library of every CPU: our own vector functions."""
+    if op.libname != "tritium":
+        raise UnsupportedOperation(
+            op, f"of {op.symbol!r}, a function of another target's library, is not supported on the CPU"
+        )
+    _call(e, op, op.symbol)
+
+
+def _call(e: FunctionContext, op: Any, name: str) -> None:
     ty = op.result.type
     wide, operands = through_single(e, ty, [e(v) for v in op.operands])
     element = "f64" if bit_width(wide) == 64 else "f32"
     avx512 = e.module.target.has_avx512
-    function = vector_math_function(FUNCTIONS[type(op)], element, lanes_of(wide), avx512)
+    function = vector_math_function(name, element, lanes_of(wide), avx512)
     _require(e, function)
     text = llvm_type(wide)
     value = e.op(f"call {text} @{function.symbol}({', '.join(f'{text} {v}' for v in operands)})")

@@ -272,3 +272,57 @@ def _atomic_cas(e: FunctionContext, op: tt.AtomicCAS) -> None:
     pair = e.op(f"cmpxchg ptr {e(op.ptr)}, {integer} {expected}, {integer} {desired} {order} {failure}")
     old = e.op(f"extractvalue {{ {integer}, i1 }} {pair}, 0")
     e.bind(op.result, old if integer == ty else e.op(f"bitcast {integer} {old} to {ty}"))
+
+
+@lowers(tt.AtomicLoad)
+def _atomic_load(e: FunctionContext, op: tt.AtomicLoad) -> None:
+    e.bind(op.result, _read_at_once(e, op, op.result.type))
+
+
+def _read_at_once(e: FunctionContext, op: tt.AtomicLoad | tt.AtomicPoll, ty: Type) -> str:
+    text = llvm_type(ty)
+    return e.op(f"load atomic {text}, ptr {e(op.ptr)} {_ORDER[op.sem]}, align {byte_width(ty)}")
+
+
+@lowers(tt.AtomicStore)
+def _atomic_store(e: FunctionContext, op: tt.AtomicStore) -> None:
+    ty = op.value.type
+    e.stmt(f"store atomic {e.typed(op.value)}, ptr {e(op.ptr)} {_ORDER[op.sem]}, align {byte_width(ty)}")
+
+
+@lowers(ttc.Clock)
+def _clock(e: FunctionContext, op: ttc.Clock) -> None:
+    e.bind(op.result, _time(e))
+
+
+def _time(e: FunctionContext) -> str:
+    """Nanoseconds, of the C library's clock 0, which every system has."""
+    e.module.declare("declare i32 @clock_gettime(i32, ptr)")
+    at = e.reserve(16)
+    e.stmt(f"call i32 @clock_gettime(i32 0, ptr {at})")
+    seconds = e.op(f"load i64, ptr {at}, align 8")
+    rest = e.op(f"load i64, ptr {e.op(f'getelementptr i8, ptr {at}, i64 8')}, align 8")
+    return e.op(f"add i64 {e.op(f'mul i64 {seconds}, 1000000000')}, {rest}")
+
+
+@lowers(tt.AtomicPoll)
+def _atomic_poll(e: FunctionContext, op: tt.AtomicPoll) -> None:
+    """Read until it is there or time is up; between two reads others may run."""
+    e.module.declare("declare i32 @sched_yield()")
+    ty = op.expected.type
+    head, wait, done = (e.fresh_label(name) for name in ("poll", "wait", "polled"))
+    start = None if op.timeout is None else _time(e)
+    e.stmt(f"br label %{head}")
+    e.label(head)
+    seen = e.op(f"icmp eq {llvm_type(ty)} {_read_at_once(e, op, ty)}, {e(op.expected)}")
+    e.stmt(f"br i1 {seen}, label %{done}, label %{wait}")
+    e.label(wait)
+    e.stmt("call i32 @sched_yield()")
+    if start is None:
+        e.stmt(f"br label %{head}")
+    else:
+        assert op.timeout is not None
+        early = e.op(f"icmp slt i64 {e.op(f'sub i64 {_time(e)}, {start}')}, {e(op.timeout)}")
+        e.stmt(f"br i1 {early}, label %{head}, label %{done}")
+    e.label(done)
+    e.bind(op.result, seen)

@@ -125,12 +125,13 @@ def _asm_once(e: FunctionContext, op: tt.InlineAsm, operands: list[tuple[str, st
 
 @lowers(tt.MapElementwise)
 def _map(e: FunctionContext, op: tt.MapElementwise) -> None:
-    """The region, branches and all, once for each group of `pack` registers."""
+    """The region, branches and all, once for each `pack` registers; a thread with fewer repeats its last one."""
     region, pack = op.regions[0], op.pack
     columns = [e(v) for v in op.srcs]
     results: list[list[str]] = [[] for _ in op.results]
     for first in range(0, len(columns[0]), pack):
-        arguments = [parts[first + i] for parts in columns for i in range(pack)]
+        last = len(columns[0]) - 1
+        arguments = [parts[min(first + i, last)] for parts in columns for i in range(pack)]
         for argument, part in zip(region.entry.args, arguments):
             e.bind(argument, [part])
         e.joins.append((e.fresh_label("joined"), []))
@@ -144,7 +145,7 @@ def _map(e: FunctionContext, op: tt.MapElementwise) -> None:
                 results[k].append(e.op(f"phi {ty} {incoming}"))
     for result, parts in zip(op.results, results):
         assert isinstance(result.type, TensorType)
-        e.bind(result, parts)
+        e.bind(result, parts[: len(columns[0])])
 
 
 @lowers(tt.MapElementwiseReturn)

@@ -132,7 +132,14 @@ def extern_elementwise(
 def library_call(
     name: str, table: dict[Any, Any], args: list[Any], sem: Any, library: str = "", path: str = "", pure: bool = True
 ) -> tensor:
-    """The function of a library that `table` has for the dtypes of `args`, per element of their common shape.
+    """The function of a library that `table` has for the dtypes of `args`, per element of their common shape."""
+    values, symbol, result = choose_overload(name, table, args, sem)
+    values = list(sem.broadcast_tensors(*values))
+    return sem.extern_elementwise(library, path, symbol, values, check_dtype(result), pure)
+
+
+def choose_overload(name: str, table: dict[Any, Any], args: list[Any], sem: Any) -> tuple[list[tensor], str, Any]:
+    """(arguments, symbol, dtype of the result) of what `table` has for the dtypes of `args`.
 
     Types that are not in the table are promoted as operands of an operator are.
     """
@@ -155,9 +162,7 @@ def library_call(
                 "cast the arguments: x.to(dtype)",
             )
         values = promoted
-    symbol, result = found
-    values = list(sem.broadcast_tensors(*values))
-    return sem.extern_elementwise(library, path, symbol, values, check_dtype(result), pure)
+    return values, *found
 
 
 CONSTEXPR_0 = constexpr(0)

@@ -10,15 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, math
-from ..constexpr import unwrap
+from ..constexpr import constexpr, unwrap
 from ..dtypes import bfloat16, dtype, float16, float32, float64, int1, int32, int64, uint32, uint64
 from ..errors import LanguageError
 from ..tensor import tensor
 from . import mathematics as base
-from .builtin import BUILTIN, outside_kernel
+from .builtin import BUILTIN, is_builtin, outside_kernel
 from .device import missing
-from .hints import library_call
+from .hints import choose_overload, library_call
 from .libdevice_symbols import PREDICATES, library_names, overloads
+from .written import WRITTEN, Written
 
 __all__: list[str] = []  # filled below: every name of the library
 
@@ -26,13 +27,14 @@ __all__: list[str] = []  # filled below: every name of the library
 def _export(name: str, fn: Any) -> None:
     """Make `fn` the function `name` on targets without a library that has one."""
 
-    def function(*args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+    def function(*args: Any, _semantic: Any = None, _generator: Any = None, **kwargs: Any) -> Any:
         if _semantic is None:
             raise outside_kernel(name)
         backend = getattr(_semantic.options, "backend_name", "cpu")
         known = None if backend == "cpu" else overloads(backend, name)
         if known is None:
-            return _widened(fn, args, kwargs, _semantic)
+            extra = {"_generator": _generator} if name in WRITTEN else {}
+            return _widened(fn, args, {**kwargs, **extra}, _semantic)
         result = library_call(name, known, [*args, *kwargs.values()], _semantic)
         narrow = int1 if name in PREDICATES else int32 if name == "clz" else result.dtype
         return _semantic.cast(result, narrow)
@@ -372,9 +374,29 @@ for _a, _b in (("float", "int"), ("float", "uint"), ("double", "ll"), ("double",
     _export(f"{_a}_as_{_b}", _reinterpretation(f"{_a}_as_{_b}", _NAMES[_a], _wide))
     _export(f"{_b}_as_{_a}", _reinterpretation(f"{_b}_as_{_a}", _wide, _NAMES[_a]))
 
+
+# -- what is written in the language ------------------------------------------------------------------------------
+
+
+def _written(name: str, how: Written) -> Any:
+    def function(*args: Any, _semantic: Any = None, _generator: Any = None) -> tensor:
+        known = overloads("cuda", name)
+        assert known is not None
+        values, _, result = choose_overload(f"libdevice.{name}", known, list(args), _semantic)
+        if how.wide:
+            values = [_semantic.cast(v, float64) if v.dtype is float32 else v for v in values]
+        given = [*values, *map(constexpr, how.constants)]
+        call = how.fn if is_builtin(how.fn) else None
+        made = call(*given, _semantic=_semantic) if call else _generator.call_callee(how.fn, given)
+        return _semantic.cast(made, result)  # type: ignore[no-any-return]
+
+    function.__name__ = name
+    function.__doc__ = how.fn.__doc__
+    return function
+
+
 for _name in sorted(library_names("cuda")):
     if _name not in globals():
-        _rounds = _name[-3:] in ("_rz", "_rd", "_ru")
-        _export(_name, missing(f"libdevice.{_name}", "only _rn, to nearest, is there" if _rounds else None))
+        _export(_name, _written(_name, WRITTEN[_name]))
 for _name in ("lrint", "lround"):
     _export(_name, missing(f"libdevice.{_name}", f"use l{_name}"))

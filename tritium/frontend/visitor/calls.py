@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -97,20 +98,26 @@ def takes_generator(fn: Any) -> bool:
     fn = getattr(fn, "__func__", fn)
     known = _GENERATOR.get(fn)
     if known is None:
-        inner = fn
-        while hasattr(inner, "__wrapped__"):
-            inner = inner.__wrapped__
-        code = getattr(inner, "__code__", None)
-        names = () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        known = _GENERATOR[fn] = "_generator" in names
+        known = _GENERATOR[fn] = any("_generator" in names for names in _parameters_of(fn))
     return known
+
+
+def _parameters_of(fn: Any) -> Iterator[tuple[str, ...]]:
+    """The names of the parameters of a function, and of those that it wraps."""
+    inner: Any = fn
+    while inner is not None:
+        code = getattr(inner, "__code__", None)
+        if code is not None:
+            yield code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        inner = getattr(inner, "__wrapped__", None)
 
 
 def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     owner = getattr(fn, "__self__", None)
     if isinstance(fn, MethodType) and is_value(owner) and "_semantic" in _inspect.signature(fn).parameters:
         return wrap(fn(*args, **kwargs, _semantic=visitor.semantic))  # a method that emits operations itself
-    handler = STATIC.get(fn) if getattr(fn, "__hash__", None) is not None else None
+    # of the value: `list` can be looked up, and its own `__hash__`, of lists, is None
+    handler = STATIC.get(fn) if type(fn).__hash__ is not None else None
     if handler is not None:
         return handler(visitor, args, kwargs)
     inner = unwrap_callee(fn)

@@ -1,0 +1,267 @@
+"""What the device library has beyond the operations of every target, written in the language: for CPUs, interpreted.
+
+`WRITTEN` says for a name which function computes it, on arguments of the types that the library takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import math as math_dialect
+from ..callee import language_function
+from ..constexpr import constexpr
+from ..dtypes import float32, float64, int32, int64, uint32, uint64
+from . import bessel, directed, special
+from .builtin import builtin
+from .mathematics import abs, unary_float
+from .operators import add as wrapping_add
+from .operators import mul as wrapping_mul
+from .operators import sub as wrapping_sub
+from .reductions import where
+
+__all__ = ["LIBRARY", "WRITTEN", "Written"]
+
+LIBRARY = "tritium"  # the library of vector functions that the CPU's backend has, and the interpreter
+
+_INF = constexpr(float("inf"))
+_ROOT_OF_TWO = constexpr(2.0**0.5)
+cbrt = unary_float("cbrt", math_dialect.Cbrt, "The cube root")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A function of the language, called with arguments and `constants`; `wide`: fp32 is handed to it as fp64."""
+
+    fn: Any
+    constants: tuple[Any, ...] = ()
+    wide: bool = False
+
+
+def _vector(name: str) -> Any:
+    def function(*args: Any, _semantic: Any = None) -> Any:
+        return _semantic.extern_elementwise(LIBRARY, "", name, list(args), args[0].dtype, True)
+
+    function.__name__ = name
+    return builtin(function)
+
+
+erfinv, hypot, lgamma, tgamma = map(_vector, ("erfinv", "hypot", "lgamma", "tgamma"))
+
+
+# -- bits and integers --------------------------------------------------------------------------------------------
+
+
+@language_function
+def _brev(x):
+    """The bits in reverse: neighbours change places, then pairs of them, and so on."""
+    y = x.to(uint32 if x.dtype == int32 else uint64, bitcast=True)
+    for step in _HALVES:
+        mask: constexpr = (0xFFFFFFFFFFFFFFFF // ((1 << step) + 1)) & (0xFFFFFFFF if x.dtype == int32 else -1)
+        y = ((y >> step) & mask) | ((y & mask) << step)
+    if x.dtype == int32:
+        return y
+    else:
+        return (y >> 32) | (y << 32)
+
+
+_HALVES = constexpr((1, 2, 4, 8, 16))
+
+
+@language_function
+def _byte_perm(x, y, s):
+    """The bytes of y and x that the four lowest nibbles of s name."""
+    both = (y.to(int64) << 32) | (x.to(int64) & 0xFFFFFFFF)
+    result = both & 0
+    for i in _FOUR:
+        at = ((s >> (4 * i)) & 7).to(int64) * 8
+        result |= ((both >> at) & 0xFF) << (8 * i)
+    return result.to(int32)
+
+
+_FOUR = constexpr((0, 1, 2, 3))
+
+
+@language_function
+def _mul24(x, y):
+    """The low half of the product of the 24 low bits."""
+    if x.dtype == uint32:
+        return wrapping_mul(x & 0xFFFFFF, y & 0xFFFFFF, sanitize_overflow=False)
+    else:
+        return wrapping_mul((x << 8) >> 8, (y << 8) >> 8, sanitize_overflow=False)
+
+
+@language_function
+def _sad(x, y, z):
+    """|x - y| + z"""
+    gap = where(x > y, wrapping_sub(x, y, sanitize_overflow=False), wrapping_sub(y, x, sanitize_overflow=False))
+    return wrapping_add(gap.to(uint32), z, sanitize_overflow=False)
+
+
+@language_function
+def _hiloint2double(high, low):
+    return ((high.to(int64) << 32) | (low.to(int64) & 0xFFFFFFFF)).to(float64, bitcast=True)
+
+
+@language_function
+def _double2hiint(x):
+    return (x.to(int64, bitcast=True) >> 32).to(int32)
+
+
+@language_function
+def _double2loint(x):
+    return x.to(int64, bitcast=True).to(int32)
+
+
+@language_function
+def _rcp64h(x):
+    """1 / x, of which the upper word counts."""
+    return ((1 / x).to(int64, bitcast=True) & -0x100000000).to(float64, bitcast=True)
+
+
+# -- numbers ------------------------------------------------------------------------------------------------------
+
+
+@language_function
+def _nextafter(x, y):
+    up = directed.neighbour(x, True)
+    down = directed.neighbour(x, False)
+    return where((x != x) | (y != y), x + y, where(x == y, y, where(x < y, up, down)))
+
+
+@language_function
+def _ilogb(x):
+    """The exponent; the least integer for 0 and NaN, the greatest for infinities."""
+    _, n = directed.mantissa(x)
+    return where((x == 0) | (x != x), -0x80000000, where(abs(x) == _INF, 0x7FFFFFFF, n))
+
+
+@language_function
+def _logb(x):
+    _, n = directed.mantissa(x)
+    return where(x == 0, -_INF, where(x - x != 0, abs(x), n.to(float64)))
+
+
+@language_function
+def _ldexp(x, n):
+    """x * 2^n, rounded once: small steps end above what would be rounded."""
+    n = n.to(int64)
+    n = where(n > 2200, 2200, where(n < -2200, -2200, n))
+    for _ in _TWICE:
+        over, under = n > 1023, n < -1022
+        x = x * where(over, 2.0**1023, where(under, 2.0**-969, 1.0))
+        n = where(over, n - 1023, where(under, n + 969, n))
+    n = where(n > 1023, 1023, where(n < -1022, -1022, n))
+    return x * directed.two_to(n)
+
+
+_TWICE = constexpr((0, 1))
+
+
+@language_function
+def _rcp(x, mode: constexpr):
+    return directed.div(where(x == x, 1.0, 1.0).to(x.dtype), x, mode)
+
+
+@language_function
+def _norm3d(a, b, c):
+    return special.norm(a, b, c, c * 0)
+
+
+@language_function
+def _rnorm3d(a, b, c):
+    return 1 / _norm3d(a, b, c)
+
+
+@language_function
+def _rnorm4d(a, b, c, d):
+    return 1 / special.norm(a, b, c, d)
+
+
+@language_function
+def _rhypot(x, y):
+    return 1 / hypot(x, y)
+
+
+@language_function
+def _rcbrt(x):
+    return 1 / cbrt(x)
+
+
+@language_function
+def _remainder(x, y):
+    return special.remainder(x, y, abs(x) % (2 * abs(y)))
+
+
+@language_function
+def _erfcinv(y):
+    middle = (y >= 0.5) & (y <= 1.5)
+    near = erfinv(where(middle, 1 - y, 0.0))
+    tail = special.erfcinv_tail(where(middle, 0.25, where(y > 1, 2 - y, y)))
+    return where(middle, near, where(y > 1, -tail, tail))
+
+
+@language_function
+def _normcdfinv(y):
+    return -_ROOT_OF_TWO * _erfcinv(2 * y)
+
+
+WRITTEN: dict[str, Written] = {
+    **{
+        f"{name}_{mode}": Written(fn, (mode,))
+        for name, fn in {
+            "add": directed.add,
+            "sub": directed.sub,
+            "mul": directed.mul,
+            "div": directed.div,
+            "rcp": _rcp,
+            "sqrt": directed.sqrt,
+            "fma": directed.fma3,
+            "double2float": directed.narrow,
+        }.items()
+        for mode in ("rd", "ru", "rz")
+    },
+    **{
+        f"{source}2{target}_{mode}": Written(directed.convert, (kind, mode))
+        for source in ("int", "uint", "ll", "ull")
+        for target, kind in (("float", float32), ("double", float64))
+        for mode in ("rd", "ru", "rz")
+    },
+    **{
+        f"{letter}{order}": Written(fn, (order,), wide=True)
+        for letter, fn in (("j", bessel.first), ("y", bessel.second), ("cyl_bessel_i", bessel.modified))
+        for order in (0, 1)
+    },
+    "jn": Written(bessel.jn, wide=True),
+    "yn": Written(bessel.yn, wide=True),
+    "sinpi": Written(special.sincospi, (False,), wide=True),
+    "cospi": Written(special.sincospi, (True,), wide=True),
+    "erfcx": Written(special.erfcx, wide=True),
+    "erfcinv": Written(_erfcinv, wide=True),
+    "normcdf": Written(special.normcdf, wide=True),
+    "normcdfinv": Written(_normcdfinv, wide=True),
+    "norm3d": Written(_norm3d, wide=True),
+    "norm4d": Written(special.norm, wide=True),
+    "rnorm3d": Written(_rnorm3d, wide=True),
+    "rnorm4d": Written(_rnorm4d, wide=True),
+    "rhypot": Written(_rhypot, wide=True),
+    "rcbrt": Written(_rcbrt, wide=True),
+    "remainder": Written(_remainder, wide=True),
+    "ldexp": Written(_ldexp, wide=True),
+    "scalbn": Written(_ldexp, wide=True),
+    "ilogb": Written(_ilogb, wide=True),
+    "logb": Written(_logb, wide=True),
+    "nextafter": Written(_nextafter),
+    "erfinv": Written(erfinv),
+    "hypot": Written(hypot),
+    "lgamma": Written(lgamma),
+    "tgamma": Written(tgamma),
+    "brev": Written(_brev),
+    "byte_perm": Written(_byte_perm),
+    "mul24": Written(_mul24),
+    "sad": Written(_sad),
+    "hiloint2double": Written(_hiloint2double),
+    "double2hiint": Written(_double2hiint),
+    "double2loint": Written(_double2loint),
+    "rcp64h": Written(_rcp64h),
+}
