@@ -293,7 +293,7 @@ def operand(w: Writer, name: str, shape: tuple[int, int]) -> Value:
     else:
         source = w.parameter(f"x_{name}")
     rows, columns = f"tl.arange(0, {shape[0]})[:, None]", f"tl.arange(0, {shape[1]})[None, :]"
-    text = f"tl.load({source} + {w.choice((0, 16, 64))} + {rows} * {shape[1]} + {columns})"
+    text = f"tl.load({source} + {w.choice((0, 16, 64)) if prod(shape) < 4096 else 0} + {rows} * {shape[1]} + {columns})"
     if w.chance(0.3):
         text = f"tl.load({source} + {rows} + {columns} * {shape[0]})"
     return w.add(text, Value("", e, shape, most=4.0 if e.kind == "f" else 0.0, grid=2 if e.kind == "f" else None))
