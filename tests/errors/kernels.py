@@ -505,6 +505,21 @@ def scatter(p, n):
 
 
 @kernel("*i32, i32")
+def format_of_block(p, n):
+    print(f"{tl.arange(0, 4):.2f}")  # error: a block has no format '.2f'
+
+
+@kernel("*i32, i32")
+def format_of_number(p, n):
+    print(f"{n:.2q}")  # error: for a value of type int32
+
+
+@kernel("*i32, i32")
+def option_of_print(p, n):
+    print("x", n, file=n)  # error: file
+
+
+@kernel("*i32, i32")
 def attribute_assignment(p, n):
     p.x = n  # error: assignment to an attribute
 

@@ -455,7 +455,8 @@ class Histogram(
 class Print(Op, name="tt.print", traits=WRITE, assembly="$prefix attr-dict (`:` $args^ `:` type($args))?"):
     """Print `prefix` and the values of `args`; `isSigned` holds one number an argument, `hex` asks for hexadecimal.
 
-    Of padded tiles the attribute `tt.shapes` says what is printed: the sizes of all tiles, one after another.
+    With the attribute `tt.format`, `prefix` is a text of Python's `str.format` with `args` as its fields. Of padded
+    tiles the attribute `tt.shapes` says what is printed: the sizes of all tiles, one after another.
     """
 
     verify_op = tt_checks.print_op

@@ -375,6 +375,9 @@ def _in_order(ev: Any, op: Any) -> None:
 
 @meaning("tt.print")
 def _print(ev: Any, op: Any, *values: Any) -> None:
+    if "tt.format" in op.attributes:
+        ev.printed.append(op.prefix.format(*(v if np.ndim(v) else np.asarray(v).item() for v in values)))
+        return
     ev.printed.append(
         " ".join([f"pid {ev.program}", op.prefix.strip(), *(str(np.asarray(v).tolist()) for v in values)])
     )

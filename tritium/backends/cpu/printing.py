@@ -1,6 +1,7 @@
-"""`tl.device_print`: the callback that a kernel hands its tiles to, and how they are written.
+"""`tl.device_print` and `print`: the callback that a kernel hands its tiles to, and how they are written.
 
-One line an element, as on a GPU: `pid (0, 0, 0) idx (3) x: 1.5`. The lines of one call stay together.
+One line an element, as on a GPU: `pid (0, 0, 0) idx (3) x: 1.5`; or a text in whose fields the tiles stand, as Python's
+`print` has it. The lines of one call stay together.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from ...support.lazy import LazyModule
+
+_numpy = LazyModule("numpy")
 
 __all__ = ["format_print", "print_callback"]
 
@@ -59,6 +64,8 @@ def format_print(details: Mapping[str, Any], program: tuple[int, int, int], tile
     `rooms` are the shapes of the tiles, of which the elements within `shapes` are printed.
     """
     prefix = str(details["prefix"])
+    if details.get("format"):
+        return prefix.format(*_values(details, tiles))
     if tiles:
         prefix = prefix.rstrip().removesuffix(":") + ": "
     prefix = prefix if prefix.startswith(" ") or len(prefix.strip(": ")) == 0 else " " + prefix
@@ -77,6 +84,22 @@ def format_print(details: Mapping[str, Any], program: tuple[int, int, int], tile
             value = show(tile[position * size : (position + 1) * size])
             lines.append(f"{head}({', '.join(map(str, index))}){prefix}{label}{value}\n")
     return "".join(lines)
+
+
+def _values(details: Mapping[str, Any], tiles: Sequence[bytes]) -> Iterator[Any]:
+    """The tiles as numbers and as NumPy arrays, as the interpreter prints them."""
+    shapes, rooms = _shapes(details["shapes"]), _shapes(details["rooms"])
+    for tile, ty, size, signed, shape, room in zip(
+        tiles, details["types"], details["sizes"], details["signed"], shapes, rooms
+    ):
+        array = _numpy.frombuffer(tile, _dtype(ty, size, signed)).reshape(room)
+        yield array[tuple(slice(n) for n in shape)] if room else array.item()
+
+
+def _dtype(ty: str, size: int, signed: int) -> str:
+    if ty in _FORMATS:
+        return f"f{size}"
+    return "?" if ty == "i1" else f"{'i' if signed or ty.startswith('!') else 'u'}{size}"
 
 
 def _formatter(ty: str, size: int, signed: int, hexadecimal: bool) -> Callable[[bytes], str]:

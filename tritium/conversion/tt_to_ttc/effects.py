@@ -133,7 +133,10 @@ def _print(lowering: TileLowering, op: tt.Print) -> None:
         types.append(str(element_type(v.type)).replace(" ", ""))
     larger = tuple(rooms) if rooms != shapes else None
     names = " ".join(types)
-    ev.w.place(ttc.Print(op.prefix, op.hex, pointers, tuple(shapes), names, op.isSigned, larger, loc=op.loc))
+    print_op = ttc.Print(op.prefix, op.hex, pointers, tuple(shapes), names, op.isSigned, larger, loc=op.loc)
+    if "tt.format" in op.attributes:
+        print_op.attributes["tt.format"] = op.attributes["tt.format"]
+    ev.w.place(print_op)
 
 
 def _scalar_buffer(lowering: TileLowering, v: Value) -> TileBuffer:

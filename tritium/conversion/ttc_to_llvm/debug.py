@@ -82,6 +82,7 @@ def _print(e: FunctionContext, op: ttc.Print) -> None:
         "print",
         op.loc,
         prefix=op.prefix,
+        format="tt.format" in op.attributes,
         hex=op.hex,
         shapes=list(op.shapes),
         rooms=list(op.rooms or op.shapes),

@@ -70,8 +70,9 @@ def _assert(e: FunctionContext, op: tt.Assert) -> None:
 @lowers(tt.Print)
 def _print(e: FunctionContext, op: tt.Print) -> None:
     pid = [("i32", program_id(e, axis)) for axis in range(3)]
+    prefix = op.prefix.replace("%", "%%")
     if not op.args:
-        _vprintf(e, f"pid (%u, %u, %u){op.prefix}\n", pid)
+        _vprintf(e, f"pid (%u, %u, %u){prefix}\n", pid)
     for i, value in enumerate(op.args):
         number = f"(operand {i}) " if len(op.args) > 1 else ""
         signed = bool(op.isSigned[i]) if i < len(op.isSigned) else False
@@ -83,7 +84,7 @@ def _print(e: FunctionContext, op: tt.Print) -> None:
         for register in _different(value.type):
             indices = places[register] if places else ()
             operands = [*pid, *(("i32", c) for c in indices)]
-            text = f"pid (%u, %u, %u) idx ({_index_format(value.type, len(indices))}){op.prefix}{number}{form}\n"
+            text = f"pid (%u, %u, %u) idx ({_index_format(value.type, len(indices))}){prefix}{number}{form}\n"
             shown = _promoted(e, parts[register], value.type, op.hex, signed)
             _print_once(
                 e, value.type, text, [*operands[: MOST_OPERANDS - 1], shown], _among(e, value.type, indices, shape)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import llvm, tt
-from ...ir import Attribute, DenseElementsAttr, TensorType, Value, i32
+from ...ir import UNIT, Attribute, DenseElementsAttr, TensorType, Value, i32
 from ...support.lazy import LazyModule
 from ..constexpr import unwrap
-from ..dtypes import dtype, int32
+from ..dtypes import dtype, float32, int32
 from ..tensor import tensor
 from .errors import type_error, value_error
 
@@ -30,6 +30,7 @@ __all__ = [
     "hint",
     "inline_asm",
     "num_programs",
+    "print_text",
     "program_id",
 ]
 
@@ -104,6 +105,15 @@ def device_print(sem: Semantic, prefix: str, args: Sequence[tensor], hexadecimal
         prefix = " " + prefix
     signed = [int(a.dtype.is_int_signed()) for a in args]
     sem.builder.insert(tt.Print(prefix, hexadecimal, [a.handle for a in args], signed))
+
+
+def print_text(sem: Semantic, template: str, args: Sequence[tensor]) -> None:
+    """Print a text of Python's `str.format`, whose fields are `args`: numbers, and NumPy arrays for blocks."""
+    signed = [int(a.dtype.is_int_signed()) for a in args]
+    shown = [sem.cast(a, float32) if a.dtype.is_floating() and a.dtype.primitive_bitwidth < 32 else a for a in args]
+    op = tt.Print(template, False, [a.handle for a in shown], signed)
+    op.attributes["tt.format"] = UNIT
+    sem.builder.insert(op)
 
 
 def device_assert(sem: Semantic, condition: Any, message: str, mask: Any = None) -> None:

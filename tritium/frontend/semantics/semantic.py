@@ -148,6 +148,7 @@ class Semantic:
     hand_over_promises = extras.hand_over_promises
     assume = extras.assume
     device_print = extras.device_print
+    print_text = extras.print_text
     device_assert = extras.device_assert
     inline_asm = extras.inline_asm
     extern_elementwise = extras.extern_elementwise

@@ -14,6 +14,7 @@ from ..language import core
 from .builtins import STATIC, call_static, items_of
 from .core import handles
 from .operators import truth
+from .printing import is_print, print_call
 from .values import (
     constexpr,
     dtype,
@@ -57,6 +58,8 @@ def _call(visitor: Visitor, node: ast.Call) -> Any:
     fn = visitor.visit(node.func)
     if node is visitor.unused:
         _check_unused(node, fn)
+    if is_print(fn):
+        return print_call(visitor, node)
     args, kwargs = call_arguments(visitor, node)
     visitor.node = node
     return apply(visitor, fn, args, kwargs)
