@@ -98,6 +98,7 @@ class Operation:
             m.shared_memory_changes(piece, view, at, 8, self.i, atomic=self.kind != "init")
             if m.races is not None:
                 self.leave(piece)
+                self.check_new(at, piece.lanes)
             for k, thread in zip(at.tolist(), piece.lanes.tolist()):
                 before[thread] = view[k]
                 self.put(view, k, int(values[thread]), thread)
@@ -152,6 +153,12 @@ class Operation:
             raise self.error(f"{amount} arrive where {old.pending} of {old.expected} are pending", thread)
         expected = old.expected - (amount if self.kind == "arrive_drop" else 0)
         return old._replace(expected=expected, pending=old.pending - amount).settled()
+
+    def check_new(self, at: Array, lanes: Array) -> None:
+        """BarrierError where one is initialized that is an object already (undefined: PTX ISA, `mbarrier.init`)."""
+        for k, thread in zip(at.tolist(), lanes.tolist()) if self.kind == "init" else ():
+            if k in self.machine.objects:
+                raise self.error("it is initialized again, and was not invalidated before", thread)
 
     def check(self, at: Array, lanes: Array) -> None:
         """BarrierError if one of the objects is none."""

@@ -1,0 +1,40 @@
+"""`torch.compile` around a kernel of the user's gives what it gives without (pytorch#136550)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tritium
+import tritium.language as tl
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+
+@tritium.jit
+def gated(x, y, o, n, row, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    mask = at < n
+    place = at // row * row + at % row
+    tl.store(o + place, tl.load(x + place, mask=mask) * tl.sigmoid(tl.load(y + place, mask=mask)), mask=mask)
+    tl.store(y + place, 0.0, mask=mask)  # which the graph must see
+
+
+def model(x: Any, y: Any) -> Any:
+    o = torch.empty_like(x)
+    y = y * 2
+    gated[(tritium.cdiv(x.numel(), 64),)](x, y, o, x.numel(), x.shape[1], B=64)
+    return o + y, y
+
+
+def test_a_kernel_in_a_compiled_function() -> None:
+    tritium.install()
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    x, y = torch.randn(7, 33), torch.randn(7, 33)
+    wanted = x * torch.sigmoid(y * 2)
+    got, after = torch.compile(model, backend="aot_eager")(x, y)
+    torch.testing.assert_close(got, wanted)
+    assert (after == 0).all()
