@@ -1,6 +1,6 @@
 """Kernels of public repositories, unchanged, on this compiler: `python -m tritium run` on a driver for each project.
 
-    python -m tests.conformance.third_party liger=CHECKOUT attorch=CHECKOUT ... [--folder F] [--device cuda] [--json FILE]
+    python -m tests.conformance.third_party liger=CHECKOUT attorch=CHECKOUT ... [--folder F] [--device cuda] [--jobs N]
 
 NAME=CHECKOUT gives the folder of a project's sources; `--folder F` finds all that lie in F under the names in PROJECTS.
 None of their code is here: drivers (`tests/conformance/wild`) import it from there, call what users call, and compare
@@ -15,7 +15,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,10 +77,17 @@ def _start(project: str, checkout: Path, device: str, cases: list[str]) -> subpr
     )
 
 
-def run_project(project: str, checkout: Path, device: str = "cpu", cases: list[str] | None = None) -> list[Row]:
-    """The rows of one driver; one named "import" where it cannot begin, one for a case in which it died."""
+def run_project(
+    project: str, checkout: Path, device: str = "cpu", cases: list[str] | None = None, limit: float = 1800
+) -> list[Row]:
+    """The rows of one driver; one named "import" where it cannot begin, one for a case in which it died.
+
+    It is ended after `limit` seconds, which the row of the case that was running says.
+    """
     rows: list[Row] = []
     process = _start(project, checkout, device, cases or [])
+    timer = threading.Timer(limit, process.kill)
+    timer.start()
     running, began, tail = "import", time.perf_counter(), ""
     assert process.stdout is not None
     for line in process.stdout:
@@ -90,6 +99,7 @@ def run_project(project: str, checkout: Path, device: str = "cpu", cases: list[s
             running = ""
         else:
             tail = line.strip() or tail
+    timer.cancel()
     if process.wait() and running:
         seconds = round(time.perf_counter() - began, 2)
         rows.append(Row(project, running, False, f"exit status {process.returncode}: {tail}", seconds))
@@ -114,6 +124,8 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, help="a folder with checkouts, under the names that clones get")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--only", default="", help="projects, comma between them")
+    parser.add_argument("--jobs", type=int, default=1, help="projects that run at the same time")
+    parser.add_argument("--limit", type=float, default=1800, help="seconds for a project")
     parser.add_argument("--json", type=Path, help="write the rows there, too")
     return parser.parse_args(given)
 
@@ -124,11 +136,10 @@ def main(given: list[str] | None = None) -> int:
     chosen = found_in(arguments.folder) if arguments.folder else {}
     chosen.update({name: Path(path) for name, path in (item.split("=", 1) for item in arguments.projects)})
     wanted = set(arguments.only.split(",")) if arguments.only else set(chosen)
-    rows = []
-    for name, checkout in chosen.items():
-        if name in wanted:
-            print(f"{name} ({checkout})", file=sys.stderr, flush=True)
-            rows += run_project(name, checkout.resolve(), arguments.device)
+    work = [(name, checkout.resolve()) for name, checkout in chosen.items() if name in wanted]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        parts = pool.map(lambda item: run_project(*item, arguments.device, limit=arguments.limit), work)
+        rows = [row for part in parts for row in part]
     print(table(rows))
     if arguments.json:
         arguments.json.write_text(json.dumps([vars(row) for row in rows], indent=1))
