@@ -4,8 +4,9 @@
     tritium.install()
     import triton, triton.language as tl     # ours
 
-Every `triton.x` is the module `tritium.x` (a few have other names, see `_PLACES`). `triton` is a module of its own that
-looks like `tritium`, but for its `__version__`: that of the Triton whose language we speak.
+Every `triton.x` is the module `tritium.x` (a few have other names, or get names of Triton's besides, see
+`dropin_names`). `triton` is a module of its own that looks like `tritium`, but for its `__version__`: that of the
+Triton whose language we speak.
 """
 
 from __future__ import annotations
@@ -21,23 +22,14 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from .compiler import backends
+from .dropin_names import ADDED, LEFT_OUT, PLACES
+from .frontend.errors import chained
 from .runtime.driver import CPUDriver
 from .support import TritiumError
 
 __all__ = ["TRITON_VERSION", "install", "uninstall"]
 
 TRITON_VERSION = "3.9.0"
-
-# where modules of Triton's are that have another name here
-_PLACES = {
-    "triton.compiler.compiler": "tritium.compiler",
-    "triton.compiler.errors": "tritium.frontend.errors",
-    "triton.compiler.code_generator": "tritium.frontend.visitor",
-    "triton.runtime._allocation": "tritium.runtime.allocation",
-    "triton.runtime._async_compile": "tritium.runtime.async_compile",
-    "triton.language.semantic": "tritium.frontend.semantics",
-    "triton.errors": "tritium.support.errors",
-}
 
 
 class _Triton(ModuleType):
@@ -105,13 +97,21 @@ class _Finder(importlib.abc.MetaPathFinder):
             return ModuleSpec(name, _Loader(module), is_package=True)
         if not name.startswith("triton."):
             return None
-        real = _PLACES.get(name, "tritium" + name.removeprefix("triton"))
+        whole = ".".join(name.split(".")[:2])
+        if name in LEFT_OUT or whole in LEFT_OUT:
+            why = LEFT_OUT.get(name) or LEFT_OUT[whole]
+            raise ModuleNotFoundError(f"{name} is not part of tritium, which answers for triton here: {why}", name=name)
+        real = PLACES.get(name, "tritium" + name.removeprefix("triton"))
         try:
             module = importlib.import_module(real)
         except ModuleNotFoundError as error:
             if error.name is None or not real.startswith(error.name):
                 raise
             return None
+        for added, place in ADDED.get(name, {}).items():
+            if not hasattr(module, added):
+                where, _, theirs = place.partition(":")
+                setattr(module, added, getattr(importlib.import_module(where), theirs))
         if name == "triton.backends" and not hasattr(module, "backends"):
             module.backends = _Backends()  # type: ignore[attr-defined]
         return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
@@ -134,6 +134,7 @@ def install() -> None:
             f"triton was imported already, from {getattr(there, '__file__', 'elsewhere')}\n"
             "hint: call tritium.install() before anything imports triton"
         )
+    chained.on = True
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
     if _FOR_CHILDREN not in sys.path:
@@ -142,6 +143,7 @@ def install() -> None:
 
 def uninstall() -> None:
     """Undo `install`: the next `import triton` looks for Triton itself."""
+    chained.on = False
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
     if _FOR_CHILDREN in sys.path:

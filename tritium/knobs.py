@@ -197,26 +197,26 @@ class env_nvidia_tool(Text):
         return NvidiaTool.from_path(path) if isinstance(path, str) else path
 
 
-class _Nvidia:
+class _Nvidia(NvidiaSettings):
     """The settings `nvidia`, with the programs as what they are found to be (None where there is none)."""
 
-    def __getattr__(self, name: str) -> Any:
+    @classmethod
+    def settings(cls) -> dict[str, Setting[Any]]:
+        """Those of `NvidiaSettings`."""
+        return NvidiaSettings.settings()
+
+    def __getattribute__(self, name: str) -> Any:
         if name not in _PROGRAMS:
-            return getattr(_settings.nvidia, name)
+            return super().__getattribute__(name)
         tool = _toolchain.find_tool(name)
         return None if tool is None else NvidiaTool.from_path(tool.path)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(_settings.nvidia, name, value.path if isinstance(value, NvidiaTool) else value)
-
-    def __delattr__(self, name: str) -> None:
-        delattr(_settings.nvidia, name)
-
-    def __dir__(self) -> list[str]:
-        return dir(_settings.nvidia)
+        super().__setattr__(name, value.path if isinstance(value, NvidiaTool) else value)
 
 
 nvidia = _Nvidia()
+nvidia.__dict__ = _settings.nvidia.__dict__  # what is assigned here is what the backend reads
 
 
 # ---- the environment ------------------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def test_assertions(tmp_path: Path) -> None:
     kernel = tritium.compile(written(tmp_path, CHECK), options={"debug": True})
     kernel[(3,)](3)
     for _ in range(2):
-        with pytest.raises(DeviceAssertError, match="device assertion failed: too many programs") as found:
+        with pytest.raises(DeviceAssertError, match="device-side assertion failed: too many programs") as found:
             kernel[(4,)](3)
         assert found.value.program == (3, 0, 0)
     kernel[(3,)](3)

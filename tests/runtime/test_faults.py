@@ -62,7 +62,7 @@ def test_device_assert(compiled) -> None:
         error = caught.value
         assert (error.kernel, error.program, error.column) == ("checks", (2, 0, 0), 9)
         text = str(error)
-        assert "error: device assertion failed: positive" in text
+        assert "error: device-side assertion failed: positive" in text
         assert "in kernel checks, program (2, 0, 0)" in text
         assert f"{error.line} |         assert out > 0" in text
 

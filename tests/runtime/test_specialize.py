@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tritium
+from tritium.frontend.errors import CompilationError
 from tritium.runtime import ArgumentError, TensorDescriptor
 from tritium.runtime.specialize import ParameterRule, constant_key, parameter_rules, specialize
 
@@ -166,7 +167,7 @@ def test_a_constant_is_always_specialized() -> None:
     def kernel(x, N: tritium.language.constexpr):
         pass
 
-    with pytest.raises(ArgumentError, match="N marked as constexpr and listed in do_not_specialize"):
+    with pytest.raises(CompilationError, match="N marked as constexpr and listed in do_not_specialize"):
         kernel[(1,)](ALIGNED, 5)
 
 

@@ -6,6 +6,7 @@ The visitor meets all of them through `SourceFunction`; the runtime's JIT functi
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType, ModuleType
@@ -147,6 +148,42 @@ class Callee(Protocol):
     def lookup(self, name: str) -> Any: ...
 
 
+class _Identities:
+    """Computes the identities of functions, one thread at a time.
+
+    A function that is met while its own is being computed (a recursive call) stands for its name there. What was made
+    with such a name in it says nothing of that function's text, so only the identity of the first function of a cycle
+    is kept; those of the others are computed again when they are asked for by themselves.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.under_way: list[SourceFunction] = []
+        self.lowest = 0  # the first in `under_way` that stands for its name since the last one was begun
+
+    def of(self, function: SourceFunction) -> str:
+        """The identity of a function that has none yet."""
+        with self.lock:
+            for at, other in enumerate(self.under_way):
+                if other is function:
+                    self.lowest = min(self.lowest, at)
+                    return f"recursive {function.fn_name}"
+            depth, before = len(self.under_way), self.lowest
+            self.under_way.append(function)
+            self.lowest = depth
+            try:
+                key = function._compute_key()
+                if self.lowest >= depth:
+                    function.__dict__["_key"] = key
+                return key
+            finally:
+                self.under_way.pop()
+                self.lowest = before if self.lowest >= depth else min(before, self.lowest)
+
+
+_identities = _Identities()
+
+
 class SourceFunction:
     """A Python function as a piece of the language: its source, parameters, globals and identity.
 
@@ -161,7 +198,6 @@ class SourceFunction:
         self.fn = fn
         self.noinline = noinline
         self.source = SourceText(fn)
-        self._hashing = False
 
     @property
     def fn_name(self) -> str:
@@ -269,15 +305,8 @@ class SourceFunction:
 
         Computed once; a JIT function whose globals changed since is told by `used_global_vals`.
         """
-        if "_key" not in self.__dict__:
-            if self._hashing:  # a recursive call: the visitor will report it
-                return f"recursive {self.fn_name}"
-            self._hashing = True
-            try:
-                self.__dict__["_key"] = self._compute_key()
-            finally:
-                self._hashing = False
-        return self.__dict__["_key"]
+        found = self.__dict__.get("_key")
+        return _identities.of(self) if found is None else found
 
     def callees(self) -> list[SourceFunction]:
         """The function and all functions of the user's that it may call, each once, in an order that never changes."""
@@ -419,6 +448,11 @@ class ConstexprFunction:
     def cache_key(self) -> str:
         """The `meaning_key`: nothing of the function is in compiled code, so its place does not matter."""
         return self.meaning_key
+
+    @cached_property
+    def src(self) -> str:
+        """The source from `def` on, dedented, as kernels have it; SourceError where it cannot be found."""
+        return SourceText(self.fn).text
 
     def __repr__(self) -> str:
         return f"constexpr_function({self.fn.__qualname__})"

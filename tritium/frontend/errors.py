@@ -17,6 +17,8 @@ __all__ = [
     "LanguageError",
     "SourceError",
     "UnsupportedLanguageConstruct",
+    "cause_of_call",
+    "chained",
 ]
 
 
@@ -30,6 +32,34 @@ class LanguageError(TritiumError):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+class _Chained:
+    """Whether errors have causes, see `cause_of_call`."""
+
+    on = False
+
+
+chained = _Chained()
+
+_NAMED = {
+    kind.__name__: kind
+    for kind in (AttributeError, IndexError, NotImplementedError, OverflowError, RuntimeError, TypeError, ValueError)
+}
+
+
+def cause_of_call(node: ast.AST, error: Exception) -> Exception | None:
+    """The `__cause__` of a CompilationError at a call of the language: the Python exception that its message names.
+
+    Scripts for Triton look at it, `except CompilationError as e: if isinstance(e.__cause__, ValueError)`, so there is
+    one while `tritium.install()` is in force (`chained`). Nobody else needs it: all is in the error itself, and Python
+    prints causes too.
+    """
+    if not (chained.on and isinstance(node, ast.Call) and isinstance(error, LanguageError)):
+        return None
+    name, colon, text = error.message.partition(": ")
+    kind = _NAMED.get(name) if colon else None
+    return LanguageError(error.message) if kind is None else kind(text)
 
 
 class SourceError(TritiumError, OSError):

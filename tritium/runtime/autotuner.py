@@ -124,7 +124,10 @@ class _Pruner:
         if self.early is not None:
             configs = list(self.early(configs, named, **kwargs))
             if not configs:
-                raise AutotunerError("no configuration is left after early_config_prune")
+                raise AutotunerError(
+                    "Autotuner error: No valid autotuner configs after pruning. `early_config_prune` should return at "
+                    "least one config."
+                )
         if self.model is not None:
             top = int(len(configs) * self.top) if isinstance(self.top, float) and self.top <= 1.0 else self.top
             if not isinstance(top, int):

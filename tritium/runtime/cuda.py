@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from ..backends.driver import DriverBase
 from ..backends.nvidia import device as devices
 from ..backends.nvidia.device import Device
 from ..backends.nvidia.driver import LoadedFunction, load_function
 from ..backends.nvidia.launch import Native
-from ..backends.nvidia.libcuda import Value, library
+from ..backends.nvidia.libcuda import Value, cuda_type, library
 from ..support.lazy import LazyModule
 from .native import native_launch
 from .scratch import DeviceBlock
@@ -22,14 +23,6 @@ _testing = LazyModule("..testing", __package__)
 _CACHE_BYTES = 256 << 20  # more than the level-2 cache of any GPU
 _PRINTF_FIFO = 1  # `CU_LIMIT_PRINTF_FIFO_SIZE`
 _BLOCKING_SYNC_OFF = 0
-
-_C_TYPES = {
-    **{f"i{n}": f"int{n}_t" for n in (8, 16, 32, 64)},
-    **{f"u{n}": f"uint{n}_t" for n in (8, 16, 32, 64)},
-    **dict.fromkeys(("fp16", "bf16", "fp32", "f32", "fp64"), "double"),
-    "i1": "int8_t",
-    "u1": "uint8_t",
-}
 
 
 class _Utilities:
@@ -132,7 +125,7 @@ class CUDAInterface:
         return devices.is_available()
 
 
-class CUDADriver:
+class CUDADriver(DriverBase):
     """The NVIDIA GPUs of this machine as Triton's programs see them. NoDriverError in methods if there is none."""
 
     def __init__(self) -> None:
@@ -191,9 +184,7 @@ class CUDADriver:
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         """The C type of a signature's type."""
-        if ty[0] == "*":
-            return "CUdeviceptr"
-        return "CUtensorMap" if ty.startswith(("tensordesc", "nvTmaDesc")) else _C_TYPES[ty]
+        return cuda_type(ty)
 
     def load(self, cubin: Any, device: int) -> LoadedFunction:
         """A loaded cubin's function on the GPU of this number, with the native launcher."""

@@ -13,12 +13,13 @@ import os
 import re
 from typing import Any, NamedTuple
 
+from ..backends.driver import DriverBase
 from ..compiler import compile_for, default_target
 from ..support import OptionError, settings
 from ..support.lazy import LazyModule
 from .arrays import HOST
 
-__all__ = ["CPUDriver", "DeviceInterface", "DriverConfig", "Place", "driver"]
+__all__ = ["CPUDriver", "DeviceInterface", "DriverConfig", "Place", "driver", "get_device_key"]
 
 _torch = LazyModule("torch")
 _testing = LazyModule("..testing", __package__)
@@ -71,7 +72,7 @@ class DeviceInterface:
         return True
 
 
-class CPUDriver:
+class CPUDriver(DriverBase):
     """The processor we run on as a device of Triton's."""
 
     def __init__(self) -> None:
@@ -218,6 +219,13 @@ class DriverConfig:
 
 
 driver = DriverConfig()
+
+
+def get_device_key() -> Any:
+    """The device of a launch without arrays, as a kernel's `device_caches` has it."""
+    return driver.serving(None).device
+
+
 compile_for(lambda: driver.active.get_current_target())
 
 

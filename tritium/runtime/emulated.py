@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backends.compiler import GPUTarget
+from ..backends.driver import DriverBase
 from ..backends.nvidia.launch import MAX_X, MAX_YZ
+from ..backends.nvidia.libcuda import cuda_type
 from ..backends.nvidia.target import CUDATarget
 from ..compiler import CompiledKernel
 from ..emulator import DeviceAssertion, Memory, Report, encode_tiled
@@ -76,7 +78,7 @@ class _Utilities:
         return divmod(self._target.capability, 10)
 
 
-class EmulatedCUDADriver:
+class EmulatedCUDADriver(DriverBase):
     """An NVIDIA GPU of compute capability `capability` / 10, emulated on the CPU.
 
     `check_races` looks for races in shared memory. `last_report` says what the last launch did: instructions, barriers,
@@ -98,6 +100,10 @@ class EmulatedCUDADriver:
     def get_current_target(self) -> GPUTarget:
         """`GPUTarget("cuda", 90, 32)`"""
         return GPUTarget("cuda", self.target.capability, 32)
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """The C type of a signature's type."""
+        return cuda_type(ty)
 
     def get_current_device(self) -> str:
         """A name that no GPU has: "emulated:90"."""

@@ -26,7 +26,7 @@ def report(data: bytes, kernel: CompiledKernel, labels: Sequence[str]) -> None:
     sites: list[Mapping[str, Any]] = kernel.values.get("sites", [])
     site = sites[record.site] if 0 <= record.site < len(sites) else {}
     if record.kind == ErrorKind.ASSERT:
-        message = f"device assertion failed: {site.get('details', {}).get('message') or 'no message'}"
+        message = f"device-side assertion failed: {site.get('details', {}).get('message') or 'no message'}"
         raise DeviceAssertError(*_told(message, kernel, site, record))
     raise _sanitizer_error(record, kernel, site, labels)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import FunctionType
@@ -14,12 +13,13 @@ from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import ConstexprFunction, SourceFunction
 from ..frontend.outside import OutsideValue
 from ..support import TritiumError, settings
-from ..support.lazy import LazyModule
+from ..support.lazy import LazyModule, lazy_attributes
 from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonicalisation_dict
 from .async_compile import FutureKernel, active_mode
 from .binder import MISSING, make_binder
 from .blame import at_parameter
 from .carried import Carried
+from .device_caches import DeviceCaches, Kernels, Specialization
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
@@ -46,6 +46,22 @@ T = TypeVar("T")
 
 _plan = LazyModule(".quick.plan", __package__)
 
+# what Triton has in its module of this name besides
+__getattr__ = lazy_attributes(
+    __name__,
+    {
+        "BoundConstexprFunction": "..frontend.callee:ConstexprFunction",  # a bound one has an instance
+        "ConstexprFunction": "..frontend.callee",
+        "JITCallable": "..frontend.callee:SourceFunction",
+        "KernelParam": "..frontend.callee:Parameter",
+        "constexpr_function": "..frontend.callee",
+        "get_device_key": ".driver",
+        "mangle_type": ".specialize",
+    },
+    globals(),
+    __package__,
+)
+
 
 class KernelInterface(Generic[T]):
     """What can be launched: `kernel[grid](*args, **kwargs)`."""
@@ -68,63 +84,6 @@ class KernelInterface(Generic[T]):
         )
 
 
-class _DeviceCaches(defaultdict[Any, Any]):
-    """Compiled kernels by device; emptying it makes every kind of launch compile again."""
-
-    def clear(self) -> None:
-        """Forget all kernels."""
-        settings.generation.value += 1
-        super().clear()
-
-    def pop(self, *args: Any) -> Any:
-        """Forget the kernels of a device."""
-        settings.generation.value += 1
-        return super().pop(*args)
-
-    def __delitem__(self, device: Any) -> None:
-        settings.generation.value += 1
-        super().__delitem__(device)
-
-
-class _Specialization:
-    """One compiled kernel of a function, and its plans of quick launches, by call and the classes of the arguments."""
-
-    __slots__ = ("generation", "kernel", "once", "plans")
-
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel  # compiled, or a FutureKernel
-        self.plans: dict[Any, Any] = {}
-        self.once: set[Any] = set()  # kinds that were launched
-        self.generation = -1
-
-    def __getattr__(self, name: str) -> Any:
-        """What the kernel has: those who look into `device_caches` find kernels."""
-        if name == "kernel":
-            raise AttributeError(name)
-        return getattr(self.kernel, name)
-
-
-class _Kernels(dict[Any, _Specialization]):
-    """The kernels of a device by specialization; the text of one, which hooks are told, finds it as well."""
-
-    def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or (isinstance(key, str) and self._of_text(key) is not None)
-
-    def __missing__(self, key: Any) -> _Specialization:
-        found = self._of_text(key) if isinstance(key, str) else None
-        if found is None:
-            raise KeyError(key)
-        return found
-
-    def _of_text(self, text: str) -> _Specialization | None:
-        return next((kernel for key, kernel in self.items() if str(key) == text), None)
-
-    def clear(self) -> None:
-        """Forget these kernels, and the launches of them that were remembered."""
-        settings.generation.value += 1
-        super().clear()
-
-
 class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     """A kernel. `kernel[grid](*args, **options)` runs it; keywords that are no parameters are options of the compile.
 
@@ -132,6 +91,8 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     (device -> kernels by specialization), `hash` (same as `cache_key`). A global that the kernel reads may not change
     after the first launch (LaunchError), as its value is compiled in.
     """
+
+    always_interpreted = False
 
     def __init__(
         self,
@@ -152,7 +113,7 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
         self.launch_metadata = launch_metadata
         self.repr = repr or (lambda _: fn.__name__)
         self.pre_run_hooks: list[Callable[..., Any]] = []
-        self.device_caches: dict[Any, tuple[_Kernels, Any]] = _DeviceCaches(self._device_cache)
+        self.device_caches: dict[Any, tuple[Kernels, Any]] = DeviceCaches(self._device_cache)
         self._lock = threading.RLock()
         self._binder: Any = None
         self._at: Any = None  # makes what `kernel[grid]` is
@@ -237,7 +198,7 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
         if MISSING in map(id, args):
             self._complain_missing(args, options)
         pairs = self._specialize(args)
-        if settings.runtime.interpret:
+        if settings.runtime.interpret or self.always_interpreted:
             return None if warmup else self._interpret(grid, args, pairs, options)
         served = self._served(args, pairs)
         found = self._find(served, args, pairs, options, warmup)
@@ -307,10 +268,10 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
 
     def _find(
         self, served: Place, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any], warmup: bool
-    ) -> _Specialization | None:
+    ) -> Specialization | None:
         """The kernel for these arguments, compiled now if there is none yet; None if a hook forbids that."""
         if served.device not in self.device_caches:
-            self.device_caches[served.device] = _Kernels(), served.target
+            self.device_caches[served.device] = Kernels(), served.target
         kernels = self.device_caches[served.device][0]
         hook = settings.runtime.add_stages_inspection_hook
         key = (
@@ -331,7 +292,7 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
                     kernel = self._compile(served, args, pairs, options, str(key), warmup)
                     if kernel is None:
                         return None
-                    found = kernels[key] = _Specialization(kernel)
+                    found = kernels[key] = Specialization(kernel)
         if not warmup and isinstance(found.kernel, FutureKernel):
             try:
                 found.kernel = found.kernel.result()
@@ -363,7 +324,7 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     def _remember(
         self,
         device: Any,
-        found: _Specialization,
+        found: Specialization,
         args: tuple[Any, ...],
         keys: list[Any],
         given: dict[str, Any],
@@ -399,8 +360,8 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
-    def _device_cache(self) -> tuple[_Kernels, Any]:
-        return _Kernels(), driver.active.get_current_target()
+    def _device_cache(self) -> tuple[Kernels, Any]:
+        return Kernels(), driver.active.get_current_target()
 
     def _compile(
         self,

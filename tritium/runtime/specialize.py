@@ -25,7 +25,16 @@ from .arrays import describe
 from .errors import ArgumentError, IntegerOverflowError
 from .tensor_descriptor import TensorDescriptor
 
-__all__ = ["ALIGNED", "ParameterRule", "constant_key", "integer_range", "parameter_rules", "specialize", "type_of"]
+__all__ = [
+    "ALIGNED",
+    "ParameterRule",
+    "constant_key",
+    "integer_range",
+    "mangle_type",
+    "parameter_rules",
+    "specialize",
+    "type_of",
+]
 
 ALIGNED = "D"
 _ALIGNMENT = 16
@@ -81,8 +90,6 @@ def parameter_rules(
     rules = []
     for number, p in enumerate(params):
         special = number not in do_not_specialize and p.name not in do_not_specialize
-        if p.is_constexpr and not special:
-            raise ArgumentError(f"{p.name} marked as constexpr and listed in do_not_specialize")
         alignment = special and number not in not_on_alignment and p.name not in not_on_alignment
         rules.append(ParameterRule(p.name, p.is_constexpr, p.is_const, special, alignment, _annotated(p.annotation)))
     return rules
@@ -252,3 +259,8 @@ def _full_name(cls: type) -> str:
 def type_of(value: Any) -> str:
     """The signature's type of a value that is not specialized: "i32", "*fp32", ..."""
     return specialize(value, ParameterRule("value", False, False, False, False, ""))[0]
+
+
+def mangle_type(arg: Any, specialize_value: bool = False) -> Any:
+    """`type_of(arg)`; with `specialize_value`, "constexpr" for what a launch compiles in: 1 and None."""
+    return specialize(arg, ParameterRule("value", False, False, specialize_value, specialize_value, ""))[0]

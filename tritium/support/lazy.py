@@ -63,18 +63,21 @@ def _absolute(name: str, package: str) -> str:
     return f"{package.rsplit('.', level - 1)[0]}.{name[level:]}" if level else name
 
 
-def lazy_attributes(package: str, where: dict[str, str], namespace: dict[str, Any]) -> Callable[[str], Any]:
-    """A module's `__getattr__` (PEP 562): attribute -> `where[attribute]`, a module ("." in front: below `package`).
+def lazy_attributes(
+    module: str, where: dict[str, str], namespace: dict[str, Any], package: str = ""
+) -> Callable[[str], Any]:
+    """A module's `__getattr__` (PEP 562): attribute -> `where[attribute]`, a module.
 
-    "module:name" takes another name from there, and "module:" the module itself. What was found is kept in `namespace`.
+    "." in front of that: below `package`, which is `module` itself unless it is said. "module:name" takes another name
+    from there, and "module:" the module itself. What was found is kept in `namespace`.
     """
 
     def get(name: str) -> Any:
         place = where.get(name)
         if place is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
         module_name, colon, other = place.partition(":")
-        value = load(module_name, package)
+        value = load(module_name, package or module)
         if not colon or other:
             value = getattr(value, other or name)
         namespace[name] = value

@@ -114,11 +114,17 @@ class MXScaleTensor(_Codes):
     def to(self, dtype: Any) -> Any:
         """The scales as torch's float32, the only type there is."""
         self._only_float32(dtype)
-        scales = torch.ldexp(torch.ones_like(self.data, dtype=dtype), self.data.int() - _BIAS)
-        return scales.masked_fill(self.data == _NAN, float("nan"))
+        return fp8e8m0_to_float32(self.data)
 
     def _from_float(self, values: Any) -> Any:
         fine = values.isfinite() & (values > 0)
         _, exponent = torch.frexp(values.masked_fill(~fine, 1.0).float())  # value = m * 2**exponent, 0.5 <= m < 1
         codes = (exponent - 1 + _BIAS).clamp(0, 254)
         return codes.masked_fill(~fine, _NAN).to(torch.uint8)
+
+
+def fp8e8m0_to_float32(scale: Any) -> Any:
+    """Codes of E8M0, one a byte, as torch's float32."""
+    codes = scale.view(torch.uint8)
+    scales = torch.ldexp(torch.ones_like(codes, dtype=torch.float32), codes.int() - _BIAS)
+    return scales.masked_fill(codes == _NAN, float("nan"))

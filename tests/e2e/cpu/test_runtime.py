@@ -241,7 +241,7 @@ def test_device_assert_only_where_asked_for() -> None:
     out = np.zeros(4, np.int32)
     kernel[(4,)](out, 2)
     assert out.all()
-    with pytest.raises(DeviceAssertError, match="device assertion failed: too many programs"):
+    with pytest.raises(DeviceAssertError, match="device-side assertion failed: too many programs"):
         kernel[(4,)](out, 2, debug=True)
     with knobs.runtime.scope():
         knobs.runtime.debug = True

@@ -20,7 +20,17 @@ from typing import Any
 from ...support import TritiumError
 from ...support.settings import nvidia
 
-__all__ = ["CudaError", "Library", "NoDriverError", "STICKY", "Value", "hint_for", "library", "set_library"]
+__all__ = [
+    "CudaError",
+    "Library",
+    "NoDriverError",
+    "STICKY",
+    "Value",
+    "cuda_type",
+    "hint_for",
+    "library",
+    "set_library",
+]
 
 _P, _I, _U, _Z, _S = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t, ctypes.c_char_p
 _D = ctypes.c_uint64  # an address on the device
@@ -93,6 +103,22 @@ _HINTS = {
     803: "the driver's library and the kernel module are of different versions: reboot after an update",
     804: "the compatibility library of a toolkit is in front of the driver's own",
 }
+
+
+_C_TYPES = {
+    **{f"i{n}": f"int{n}_t" for n in (8, 16, 32, 64)},
+    **{f"u{n}": f"uint{n}_t" for n in (8, 16, 32, 64)},
+    **dict.fromkeys(("fp16", "bf16", "fp32", "f32", "fp64"), "double"),
+    "i1": "int8_t",
+    "u1": "uint8_t",
+}
+
+
+def cuda_type(ty: str) -> str:
+    """The C type of a signature's type in programs of CUDA's: "CUdeviceptr" for "*fp32"."""
+    if ty[0] == "*":
+        return "CUdeviceptr"
+    return "CUtensorMap" if ty.startswith(("tensordesc", "nvTmaDesc")) else _C_TYPES[ty]
 
 
 class NoDriverError(TritiumError, RuntimeError):

@@ -70,7 +70,7 @@ def _check_unused(node: ast.Call, fn: Any) -> None:
     note = getattr(fn, "_must_use_result", False)
     if note:
         what = f"The result of {ast.unparse(node.func)} is not being used."
-        raise LanguageError(f"{what} {note}" if isinstance(note, str) else what, "assign it to a name")
+        raise LanguageError(f"{what} {note}") if isinstance(note, str) else LanguageError(what, "assign it to a name")
 
 
 def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

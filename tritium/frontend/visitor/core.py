@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...support import FileLineColLoc, NameLoc
 from ..callee import LanguageFunction, SourceFunction
-from ..errors import CallFrame, CompilationError, LanguageError, UnsupportedLanguageConstruct
+from ..errors import CallFrame, CompilationError, LanguageError, UnsupportedLanguageConstruct, cause_of_call
 from .names import find_return
 from .scope import Poisoned, lookup
 
@@ -119,7 +119,7 @@ class Visitor:
         except RecursionError as e:
             raise self.error(node, "the program is nested too deeply") from self.unit.cause(e)
         except Exception as e:
-            raise self.wrapped(node, e) from self.unit.cause(e)
+            raise self.wrapped(node, e) from self.unit.cause(e) or cause_of_call(node, e)
         finally:
             builder.loc = before
 

@@ -21,6 +21,18 @@ __all__ = ["Arguments", "ast_to_ttir"]
 Path = tuple[int, ...]
 
 
+def _check_parameters(fn: SourceFunction) -> None:
+    """CompilationError for a parameter that contradicts itself."""
+    for number, p in enumerate(fn.params):
+        if p.is_constexpr and not {number, p.name}.isdisjoint(getattr(fn, "do_not_specialize", ())):
+            frame = CallFrame(fn.__name__, fn.source, fn.parse())  # type: ignore[attr-defined]
+            raise CompilationError(
+                f"{p.name} marked as constexpr and listed in do_not_specialize",
+                [frame],
+                "every value of a constexpr parameter is a kernel of its own: take it out of do_not_specialize",
+            )
+
+
 def ast_to_ttir(
     fn: SourceFunction,
     signature: Mapping[str, Any],
@@ -37,6 +49,7 @@ def ast_to_ttir(
     `options.debug` and friends are read by the semantics; `name` is the symbol, by default that of the function.
     Raises CompilationError with the place in the source.
     """
+    _check_parameters(fn)
     unit = Unit(options)
     arguments = Arguments(fn, constants or {}, attrs or {}, options)
     try:

@@ -1,0 +1,206 @@
+"""Names that Triton's modules have and ours do not: what `import triton` adds to them, and what it leaves out.
+
+Most of Triton's names are where they are in Triton. Here stand the rest, by module: those that another module of ours
+has (`ADDED`), and modules that Triton has and Tritium does not (`LEFT_OUT`), with the reason that an import of them
+tells. Which names of Triton 3.9's modules remain is a list with reasons in tests/dropin.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from .frontend.callee import BoundCallee, ConstexprFunction, Parameter, SourceFunction
+from .runtime import driver
+from .runtime.specialize import ParameterRule, specialize
+
+__all__ = ["ADDED", "LEFT_OUT", "PLACES", "get_full_name", "max_shared_mem", "native_specialize_impl"]
+
+TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of the language
+
+#: where modules of Triton's are that have another name here
+PLACES = {
+    "triton.compiler.code_generator": "tritium.frontend.visitor",
+    "triton.compiler.compiler": "tritium.compiler",
+    "triton.compiler.errors": "tritium.frontend.errors",
+    "triton.errors": "tritium.support.errors",
+    "triton.language.extra.cuda.gdc": "tritium.language.extra.cuda",
+    "triton.language.extra.cuda.utils": "tritium.language.extra.cuda",
+    "triton.language.semantic": "tritium.frontend.semantics",
+    "triton.runtime._allocation": "tritium.runtime.allocation",
+    "triton.runtime._async_compile": "tritium.runtime.async_compile",
+}
+
+_HERE = f"{__name__}:"
+_CALLABLES = {
+    "BoundConstexprFunction": f"{_HERE}ConstexprFunction",  # a bound one has an instance
+    "ConstexprFunction": f"{_HERE}ConstexprFunction",
+    "JITCallable": f"{_HERE}SourceFunction",
+    "JITFunction": "tritium.runtime.jit:JITFunction",
+    "get_full_name": f"{_HERE}get_full_name",
+}
+_ERRORS = {
+    name: f"tritium.frontend.errors:{name}"
+    for name in ("CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct")
+}
+_UTILITIES = {
+    name: f"tritium._utils:{name}"
+    for name in (
+        "apply_with_path",
+        "canonicalize_dtype",
+        "find_paths_if",
+        "get_iterable_path",
+        "get_primitive_bitwidth",
+    )
+}
+_UTILITIES |= {name: f"tritium._utils:{name}" for name in ("is_namedtuple", "validate_block_shape", "warn_once")}
+_DECORATORS = {"jit": "tritium.runtime.jit:jit", "constexpr_function": "tritium.frontend.callee:constexpr_function"}
+_TRITON_ERROR = {"TritonError": "tritium.support:TritiumError"}
+_ENVIRONMENT = {"get_cache_invalidating_env_vars": "tritium.support.settings:invalidating_environment"}
+_MANAGERS = {
+    name: f"tritium.compiler.cache_managers:{name}"
+    for name in ("get_cache_manager", "get_dump_manager", "get_override_manager")
+}
+_DRIVER_BASE = {"DriverBase": "tritium.backends.driver:DriverBase"}
+_SHARED = {"max_shared_mem": f"{_HERE}max_shared_mem", "CompilationError": _ERRORS["CompilationError"]}
+_TUNING = {n: f"tritium.runtime.autotuner:{n}" for n in ("Autotuner", "Config", "Heuristics", "autotune", "heuristics")}
+_COMBINE = {
+    name: f"tritium.frontend.language.standard:{ours}"
+    for name, ours in (
+        ("_argmax_combine_tie_break_left", "_argmax_left"),
+        ("_argmax_combine_tie_break_fast", "_argmax_fast"),
+        ("_argmin_combine_tie_break_left", "_argmin_left"),
+        ("_argmin_combine_tie_break_fast", "_argmin_fast"),
+        ("_elementwise_max", "_max_combine"),
+        ("_elementwise_min", "_min_combine"),
+        ("_sum_combine", "_sum_combine"),
+        ("_xor_combine", "_xor_combine"),
+        ("_or_combine", "_or_combine"),
+        ("_prod_combine", "_product_combine"),
+    )
+}
+_LANGUAGE = {"_get_int_dtype": "tritium.language.core:get_int_dtype"}
+_LANGUAGE |= {name: f"tritium.language:{name}" for name in ("squeeze", "unsqueeze")}
+
+#: module of Triton's -> name -> "module:name", where it is here
+ADDED: dict[str, dict[str, str]] = {
+    "triton.backends": {**_DRIVER_BASE, "BaseBackend": "tritium.backends.compiler:BaseBackend"},
+    "triton.backends.driver": {"find_paths_if": _UTILITIES["find_paths_if"]},
+    "triton.compiler": _SHARED,
+    "triton.compiler.code_generator": {
+        **_CALLABLES,
+        **_ERRORS,
+        **{n: _UTILITIES[n] for n in ("apply_with_path", "is_namedtuple")},
+        "BoundJITMethod": f"{_HERE}BoundCallee",
+        "constexpr": "tritium.language:constexpr",
+        "str_to_ty": "tritium.language:str_to_ty",
+        "tensor": "tritium.language:tensor",
+        "tl_tuple": "tritium.language:tuple",
+        "_unwrap_if_constexpr": "tritium.language.core:_unwrap_if_constexpr",
+    },
+    "triton.compiler.compiler": {
+        **_ENVIRONMENT,
+        **_MANAGERS,
+        **_SHARED,
+        "Language": "tritium.backends.compiler:Language",
+        "OutOfResources": "tritium.runtime.errors:OutOfResources",
+        "driver": "tritium.runtime.driver:driver",
+        "get_sass": "tritium.tools.disasm:get_sass",
+    },
+    "triton.compiler.errors": _TRITON_ERROR,
+    "triton.errors": _TRITON_ERROR,
+    "triton.knobs": {"warn_once": _UTILITIES["warn_once"]},
+    "triton.language.core": {
+        "JITCallable": _CALLABLES["JITCallable"],
+        "TRITON_BUILTIN": f"{_HERE}TRITON_BUILTIN",
+        "TRITON_MAX_TENSOR_NUMEL": "tritium._utils:TRITON_MAX_TENSOR_NUMEL",
+        "builtin_max": "builtins:max",
+        "builtin_min": "builtins:min",
+        "extern": "tritium.language.core:builtin",  # functions of libraries are builtins like others
+        "get_primitive_bitwidth": _UTILITIES["get_primitive_bitwidth"],
+        "must_use_result": "tritium.frontend.callee:must_use_result",
+        "validate_block_shape": _UTILITIES["validate_block_shape"],
+        "warn_once": _UTILITIES["warn_once"],
+    },
+    "triton.language.random": {"jit": _DECORATORS["jit"]},
+    "triton.language.semantic": {
+        "TritonSemantic": "tritium.frontend.semantics:Semantic",
+        "driver": "tritium.runtime.driver:driver",
+    },
+    "triton.language.standard": {**_DECORATORS, **_LANGUAGE, **_COMBINE},
+    "triton.language.target_info": {
+        "constexpr_function": _DECORATORS["constexpr_function"],
+        "driver": "tritium.runtime.driver:driver",
+    },
+    "triton.runtime": _TUNING,
+    "triton.runtime.autotuner": {
+        **_ENVIRONMENT,
+        "get_cache_manager": _MANAGERS["get_cache_manager"],
+        "triton_key": "tritium.compiler:triton_key",
+    },
+    "triton.runtime.cache": {"_base32": f"{_HERE}base32", "get_cache_key": "tritium.compiler:get_cache_key"},
+    "triton.runtime.driver": _DRIVER_BASE,
+    "triton.runtime.errors": _TRITON_ERROR,
+    "triton.runtime.interpreter": {
+        "KernelInterface": "tritium.runtime.jit:KernelInterface",
+        "TensorDescriptor": "tritium.runtime.tensor_descriptor:TensorDescriptor",
+        "TritonSemantic": "tritium.frontend.semantics:Semantic",
+    },
+    "triton.runtime.jit": {
+        **_ENVIRONMENT,
+        **{n: _UTILITIES[n] for n in ("find_paths_if", "get_iterable_path", "is_namedtuple")},
+        "BaseBackend": "tritium.backends.compiler:BaseBackend",
+        "get_cache_key": "tritium.compiler:get_cache_key",
+        "get_full_name": _CALLABLES["get_full_name"],
+        "native_specialize_impl": f"{_HERE}native_specialize_impl",
+    },
+    "triton._C.libtriton": {"native_specialize_impl": f"{_HERE}native_specialize_impl"},
+    "triton.tools.link": {"LinkerError": "tritium.tools.aot.interface:AotError"},
+    "triton.tools.tensor_descriptor": {n: _UTILITIES[n] for n in ("canonicalize_dtype", "validate_block_shape")},
+}
+
+#: modules that `import` finds nowhere, and what it says instead
+LEFT_OUT = {
+    "triton._compile_warmup": "it is part of how Triton's own tests are run",
+    "triton._compile_warmup_pool": "it is part of how Triton's own tests are run",
+    "triton._compile_warmup_state": "it is part of how Triton's own tests are run",
+    "triton._instrumentation": "callbacks between MLIR's passes in C++; passes here are Python, see docs/plugins.md",
+    "triton._test_runner": "it is part of how Triton's own tests are run",
+    "triton.compiler.make_launcher": "launchers are no C modules here, see docs/launching.md",
+    "triton.experimental": "Gluon and gsan are not there",
+    "triton.ops": "Triton gave it up in 3.1; its kernels live in third-party packages",
+    "triton.plugins": "extensions in C++; extensions here are modules of Python, see docs/plugins.md",
+    "triton.tools.build_extern": "the names of libdevice's functions are part of the language",
+    "triton.tools.gsan": "the sanitizer of races between GPUs is not there",
+    "triton.tools.triton_to_gluon_translator": "Gluon is not there",
+}
+
+
+def get_full_name(fn: Any) -> str:
+    """Module and qualified name of a Python function."""
+    return f"{fn.__module__}.{fn.__qualname__}"
+
+
+def max_shared_mem(device: Any) -> int:
+    """The bytes of shared memory that a program may have on a device."""
+    return int(driver.active.utils.get_device_properties(device)["max_shared_mem"])
+
+
+def native_specialize_impl(
+    backend: Any, arg: Any, is_const: bool, specialize_value: bool, align: bool
+) -> tuple[Any, Any]:
+    """(type, key) of an argument, as a launch specializes on it; keys are None where there can be none, as Triton's.
+
+    What decides is the same on all targets; `backend` is not asked.
+    """
+    found, key = specialize(arg, ParameterRule("argument", False, is_const, specialize_value, align, ""))
+    keyed = isinstance(found, str) and found != "constexpr" and specialize_value and found[0] in "*iu" and found != "u1"
+    return found, key if keyed or found == "constexpr" or not isinstance(found, str) else None
+
+
+def base32(key: str) -> str:
+    """A hash in hexadecimal digits, as the name of a folder."""
+    return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
+
+
+_ = BoundCallee, ConstexprFunction, Parameter, SourceFunction  # what the tables name as of this module

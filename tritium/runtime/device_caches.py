@@ -1,0 +1,67 @@
+"""The kernels of a function that a process has: by device, and by what their launches specialize on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from ..support import settings
+
+__all__ = ["DeviceCaches", "Kernels", "Specialization"]
+
+
+class DeviceCaches(defaultdict[Any, Any]):
+    """Compiled kernels by device; emptying it makes every kind of launch compile again."""
+
+    def clear(self) -> None:
+        """Forget all kernels."""
+        settings.generation.value += 1
+        super().clear()
+
+    def pop(self, *args: Any) -> Any:
+        """Forget the kernels of a device."""
+        settings.generation.value += 1
+        return super().pop(*args)
+
+    def __delitem__(self, device: Any) -> None:
+        settings.generation.value += 1
+        super().__delitem__(device)
+
+
+class Specialization:
+    """One compiled kernel of a function, and its plans of quick launches, by call and the classes of the arguments."""
+
+    __slots__ = ("generation", "kernel", "once", "plans")
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel  # compiled, or a FutureKernel
+        self.plans: dict[Any, Any] = {}
+        self.once: set[Any] = set()  # kinds that were launched
+        self.generation = -1
+
+    def __getattr__(self, name: str) -> Any:
+        """What the kernel has: those who look into `device_caches` find kernels."""
+        if name == "kernel":
+            raise AttributeError(name)
+        return getattr(self.kernel, name)
+
+
+class Kernels(dict[Any, Specialization]):
+    """The kernels of a device by specialization; the text of one, which hooks are told, finds it as well."""
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or (isinstance(key, str) and self._of_text(key) is not None)
+
+    def __missing__(self, key: Any) -> Specialization:
+        found = self._of_text(key) if isinstance(key, str) else None
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def _of_text(self, text: str) -> Specialization | None:
+        return next((kernel for key, kernel in self.items() if str(key) == text), None)
+
+    def clear(self) -> None:
+        """Forget these kernels, and the launches of them that were remembered."""
+        settings.generation.value += 1
+        super().clear()
