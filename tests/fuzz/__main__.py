@@ -1,10 +1,11 @@
 """Random kernels on several targets: the long run.
 
-    python -m tests.fuzz --programs 20000 --targets interpreter,cpu --workers 2 --seed 0 --time 10m
+    python -m tests.fuzz --programs 20000 --targets interpreter,numpy,cpu --workers 2 --seed 0 --time 10m
 
 tries the programs of seeds 0 to 19999, prints each seed that fails, and writes what came of it to `--out`: a summary as
 JSON, and each failing program as a test cut down to what fails. A run that was cut short goes on from the seed that the
-summary calls "next" (`--seed`). Targets are interpreter, cpu, cuda, emulated:80, emulated:90.
+summary calls "next" (`--seed`). Targets are interpreter, numpy (for
+kernels that keep to what `kernels/reference.py` has), cpu, cuda, emulated:80, emulated:90.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def arguments() -> argparse.Namespace:
         prog="python -m tests.fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--programs", type=int, default=1000)
-    parser.add_argument("--targets", default="interpreter,cpu")
+    parser.add_argument("--targets", default="interpreter,numpy,cpu")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--time", type=seconds_of, default=float("inf"), help="stop after 90s, 10m, 2h")

@@ -25,7 +25,7 @@ def check(seed, targets, folder, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_kernel(seed, tmp_path, monkeypatch):
-    check(seed, ("interpreter", "cpu"), tmp_path, monkeypatch)
+    check(seed, ("interpreter", "numpy", "cpu"), tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("seed", range(1000, 1004))

@@ -230,7 +230,7 @@ def store_value(w: Writer, v: Value, plain: bool = False) -> None:
         w.random.shuffle(order)
     index = linear(v.shape, tuple(order)) if v.shape else "0"
     form = "{i}" if plain else w.choice(("{i}", "{i}", "({i}) * 2", "{last} - ({i})", "({i}) ^ {x}"))
-    place = form.format(i=index, last=count - 1, x=count - 1 if count > 1 else 0)
+    place = form.format(i=index, last=count - 1, x=count - 1 if count & (count - 1) == 0 else 0)
     room = 2 * count
     name = output(w, v, room)
     at = w.fresh("at")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 
-from . import accesses, expressions, structure
+from . import accesses, expressions, extensions, structure
 from .elements import TYPES
 from .writer import Case, Refused, Value, Writer
 
@@ -20,6 +20,13 @@ SHAPES = [
     (1,), (2,), (16,), (32,), (64,), (128,), (256,), (512,), (1024,), (4, 8), (8, 4), (16, 16), (1, 32), (32, 1), (8, 64),
     (64, 8), (32, 32), (16, 64), (2, 4, 8), (4, 4, 16), (8, 2, 4), (1, 8, 8), (2, 128), (16, 1, 4), (16, 32), (64, 16),
 ]  # fmt: skip
+UNEVEN = [(3,), (100,), (5, 7), (12, 48), (3, 5, 8), (1, 6), (48,), (33, 3), (24, 10)]
+"""Shapes that Triton does not take."""
+NOT_IN_NUMPY = frozenset(
+    "mathematics float_division block_pointer descriptor store_block atomic atomic_old own_combine two_operands map_elements "
+    "softmax indices largest integer_reductions element set_element fused_multiply chained_dot truth".split()
+)
+"""What the reference in NumPy lacks: a part of the kernels does without, so that it says something of the others."""
 HEAD = "import tritium\nimport tritium.language as tl\n\n\n"
 
 
@@ -44,8 +51,13 @@ def generate(seed: int) -> Case:
     """The kernel of a seed, and how it is launched."""
     r = random.Random(seed * 7919 + 1)
     fused, programs = r.random() < 0.3, r.choice((1, 2, 3, 4))
-    w = Writer(seed, [r.choice(SHAPES) for _ in range(2)], fused, programs)
+    uneven = r.random() < 0.2
+    shapes = [r.choice(SHAPES), r.choice(UNEVEN if uneven else SHAPES)]
+    w = Writer(seed, shapes, fused, programs)
+    w.uneven = uneven
     w.specials = r.random() < 0.3
+    if r.random() < 0.35:
+        w.without = NOT_IN_NUMPY
     w.line("pid = tl.program_id(0)")
     w.values.append(Value("pid", TYPES["i32"], ()))
     w.used["pid"] = 1
@@ -71,4 +83,4 @@ def generate(seed: int) -> Case:
     return Case(seed, text, (programs,), w.scalars, w.outputs, w.tolerances, options_of(r, fused), w.features)
 
 
-_ = expressions, structure  # their steps are registered when they are imported
+_ = expressions, extensions, structure  # their steps are registered when they are imported

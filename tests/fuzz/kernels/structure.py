@@ -33,10 +33,9 @@ def same(w: Writer, text: str, v: Value, shape: tuple[int, ...]) -> Value:
 def reshape(w: Writer) -> None:
     v = block(w)
     count = prod(v.shape)
-    first = w.choice([d for d in (1, 2, 4, 8, 16, 32) if d <= count])
-    shape = w.choice(
-        [(count,), (first, count // first), (2, first, count // first // 2) if first * 2 <= count else (count, 1)]
-    )
+    first = w.choice([d for d in (1, 2, 3, 4, 5, 8, 16, 32) if count % d == 0])
+    three = (2, first, count // first // 2) if count % (2 * first) == 0 else (count, 1)
+    shape = w.choice([(count,), (first, count // first), three])
     form = w.choice(("tl.reshape({}, {})", "{}.reshape({})", "tl.view({}, {})"))
     same(w, form.format(v.name, names_of(shape)), v, shape)
 
@@ -111,7 +110,7 @@ def gather(w: Writer) -> None:
     v = block(w)
     axis = w.random.randrange(len(v.shape))
     index = w.pick(lambda o: o.shape == v.shape and o.element.name in ("i32", "i64"))
-    same(w, f"tl.gather({v.name}, {index.name} & {v.shape[axis] - 1}, {axis})", v, v.shape)
+    same(w, f"tl.gather({v.name}, ({index.name} & 1023) % {v.shape[axis]}, {axis})", v, v.shape)
 
 
 # -- reductions, scans, orders -----------------------------------------------------------------------------------------
@@ -301,7 +300,7 @@ def operand(w: Writer, name: str, shape: tuple[int, int]) -> Value:
 
 @feature("build", 2)
 def dot(w: Writer) -> None:
-    m, n, k = (w.choice((16, 32, 64)) for _ in range(3))
+    m, n, k = (w.choice((16, 32, 64, 48, 24) if w.uneven else (16, 32, 64)) for _ in range(3))
     name = w.choice(OPERANDS)
     k = max(k, 32) if TYPES[name].bits == 8 else k
     a, b = operand(w, name, (m, k)), operand(w, name, (k, n))
@@ -383,7 +382,7 @@ def early_return(w: Writer) -> None:
     w.put(f"{choose}({v.name})", v.element, ())
 
 
-@feature("build", 0.1)
+@feature("build", 0.5)
 def map_elements(w: Writer) -> None:
     v = block(w, 1, lambda v: v.element.kind in "iu" and v.element.bits >= 16)
     function = helper(w, "scalar_step", "    if a > 5:\n        return a * 3\n    else:\n        return a - 1", "a")

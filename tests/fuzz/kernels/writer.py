@@ -101,7 +101,8 @@ class Writer:
         self.small: dict[str, float] = {}  # integers that every float type has, by name: how large
         self.loaded: set[str] = set()  # floats as memory has them
         self.growing: set[str] = set()  # floats that a loop may add to
-        self.specials = False
+        self.specials = self.uneven = False
+        self.without: frozenset[str] = frozenset()  # features that are not drawn
         self.used: Counter = Counter()
         self.features: Counter = Counter()
 
@@ -225,6 +226,8 @@ class Writer:
             group = self.random.choices(list(weights), list(weights.values()))[0]
             options = FEATURES[group]
             _, function = self.random.choices(options, [w for w, _ in options])[0]
+            if function.__name__ in self.without:
+                continue
             kept = self.lines[:], self.values[:], dict(self.parameters), dict(self.outputs), self.functions[:]
             try:
                 function(self)
