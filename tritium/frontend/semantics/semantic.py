@@ -42,6 +42,7 @@ class Semantic:
         self.debug = bool(getattr(options, "debug", False))
         self.sanitize_overflow = self.debug and bool(getattr(options, "sanitize_overflow", True))
         self.checks_indices = self.debug or bool(getattr(options, "sanitize", False))
+        self.gathers_rows = getattr(options, "backend_name", "cpu") != "cpu"
         self.default_dot_input_precision = getattr(options, "default_dot_input_precision", "ieee")
         self.allowed_dot_input_precisions = getattr(
             options, "allowed_dot_input_precisions", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
