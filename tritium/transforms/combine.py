@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..analysis.combine import Order, combine_of
 from ..dialects import arith, tt
 from ..ir import (
     CHANGED,
@@ -48,13 +49,22 @@ def add_to_dot(op: Any) -> Any:
 
 @rule(tt.Reshape)
 def reshape_before_reduction(op: Any) -> Any:
-    """reshape(x) = reshape(x) allow_reorder, to one dimension, when only reductions and counts over all of it use it"""
+    """reshape(x) = reshape(x) allow_reorder, to one dimension, when only reductions and counts over all of it use it
+
+    They must not tell orders apart: by another operand (indices, a mask), or by a function that does not commute.
+    """
     if "allow_reorder" in op.attributes or op.result.type.rank != 1 or not op.result.users:
         return None
-    if any(user.__class__ not in (tt.Reduce, tt.Histogram) for user in op.result.users):
+    if not all(len(user.operands) == 1 and _takes_any_order(user) for user in op.result.users):
         return None
     op.attributes["allow_reorder"] = UNIT
     return CHANGED
+
+
+def _takes_any_order(user: Any) -> bool:
+    if user.__class__ is tt.Reduce:
+        return combine_of(user.regions[0].entry).order is not Order.ORDERED
+    return user.__class__ is tt.Histogram
 
 
 @rule(tt.Reshape)

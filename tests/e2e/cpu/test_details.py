@@ -299,3 +299,38 @@ def test_strides_of_loops_and_of_symbols_add_up(a, b, c) -> None:
     out = np.zeros(1024, np.int64)
     wrapping.sums_of_strides[(1,)](x, out, a, b, c, BLOCK=1024)
     np.testing.assert_array_equal(out, wrapping.expected(x, a, b, c))
+
+
+@tritium.jit
+def _affine(scale, shift, other_scale, other_shift):
+    return scale * other_scale, shift * other_scale + other_shift
+
+
+@tritium.jit
+def _last(a, b):
+    return b
+
+
+@tritium.jit
+def whole_kernel(x, y, counts, n, M: tl.constexpr, N: tl.constexpr):
+    v = tl.load(x + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :])
+    tl.store(y, tl.argmax(v, None))
+    _, shift = tl.reduce((v, v + 1), None, _affine)
+    tl.store(y + 1, shift)
+    tl.store(y + 2, tl.reduce(v, None, _last))
+    tl.store(counts + tl.arange(0, 16), tl.histogram(tl.ravel(v) & 15, 16, mask=tl.arange(0, M * N) < n))
+    tl.store(counts + 16 + tl.arange(0, 16), tl.histogram(tl.ravel(v), 16, mask=tl.arange(0, M * N) < n))
+
+
+@pytest.mark.share(1)
+def test_all_elements_of_a_block_in_their_order():
+    """The places of elements count for indices, masks, and functions that do not commute: none may be reordered."""
+    x = np.random.default_rng(2).permutation(64 * 16).astype(np.int32)
+    y, counts = np.zeros(3, np.int32), np.zeros(32, np.int32)
+    whole_kernel[(1,)](x, y, counts, 500, 64, 16)
+    shift = 0
+    for v in x.tolist():
+        shift = (shift * v + v + 1) & 0xFFFFFFFF
+    np.testing.assert_array_equal(y.view(np.uint32), [x.argmax(), shift, x[-1]])
+    want = [np.bincount(x[:500] & 15, minlength=16), np.bincount(x[:500], minlength=16)[:16]]
+    np.testing.assert_array_equal(counts, np.concatenate(want))

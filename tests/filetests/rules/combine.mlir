@@ -48,8 +48,8 @@ tt.func public @sum_of_products(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>) ->
   }) : (tensor<16x16x16xf32>) -> tensor<16x16xf32>
   tt.return %s : tensor<16x16xf32>
 }
-// What is used in order keeps its order.
-tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>) -> (i32, tensor<32xi32>) {
+// What is used in order keeps its order: itself, beside indices or a mask, or by a function that tells a from b.
+tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>, %i: tensor<32xi32>, %m: tensor<32xi1>) -> (i32, tensor<32xi32>, i32, tensor<8xi32>, i32) {
   %a = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
   %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
   ^bb0(%l: i32, %r: i32):
@@ -57,7 +57,22 @@ tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>) -> (i32, tensor<32
     tt.reduce.return %t : i32
   }) : (tensor<32xi32>) -> i32
   %b = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
-  tt.return %s, %b : i32, tensor<32xi32>
+  %c = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+  %t:2 = "tt.reduce"(%c, %i) <{axis = 0 : i32}> ({
+  ^bb0(%l: i32, %li: i32, %r: i32, %ri: i32):
+    %first = arith.cmpi sgt, %l, %r : i32
+    %v = arith.select %first, %l, %r : i32
+    %at = arith.select %first, %li, %ri : i32
+    tt.reduce.return %v, %at : i32, i32
+  }) : (tensor<32xi32>, tensor<32xi32>) -> (i32, i32)
+  %d = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+  %h = tt.histogram %d, %m : tensor<32xi32> -> tensor<8xi32>
+  %e = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+  %u = "tt.reduce"(%e) <{axis = 0 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    tt.reduce.return %r : i32
+  }) : (tensor<32xi32>) -> i32
+  tt.return %s, %b, %t#1, %h, %u : i32, tensor<32xi32>, i32, tensor<8xi32>, i32
 }
 // Another shape of as many dimensions is a reshape.
 tt.func public @load_of_lower_rank(%p: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) -> (tensor<8xf32>, tensor<2x4xf32>) {
@@ -102,15 +117,30 @@ tt.func public @load_of_lower_rank(%p: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) 
 //     %s = tt.dot %a, %b, %cst : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
 //     tt.return %s : tensor<16x16xf32>
 //   }
-//   tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>) -> (i32, tensor<32xi32>) {
+//   tt.func public @reshape_before_reduction(%x: tensor<4x8xi32>, %i: tensor<32xi32>, %m: tensor<32xi1>) -> (i32, tensor<32xi32>, i32, tensor<8xi32>, i32) {
 //     %a = tt.reshape %x allow_reorder : tensor<4x8xi32> -> tensor<32xi32>
 //     %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
 //     ^bb0(%l: i32, %r: i32):
-//       %t = arith.addi %l, %r : i32
-//       tt.reduce.return %t : i32
+//       %t_0 = arith.addi %l, %r : i32
+//       tt.reduce.return %t_0 : i32
 //     }) : (tensor<32xi32>) -> i32
 //     %b = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
-//     tt.return %s, %b : i32, tensor<32xi32>
+//     %c = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+//     %t:2 = "tt.reduce"(%c, %i) <{axis = 0 : i32}> ({
+//     ^bb0(%l: i32, %li: i32, %r: i32, %ri: i32):
+//       %first = arith.cmpi sgt, %l, %r : i32
+//       %v = arith.select %first, %l, %r : i32
+//       %at = arith.select %first, %li, %ri : i32
+//       tt.reduce.return %v, %at : i32, i32
+//     }) : (tensor<32xi32>, tensor<32xi32>) -> (i32, i32)
+//     %d = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+//     %h = tt.histogram %d, %m : tensor<32xi32> -> tensor<8xi32>
+//     %e = tt.reshape %x : tensor<4x8xi32> -> tensor<32xi32>
+//     %u = "tt.reduce"(%e) <{axis = 0 : i32}> ({
+//     ^bb0(%l: i32, %r: i32):
+//       tt.reduce.return %r : i32
+//     }) : (tensor<32xi32>) -> i32
+//     tt.return %s, %b, %t#1, %h, %u : i32, tensor<32xi32>, i32, tensor<8xi32>, i32
 //   }
 //   tt.func public @load_of_lower_rank(%p: !tt.ptr<f32>, %n: i32, %s: i64, %i: i32) -> (tensor<8xf32>, tensor<2x4xf32>) {
 //     %one = arith.constant 1 : i64

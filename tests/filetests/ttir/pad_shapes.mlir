@@ -44,11 +44,11 @@ tt.func @combines(%x: tensor<3x4xf32>) -> tensor<3xf32> {
   tt.return %0#0 : tensor<3xf32>
 }
 
-// Sums of everything need no order: the tile is added up as it lies.
+// Of all elements the tile is added up as it lies.
 // CHECK-LABEL: @everything
-// CHECK: %[[FLAT:.*]] = tt.reshape %x : tensor<4x8xf32> -> tensor<32xf32>
-// CHECK: %[[IN:.*]] = tt.reshape {{.*}} : tensor<4x8xi1> -> tensor<32xi1>
-// CHECK: arith.select %[[IN]], %[[FLAT]]
+// CHECK: %[[IN:.*]] = arith.andi {{.*}} : tensor<4x8xi1>
+// CHECK: %[[FILLED:.*]] = arith.select %[[IN]], %x, {{.*}} : tensor<4x8xi1>, tensor<4x8xf32>
+// CHECK: tt.reshape %[[FILLED]] : tensor<4x8xf32> -> tensor<32xf32>
 // CHECK-NOT: tt.gather
 tt.func @everything(%x: tensor<3x5xf32>) -> f32 {
   %flat = tt.reshape %x allow_reorder : tensor<3x5xf32> -> tensor<15xf32>

@@ -283,7 +283,7 @@ def reduce(
     everything = unwrap(axis) is None
     if everything:
         if rank > 1:
-            inputs = [sem.reshape(x, [x.type.numel], True) for x in inputs]
+            inputs = [sem.reshape(x, [x.type.numel]) for x in inputs]
         axis = 0
     at = _axis(axis, len(inputs[0].type.shape), "reduction")
     rest = [d for i, d in enumerate(inputs[0].type.shape) if i != at]

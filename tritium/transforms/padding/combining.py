@@ -47,17 +47,17 @@ def _identity(operation: str | None, element: Any) -> float | None:
 
 
 def keeps_lanes(op: Any) -> bool:
-    """Are all users of a reshape that may reorder reductions of nothing else than tiles of one shape?
+    """Are all users of a reshape to one dimension reductions, of nothing else than tiles of one shape?
 
-    They read its elements in any order, padding among them if they know which that is.
+    The elements of the program lie in their order, and the reductions leave out the padding between them.
     """
-    if not op.allow_reorder or len(shape_of(op.result.type)) != 1:
+    if len(shape_of(op.result.type)) != 1 or not op.result.users:
         return False
     shape = shape_of(op.src.type)
     for user in op.result.users:
         makers = [v.defining_op for v in user.operands]
         if not isinstance(user, tt.Reduce) or not all(
-            isinstance(m, tt.Reshape) and m.allow_reorder and shape_of(m.src.type) == shape for m in makers
+            isinstance(m, tt.Reshape) and shape_of(m.src.type) == shape for m in makers
         ):
             return False
     return True
@@ -73,9 +73,10 @@ def _reduce(op: Any, p: Padder) -> None:
         _with_flags(op, p, p.inside(p.sources[0]) if lanes is None else _inside_lanes(p, lanes))
     elif lanes is None:
         op.set_operand(0, p.fill(op.srcs[0], p.sources[0], number, [op.axis]))
-    else:
-        value, inside = op.srcs[0], _inside_lanes(p, lanes)
-        op.set_operand(0, p.add(arith.Select(inside, value, p.number(number, value.type))))
+    else:  # before the reshape, so that the reduction is all that uses it
+        source: Any = op.srcs[0].defining_op
+        filled = p.fill(source.src, lanes, number)
+        op.set_operand(0, p.reshaped(filled, shape_of(op.srcs[0].type)))
 
 
 def _inside_lanes(p: Padder, lanes: Shape) -> Value:

@@ -40,7 +40,8 @@ def _masked(op: Any, p: Padder) -> None:
     """The mask is the last operand of what writes, if there is one."""
     mask = p.both(op.mask, p.inside(p.sources[0]))
     rest = op.operands if op.mask is None else op.operands[:-1]
-    op.set_operands([*rest, mask])
+    if mask is not None:  # only the bins of a histogram may be padded
+        op.set_operands([*rest, mask])
 
 
 def _compare_and_swap(op: Any, p: Padder) -> None:
