@@ -86,7 +86,7 @@ def test_every_test_has_an_outcome(checkout: Path, tmp_path: Path, capsys: pytes
         "test_expected": "xfailed",
     }
     assert "no_such_name" in results["broken"]["unit/language/test_broken.py"]
-    assert "| language/test_small.py | 11 | 11 | 6 | 0 | 3 | 2 | 66.7 % |" in table.read_text()
+    assert "| language/test_small.py | 11 | 11 | 6 | 0 | 3 | 2 | 66.7 % | 66.7 % |" in table.read_text()
     assert "the process ended with 3" in capsys.readouterr().out
     assert not list(checkout.rglob("__pycache__"))
 
@@ -99,6 +99,19 @@ def test_a_sample_takes_of_each_function(checkout: Path) -> None:
     assert chosen == triton_suite.select(tests, options)
     parts = [triton_suite.select(tests, triton_suite.arguments([str(checkout), "--part", f"{k}/3"])) for k in (1, 2, 3)]
     assert sorted(sum(parts, [])) == sorted(test["id"] for test in tests)
+
+
+def test_shares_of_all_weigh_each_function_by_its_cases() -> None:
+    tests = [{"id": f"unit/f.py::a[{n}]", "function": "unit/f.py::a"} for n in range(8)]
+    tests += [{"id": "unit/f.py::b", "function": "unit/f.py::b"}, {"id": "unit/f.py::c", "function": "unit/f.py::c"}]
+    results = {
+        "unit/f.py::a[1]": "passed",
+        "unit/f.py::a[5]": "passed",
+        "unit/f.py::b": "failed",
+        "unit/f.py::c": "skipped",
+    }
+    rows = {test: {"outcome": outcome} for test, outcome in results.items()}
+    assert triton_suite.weighted(tests, rows) == {"f.py": "88.9 %", "all": "88.9 %"}
 
 
 def test_a_class_explains_what_it_says_it_does() -> None:

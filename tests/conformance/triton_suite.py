@@ -127,17 +127,44 @@ def files_table(tests: list[Row], broken: dict[str, str], results: dict[str, Row
     rows = [line(file, collected[file], counts[file]) for file in collected]
     rows += [[file.removeprefix("unit/"), "cannot be imported", *[""] * 6] for file in broken]
     rows.append(line("all", sum(collected.values()), sum(counts.values(), Counter())))
-    headings = ["file", "collected", "run", "passed", "failed, explained", "failed", "skipped", "share passed"]
+    shares = weighted(tests, results)
+    rows = [[*row, shares.get(row[0], "")] for row in rows]
+    headings = [
+        "file",
+        "collected",
+        "run",
+        "passed",
+        "failed, explained",
+        "failed",
+        "skipped",
+        "share passed",
+        "of all",
+    ]
     return "By file", headings, rows
 
 
 def line(name: str, collected: int, count: Counter[str]) -> list[str]:
     """Skipped tests are those that Triton's own marks or skips leave out (or expect to fail)."""
     skipped = count["skipped"] + count["xfailed"]
-    judged = count.total() - skipped
+    judged = sum(count.values()) - skipped
     share = f"{100 * count['passed'] / judged:.1f} %" if judged else ""
-    numbers = [collected, count.total(), count["passed"], count["explained"], count["unexplained"], skipped]
+    numbers = [collected, sum(count.values()), count["passed"], count["explained"], count["unexplained"], skipped]
     return [name.removeprefix("unit/"), *(f"{number:,}" for number in numbers), share]
+
+
+def weighted(tests: list[Row], results: dict[str, Row]) -> dict[str, str]:
+    """The share passed if each function's cases that did not run were like those that did, by file and of all."""
+    size = Counter(test["function"] for test in tests)
+    runs = Counter(test.split("[")[0] for test in results)
+    passed: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    for test, row in results.items():
+        function = test.split("[")[0]
+        weight = size[function] / runs[function] * (row["outcome"] not in ("skipped", "xfailed"))
+        for place in (test.split("::")[0].removeprefix("unit/"), "all"):
+            judged[place] += weight
+            passed[place] += weight * (row["outcome"] == "passed")
+    return {place: f"{100 * passed[place] / judged[place]:.1f} %" for place in judged if judged[place]}
 
 
 def reason_tables(results: dict[str, Row]) -> list[tuple[str, list[str], list[Any]]]:

@@ -7,6 +7,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium import knobs
 
 FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 
@@ -26,13 +27,17 @@ def rows_packed(a, b, s, out, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr)
     tl.store(out + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], c)
 
 
-def test_packed_along_rows_and_columns() -> None:
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+def test_packed_along_rows_and_columns(kind: type, interpret: bool) -> None:
     rng = np.random.default_rng(0)
     m, n, k = 32, 16, 64
     a, b = rng.integers(0, 16, (m, k)), rng.integers(0, 16, (k, n))
     scales = rng.integers(120, 134, (n, k // 32)).astype(np.uint8)
     out = np.zeros((m, n), np.float32)
-    rows_packed[(1,)](pack(a, 0), pack(b, 1), scales, out, M=m, N=n, K=k)
+    with knobs.runtime.scope():
+        knobs.runtime.interpret = interpret
+        rows_packed[(1,)](pack(a, 0), pack(b, 1), scales.view(kind), out, M=m, N=n, K=k)
     factors = np.repeat(2.0 ** (scales.astype(int) - 127), 32, 1).T
     np.testing.assert_allclose(out, FOUR_BITS[a] @ (FOUR_BITS[b] * factors), rtol=1e-6, atol=1e-4)
 

@@ -11,9 +11,13 @@ from typing import Any, Protocol
 
 from ...dialects import arith, cf, scf
 from ...dialects import llvm as llvm_dialect
+from ...dialects.llvm_loops import LICM_OFF
 from ...ir import Block, Operation, Region, Type, Value
+from .module import ModuleContext
 
 __all__ = ["CONTROL", "Phis", "lower_for", "lower_region"]
+
+_METADATA = 1 << 20  # the first number of metadata about loops
 
 
 class Context(Protocol):
@@ -21,6 +25,7 @@ class Context(Protocol):
 
     lines: list[str]
     block: str
+    module: ModuleContext
 
     def op(self, text: str) -> str: ...
     def stmt(self, text: str) -> None: ...
@@ -72,6 +77,18 @@ def _constant(value: Value) -> int | None:
     return number if isinstance(number, int) else None
 
 
+def _wishes(e: Context, op: scf.For | scf.While) -> str:
+    """What the jump back of a loop tells LLVM: that nothing is to be moved in front of it, where the loop says so."""
+    hints = op.attributes.get("llvm.loop_annotation")
+    if hints is not LICM_OFF:
+        return ""
+    # numbers of metadata may have gaps: these are above those of debug information, which are written last
+    e.module.declare(f'!{_METADATA} = !{{!"llvm.licm.disable"}}')
+    number = _METADATA + len(e.module.declares)
+    e.module.declare(f"!{number} = distinct !{{!{number}, !{_METADATA}}}")
+    return f", !llvm.loop !{number}"
+
+
 def lower_for(e: Context, op: scf.For, ending: Callable[[], object] | None = None) -> None:
     """A loop. `ending` writes what follows the last iteration, and is not run where there is no iteration."""
     lower, upper, step = map(_constant, (op.lb, op.ub, op.step))
@@ -94,7 +111,7 @@ def lower_for(e: Context, op: scf.For, ending: Callable[[], object] | None = Non
     e.block_body(op.body)
     following = e.op(f"add {_typed(e, op.induction_variable)}, {e.parts(op.step)[0]}")
     phis.incoming([following, *_all_parts(e, op.body.last.operands)], e.block)
-    e.stmt(f"br label %{head}")
+    e.stmt(f"br label %{head}{_wishes(e, op)}")
     phis.close()
     e.label(done)
     for result, arg in zip(op.results, op.iter_args, strict=True):
@@ -115,7 +132,7 @@ def _guarded_for(e: Context, op: scf.For, ending: Callable[[], object]) -> None:
     following = e.op(f"add {_typed(e, op.induction_variable)}, {e.parts(op.step)[0]}")
     yielded = _all_parts(e, op.body.last.operands)
     phis.incoming([following, *yielded], e.block)
-    e.stmt(f"br i1 {e.op(f'{compare} {following}, {bound}')}, label %{body}, label %{end}")
+    e.stmt(f"br i1 {e.op(f'{compare} {following}, {bound}')}, label %{body}, label %{end}{_wishes(e, op)}")
     phis.close()
     e.label(end)
     ending()
@@ -142,7 +159,7 @@ def _counted_for(e: Context, op: scf.For, no_wrap: bool) -> None:
     yielded = [e.parts(v) for v in op.body.last.operands]
     test = e.op(f"icmp slt {e.types_of(op.lb.type)[0]} {following}, {e.parts(op.ub)[0]}")
     phis.incoming([following, *(part for parts in yielded for part in parts)], e.block)
-    e.stmt(f"br i1 {test}, label %{body}, label %{done}")
+    e.stmt(f"br i1 {test}, label %{body}, label %{done}{_wishes(e, op)}")
     phis.close()
     e.label(done)
     for result, parts in zip(op.results, yielded, strict=True):
@@ -188,7 +205,7 @@ def _while(e: Context, op: scf.While) -> None:
     e.block_body(op.after_block)
     assert op.after_block.last is not None
     phis.incoming(_all_parts(e, op.after_block.last.operands), e.block)
-    e.stmt(f"br label %{head}")
+    e.stmt(f"br label %{head}{_wishes(e, op)}")
     phis.close()
     e.label(done)
 

@@ -56,6 +56,13 @@ def _mapped(lowering: TileLowering, values: Any) -> list[Value]:
     return [lowering.ev.scalars[v] for v in _scalars(values)]
 
 
+def _keep_wishes(op: scf.For | scf.While, loop: scf.For | scf.While) -> None:
+    """What a loop asks of LLVM goes with it; the hints for GPUs do not."""
+    wishes = op.attributes.get("llvm.loop_annotation")
+    if wishes is not None:
+        loop.attributes["llvm.loop_annotation"] = wishes
+
+
 @lowers(scf.For)
 def _for(lowering: TileLowering, op: scf.For) -> None:
     if op.unsignedCmp:
@@ -66,6 +73,7 @@ def _for(lowering: TileLowering, op: scf.For) -> None:
     bounds = _mapped(lowering, [op.lb, op.ub, op.step])
     loop = scf.For.build(*bounds, _mapped(lowering, op.init_args))
     loop.loc = op.loc
+    _keep_wishes(op, loop)
     lowering.ev.w.place(loop)
     _bind_scalars(lowering, [op.induction_variable, *op.iter_args], loop.body.args)
     _bind(lowering, op.iter_args, buffers)
@@ -99,6 +107,7 @@ def _while(lowering: TileLowering, op: scf.While) -> None:
     inits = _mapped(lowering, op.inits)
     types = [r.type for r in _scalars(op.results)]
     loop = scf.While(inits, Region(Block([v.type for v in inits])), Region(Block(types)), results_=types, loc=op.loc)
+    _keep_wishes(op, loop)
     lowering.ev.w.place(loop)
     _bind(lowering, op.before_block.args, before)
     _bind(lowering, op.results, after)

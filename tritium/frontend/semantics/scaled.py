@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import tt
 from ..constexpr import unwrap
-from ..dtypes import bfloat16, block_type, float8e4nv, float8e5, float16, float32, uint8, uint16
+from ..dtypes import bfloat16, block_type, float8e4nv, float8e5, float16, float32, int8, uint8, uint16
 from ..tensor import tensor
 from .errors import type_error, value_error
 from .tiles import accumulate_into
@@ -124,7 +124,7 @@ def _group(side: str, scale: Any, rows: int, k: int) -> int | None:
     if scale.__class__ is not tensor:
         raise type_error(f"{side}_scale must be a tensor or None, got {type(scale).__name__}")
     shape = scale.type.shape
-    if scale.dtype is not uint8 and not (scale.dtype.is_fp8() and scale.dtype is float8e4nv):
+    if scale.dtype not in (uint8, int8) and not (scale.dtype.is_fp8() and scale.dtype is float8e4nv):
         raise type_error(f"{side}_scale holds exponents as uint8, or fp8e4nv, got {scale.dtype}")
     if not scale.type.is_block() or scale.type.numel == 1:
         return None
