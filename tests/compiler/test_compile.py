@@ -238,7 +238,7 @@ def test_a_hook_may_change_the_stages(compiled) -> None:
 def test_unknown_options_and_targets(compiled) -> None:
     with pytest.raises(KeyError, match="num_wraps"):
         tritium.compile(source(), Target(), {"num_wraps": 3})
-    with pytest.raises(ValueError, match="power of two"):
+    with pytest.raises(ValueError, match="power of 2"):
         tritium.compile(source(), Target(), {"num_warps": 3})
     with pytest.raises(TargetError, match="0 backends compile for"):
         tritium.compile(source(), Target("quantum", "q1", 1))

@@ -256,7 +256,7 @@ def test_unknown_keywords(count) -> None:
         count[(1,)](out, num_warp=4)
 
 
-@pytest.mark.parametrize("options, text", [({"num_warps": 3}, "power of two"), ({"sanitize": "yes"}, "True or False")])
+@pytest.mark.parametrize("options, text", [({"num_warps": 3}, "power of 2"), ({"sanitize": "yes"}, "True or False")])
 def test_options_without_a_meaning_are_errors_of_the_launch(count, options, text: str) -> None:
     with pytest.raises(TritiumError, match=text) as info:
         count[(1,)](np.zeros(1, np.int32), **options)
