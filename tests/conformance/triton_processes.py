@@ -25,12 +25,18 @@ START = 180.0  # seconds that a process may take to its first test
 
 # stands on PYTHONPATH as the package `triton`, so that processes which tests start meet Tritium too
 SHIM = """\
-import os, sys
+import importlib.util, sys
 del sys.modules["triton"]
 import tritium
 tritium.install()
+
+class Theirs:
+    def find_spec(name, path=None, target=None):
+        if name == "triton._internal_testing":
+            return importlib.util.spec_from_file_location(name, {shared!r})
+
+sys.meta_path.insert(0, Theirs)
 import triton
-triton.__path__.append(os.path.dirname(os.path.abspath(__file__)))
 """
 
 
@@ -43,12 +49,11 @@ class Checkout:
     folder: Path
 
     def prepare(self) -> None:
-        """Make the package `triton`: Tritium, and two modules that tests share."""
+        """Make the package `triton`: Tritium, and from the checkout what its tests share: it says what is skipped."""
         package = self.folder / "path" / "triton"
         package.mkdir(parents=True)
-        (package / "__init__.py").write_text(SHIM)
-        (package / "_filecheck.py").symlink_to(Path(__file__).with_name("triton_filecheck.py"))
-        (package / "_internal_testing.py").symlink_to(self.path / "python" / "triton" / "_internal_testing.py")
+        shared = str(self.path / "python" / "triton" / "_internal_testing.py")
+        (package / "__init__.py").write_text(SHIM.format(shared=shared))
 
     def start(self, files: Iterable[str], events: Path, *more: str, **variables: str) -> subprocess.Popen[bytes]:
         """pytest on files of `python/test`; what it prints goes beside its events."""
