@@ -232,7 +232,7 @@ def test_failures_are_told_where_somebody_asked(capsys) -> None:
 def test_a_promise_that_failed_is_made_again(parallel, monkeypatch) -> None:
     """What ended a process once need not be there any more at the next launch."""
     double.device_caches.clear()
-    original, broken = workers._Worker.ask, [True]
+    original, broken = workers.Worker.ask, [True]
 
     def ask(self, job):
         if broken:
@@ -245,7 +245,7 @@ def test_a_promise_that_failed_is_made_again(parallel, monkeypatch) -> None:
     parallel._start(GPUTarget("cpu", "", 1))
     with parallel._changed:
         assert parallel._changed.wait_for(lambda: parallel._ready == 2, timeout=60)
-    monkeypatch.setattr(workers._Worker, "ask", ask)
+    monkeypatch.setattr(workers.Worker, "ask", ask)
     tuned = tritium.autotune(blocks(*SIZES), key=["n"], warmup=1, rep=1)(double)
     with pytest.warns(UserWarning, match="BackendError: the process that compiled double was ended by signal 9"):
         tuned[grid](*arrays(), 1000)
