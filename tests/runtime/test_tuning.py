@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import Future
@@ -95,21 +96,24 @@ def test_without_a_cache(parallel) -> None:
     assert stored() == 0
 
 
+TOO_LARGE = 2**21  # elements of a block, of at most 2**20
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_configurations_that_cannot_be_compiled(parallel, processes) -> None:
     knobs.autotuning.processes = processes
     double.device_caches.clear()
-    tuned = tritium.autotune(blocks(48, 16, 32, 8, 64), key=["n"], warmup=1, rep=1)(double)
+    tuned = tritium.autotune(blocks(TOO_LARGE, 16, 32, 8, 64), key=["n"], warmup=1, rep=1)(double)
     x, out = arrays()
     with pytest.warns(UserWarning) as warned:
         tuned[grid](x, out, 1000)
     np.testing.assert_array_equal(out, x * 2)
     lines = str(warned[0].message).splitlines()
     assert lines[0] == "autotuning double: 2 of 5 configurations cannot be used"
-    assert lines[1].startswith("  BLOCK: 48, num_warps: 4") and "CompilationError" in lines[1]
+    assert lines[1].startswith(f"  BLOCK: {TOO_LARGE}, num_warps: 4") and "CompilationError" in lines[1]
     assert lines[2].startswith("  BLOCK: 8, ") and "CompileTimeAssertionFailure" in lines[2]
     fit = {c.kwargs["BLOCK"]: t[0] < float("inf") for c, t in tuned.configs_timings.items()}
-    assert fit == {48: False, 16: True, 32: True, 8: False, 64: True}
+    assert fit == {TOO_LARGE: False, 16: True, 32: True, 8: False, 64: True}
 
 
 def test_assertions_are_what_configurations_are_tried_for(parallel, recwarn) -> None:
@@ -236,7 +240,7 @@ def test_a_promise_that_failed_is_made_again(parallel, monkeypatch) -> None:
 
     def ask(self, job):
         if broken:
-            self._process.kill()
+            os.kill(self.pid, signal.SIGKILL)
         return original(self, job)
 
     parallel.expect(9)

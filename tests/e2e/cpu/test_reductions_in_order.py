@@ -47,3 +47,37 @@ def test_in_order(shape: tuple[int, int], axis: int, seed: int) -> None:
             slope, shift = slope * c, shift * c + d
     for got, want in zip(out, (slope, shift, rows[-1], rows.sum(0))):
         np.testing.assert_array_equal(got, want)
+
+
+@tt.jit
+def over_all(x, keep, out, counts, M: tl.constexpr, N: tl.constexpr):
+    """Reductions over all elements of a tile, in which each has something beside it, or its place."""
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    a = tl.load(x + at)
+    least, where_ = tl.min(a, None, return_indices=True)
+    tl.store(out, least)
+    tl.store(out + 1, where_)
+    tl.store(out + 2, tl.argmax(a, None))
+    tl.store(out + 3, tl.reduce(tl.reshape(a, [M * N]), 0, later))
+    slope, shift = tl.reduce((tl.reshape(a & 3, [M * N]), tl.arange(0, M * N)), 0, compose)
+    tl.store(out + 4, slope)
+    tl.store(out + 5, shift)
+    kept = tl.load(keep + tl.arange(0, M * N)) != 0
+    tl.store(counts + tl.arange(0, 8), tl.histogram(tl.reshape(a, [M * N]) & 7, 8, mask=kept))
+
+
+@pytest.mark.parametrize("warps", [1, 4])
+@pytest.mark.parametrize("shape", [(1, 128), (4, 2), (16, 16), (64, 16), (32, 64)])
+def test_over_all_elements(shape: tuple[int, int], warps: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-500, 500, shape).astype(np.int32)
+    keep = rng.integers(0, 2, x.size).astype(np.int32)
+    out, counts = np.full(6, -7, np.int32), np.full(8, -7, np.int32)
+    over_all[(1,)](x, keep, out, counts, *shape, num_warps=warps)
+    flat = x.ravel()
+    slope, shift = np.int64(flat[0] & 3), np.int64(0)
+    for i, c in enumerate(flat[1:] & 3, 1):
+        slope, shift = (slope * c) & 0xFFFFFFFF, (shift * c + i) & 0xFFFFFFFF
+    want = [flat.min(), flat.argmin(), flat.argmax(), flat[-1], slope, shift]
+    np.testing.assert_array_equal(out.view(np.uint32), np.array(want, np.int64).astype(np.uint32))
+    np.testing.assert_array_equal(counts, np.bincount(flat[keep != 0] & 7, minlength=8))
