@@ -339,8 +339,7 @@ def sort_kernel(x, y, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, DESCEND
 
 
 @pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("shape", [(3, 5), (1, 12), (4, 8)], ids=str)
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8], ids=lambda d: d.__name__)
+@pytest.mark.parametrize(("dtype", "shape"), [(np.float32, (3, 5)), (np.int32, (4, 8)), (np.uint8, (1, 12))], ids=str)
 def test_order(dtype, shape, descending, rng):
     """NaNs are the greatest, as for NumPy, and an infinity is no less than what fills a block."""
     x = Guarded((rng.standard_normal(shape) * 50).astype(dtype))

@@ -10,7 +10,7 @@ from tests.e2e.uneven import Guarded
 from tests.e2e.uneven_programs import Program
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(8))
 def test_programs(number, rng, tmp_path):
     program = Program(rng, 9)
     x = Guarded(np.concatenate([v.ravel() for v in program.inputs]))

@@ -77,9 +77,7 @@ def cases() -> Iterator[Case]:
     yield one("seeded dropout", dropout._seeded_dropout, (3,), x, o, 300, 0.5, 123, BLOCK_SIZE=128)
     w, c, mean, rstd = arrays(70, 70, 10, 10)
     norm = example("layer_norm")
-    yield one(
-        "layer norm", norm._layer_norm_fwd_fused, (10,), a, b, w, c, mean, rstd, 70, 70, 1e-5, BLOCK_SIZE=128
-    )
+    yield one("layer norm", norm._layer_norm_fwd_fused, (10,), a, b, w, c, mean, rstd, 70, 70, 1e-5, BLOCK_SIZE=128)
     yield from products(one)
     yield from attention(one)
 
@@ -90,7 +88,9 @@ def products(one: Any) -> Iterator[Case]:
     blocks = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 32, "GROUP_SIZE_M": 2}
     sizes = (72, 80, 64, 64, 1, 80, 1, 80, 1)
     yield one("matmul", example("matmul").matmul_kernel, (4,), a, b, c, *sizes, ACTIVATION="leaky_relu", **blocks)
-    maps = [TensorDescriptor(v, list(v.shape), [v.shape[1], 1], [64, 32]) for v in arrays((64, 64), (64, 64), dtype="f2")]
+    maps = [
+        TensorDescriptor(v, list(v.shape), [v.shape[1], 1], [64, 32]) for v in arrays((64, 64), (64, 64), dtype="f2")
+    ]
     out = TensorDescriptor(arrays((64, 64), dtype="f2")[0], [64, 64], [64, 1], [64, 64])
     kernel = example("persistent_matmul").matmul_host_descriptors_kernel
     names = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
