@@ -35,6 +35,9 @@ PROJECTS = {
     "bnb": "bitsandbytes",
     "unsloth": "unsloth",
     "fla": "flash-linear-attention",
+    "lightllm": "lightllm",
+    "xformers": "xformers",
+    "ao": "ao",
 }
 
 # "project.case" -> why it cannot pass, where the cause is not ours
