@@ -24,12 +24,15 @@ from typing import Any, NamedTuple
 from .compiler import backends
 from .dropin_names import ADDED, LEFT_OUT, PLACES
 from .frontend.errors import chained
-from .runtime.driver import CPUDriver
+from .runtime.driver import PreferredCPU
 from .support import TritiumError
+from .support.lazy import LazyModule
 
 __all__ = ["TRITON_VERSION", "install", "uninstall"]
 
 TRITON_VERSION = "3.9.0"
+
+_cuda = LazyModule(".runtime.cuda", __package__)
 
 
 class _Triton(ModuleType):
@@ -54,11 +57,20 @@ class _Backend(NamedTuple):
     driver: Any
 
 
+class _Absent:
+    """The driver of a backend that compiles only: there is no such device."""
+
+    @staticmethod
+    def is_active() -> bool:
+        return False
+
+
 class _Backends(Mapping[str, _Backend]):
     """`triton.backends.backends`: name -> backend, looked up when asked for."""
 
     def _found(self) -> dict[str, _Backend]:
-        return {name: _Backend(compiler, CPUDriver) for name, compiler in backends().items()}
+        drivers = {"cpu": PreferredCPU, "cuda": _cuda.PreferredCUDA}
+        return {name: _Backend(compiler, drivers.get(name, _Absent)) for name, compiler in backends().items()}
 
     def __getitem__(self, name: str) -> _Backend:
         return self._found()[name]

@@ -26,6 +26,7 @@ tritium.install()
 import torch  # noqa: E402
 import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
+from torch._higher_order_ops import triton_kernel_wrap  # noqa: E402
 from torch._inductor import config, metrics  # noqa: E402
 from torch._inductor.async_compile import AsyncCompile  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
@@ -294,6 +295,22 @@ def user_kernel_with_an_option_for_a_parameter() -> None:
     for _ in range(2):
         _close(compiled(x), want, TOLERANCE, "result")
     _close(function(x), want, TOLERANCE, "result without compiling")
+
+
+@case
+def what_kernels_write() -> None:
+    """PyTorch sees in a kernel's text which arrays it writes: `out`, and no other."""
+    with torch._subclasses.FakeTensorMode():
+        x, y, out = (torch.empty(64) for _ in range(3))
+    arguments = {"x": x, "y": y, "out": out, "n": 64, "scale": 0.5, "BLOCK": 64}
+    older = getattr(triton_kernel_wrap, "identify_mutated_tensors", None)
+    for kernel in (_add_kernel, _tuned_kernel):
+        if older is not None:
+            found = older(kernel, dict(arguments), {})
+        else:
+            accesses = triton_kernel_wrap.identify_accessed_tensors(kernel, dict(arguments), {})
+            found = [dep.name for dep in accesses.read_writes.writes]
+        assert found == ["out"], found
 
 
 @case

@@ -17,6 +17,7 @@ QUICK = (
     "user_kernels_write_into_what_is_used_later",
     "user_kernel_with_an_option_for_a_parameter",
     "user_operators",
+    "what_kernels_write",
 )
 SLOW = (
     "elementwise_and_sums",

@@ -150,6 +150,14 @@ class BaseBackend(ABC):
         target = self.describe()
         return UnsupportedStage(name, f"{target.backend}:{target.arch}", stages[-1])
 
+    @staticmethod
+    def parse_attr(desc: str) -> list[list[Any]]:
+        """What the letters of a specialization say of an argument: D, that it is a multiple of 16."""
+        return [["tt.divisibility", 16]] if "D" in desc else []
+
+    def load_dialects(self, context: Any) -> None:  # noqa: B027
+        """Nothing: dialects are imported where text or a compile names them."""
+
     def get_module_map(self) -> dict[str, Any]:
         """Modules of the language that mean something else on this target."""
         return {}

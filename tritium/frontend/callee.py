@@ -44,18 +44,30 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Parameter:
     """One parameter of a kernel or device function.
 
+    `do_not_specialize` and `do_not_specialize_on_alignment` are what `@jit` was told of it.
     `annotation` is the source-like text ("" without one); `is_constexpr` when it names `constexpr`; `is_const` for
     pointers annotated `tl.const`; `kind` as in `inspect.Parameter`, and what is asked of it: `takes_rest` for `*args`,
     `takes_keywords` for `**kwargs`, `keyword_only` for what comes behind these.
     """
 
-    __slots__ = ("_default", "_kind", "annotation", "is_const", "is_constexpr", "name", "num")
+    __slots__ = (
+        "_default",
+        "_kind",
+        "annotation",
+        "do_not_specialize",
+        "do_not_specialize_on_alignment",
+        "is_const",
+        "is_constexpr",
+        "name",
+        "num",
+    )
 
     def __init__(self, num: int, name: str, kind: str, default: Any, annotation: str) -> None:
         self.num, self.name, self._kind, self._default = num, name, kind, default
         self.annotation = annotation
         self.is_constexpr = "constexpr" in annotation
         self.is_const = "const" in annotation and not self.is_constexpr
+        self.do_not_specialize = self.do_not_specialize_on_alignment = False
 
     @property
     def kind(self) -> Any:

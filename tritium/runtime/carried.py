@@ -6,6 +6,8 @@ took away (`fn = None`, `__globals__ = None`): such a one is its names and param
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from ..frontend.callee import Parameter, SourceFunction
@@ -15,6 +17,18 @@ __all__ = ["Carried"]
 
 class Carried(SourceFunction):
     """What of a kernel goes into a pickle; assigning to what follows from the function says nothing."""
+
+    do_not_specialize: Sequence[int | str]
+    do_not_specialize_on_alignment: Sequence[int | str]
+
+    @cached_property
+    def params(self) -> list[Parameter]:
+        """The parameters in order."""
+        found: list[Parameter] = SourceFunction.params.func(self)  # type: ignore[attr-defined]
+        for p in found:
+            p.do_not_specialize = bool({p.num, p.name} & {*self.do_not_specialize})
+            p.do_not_specialize_on_alignment = bool({p.num, p.name} & {*self.do_not_specialize_on_alignment})
+        return found
 
     @property
     def __globals__(self) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from ..support.lazy import LazyModule
 from .native import native_launch
 from .scratch import DeviceBlock
 
-__all__ = ["CUDADriver", "CUDAInterface", "Event"]
+__all__ = ["CUDADriver", "CUDAInterface", "Event", "PreferredCUDA"]
 
 _torch = LazyModule("torch")
 _testing = LazyModule("..testing", __package__)
@@ -197,3 +197,9 @@ class CUDADriver(DriverBase):
     def device(self, index: int) -> Device:
         """The GPU of this number."""
         return devices.device(index)
+
+
+class PreferredCUDA(CUDADriver):
+    """The GPUs' driver as `triton.backends.backends` lists it: see `DriverConfig.set_active`."""
+
+    prefers = "cuda"

@@ -4,7 +4,7 @@ A launch runs where its arrays are (`serving`): on the CPU, or on the CUDA GPU w
 driver answers everything else: what a script asks about the machine, and launches without arrays. It is the CUDA
 driver's where there is a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise. An emulated
 GPU (`emulated.EmulatedCUDADriver`) takes the arrays of the CPU's memory.
-A driver that was made active with `set_active` serves every launch, whatever its arguments.
+A driver of one's own that was made active with `set_active` serves every launch, whatever its arguments.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..support import OptionError, settings
 from ..support.lazy import LazyModule
 from .arrays import HOST
 
-__all__ = ["CPUDriver", "DeviceInterface", "DriverConfig", "Place", "driver", "get_device_key"]
+__all__ = ["CPUDriver", "DeviceInterface", "DriverConfig", "Place", "PreferredCPU", "driver", "get_device_key"]
 
 _torch = LazyModule("torch")
 _testing = LazyModule("..testing", __package__)
@@ -128,6 +128,12 @@ class CPUDriver(DriverBase):
         return f"{'u' if ty[0] == 'u' else ''}int{'8' if ty[1:] == '1' else ty[1:]}_t"
 
 
+class PreferredCPU(CPUDriver):
+    """The CPU's driver as `triton.backends.backends` lists it: see `DriverConfig.set_active`."""
+
+    prefers = "cpu"
+
+
 class Place(NamedTuple):
     """Where a launch runs: the driver, its device's number, and the target to compile for."""
 
@@ -204,9 +210,18 @@ class DriverConfig:
         return Place(chosen, where, chosen.target_of(where))
 
     def set_active(self, driver: Any) -> None:
-        """Use `driver` from now on, for every launch."""
-        settings.generation.value += 1
-        self._active = driver
+        """Use `driver` from now on, for every launch.
+
+        One that `triton.backends.backends` lists is only preferred: it serves launches without arrays and answers for
+        the machine, and arrays go on to say where they are used. PyTorch's compiler makes these active by turns.
+        """
+        preferred = getattr(driver, "prefers", None)
+        if preferred is None:
+            settings.generation.value += 1
+            self._active = driver
+        elif _wanted()[0] != "emulated" and self.active is not getattr(self, preferred):
+            settings.generation.value += 1
+            self._active, self._default = None, getattr(self, preferred)
 
     def set_active_to_cpu(self) -> None:
         """Run everything on the CPU from now on; arrays of GPUs are errors."""
