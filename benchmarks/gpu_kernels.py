@@ -114,3 +114,16 @@ def row_gather(x_ptr, index_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
     """out[i, j] = x[i, index[i, j]] in blocks of M rows."""
     at = (tl.program_id(0) * M + tl.arange(0, M))[:, None] * N + tl.arange(0, N)[None, :]
     tl.store(out_ptr + at, tl.gather(tl.load(x_ptr + at), tl.load(index_ptr + at), axis=1))
+
+
+@triton.jit
+def row_sort(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    at = (tl.program_id(0) * M + tl.arange(0, M))[:, None] * N + tl.arange(0, N)[None, :]
+    tl.store(out_ptr + at, tl.sort(tl.load(x_ptr + at)))
+
+
+@triton.jit
+def row_topk(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows = tl.program_id(0) * M + tl.arange(0, M)
+    best = tl.topk(tl.load(x_ptr + rows[:, None] * N + tl.arange(0, N)[None, :]), K)
+    tl.store(out_ptr + rows[:, None] * K + tl.arange(0, K)[None, :], best)

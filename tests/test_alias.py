@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -107,6 +109,7 @@ def test_another_triton_is_not_pushed_aside() -> None:
     assert "hint: call tritium.install() before anything imports triton" in python("-c", text).stdout
 
 
+@pytest.mark.shows("tritium.install")
 def test_install_and_uninstall() -> None:
     text = (
         "import tritium, sys, importlib.util\n"

@@ -10,6 +10,7 @@ import pytest
 from tritium import testing
 
 
+@pytest.mark.shows("testing.do_bench")
 def test_do_bench() -> None:
     calls = []
 
@@ -35,6 +36,7 @@ def test_quantiles_are_those_of_numpy() -> None:
         assert testing._quantile(values, q) == pytest.approx(np.quantile(values, q))
 
 
+@pytest.mark.shows("testing.assert_close")
 def test_assert_close() -> None:
     testing.assert_close(np.array([1.0, np.nan]), np.array([1.005, np.nan]))
     testing.assert_close(np.array([100.0]), 101.0, rtol=0.02, atol=0)
@@ -51,6 +53,7 @@ def test_assert_close_takes_tensors() -> None:
         testing.assert_close(torch.ones(3, dtype=torch.bfloat16), torch.zeros(3))
 
 
+@pytest.mark.shows("testing.perf_report", "testing.Benchmark", "testing.Mark")
 def test_perf_report(tmp_path, capsys) -> None:
     bench = testing.Benchmark(
         x_names=["M", "N"],
@@ -75,6 +78,7 @@ def test_perf_report(tmp_path, capsys) -> None:
     assert (tmp_path / "products.csv").read_text().splitlines()[1] == "1,1,10,0.5"
 
 
+@pytest.mark.shows("testing.get_dram_gbps", "testing.get_max_simd_tflops")
 def test_peaks() -> None:
     assert 0.1 < testing.get_dram_gbps() < 10_000
     assert 0.001 < testing.get_max_simd_tflops() < 1000

@@ -33,9 +33,9 @@ def _below(prefix: str, names: str) -> tuple[str, ...]:
 
 _LANGUAGE = {
     "Types of elements": "int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64"
-    " float8e4nv float8e4b8 float8e4b15 float8e5 float8e5b16 void pi32_t",
+    " float8e4nv float8e4b8 float8e4b15 float8e5 float8e5b16 pi32_t",
     "Types of values": "dtype pointer_type block_type tuple_type constexpr_type const tensor_descriptor_type tensor"
-    " tensor_descriptor constexpr tuple str_to_ty TRITON_MAX_TENSOR_NUMEL",
+    " tensor_descriptor constexpr tuple TRITON_MAX_TENSOR_NUMEL",
     "Programs": "program_id num_programs",
     "Creation": "arange full zeros zeros_like cast to_tensor cat",
     "Shapes": "broadcast broadcast_to expand_dims permute trans reshape view ravel join split interleave squeeze"
@@ -97,6 +97,7 @@ def topics() -> list[Topic]:
         Topic("Options of `Config` and `autotune`", _below("Config", _CONFIG) + _below("autotune", _AUTOTUNE), (HOST,)),
         Topic("A jitted function", _below("JITFunction", _FUNCTION), (HOST,)),
         Topic("Testing", _below("testing", _TESTING), (HOST,)),
+        Topic("Types by their names", _below("tl", "void str_to_ty"), (HOST,)),
         *(Topic(title, _below("tl", names)) for title, names in _LANGUAGE.items()),
         Topic("Methods of descriptors", _below("descriptor", _METHODS)),
         Topic("`tl.math`", _below("tl.math", _MATH)),
@@ -149,12 +150,22 @@ def _names_of(prefix: str, module: ModuleType) -> set[str]:
 
 
 _NO_SUCH_GPU = "not on NVIDIA: a type of AMD's GPUs"
-_GPU_ONLY = "a GPU's: an error says so"
+_GPU_ONLY = "code and registers of a GPU; elsewhere an error says so"
 
 #: (name, target) -> why there is nothing to show.
 REASONS: dict[tuple[str, str], str] = {
     ("tl.float8e4b8", "nvidia"): _NO_SUCH_GPU,
     ("tl.float8e5b16", "nvidia"): _NO_SUCH_GPU,
+    **{
+        (f"tl.{name}", target): _GPU_ONLY
+        for name in ("inline_asm_elementwise", "extern_elementwise")
+        for target in ("cpu", "interpreter")
+    },
+    **{
+        (f"tl.extra.cuda.{name}", target): _GPU_ONLY
+        for name in ("smid", "globaltimer")
+        for target in ("cpu", "interpreter")
+    },
 }
 
 #: What is said above the table of a topic.

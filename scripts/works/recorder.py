@@ -78,7 +78,7 @@ class Recorder:
             value = value.fn
         if isinstance(value, MethodType):
             if isinstance(value.__self__, tensor_descriptor):
-                self.open.add(f"descriptor.{value.__name__}")
+                self.open.add(f"descriptor.{node.attr}")
             value = value.__func__
         self.open.update(self.objects.get(id(value), ()))
 

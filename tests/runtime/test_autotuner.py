@@ -57,6 +57,7 @@ def test_config() -> None:
     assert str(config) == "BLOCK: 16, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: 32"
 
 
+@pytest.mark.shows("tritium.autotune", "tritium.Autotuner", "autotune.key", "autotune.do_bench")
 def test_the_fastest_wins(kernel, compiled) -> None:
     bench = Bench()
     tuned = tritium.autotune(CONFIGS, key=["n"], do_bench=bench)(kernel)
@@ -96,6 +97,7 @@ def test_configurations_that_do_not_fit(kernel) -> None:
         tuned[(1,)](np.zeros(4, np.int32), 7)
 
 
+@pytest.mark.shows("autotune.reset_to_zero", "autotune.restore_value")
 def test_arguments_are_restored(kernel) -> None:
     out = np.array([5, 0, 0, 0], np.int32)
     tritium.autotune(CONFIGS, key=[], restore_value=["out"], do_bench=Bench())(kernel)[(1,)](out, 7)
@@ -113,6 +115,7 @@ def test_tensors_are_restored(kernel) -> None:
     assert out[0] == 6
 
 
+@pytest.mark.shows("autotune.pre_hook", "autotune.post_hook")
 def test_hooks(kernel) -> None:
     seen = []
     configs = [Config({"BLOCK": 16}, pre_hook=lambda args: seen.append(("config", args["n"], args["BLOCK"])))]
@@ -132,6 +135,7 @@ def test_hooks(kernel) -> None:
     ]
 
 
+@pytest.mark.shows("autotune.prune_configs_by")
 def test_pruning(kernel) -> None:
     bench = Bench(times=(1.0, 2.0))
     rules = {
@@ -156,6 +160,7 @@ def test_wrong_names(kernel) -> None:
         tuned[(1,)](np.zeros(4, np.int32), 9, BLOCK=16)
 
 
+@pytest.mark.shows("autotune.cache_results")
 def test_timings_are_kept_on_disk(kernel, cache_dir) -> None:
     told = []
     with knobs.autotuning.scope():
@@ -175,6 +180,7 @@ def test_warmup_compiles_all(kernel) -> None:
     assert len(COMPILED) == 3 and not out.any()
 
 
+@pytest.mark.shows("tritium.heuristics", "tritium.Heuristics")
 def test_heuristics(kernel) -> None:
     values = {"EXTRA": lambda args: args["n"] * 2, "num_warps": lambda args: 2}
     out = np.zeros(4, np.int32)
@@ -185,6 +191,7 @@ def test_heuristics(kernel) -> None:
     assert tuned.base_fn is kernel.fn
 
 
+@pytest.mark.shows("tritium.AsyncCompileMode", "tritium.FutureKernel")
 def test_compiling_in_the_background(kernel) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

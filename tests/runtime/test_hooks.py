@@ -147,6 +147,7 @@ def told_data(**options) -> str:
     return seen[0]
 
 
+@pytest.mark.shows("JITFunction.preload")
 def test_preload(device) -> None:
     data = told_data(num_warps=8)
     kernel = fill.preload(data)

@@ -474,6 +474,7 @@ def test_compile_hooks(count, compiled) -> None:
     assert seen[0]["fn"].jit_function is count and seen[0]["compile"]["signature"]["out"] == "*i32"
 
 
+@pytest.mark.shows("JITFunction.add_pre_run_hook")
 def test_pre_run_hooks(count) -> None:
     out = np.zeros(4, np.int32)
     count[(1,)](out)

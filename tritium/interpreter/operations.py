@@ -32,17 +32,17 @@ def width(op: Any) -> int:
 
 
 def _quotient(a: Any, b: Any, rounding: str) -> Any:
-    """Exact integer division of int64 or uint64 arrays; 0 for a division by zero."""
+    """Exact integer division of int64 or uint64 arrays; by zero the dividend, as on all targets."""
     safe = np.where(b == 0, np.ones_like(b), b)
     if a.dtype.kind == "u":
-        return np.where(b == 0, 0, (a // safe) + ((a % safe != 0) if rounding == "ceil" else 0))
+        return np.where(b == 0, a, (a // safe) + ((a % safe != 0) if rounding == "ceil" else 0))
     floor = np.floor_divide(a, safe)
     inexact = floor * safe != a
     if rounding == "ceil":
         floor = floor + inexact
     elif rounding == "trunc":
         floor = floor + (inexact & ((a < 0) != (safe < 0)))
-    return np.where(b == 0, 0, floor)
+    return np.where(b == 0, a, floor)
 
 
 def _binary(fn: Any, view: Any = lambda x: x) -> Any:
@@ -69,13 +69,13 @@ for _name, _rounding in {"divui": "floor", "ceildivui": "ceil"}.items():
 @meaning("arith.remsi")
 def _remsi(ev: Any, op: Any, a: Any, b: Any) -> Any:
     a, b = signed(a), signed(b)
-    return a - _quotient(a, b, "trunc") * b
+    return np.where(b == 0, 0, a - _quotient(a, b, "trunc") * b)
 
 
 @meaning("arith.remui")
 def _remui(ev: Any, op: Any, a: Any, b: Any) -> Any:
     a, b = unsigned(a), unsigned(b)
-    return a - _quotient(a, b, "floor") * b
+    return np.where(b == 0, np.zeros_like(a), a - _quotient(a, b, "floor") * b)
 
 
 @meaning("arith.shli", "arith.shrsi", "arith.shrui")
@@ -269,14 +269,14 @@ def _from_integer(a: Any, ty: Any) -> Any:
 
 @meaning("arith.fptosi", "arith.fptoui")
 def _from_float(ev: Any, op: Any, a: Any) -> Any:
-    element = element_type(op.results[0].type)
-    w = element.width
-    low, high = (-(2.0 ** (w - 1)), 2.0 ** (w - 1)) if op.name == "arith.fptosi" else (0.0, 2.0**w)
+    """Out of range, the end of the type that is nearer, and 0 for NaN: so do all targets (docs/threads-alone.md)."""
+    width, signed_ = element_type(op.results[0].type).width, op.name == "arith.fptosi"
+    low, high = (-(1 << (width - 1)), 1 << (width - 1)) if signed_ else (0, 1 << width)
+    kind = np.int64 if signed_ else np.uint64
     x = np.trunc(np.asarray(a, np.float64))
     inside = (x >= low) & (x < high)
-    x = np.where(inside, x, 0)
-    converted = x.astype(np.int64) if op.name == "arith.fptosi" else x.astype(np.uint64)
-    return np.where(inside, fit(converted, op.results[0].type), undefined(element))
+    ends = np.where(x >= high, kind(high - 1), np.where(x < low, kind(low), kind(0)))
+    return fit(np.where(inside, np.where(inside, x, 0).astype(kind), ends), op.results[0].type)
 
 
 @meaning("arith.truncf", "tt.fp_to_fp")

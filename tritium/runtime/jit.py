@@ -93,6 +93,7 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     """
 
     always_interpreted = False
+    ASTSource = ASTSource  # what its compiles are told of: `fn.ASTSource(fn, signature, constants)`
 
     def __init__(
         self,

@@ -183,6 +183,7 @@ class Square:
         return 2
 
 
+@pytest.mark.shows("tritium.must_use_result")
 def test_results_that_must_be_used():
     @tritium.jit
     def good(x):

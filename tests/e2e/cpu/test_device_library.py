@@ -197,7 +197,8 @@ def test_special_functions(name, rng):
     x = rng.uniform(low, high, N).astype(dtype)
     wanted = exactly(fn, x)
     size = np.maximum(np.abs(wanted), 0.1) if name in (*OSCILLATE, "lgamma") else np.abs(wanted)
-    units = 2**10 * units if name in OSCILLATE and dtype == "float64" else units  # the library says 1e-12 of these
+    if name in OSCILLATE:
+        units = 2**15 if dtype == "float64" else 2**8  # NVIDIA's library says 5e-12 and 2.2e-6 of these
     assert (np.abs(run(name, dtype, x) - wanted) <= units * np.finfo(dtype).eps * size).all()
 
 
@@ -223,7 +224,7 @@ SPECIAL_VALUES = {
 def test_special_functions_of_special_values(name):
     """0, inf, -inf, NaN."""
     x = np.resize(np.array([0, np.inf, -np.inf, np.nan]), N)
-    np.testing.assert_array_equal(run(name, np.float64, x)[:4], [*SPECIAL_VALUES[name], np.nan])
+    np.testing.assert_allclose(run(name, np.float64, x)[:4], [*SPECIAL_VALUES[name], np.nan], rtol=1e-15)
 
 
 # -- numbers ------------------------------------------------------------------------------------------------------
@@ -251,7 +252,8 @@ def test_norms_do_not_overflow():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_powers_of_two(dtype, rng):
-    x, n = spread(rng, dtype), rng.integers(-300, 300, N).astype(np.int32)
+    most = 80 if dtype == "float32" else 300  # NVIDIA's library flushes subnormal fp32
+    x, n = spread(rng, dtype), rng.integers(-most, most, N).astype(np.int32)
     for name in ("ldexp", "scalbn"):
         with np.errstate(over="ignore", under="ignore"):
             np.testing.assert_array_equal(run(name, dtype, x, n), np.ldexp(x, n), err_msg=name)

@@ -374,3 +374,96 @@ def test_philox_impl_pair_uniform_to_normal():
     radius = np.sqrt(-2 * np.log(np.maximum(u, 1e-7)))
     np.testing.assert_allclose(z[2], radius * np.cos(2 * np.pi * v), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(z[3], radius * np.sin(2 * np.pi * v), rtol=1e-4, atol=1e-5)
+
+
+# -- descriptors, managers, fp8 -----------------------------------------------------------------------------------
+
+
+@tritium.jit
+def moved(x, y, sums, rows_ptr, seen, m, n):
+    a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [8, 16])
+    b = tl.make_tensor_descriptor(y, [m, n], [n, 1], [8, 16])
+    tl.static_assert(isinstance(a, tl.tensor_descriptor) and isinstance(a.type, tl.tensor_descriptor_type))
+    b.store([0, 0], a.load([8, 16]) + 1)
+    tl.store_tensor_descriptor(b, [8, 0], tl.load_tensor_descriptor(a, [0, 16]))
+    rows = tl.load(rows_ptr + tl.arange(0, 8))
+    one = tl.make_tensor_descriptor(x, [m, n], [n, 1], [1, 16])
+    two = tl.make_tensor_descriptor(y, [m, n], [n, 1], [1, 16])
+    two.scatter(one.gather(rows, 16), rows, 16)
+    block = tl.full([8, 16], 5, tl.int32)
+    for k in tl.static_range(6):
+        s = tl.make_tensor_descriptor(sums + k * 128, [8, 16], [16, 1], [8, 16])
+        if k == 0:
+            s.atomic_add([0, 0], block)
+        elif k == 1:
+            s.atomic_min([0, 0], block)
+        elif k == 2:
+            s.atomic_max([0, 0], block)
+        elif k == 3:
+            s.atomic_and([0, 0], block)
+        elif k == 4:
+            s.atomic_or([0, 0], block)
+        else:
+            s.atomic_xor([0, 0], block)
+    tl.store(seen, a.shape[0])
+    tl.store(seen + 1, a.strides[0].to(tl.int32))
+
+
+def test_descriptor_load_store_gather_scatter_atomic():
+    x, y = np.arange(512, dtype=np.int32).reshape(16, 32), np.full((16, 32), -1, np.int32)
+    rows = np.array([9, 3, 15, 0, 7, 7, 2, 11], np.int32)
+    sums, seen = np.tile(np.arange(128, dtype=np.int32), (6, 1)), np.zeros(2, np.int32)
+    old = sums[0].copy()
+    moved[(1,)](x, y, sums, rows, seen, 16, 32)
+    wanted = np.full((16, 32), -1, np.int32)
+    wanted[:8, :16], wanted[8:, :16] = x[8:, 16:] + 1, x[:8, 16:]
+    wanted[rows, 16:] = x[rows, 16:]
+    np.testing.assert_array_equal(y, wanted)
+    np.testing.assert_array_equal(sums, [old + 5, np.minimum(old, 5), np.maximum(old, 5), old & 5, old | 5, old ^ 5])
+    np.testing.assert_array_equal(seen, [16, 32])
+
+
+class Manager:
+    """A context manager of the user's, at compile time."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __enter__(self):
+        return self.value
+
+    def __exit__(self, *error):
+        return None
+
+
+@tl.core.builtin
+def scope(value, _semantic=None):
+    return Manager(value)
+
+
+@tritium.jit
+def managed(y):
+    with scope(6) as value:
+        tl.store(y, value)
+
+
+def test_with():
+    y = np.zeros(1, np.int32)
+    managed[(1,)](y)
+    assert y[0] == 6
+
+
+@tritium.jit
+def narrow(x, y):
+    at = tl.arange(0, 16)
+    v = tl.load(x + at)
+    a = tl.extra.cuda.convert_custom_float8_sm80(v, tl.float8e4b15)
+    b = tl.extra.cuda.convert_custom_float8_sm70(a, tl.float16)
+    tl.store(y + at, b)
+    tl.device_print("seen", tl.sum(b.to(tl.float32), 0))
+
+
+def test_convert_custom_float8_and_device_print(capfd):
+    x, y = np.arange(N, dtype=np.float16) / 16, np.zeros(N, np.float16)  # what 4 bits of exponent, 3 of mantissa hold
+    narrow[(1,)](x, y)
+    np.testing.assert_allclose(y, x, rtol=1 / 16)

@@ -44,6 +44,7 @@ def steps_of(report: Any) -> dict[str, str]:
 # -- what is right ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.shows("tritium.check")
 def test_all_steps_agree(target: Any) -> None:
     report = tritium.check(distance, *vectors(), 300, B=128, grid=(3,), target=target)
     assert report, render(report)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..constexpr import constexpr
+from ..constexpr import constexpr, unwrap
 from ..dtypes import int32, int64
 from ..errors import LanguageError
 from ..tensor import tensor
 from .builtin import builtin
 
 __all__ = [
+    "convert_custom_float8_sm70",
+    "convert_custom_float8_sm80",
     "current_target",
     "cuda_capability_geq",
     "gdc_launch_dependents",
@@ -141,6 +143,19 @@ def globaltimer(_semantic: Any = None) -> tensor:
 def smid(_semantic: Any = None) -> tensor:
     """The number of the multiprocessor that this program runs on, int32."""
     return _register(_semantic, "tl.extra.cuda.smid", "mov.u32 $0, %smid;", "=r", int32, True)
+
+
+def _convert_custom_float8(name: str) -> Any:
+    def function(arg: Any, dst_ty: Any, fp_downcast_rounding: Any = None, _semantic: Any = None) -> tensor:
+        return _semantic.cast(_semantic.to_tensor(arg), unwrap(dst_ty), unwrap(fp_downcast_rounding))
+
+    function.__name__ = name
+    function.__doc__ = "A cast from or to `float8e4b15`: what `x.to(dst_ty, fp_downcast_rounding)` is."
+    return builtin(function)
+
+
+convert_custom_float8_sm70 = _convert_custom_float8("convert_custom_float8_sm70")
+convert_custom_float8_sm80 = _convert_custom_float8("convert_custom_float8_sm80")
 
 
 def _register(sem: Any, name: str, asm: str, constraint: str, ty: Any, pure: bool) -> tensor:
