@@ -66,3 +66,16 @@ def test_options_may_be_dicts_and_hooks_see_them_all():
     assert len(seen) == 1
     assert seen[0]["extern_libs"] == (("lib", "path"),)
     assert seen[0]["num_warps"] == 8 and seen[0]["enable_fp_fusion"] is True
+
+
+def test_the_cpu_is_a_device_under_torchs_name_as_well() -> None:
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, 1)
+
+    x = np.zeros(1, np.int32)
+    kernel[(1,)](x)
+    assert kernel.device_caches["cpu"] is kernel.device_caches[0] and len(kernel.device_caches["cpu"][0]) == 1
+    kernel.device_caches["cpu"][0].clear()
+    kernel[(1,)](x)
+    assert list(kernel.device_caches) == [0]

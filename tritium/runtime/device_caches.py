@@ -11,7 +11,13 @@ __all__ = ["DeviceCaches", "Kernels", "Specialization"]
 
 
 class DeviceCaches(defaultdict[Any, Any]):
-    """Compiled kernels by device; emptying it makes every kind of launch compile again."""
+    """Compiled kernels by device; emptying it makes every kind of launch compile again.
+
+    "cpu", as torch calls the current device of CPUs, is the device 0, as the CPU's driver calls it.
+    """
+
+    def __missing__(self, device: Any) -> Any:
+        return self[0] if device == "cpu" else super().__missing__(device)
 
     def clear(self) -> None:
         """Forget all kernels."""
