@@ -10,6 +10,8 @@ import pytest
 from tests.conformance import known, triton_suite
 from tests.conformance.triton_plugin import reason_of_skip
 
+ROOT = Path(__file__).resolve().parents[2]
+
 CONFTEST = """\
 import pytest
 
@@ -126,6 +128,11 @@ def test_a_class_explains_what_it_says_it_does() -> None:
 
 def test_known_failures_can_be_read() -> None:
     assert all(entry.why and entry.tests for entry in known.load())
+
+
+def test_the_page_names_every_class() -> None:
+    page = (ROOT / "docs" / "conformance.md").read_text()
+    assert [entry.name for entry in known.load() if f"| `{entry.name}` |" not in page] == []
 
 
 def test_reasons_of_skips() -> None:
