@@ -49,10 +49,22 @@ class ParsedModule:
         self.op = op
 
     def str_nodebug(self) -> str:
-        """The text, which names no place in a file."""
-        return str(print_op(self.op))
+        """The text, in which nothing is called as in the source and no place of a file is named."""
+        values = [v for op in self.op.walk() for v in (*op.results, *_arguments(op))]
+        hints = [value.hint for value in values]
+        for value in values:
+            value.hint = None
+        try:
+            return str(print_op(self.op))
+        finally:
+            for value, hint in zip(values, hints):
+                value.hint = hint
 
     __str__ = str_nodebug
+
+
+def _arguments(op: Any) -> list[Any]:
+    return [arg for region in op.regions for block in region.blocks for arg in block.args]
 
 
 def run_parser(

@@ -21,9 +21,9 @@ from tritium.backends.compiler import GPUTarget  # noqa: E402
 @tritium.jit
 def splats():
     # CHECK: tt.func public @splats
-    # CHECK: [[THREE:%.*]] = arith.constant 3 : i32
-    # CHECK-NEXT: tt.splat [[THREE]] : i32 -> tensor<8xi32>
-    tl.full((8,), 3, tl.int32)
+    # CHECK: %c3_i32 = arith.constant 3 : i32
+    # CHECK-NEXT: %0 = tt.splat %c3_i32 : i32 -> tensor<8xi32>
+    named = tl.full((8,), 3, tl.int32)  # noqa: F841  (a name that must not be in the text)
 
 
 @tritium.jit

@@ -11,6 +11,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium.compiler import SourceError
 from tritium.frontend.unassigned import reads_before_assignment
 from tritium.runtime import LaunchError
 
@@ -230,3 +231,33 @@ def test_reads_before_assignment(text: str, read: bool) -> None:
         reads_before_assignment(ast.parse(f"def f():\n  {text.replace(chr(10), chr(10) + '  ')}").body[0].body, "x")
         is read
     )
+
+
+SHARED = tl.constexpr(42)
+
+
+def test_a_kernel_is_not_kept_under_the_key_of_a_global_s_old_value(tmp_path, monkeypatch) -> None:
+    """Its callee was compiled with the old value, and a new kernel that calls it with the new one."""
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))
+
+    @tritium.jit
+    def reads():
+        return SHARED
+
+    @tritium.jit
+    def first(out):
+        tl.store(out, reads())
+
+    @tritium.jit
+    def second(out):
+        tl.store(out, reads() + 0)
+
+    assert result(first) == 42
+    monkeypatch.setattr(sys.modules[__name__], "SHARED", tl.constexpr(1))
+    for _ in range(2):
+        with pytest.raises(LaunchError, match="'SHARED' has changed"):
+            result(second)
+    with pytest.raises(SourceError, match="'SHARED' has changed"):
+        tritium.compile(tritium.ASTSource(second, {"out": "*i32"}))
+    monkeypatch.setattr(sys.modules[__name__], "SHARED", tl.constexpr(42))
+    assert result(second) == 42

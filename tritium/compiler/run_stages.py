@@ -24,6 +24,7 @@ _files = LazyModule(".stage_files", __package__)
 class CompileTimes:
     """Where the time of a compile went, in microseconds: making the first IR, each stage, and storing the result.
 
+    After a hit in the cache `ir_initialization` is what finding the kernel took, and the rest is 0.
     `imports` is what a process's first compile pays for loading the compiler itself. `cache_miss` tells, when it is
     asked, why the kernel was not found in the cache (`str(times.cache_miss)`); it is None after a hit.
     """

@@ -129,7 +129,16 @@ class ASTSource:
         return {name: "constexpr" if name in constant else signature[name] for name in names}
 
     def hash(self) -> str:
-        """Equal for equal sources in any process: function, callees, globals, types, constants, attributes."""
+        """Equal for equal sources in any process: function, callees, globals, types, constants, attributes.
+
+        SourceError where a global has changed since the function's own part was computed (`fn.hash = None` forgets it).
+        """
+        changed = next((outside.name for outside in self.fn.outside_values() if not outside.holds()), None)
+        if changed is not None:
+            raise SourceError(
+                f"global variable {changed!r} has changed since {self.fn.__name__}, or a function that it calls, was "
+                "compiled\nhint: pass it as an argument"
+            )
         constants = sorted((path, _stable(value)) for path, value in self.constants.items())
         parts = (self.fn.meaning_key, self.name, self.signature, constants, sorted(self.attrs.items()))
         return sha256(repr(parts).encode()).hexdigest()

@@ -32,6 +32,8 @@ __getattr__ = lazy_attributes(
         "InterpreterError": "..interpreter.kernels",
         "Launcher": ".launcher",
         "RedisRemoteCacheBackend": ".cache",
+        "_allocation": ".allocation:",  # Triton's names of these modules
+        "_async_compile": ".async_compile:",
         "RemoteCacheBackend": ".cache",
     },
     globals(),

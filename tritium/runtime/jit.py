@@ -374,6 +374,7 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
         warmup: bool,
     ) -> CompiledKernel | FutureKernel | None:
         """The kernel, compiled now or in the background; None if a hook forbids that."""
+        self._check_globals()  # the key is made of what functions read when they were first asked for theirs
         target = served.target
         chosen = self._options(args, options, target)
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
