@@ -20,7 +20,7 @@ import numpy as np
 import tritium
 from tritium.compiler import default_target
 from tritium.dialects import arith
-from tritium.ir import FloatType, element_type, pass_on
+from tritium.ir import FloatType, RuleTable, element_type, pass_on, rewrite_greedily, rule
 from tritium.plugins import insert_pass, remove_pass
 from tritium.runtime import TensorDescriptor
 from tritium.tools.check.oracle import Report
@@ -28,21 +28,24 @@ from tritium.tools.check.report import render
 from tritium.tools.request import parse_target
 from tritium.tools.workloads import example
 
+_WITHOUT = ("matmul by descriptors",)  # it has none of these
 _BINARY = (arith.AddF, arith.SubF, arith.MulF, arith.DivF)
 
 
 @pass_on("function")
 def plant_a_mistake(function: Any) -> bool:
     """Make a maximum of the first sum, difference, product or quotient of floats."""
-    for op in function.walk():
-        if isinstance(op, _BINARY) and isinstance(element_type(op.result.type), FloatType):
-            wrong = arith.MaximumF(op.lhs, op.rhs)
-            wrong.loc = op.loc
-            op.parent.insert_before(op, wrong)
-            op.result.replace_all_uses_with(wrong.result)
-            op.erase()
-            return True
-    return False
+    made: list[Any] = []
+
+    @rule(*_BINARY)
+    def mistake(op: Any) -> Any:
+        """x + y = max(x, y)"""
+        if made or not isinstance(element_type(op.result.type), FloatType):
+            return None
+        made.append(arith.MaximumF(op.lhs, op.rhs))
+        return made[0]
+
+    return rewrite_greedily(function, RuleTable([mistake]))
 
 
 def arrays(*shapes: Any, dtype: Any = np.float32) -> list[np.ndarray]:
@@ -141,7 +144,7 @@ def main() -> int:
     for text in chosen.target or ["cpu", "cuda:90"]:
         target = default_target() if text == "cpu" else parse_target(text)
         for name, run in cases():
-            if chosen.only in name:
+            if chosen.only in name and not (chosen.planted and name in _WITHOUT):
                 told, fine = row(name, run, target, chosen.planted)
                 print(told, flush=True)
                 good &= fine

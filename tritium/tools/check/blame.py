@@ -27,6 +27,7 @@ from .steps import Place, Step
 __all__ = ["Suspect", "guilty_rewrite", "suspect_operation"]
 
 _MOST_EVENTS = 200_000
+_OUTER = ("scf.", "ttg.warp_specialize")  # what is inside gives what they give
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class _Noting(Evaluator):
         noted = self.program == self.noted and len(self.events) < _MOST_EVENTS
         taken = tuple(_digest(env[v]) for v in op.operands if v in env) if noted else ()
         out = super().execute(op, env)
-        if noted and isinstance(out, (list, tuple)):
+        if noted and isinstance(out, (list, tuple)) and not op.name.startswith(_OUTER):
             rounded = [shaped(v, r.type) for r, v in zip(op.results, out)]
             given = tuple(map(_digest, rounded))
             if len(self.events) in self.keep:
@@ -165,13 +166,18 @@ class _Noter:
 def _parting(old: list[_Event], new: list[_Event]) -> int | None:
     """The number of the first event, on the way to a store that was not there before, that gives something new."""
     known = {digest for event in old for digest in (*event.given, *event.taken)}
+    known |= {d for event in new if not event.taken for d in event.given}  # of another constant its user tells more
+    other = _replaced(old, new)
     stores = {event.taken for event in old if _writes(event)}
     makers: dict[bytes, int] = {}
     sources: list[list[int]] = []
     for n, event in enumerate(new):
         sources.append([makers[d] for d in event.taken if d in makers])
-        if event.taken:
-            makers.update((d, n) for d in event.given if d not in known)
+        touched = sources[n] or other(event) or not known >= set(event.given)
+        for digest in event.given:
+            makers[digest] = n
+            if not touched or not event.taken:
+                del makers[digest]
     ends = [n for n, event in enumerate(new) if _writes(event) and event.taken not in stores]
     way: set[int] = set()
     todo = list(ends)
@@ -180,9 +186,23 @@ def _parting(old: list[_Event], new: list[_Event]) -> int | None:
         if n not in way:
             way.add(n)
             todo += sources[n]
-    known |= {d for event in new if not event.taken for d in event.given}  # of another constant its user tells more
-    fresh = [n for n in sorted(way) if not known >= set(new[n].given) and known >= set(new[n].taken)]
+    fresh = [n for n in sorted(way) if known >= set(new[n].taken) and (not known >= set(new[n].given) or other(new[n]))]
     return next(iter(fresh or ends), None)
+
+
+def _replaced(old: list[_Event], new: list[_Event]) -> Callable[[_Event], bool]:
+    """Does an event stand for one before that took the same and gave something else, which nothing gives any more?
+
+    So is known a wrong value that happens to occur before as well.
+    """
+    now = {(_inputs(event), event.given) for event in new}
+    lost = {_inputs(event) for event in old if event.taken and event.given and (_inputs(event), event.given) not in now}
+    before = {(_inputs(event), event.given) for event in old}
+    return lambda event: _inputs(event) in lost and (_inputs(event), event.given) not in before
+
+
+def _inputs(event: _Event) -> tuple[Any, ...]:
+    return (tuple(sorted(event.taken)), *(str(r.type) for r in event.op.results))
 
 
 def _writes(event: _Event) -> bool:
