@@ -70,14 +70,12 @@ def _dropped(tree: ast.Module) -> Iterator[ast.Module]:
     """Without some statements in a row, many at once first."""
     for n in (16, 8, 4, 2, 1):
         for k, suite in enumerate(list(_suites(tree))):
-            if isinstance(suite[0], (ast.Import, ast.FunctionDef)) and n > 1:
+            if suite is tree.body:
                 continue
             for at in range(len(suite) - 1, -1, -n):
                 new = copy.deepcopy(tree)
                 mine = list(_suites(new))[k]
                 first = max(at - n + 1, 0)
-                if any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in mine[first : at + 1]):
-                    continue
                 mine[first : at + 1] = [] if len(mine) > at - first + 1 else [ast.Pass()]
                 yield new
 

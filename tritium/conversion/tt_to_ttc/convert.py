@@ -164,9 +164,9 @@ class TileLowering:
 
     def buffer(self, value: Value) -> TileBuffer:
         """Let `value` be written to a fresh buffer, soon."""
-        space = self.plan.space(value.type.shape, [value], computing=value)
+        space = self.plan.space(value.type.shape, [value], computing=(value,))
         buffer = TileBuffer.allocate(self.alloc, value.type)
-        group = self._group_for(space, None, [value], value)
+        group = self._group_for(space, None, [value], (value,))
         group.fills.append((value, buffer))
         return buffer
 
@@ -182,7 +182,9 @@ class TileLowering:
         group = self._group_for(space, op.axis, op.srcs)
         group.reductions.append(ReduceItem(op, outputs))
 
-    def _group_for(self, space: Space, axis: int | None, values: list[Value], computing: Value | None = None) -> _Group:
+    def _group_for(
+        self, space: Space, axis: int | None, values: list[Value], computing: tuple[Value, ...] = ()
+    ) -> _Group:
         group = self.group
         if group is not None and self._may_join(group, space, axis, self.plan.accesses(values, computing)):
             group.axis = group.axis if axis is None else axis
@@ -226,10 +228,10 @@ class TileLowering:
 
         if group.reductions:
             values = [v for item in group.reductions for v in item.sources]
-            peel = peel_for(self, [*filled, *values], group.space, filled[0] if filled else None)
+            peel = peel_for(self, [*filled, *values], group.space, tuple(filled))
             emit_reductions(ev, group.space, group.reductions, fill, peel)
         else:
-            versioned(self, filled, group.space, lambda peel: run_nest(ev, group.space, fill, peel), filled[0])
+            versioned(self, filled, group.space, lambda peel: run_nest(ev, group.space, fill, peel), tuple(filled))
         ev.buffers.update(group.fills)
         for item in group.reductions:
             for r, output in zip(item.op.results, item.outputs):

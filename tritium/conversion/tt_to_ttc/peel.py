@@ -48,7 +48,7 @@ class Peel:
         ev.assumed = before
 
 
-def peel_for(lowering: TileLowering, values: list[Value], space: Space, computing: Value | None) -> Peel | None:
+def peel_for(lowering: TileLowering, values: list[Value], space: Space, computing: tuple[Value, ...]) -> Peel | None:
     """How to cut the loops over `values` along their vector axis, or None if that is not possible or worth it."""
     ev, plan = lowering.ev, lowering.plan
     if space.axis < 0 or ev.sanitizer is not None or space.shape[space.axis] < 4 * space.lanes:

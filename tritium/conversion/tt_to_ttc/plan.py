@@ -94,16 +94,16 @@ class Plan:
 
     # -- vectors ----------------------------------------------------------------------------------------------
 
-    def leaf(self, v: Value, computing: Value | None) -> bool:
+    def leaf(self, v: Value, computing: tuple[Value, ...]) -> bool:
         """True when `v` is read from memory in a loop that computes `computing`, rather than computed there."""
-        return (v in self.buffered and v is not computing) or not inlinable(v.defining_op)
+        return (v in self.buffered and v not in computing) or not inlinable(v.defining_op)
 
     def space(
         self,
         shape: tuple[int, ...],
         values: list[Value],
         written: tuple[Value, ...] = (),
-        computing: Value | None = None,
+        computing: tuple[Value, ...] = (),
     ) -> Space:
         """The iteration space of a loop over tiles `values`, all of `shape`; `written` are addresses stored to."""
         votes = [0] * len(shape)
@@ -131,7 +131,7 @@ class Plan:
         votes: list[int],
         widths: list[int],
         seen: Any,
-        computing: Value | None,
+        computing: tuple[Value, ...],
     ) -> None:
         if (v, dims) in seen or not isinstance(v.type, TensorType):
             return
@@ -160,7 +160,7 @@ class Plan:
             if d is not None and ptr.type.shape[k] > 1 and self.affinity.stride_along(ptr, k) == Num(1):
                 votes[d] += weight
 
-    def remainders(self, values: list[Value], axis: int, computing: Value | None) -> dict[Operation, bool]:
+    def remainders(self, values: list[Value], axis: int, computing: tuple[Value, ...]) -> dict[Operation, bool]:
         """The remainders in loops over `values` that are affine if they do not wrap around.
 
         True for those along the vector `axis`: only these make a loop faster, but all of them must hold.
@@ -175,7 +175,7 @@ class Plan:
                     found[op] = found.get(op, False) or along
         return found
 
-    def extensions(self, values: list[Value], computing: Value | None) -> list[Operation]:
+    def extensions(self, values: list[Value], computing: tuple[Value, ...]) -> list[Operation]:
         """The sign extensions in loops over `values` that are affine if nothing wraps around before them."""
         found: dict[Operation, None] = {}
         for v, _ in self.accesses(values, computing):
@@ -184,7 +184,7 @@ class Plan:
                 found[op] = None
         return list(found)
 
-    def bounds(self, values: list[Value], computing: Value | None) -> list[Operation]:
+    def bounds(self, values: list[Value], computing: tuple[Value, ...]) -> list[Operation]:
         """Signed comparisons of affine tiles with known strides, as masks are made of, in loops over `values`."""
         found: dict[Operation, None] = {}
         for v, _ in self.accesses(values, computing):
@@ -195,7 +195,7 @@ class Plan:
                     found[op] = None
         return list(found)
 
-    def peelable(self, values: list[Value], axis: int, computing: Value | None) -> list[Operation]:
+    def peelable(self, values: list[Value], axis: int, computing: tuple[Value, ...]) -> list[Operation]:
         """The bounds in loops over `values`, if all are upper ones that vary along the vector `axis` alone."""
         found: dict[Operation, None] = {}
         for v, dims in self.accesses(values, computing):
@@ -220,7 +220,7 @@ class Plan:
         return any(n > 1 and self.affinity.stride_along(ptr, d) in (Num(1), Num(0)) for d, n in enumerate(ty.shape))
 
     def accesses(
-        self, values: list[Value], computing: Value | None = None
+        self, values: list[Value], computing: tuple[Value, ...] = ()
     ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         """Every tile that computing `values` reaches, with the loop dimension that each of its dimensions follows.
 
@@ -231,7 +231,9 @@ class Plan:
             self.reached[key] = self._reach(values, computing)
         return self.reached[key]  # type: ignore[no-any-return]
 
-    def _reach(self, values: list[Value], computing: Value | None) -> dict[tuple[Value, tuple[int | None, ...]], None]:
+    def _reach(
+        self, values: list[Value], computing: tuple[Value, ...]
+    ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         reached: dict[tuple[Value, tuple[int | None, ...]], None] = {}
 
         def visit(v: Value, dims: tuple[int | None, ...]) -> None:

@@ -40,7 +40,7 @@ def versioned(
     values: list[Value],
     space: Space,
     emit: Callable[[Peel | None], None],
-    computing: Value | None = None,
+    computing: tuple[Value, ...] = (),
     store: tt.Store | None = None,
 ) -> None:
     """Write the nest of `emit`, which computes `values` over `space`; twice if that is worth while.
