@@ -99,6 +99,7 @@ def run_project(
         elif line.startswith("END "):
             row = json.loads(line[4:])
             rows.append(Row(project, row["case"], row["ok"], row.get("error", ""), row["seconds"]))
+            print(f"{rows[-1].name}: {rows[-1].error or 'passed'}", file=sys.stderr, flush=True)
             running = ""
         else:
             tail = line.strip() or tail
