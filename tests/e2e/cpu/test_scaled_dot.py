@@ -63,3 +63,16 @@ def test_batches_of_halves(bits: bool) -> None:
     batches[(1,)](*arguments, scales, out, B=2, N=16, K=32, FORMAT="fp16")
     wide = a.astype(np.float64) * 2.0 ** (scales.astype(int) - 127)
     np.testing.assert_allclose(out, 1 + wide @ b.astype(np.float64).transpose(0, 2, 1), rtol=1e-5, atol=1e-4)
+
+
+@tritium.jit
+def two_groups(out):
+    x, y = tl.full((16, 64), 0, tl.uint8), tl.full((64, 16), 0, tl.uint8)
+    fine, coarse = tl.full((16, 4), 127, tl.uint8), tl.full((16, 2), 127, tl.uint8)
+    c = tl.dot_scaled(x, fine, "e5m2", y, coarse, "e5m2")
+    tl.store(out, tl.sum(c))
+
+
+def test_scales_of_two_groups_are_refused() -> None:
+    with pytest.raises(tritium.CompilationError, match=r"the same scale factor; \(lhs: 16 vs rhs: 32\)"):
+        two_groups[(1,)](np.zeros(1, np.float32))

@@ -51,9 +51,9 @@ def dot_scaled(
         raise value_error("Only float32 is supported for out_dtype at the moment", "cast the result with .to(dtype)")
     m, k, n = _sizes(lhs, rhs, lhs_format, rhs_format, lhs_k_pack, rhs_k_pack)
     lhs_scale, rhs_scale = unwrap(lhs_scale), unwrap(rhs_scale)
-    groups = {_group("lhs", lhs_scale, m, k), _group("rhs", rhs_scale, n, k)} - {None}
-    if len(groups) > 1:
-        raise value_error(f"both operands must have scales for as many elements, got {sorted(groups)}")  # type: ignore[type-var]
+    groups = _group("lhs", lhs_scale, m, k), _group("rhs", rhs_scale, n, k)
+    if None not in groups and groups[0] != groups[1]:
+        raise value_error(f"Operands must have the same scale factor; (lhs: {groups[0]} vs rhs: {groups[1]})")
     result = block_type(float32, (*lhs.type.shape[:-2], m, n))
     acc = accumulate_into(sem, acc, result, "tl.dot_scaled")
     op = tt.DotScaled(
