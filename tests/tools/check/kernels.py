@@ -25,14 +25,6 @@ def row_max(x, o, n, B: tl.constexpr):
 
 
 @tritium.jit
-def turned(x, o, N: tl.constexpr):
-    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
-    tile = tl.load(x + i * N + j)
-    total = tl.sum(tile, 1)
-    tl.store(o + i * N + j, tl.trans(tile) + total[None, :])
-
-
-@tritium.jit
 def product(a, b, c, K, N: tl.constexpr, BK: tl.constexpr):
     i, j, k = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :], tl.arange(0, BK)
     total = tl.zeros((N, N), tl.float32)
@@ -62,3 +54,9 @@ def counted(x, n):
 def summed(x, o):
     at = tl.arange(0, 64)
     tl.atomic_add(o, tl.sum(tl.load(x + at)))
+
+
+@tritium.jit
+def through_a_table(table):
+    x = tl.load(table).to(tl.pointer_type(tl.float32))
+    tl.store(x, tl.load(x) + 1)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import tritium
-from tests.tools.check.kernels import by_descriptors, counted, distance, product, row_max, summed
+from tests.tools.check.kernels import by_descriptors, counted, distance, product, row_max, summed, through_a_table
 from tritium.dialects import arith
 from tritium.dialects import tt as tile
 from tritium.ir import RuleTable, rule
 from tritium.runtime import TensorDescriptor
+from tritium.tools.check.oracle import CheckError
 from tritium.tools.check.report import render
 from tritium.tools.request import parse_target
 
@@ -84,6 +85,14 @@ def test_atomic_sums_agree(target: Any) -> None:
     x = np.random.default_rng(3).standard_normal(64).astype(np.float32)
     report = tritium.check(summed, x, np.zeros(1, np.float32), grid=3, target=target)
     assert report, render(report)
+
+
+def test_what_is_reached_through_memory_is_left_alone() -> None:
+    x = np.zeros(1, np.float32)
+    table = np.array([x.ctypes.data], np.int64)
+    with pytest.raises(CheckError, match="finds pointers in memory"):
+        tritium.check(through_a_table, table, grid=1)
+    assert x[0] == 0
 
 
 # -- what is planted --------------------------------------------------------------------------------------------------

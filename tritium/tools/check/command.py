@@ -23,7 +23,7 @@ from ..kernel_file import CommandError
 from ..request import Request, entries_of, kernel_of, options_of, pairs, parse_target, specialized, value_of
 from ..run import run_script
 from .inputs import arguments_of
-from .oracle import Report, check_launch
+from .oracle import CheckError, Report, check_launch
 from .report import render
 from .runs import Launch
 
@@ -116,7 +116,7 @@ class _Watcher:
         self.busy = True
         try:
             self.check(kernel, metadata)
-        except (ArgumentError, CommandError) as error:
+        except (ArgumentError, CheckError) as error:
             print(f"{kernel.name}: not checked: {error}", flush=True)
         finally:
             self.busy = False

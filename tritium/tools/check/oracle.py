@@ -7,6 +7,7 @@ the reason. Machine code may round elsewhere too, by no more than `noise` says.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ BUDGET = 10.0
 """Seconds of a processor within which the IR after every pass is run. Where that takes longer, the last is run, and
 others if it differs."""
 
+_FOUND_POINTERS = re.compile(r"tt\.int_to_ptr|!tt\.ptr<!tt\.ptr")
 _POISON = 0xFF  # no number in every float format, so that a sum with it shows
 
 
@@ -142,11 +144,14 @@ class _Check:
     def all(self) -> None:
         """Every step, until one differs."""
         launch, report = self.launch, self.report
+        kernel, steps = compile_in_steps(launch.src, launch.target, launch.options)
+        if _FOUND_POINTERS.search(steps[0].text):
+            text = "it finds pointers in memory, and what these lead to is not copied"
+            raise CheckError(f"{launch.src.name} cannot be checked: {text}")
         self.known = self.timed("Python", launch.in_python)
         if isinstance(self.known, Failure) and not self.known.unknown:
             report.finding = Finding("Python", None, f"the kernel fails where it is run as Python: {self.known}")
             return
-        kernel, steps = compile_in_steps(launch.src, launch.target, launch.options)
         if isinstance(self.known, Result):
             self.poison(self.known, steps[0])
         if self.ir(steps):
