@@ -152,3 +152,13 @@ def test_children_get_it_too(tmp_path: Path) -> None:
 def test_importing_needs_neither_torch_nor_numpy_nor_llvm() -> None:
     text = "import sys, tritium; print([m for m in ('torch', 'numpy', 'llvmlite', 'triton') if m in sys.modules])"
     assert python("-c", text).stdout.strip() == "[]"
+
+
+def test_programs_that_a_script_starts_find_it_too(tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text("import triton; print(triton.__version__, triton.jit.__module__)")
+    script = tmp_path / "parent.py"
+    script.write_text(
+        f"import subprocess, sys; subprocess.run([sys.executable, {str(tmp_path / 'child.py')!r}], check=True)"
+    )
+    done = python("-m", "tritium", "run", str(script), env={"PYTHONPATH": str(ROOT), "PATH": ""})
+    assert done.stdout.strip() == "3.9.0 tritium.runtime.jit", done.stderr

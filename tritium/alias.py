@@ -28,7 +28,7 @@ from .runtime.driver import PreferredCPU
 from .support import TritiumError
 from .support.lazy import LazyModule
 
-__all__ = ["TRITON_VERSION", "install", "uninstall"]
+__all__ = ["FOR_CHILDREN", "TRITON_VERSION", "install", "uninstall"]
 
 TRITON_VERSION = "3.9.0"
 
@@ -132,7 +132,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 _finder = _Finder()
 
 # where children that get this process's sys.path find `triton`: multiprocessing's, and torch.compile's workers
-_FOR_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
+FOR_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
 
 
 def install() -> None:
@@ -149,8 +149,8 @@ def install() -> None:
     chained.on = True
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
-    if _FOR_CHILDREN not in sys.path:
-        sys.path.insert(1, _FOR_CHILDREN)  # the first is the script's folder
+    if FOR_CHILDREN not in sys.path:
+        sys.path.insert(1, FOR_CHILDREN)  # the first is the script's folder
 
 
 def uninstall() -> None:
@@ -158,7 +158,7 @@ def uninstall() -> None:
     chained.on = False
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
-    if _FOR_CHILDREN in sys.path:
-        sys.path.remove(_FOR_CHILDREN)
+    if FOR_CHILDREN in sys.path:
+        sys.path.remove(FOR_CHILDREN)
     for name in [n for n in sys.modules if n == "triton" or n.startswith("triton.")]:
         del sys.modules[name]

@@ -7,7 +7,7 @@ import runpy
 import sys
 from collections.abc import Sequence
 
-from ..alias import install
+from ..alias import FOR_CHILDREN, install
 from ..support import TritiumError
 
 __all__ = ["run_module", "run_script"]
@@ -22,6 +22,7 @@ def run_script(path: str, arguments: Sequence[str] = ()) -> None:
     if not os.path.isfile(path):
         raise TritiumError(f"there is no script {path!r}")
     install()
+    _tell_children()
     sys.argv = [path, *arguments]
     sys.path[0:1] = [os.path.dirname(os.path.abspath(path))]
     runpy.run_path(path, run_name="__main__")
@@ -30,7 +31,14 @@ def run_script(path: str, arguments: Sequence[str] = ()) -> None:
 def run_module(name: str, arguments: Sequence[str] = ()) -> None:
     """The same for `python -m name`."""
     install()
+    _tell_children()
     sys.argv = [name, *arguments]
     if "" not in sys.path:
         sys.path.insert(0, "")
     runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _tell_children() -> None:
+    """Programs that the script starts find `triton` here as well, by PYTHONPATH."""
+    folders = [FOR_CHILDREN, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(folders))
