@@ -93,6 +93,14 @@ def test_every_test_has_an_outcome(checkout: Path, tmp_path: Path, capsys: pytes
     assert not list(checkout.rglob("__pycache__"))
 
 
+def test_an_expression_selects(checkout: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    words = [str(checkout), "--only", "language/test_small.py", "-k", "good and not 2", "--json", str(out)]
+    assert triton_suite.main(words) == 0
+    chosen = [test.split("::")[1] for test in json.loads(out.read_text())["tests"]]
+    assert chosen == ["test_good[0]", "test_good[1]", "test_good[3]"]
+
+
 def test_a_sample_takes_of_each_function(checkout: Path) -> None:
     tests = [{"id": f"{name}[{n}]", "function": name} for name in "ab" for n in range(5)]
     options = triton_suite.arguments([str(checkout), "--sample", "2"])

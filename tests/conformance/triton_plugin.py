@@ -31,6 +31,7 @@ class Events:
     def write(self, **event: Any) -> None:
         print(json.dumps(event), file=self.file, flush=True)
 
+    @pytest.hookimpl(trylast=True)  # behind pytest's own -k
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         chosen = os.environ.get("CONFORMANCE_SELECTED")
         if chosen is None:
