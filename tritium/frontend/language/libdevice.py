@@ -35,9 +35,13 @@ def _export(name: str, fn: Any) -> None:
         if known is None:
             extra = {"_generator": _generator} if name in WRITTEN else {}
             return _widened(fn, args, {**kwargs, **extra}, _semantic)
-        result = library_call(name, known, [*args, *kwargs.values()], _semantic)
-        narrow = int1 if name in PREDICATES else int32 if name == "clz" else result.dtype
-        return _semantic.cast(result, narrow)
+
+        def call(*args: Any, _semantic: Any, **kwargs: Any) -> tensor:
+            result = library_call(name, known, [*args, *kwargs.values()], _semantic)
+            narrow = int1 if name in PREDICATES else int32 if name == "clz" else result.dtype
+            return _semantic.cast(result, narrow)
+
+        return _widened(call, args, kwargs, _semantic)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = fn.__doc__
@@ -60,9 +64,9 @@ def _shown(fn: Any) -> Any:
 
 
 def _widened(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sem: Any) -> Any:
-    """On a CPU halves are computed as fp32, and a float result is rounded back to them."""
+    """Halves are computed as fp32, and a float result is rounded back to them: no library has functions of halves."""
     halves = {v.dtype for v in (*args, *kwargs.values()) if v.__class__ is tensor and v.dtype in (float16, bfloat16)}
-    if not halves or getattr(sem.options, "backend_name", "cpu") != "cpu":
+    if not halves:
         return fn(*args, _semantic=sem, **kwargs)
 
     def wide(v: Any) -> Any:
