@@ -466,6 +466,7 @@ class _Language:
 def run(text: str, grid: tuple[int, ...], scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Run the kernel of a text for every program; arrays are bytes with guards, as `compare` makes them."""
     text = re.sub(r"^(\s*)(i\d+) = 0$", r"\1\2 = tl.zeros([], tl.int32)", text, flags=re.M)
+    text = re.sub(r"= not (\w+)$", r"= ~\1", text, flags=re.M)  # Python's `not` gives no tensor; of int1 it is this
     text = text.replace("import tritium\nimport tritium.language as tl\n", "")
     code = compile(text, "reference", "exec")
     for pid in range(grid[0]):

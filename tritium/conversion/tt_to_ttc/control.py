@@ -168,8 +168,8 @@ def _hand_over(lowering: TileLowering, targets: list[Value], values: list[Value]
         return
     later: list[tuple[Value, TileBuffer, TileBuffer]] = []
     direct: list[tuple[Value, TileBuffer]] = []
-    for _, value, buffer in moves:
-        others = any(base is buffer.base for v, row in reads.items() if v is not value for base, _ in row)
+    for target, value, buffer in moves:  # two targets may get one value: it is computed for each
+        others = any(base is buffer.base for t, v, _ in moves if t is not target for base, _ in reads[v])
         itself = any(base is buffer.base and not same for base, same in reads[value])
         if others or itself:
             spare = TileBuffer.allocate(lowering.alloc, value.type, buffer.stored)
