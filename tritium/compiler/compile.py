@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import BaseBackend
+from ..backends.errors import OutOfResources
 from ..support import OptionError, settings
 from ..support.collection import paused
 from ..support.dataclasses import asdict
@@ -123,9 +124,11 @@ def _check_file(src: IRSource, backend: BaseBackend, stages: Mapping[str, Any], 
 
 
 def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
-    """The options of a compile; an OptionError names the kernel."""
+    """The options of a compile; the error of one that cannot be names the kernel."""
     try:
         return backend.parse_options({**src.parse_options(), **given})
+    except OutOfResources as error:
+        raise OutOfResources(error.required, error.limit, error.name, src.name, error.place) from None
     except OptionError as error:
         raise type(error)(f"kernel {src.name}: {error}") from None
 

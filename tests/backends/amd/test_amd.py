@@ -13,6 +13,7 @@ import tritium.language as tl
 from tests.example_kernels import ExampleKernel, cases, load, triton_text
 from tests.triton_oracle import TritonOracle
 from tritium.backends.amd import HIPOptions, HIPTarget
+from tritium.backends.errors import OutOfResources
 from tritium.compiler import ASTSource, GPUTarget, compile, make_backend
 from tritium.support import OptionError, UnsupportedOperation, settings
 
@@ -58,14 +59,14 @@ def test_options() -> None:
     ("values", "text"),
     [
         ({"wgp_cu_mode": "x"}, "wgp_cu_mode must be 'wgp' or 'cu'"),
-        ({"num_warps": 32}, "1024 threads"),
+        ({"num_warps": 32}, "threads, Required: 2048, Hardware limit: 1024"),
         ({"num_warps": 6}, "power of 2"),
         ({"waves_per_eu": -1}, "must not be negative"),
         ({"num_ctas": 2}, "num_ctas > 1 not supported on gfx942"),
     ],
 )
 def test_options_that_cannot_be(values: dict[str, Any], text: str) -> None:
-    with pytest.raises(OptionError, match=text):
+    with pytest.raises((OptionError, OutOfResources), match=text):
         HIPOptions.parse(values, HIPTarget("gfx942"))
 
 

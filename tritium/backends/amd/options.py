@@ -7,6 +7,7 @@ from typing import Any
 
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
+from ..errors import OutOfResources
 from ..options import check_layout, parse_fields, text_key
 from .target import HIPTarget
 
@@ -55,7 +56,8 @@ class HIPOptions:
     def __post_init__(self) -> None:
         check_layout(self)
         if self.num_warps * self.warp_size > MAX_THREADS:
-            raise OptionError(f"num_warps={self.num_warps} is more than the {MAX_THREADS} threads of a program")
+            threads, most = self.num_warps * self.warp_size, MAX_THREADS // self.warp_size
+            raise OutOfResources(threads, MAX_THREADS, "threads", place=f"num_warps={most} is the most")
         if self.wgp_cu_mode not in ("wgp", "cu"):
             raise OptionError(f"wgp_cu_mode must be 'wgp' or 'cu', got {self.wgp_cu_mode!r}")
         if self.waves_per_eu < 0:

@@ -10,6 +10,7 @@ from ...dialects.ttg_switches import SWITCHES
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
+from ..errors import OutOfResources
 from ..options import check_layout, parse_fields, text_key
 from .target import CUDATarget
 
@@ -69,11 +70,8 @@ class CUDAOptions:
     def __post_init__(self) -> None:
         check_layout(self)
         if self.num_warps * self.warp_size > MAX_THREADS:
-            threads = self.num_warps * self.warp_size
-            raise OptionError(
-                f"num_warps={self.num_warps} is more than the {MAX_THREADS} threads of a program: it asks for "
-                f"{threads}; num_warps={MAX_THREADS // self.warp_size} is the most"
-            )
+            threads, most = self.num_warps * self.warp_size, MAX_THREADS // self.warp_size
+            raise OutOfResources(threads, MAX_THREADS, "threads", place=f"num_warps={most} is the most")
         if self.num_ctas > MAX_CTAS:
             raise OptionError(f"num_ctas must be at most {MAX_CTAS}, got {self.num_ctas}")
         if self.maxnreg is not None and not 1 <= self.maxnreg <= MAX_REGISTERS:
