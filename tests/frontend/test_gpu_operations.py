@@ -453,12 +453,3 @@ def test_hints_of_loops() -> None:
     for hint in ("tt.disallow_acc_multi_buffer", "tt.flatten", "tt.num_stages = 3 : i32", "tt.warp_specialize"):
         assert hint in line
     assert "llvm.loop_annotation" in line
-
-
-@pytest.mark.parametrize(("fn", "operation"), [(atomics, "tt.atomic_load"), (mapping, "tt.map_elementwise")])
-def test_a_cpu_says_which_operation_it_has_not(fn: Any, operation: str) -> None:
-    values = [np.zeros(256, np.int32 if fn is atomics else np.float32) for _ in range(3)]
-    if fn is atomics:
-        values[2] = np.zeros(256, np.bool_)
-    with pytest.raises(UnsupportedOperation, match=f"{operation} is not supported on the CPU"):
-        fn[(1,)](*values)
