@@ -8,13 +8,25 @@ import re
 from pathlib import Path
 
 import tritium
+import tritium._utils  # noqa: F401  (errors of names that scripts take from there)
 from tritium.support import TritiumError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 
 #: raised inside, and shown as another one; or a part of another class's making
 INTERNAL = {"LanguageError", "FieldError", "FrozenError", "OptionProblem"}
-ROOMS = ("support", "frontend", "runtime", "compiler", "backends", "ir", "interpreter", "emulator", "tools")
+ROOMS = (
+    "support",
+    "frontend",
+    "runtime",
+    "compiler",
+    "backends",
+    "ir",
+    "transforms",
+    "interpreter",
+    "emulator",
+    "tools",
+)
 
 
 def kinds() -> set[str]:

@@ -131,7 +131,8 @@ def test_the_compilation_listener() -> None:
     assert [t["cache_hit"] for t in seen] == [False, True]
     assert [name for name, _ in seen[0]["times"].lowering_stages] == ["ttir", "ttcir", "llir", "obj"]
     assert seen[0]["times"].total >= sum(t for _, t in seen[0]["times"].lowering_stages) > 0
-    assert seen[1]["times"].total == 0
+    hit = seen[1]["times"]  # finding the kernel, and nothing else
+    assert hit.total == hit.ir_initialization > 0
     assert seen[0]["metadata"]["name"] == "fill" and "fill.ttir" in seen[0]["metadata_group"]
 
 
