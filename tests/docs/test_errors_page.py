@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import tritium
+import tritium._filecheck
 import tritium._utils  # noqa: F401  (errors of names that scripts take from there)
 from tritium.support import TritiumError
 
