@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..analysis.combine import Order, combine_of
 from ..dialects import arith, tt
 from ..ir import (
     CHANGED,
@@ -27,9 +26,12 @@ from ..ir import (
     rewrite_greedily,
     rule,
 )
+from ..support.lazy import LazyModule
 from .rules.constants import constant, integer_width, splat_of
 
 __all__ = ["COMBINE_RULES", "combine"]
+
+_functions = LazyModule("..analysis.combine", __package__)  # most kernels have nothing to ask it
 
 
 @rule(arith.AddF, arith.AddI)
@@ -63,7 +65,7 @@ def reshape_before_reduction(op: Any) -> Any:
 
 def _takes_any_order(user: Any) -> bool:
     if user.__class__ is tt.Reduce:
-        return combine_of(user.regions[0].entry).order is not Order.ORDERED
+        return _functions.combine_of(user.regions[0].entry).order is not _functions.Order.ORDERED  # type: ignore[no-any-return]
     return user.__class__ is tt.Histogram
 
 
