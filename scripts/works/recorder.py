@@ -4,7 +4,8 @@
 
 A name counts where a function of the user's names it (not one of ours on his behalf) in a kernel that was compiled, or
 interpreted, to its end. `@pytest.mark.shows("tritium.Config", …)` adds names that no kernel says. The file is JSON:
-{name: {target: {test: how many names that test shows}}}.
+{name: {target: {test: how many names that test shows}}}. Under pytest-xdist, workers hand what they found to the process
+that started them, which writes the file.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tritium.support import settings
 
 from .names import HOST, all_names, objects
 
+WORKERS_PART = "names_shown"
 _BUILTINS = {id(getattr(builtins, name[9:])): [name] for name in all_names() if name.startswith("builtins.")}
 
 
@@ -46,6 +48,7 @@ class Recorder:
         self.found: dict[str, dict[str, dict[str, int]]] = {}
         self.trees: dict[Any, set[str]] = {}
         self.passed = False
+        self.lost: list[str] = []
 
     # -- kernels ----------------------------------------------------------------------------------------------
 
@@ -150,20 +153,41 @@ class Recorder:
             for name in names:
                 self.found.setdefault(name, {}).setdefault(where, {})[test] = len(names)
 
-    def pytest_sessionfinish(self) -> None:
-        """Write the file."""
-        self.path.write_text(json.dumps(self.found, indent=1, sort_keys=True))
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: Any) -> None:
+        """Take what a worker of pytest-xdist found; one that died took its part with it, which is an error."""
+        found = getattr(node, "workeroutput", {}).get(WORKERS_PART)
+        if found is None:
+            self.lost.append(node.gateway.id)
+            return
+        for name, targets in found.items():
+            for target, tests in targets.items():
+                self.found.setdefault(name, {}).setdefault(target, {}).update(tests)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the file; a worker hands its part over instead."""
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output[WORKERS_PART] = self.found
+        else:
+            self.path.write_text(json.dumps(self.found, indent=1, sort_keys=True))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say which workers' parts are not in the file."""
+        for worker in self.lost:
+            terminalreporter.write_line(f"{self.path} lacks what tests of worker {worker} showed: it died", red=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--record-shown=FILE`"""
-    parser.addoption("--record-shown", type=Path, help="write which names of the language passing tests use")
+    # a str, not a Path: pytest-xdist sends options to its workers
+    parser.addoption("--record-shown", metavar="FILE", help="write which names of the language passing tests use")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin to listen."""
     path = config.getoption("--record-shown")
     if path is not None:
-        recorder = Recorder(path)
+        recorder = Recorder(Path(path))
         recorder.watch()
         config.pluginmanager.register(recorder)
