@@ -2,6 +2,7 @@
 
     python tests/stress/long_runs.py                      100,000 launches, 10,000 compiles for cuda:90 and the CPU
     python tests/stress/long_runs.py --launches 5000 --compiles 300
+    python tests/stress/long_runs.py --only ptx           one of launches, ttgir, cpu, ptx: so they run side by side
 
 Memory is what the process has in RAM (`/proc/self/statm`). It may grow at first: pools fill, tables of what is interned.
 Counted is what is added between the middle and the end of a run.
@@ -33,6 +34,13 @@ PER_LAUNCH, PER_COMPILE, NOISE = 1, 100, 3 << 20
 #: What llvmlite keeps of a run of LLVM's passes (0.50): `LLVMPY_CreatePassBuilder` makes callbacks that nothing frees, 1,488
 #: bytes; `malloc`'s own figures show no other growth. A builder cannot be used again: runs leave callbacks in it.
 PER_PASS_BUILDER = 1600
+
+#: What is compiled for, and until which stage.
+COMPILES: dict[str, tuple[GPUTarget, str | None]] = {
+    "ttgir": (GPUTarget("cuda", 90, 32), "ttgir"),
+    "cpu": (GPUTarget("cpu", "", 1), None),
+    "ptx": (GPUTarget("cuda", 90, 32), "ptx"),
+}
 
 
 @tritium.jit
@@ -102,17 +110,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--launches", type=int, default=100_000)
     parser.add_argument("--compiles", type=int, default=10_000)
+    parser.add_argument("--only", choices=["launches", *COMPILES])
     chosen = parser.parse_args()
     good = True
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITIUM_CACHE_DIR"] = folder
-        start = time.perf_counter()
-        added = launches(chosen.launches)
-        most = chosen.launches // 2 * PER_LAUNCH + NOISE
-        good &= say("launches on the CPU", chosen.launches, added, most, time.perf_counter() - start)
+        if chosen.only in (None, "launches"):
+            start = time.perf_counter()
+            added = launches(chosen.launches)
+            most = chosen.launches // 2 * PER_LAUNCH + NOISE
+            good &= say("launches on the CPU", chosen.launches, added, most, time.perf_counter() - start)
         os.environ["TRITIUM_CACHE_DISABLE"] = "1"
-        gpu = GPUTarget("cuda", 90, 32)
-        for target, until in ((gpu, "ttgir"), (GPUTarget("cpu", "", 1), None), (gpu, "ptx")):
+        for name, (target, until) in COMPILES.items():
+            if chosen.only not in (None, name):
+                continue
             start = time.perf_counter()
             added = compiles(chosen.compiles, target, until)
             most = chosen.compiles // 2 * (PER_COMPILE + (until != "ttgir") * PER_PASS_BUILDER) + NOISE
