@@ -10,7 +10,17 @@ which are powers of two or fp8: nothing is rounded before the sum.
 With `tensor_cores`, what is multiplied are tiles that those take, where nothing is lost by it: an element times its
 scale has as many significant bits as both together (powers of two have none), and bf16 holds 8, tf32 holds 11.
 
-    %x = %a as bf16 * %s as bf16;  %d = tt.dot %x, %y, %c         or, with fp16,  %d = … inputPrecision = tf32
+    %x = %a as bf16 * %s as bf16;  %d = tt.dot %x, %y, %c
+
+Beside them fp16, which has 11, is the sum of two bf16; in fp16 the scaled numbers would overflow. Only where a scale
+stands at fp16 too is it tf32 that is multiplied, and f32 where that has too few bits.
+
+    %h = the bf16 next below %a in size;  %l = %a - %h;  %0 = tt.dot %l, %y, %c;  %d = tt.dot %h, %y, %0
+
+Both parts of a number other than 0 are other than 0 and have its sign, so their products with an infinity are the
+infinity that the whole's is; those of a sum would be NaN beside a part of 0. And no part's product overflows before the
+whole's does. An infinity is the largest bf16 and infinity. What bf16 does not hold are scaled numbers below its
+smallest, 2^-133: they are rounded to a multiple of it.
 
 An element of 4 bits is a sign, two bits of exponent e and one of mantissa m: (1 + m/2) * 2^(e-1), or m/2 where e = 0.
 Shifted into the places of exponent and mantissa of a wider float its bits are those of the value with another bias. A
@@ -32,8 +42,10 @@ from ..ir import (
     Value,
     bf16,
     count,
+    f16,
     f32,
     functions_of,
+    i32,
     pass_on,
 )
 from ..support.dataclasses import dataclass
@@ -62,27 +74,41 @@ def decompose_scaled_dot(op: Operation, options: ScaledDotOptions = ScaledDotOpt
 
 
 def _decompose(dot: Any, options: ScaledDotOptions) -> None:
-    bits = max(_bits(dot.a_elem_type, dot.a_scale), _bits(dot.b_elem_type, dot.b_scale))
-    multiplied = bf16 if options.tensor_cores and bits <= _BF16_BITS else f32
+    multiplied, precision = _multiplied(dot, options)
     b = _Writer(dot, multiplied, dot.a_elem_type)
     lhs = b.elements(dot.a, dot.a_elem_type, along_rows=not dot.lhs_k_pack)
     if dot.a_scale is not None:
         lhs = b.scaled(lhs, b.scales(dot.a_scale, lhs.type, dot.fastMath))
-    lhs = b.as_multiplied(lhs, multiplied)
+    left = b.parts(lhs, multiplied, dot.a_elem_type)
     b = _Writer(dot, multiplied, dot.b_elem_type)
     rhs = b.elements(dot.b, dot.b_elem_type, along_rows=dot.rhs_k_pack)
     if dot.b_scale is not None:
         columns = b.scales(dot.b_scale, b.transposed_type(rhs.type), dot.fastMath)
         rhs = b.scaled(rhs, b.transposed(columns))
-    rhs = b.as_multiplied(rhs, multiplied)
-    acc = dot.c if dot.c.type.element is f32 else b.add(arith.ExtF(dot.c, out=_like(dot.c.type, f32)))
-    is_tf32 = options.tensor_cores and multiplied is f32 and bits <= _TF32_BITS
-    precision = tt.InputPrecision.tf32 if is_tf32 else tt.InputPrecision.ieee
-    result = b.add(tt.Dot(lhs, rhs, acc, precision, 0))
-    if acc is not dot.c:
+    right = b.parts(rhs, multiplied, dot.b_elem_type)
+    result = dot.c if dot.c.type.element is f32 else b.add(arith.ExtF(dot.c, out=_like(dot.c.type, f32)))
+    for x in left:
+        for y in right:
+            result = b.add(tt.Dot(x, y, result, precision, 0))
+    if dot.c.type.element is not f32:
         result = b.add(arith.TruncF(result, out=dot.c.type))
     result.hint = dot.d.hint
     dot.replace_with([result])
+
+
+def _multiplied(dot: Any, options: ScaledDotOptions) -> tuple[FloatType, tt.InputPrecision]:
+    """The type of the tiles that are multiplied, and in what precision if it is f32."""
+    ieee, half = tt.InputPrecision.ieee, tt.ScaleDotElemType.fp16
+    if not options.tensor_cores:
+        return f32, ieee
+    sides = ((dot.a_elem_type, dot.a_scale), (dot.b_elem_type, dot.b_scale))
+    plain_halves = [kind is half and scale is None for kind, scale in sides]
+    if all(plain_halves):
+        return f16, ieee
+    bits = [_bits(*side) for side in sides]
+    if all(n <= _BF16_BITS or plain for n, plain in zip(bits, plain_halves)):
+        return bf16, ieee
+    return f32, tt.InputPrecision.tf32 if max(bits) <= _TF32_BITS else ieee
 
 
 #: Significant bits of the elements' formats, the one in front of the point among them.
@@ -104,6 +130,7 @@ class _Writer(Builder):
     """A builder in front of a product, with what is said more than once.
 
     `wide` is the type in which elements are scaled, f32 or bf16: both have the exponents of f32. `bits` is as wide.
+    fp16 that is multiplied as such has no scale.
     """
 
     __slots__ = ("bits", "wide")
@@ -111,12 +138,26 @@ class _Writer(Builder):
     def __init__(self, dot: Any, multiplied: FloatType, kind: tt.ScaleDotElemType) -> None:
         super().__init__(dot.parent, dot, dot.loc)
         # 8-bit floats come as f32 from the conversion, 4-bit ones from integers that may as well be short
-        self.wide = multiplied if kind in (_FOUR_BITS, tt.ScaleDotElemType.bf16) else f32
+        self.wide = multiplied if multiplied is f16 or kind in (_FOUR_BITS, tt.ScaleDotElemType.bf16) else f32
         self.bits = IntegerType(self.wide.width)
 
     def as_multiplied(self, value: Any, ty: FloatType) -> Any:
         """A tile in the type that is multiplied, which holds its numbers."""
         return value if value.type.element is ty else self.add(arith.TruncF(value, out=_like(value.type, ty)))
+
+    def parts(self, value: Any, ty: FloatType, kind: Any) -> list[Any]:
+        """Tiles in the type that is multiplied whose sum is `value`, small numbers first; two for fp16 in bf16."""
+        if ty is not bf16 or kind is not tt.ScaleDotElemType.fp16:
+            return [self.as_multiplied(value, ty)]
+        integers = _like(value.type, i32)
+        zero = self.number(0.0, value.type)
+        less = self.add(arith.ExtUI(self.add(arith.CmpF(arith.CmpFPredicate.une, value, zero)), out=integers))
+        bits = self.add(arith.SubI(self.add(arith.Bitcast(value, out=integers)), less))
+        # the upper half of an f32 is the bf16 next to it towards zero
+        high = self.add(arith.AndI(bits, self.number(-0x10000, integers)))
+        large = self.add(arith.Bitcast(high, out=value.type))
+        small = self.add(arith.SubF(value, large))
+        return [self.as_multiplied(part, ty) for part in (small, large)]
 
     def number(self, value: Any, ty: Any) -> Value:
         """A tile filled with a number."""

@@ -253,3 +253,69 @@ def test_scaled_products(left: str, right: str) -> None:
     exact = x @ y
     assert np.abs(c - exact).max() <= 1e-5 * np.abs(x).max() * np.abs(y).max() * k
     assert gpu.count("mma.sync") > 0
+
+
+@tt.jit
+def beside_halves(
+    a, b, scale, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, FORMAT: tl.constexpr, SWAPPED: tl.constexpr
+):
+    i, j, g = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K // 32)
+    packed: tl.constexpr = K // 2 if FORMAT == "e2m1" else K
+    x = tl.load(a + i[:, None] * K + tl.arange(0, K)[None, :])
+    y = tl.load(b + j[:, None] * packed + tl.arange(0, packed)[None, :])
+    s = tl.load(scale + j[:, None] * (K // 32) + g[None, :])
+    if SWAPPED:
+        z = tl.dot_scaled(y, s, FORMAT, x.T, None, "fp16").T
+    else:
+        z = tl.dot_scaled(x, None, "fp16", y.T, s, FORMAT)
+    tl.store(c + i[:, None] * N + j[None, :], z)
+
+
+FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+
+def scaled_operand(rng: np.random.Generator, n: int, k: int, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bytes of n rows of k elements, exponents of a scale for every 32, and the numbers they stand for."""
+    exponents = rng.integers(120, 134, (n, k // 32)).astype(np.uint8)
+    if kind == "e2m1":
+        raw = rng.integers(0, 256, (n, k // 2)).astype(np.uint8)
+        plain = FOUR_BITS[np.stack([raw & 15, raw >> 4], 2).reshape(n, k)]
+    else:
+        raw = random_array(rng, (n, k), "fp8e5" if kind == "e5m2" else "fp8e4nv")
+        raw[1, 3], raw[2, 5] = (0x7C, 0x7F) if kind == "e5m2" else (0x7E, 0x7F)  # infinity or the largest; NaN
+        plain = numbers(raw, "fp8e5" if kind == "e5m2" else "fp8e4nv")
+    exponents[3, 0], exponents[4, 0], exponents[5, 1] = 255, 254, 0
+    powers = np.where(exponents == 255, np.nan, 2.0 ** (exponents.astype(float) - 127))
+    with np.errstate(over="ignore"):
+        return raw, exponents, (plain * np.repeat(powers, 32, axis=1)).astype(np.float32).astype(float)
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("kind", ["e2m1", "e4m3", "e5m2"])
+def test_scaled_products_with_halves(kind: str, swapped: bool, capability: int) -> None:
+    """fp16 has more bits than bf16 and is multiplied as two of them: every number, infinity and NaN as in f64."""
+    if kind == "e4m3" and capability == 80:
+        pytest.skip("fp8e4nv begins at 89")
+    m, n, k = (16, 128, 64) if swapped else (128, 16, 64)
+    rng = np.random.default_rng(7)
+    a = (rng.standard_normal((m, k)) * 2.0 ** rng.integers(-12, 4, (m, 1))).astype(np.float16)
+    a[0, :8] = 2.0 ** np.arange(-24, -16)  # below the smallest normal number
+    a[1, 3:6] = [0, -0.0, 65504]
+    a[2, 5], a[3, 6], a[4, 40], a[6, 7] = np.inf, -np.inf, np.nan, 1.0
+    raw, exponents, y = scaled_operand(rng, n, k, kind)
+    c = np.full((m, n), 113, np.float32)
+    types = {"a": "*fp16", "b": {"e2m1": "*u8", "e4m3": "*fp8e4nv", "e5m2": "*fp8e5"}[kind]}
+    types |= {"scale": "*u8", "c": "*fp32"}
+    constants = {"M": m, "N": n, "K": k, "FORMAT": kind, "SWAPPED": swapped}
+    gpu = compiled(beside_halves, types, constants, capability)
+    gpu.launch(1, a, raw, exponents, c)
+    with np.errstate(invalid="ignore", over="ignore"):
+        exact = (a.astype(float) @ y.T).astype(np.float32)
+        size = (np.abs(a.astype(float)) @ np.abs(y).T).astype(np.float32)
+    assert np.array_equal(np.isnan(c), np.isnan(exact))
+    infinite, finite = np.isinf(exact), np.isfinite(exact)
+    assert infinite.any() and np.array_equal(c[infinite], exact[infinite])
+    assert finite.any() and np.all(np.abs(c[finite] - exact[finite]) <= 1e-6 * size[finite])
+    assert gpu.count("wgmma.mma_async" if capability == 90 else "mma.sync") > 0
+    assert gpu.count("tf32") == 0
