@@ -2,9 +2,9 @@
 
     pytest -p scripts.works.recorder --record-shown=FILE tests/e2e/cpu
 
-A name counts where a function of the user's names it (not one of ours on his behalf) in a kernel that was compiled, or
-interpreted, to its end. `@pytest.mark.shows("tritium.Config", …)` adds names that no kernel says. The file is JSON:
-{name: {target: {test: how many names that test shows}}}. Under pytest-xdist, workers hand what they found to the process
+A name counts where a function of the user's names it (not one of ours on his behalf) in a kernel that was compiled,
+or interpreted, to its end. `@pytest.mark.shows("tritium.Config", …)` adds names that no kernel says. The file is JSON:
+{name: {target: {test: how many names that test shows}}}. Workers of pytest-xdist hand what they found to the process
 that started them, which writes the file.
 """
 
