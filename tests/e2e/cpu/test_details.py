@@ -38,6 +38,25 @@ def test_topk_of_either_end(descending):
     np.testing.assert_array_equal(y, expected[:, ::-1][:, :4] if descending else expected[:, :4])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int8", "uint8", "int64", "uint32"])
+@pytest.mark.parametrize(("rows", "columns", "k"), [(1, 1, 1), (2, 8, 1), (4, 64, 8), (1, 256, 16), (2, 16, 16)])
+def test_topk_keeps_equal_elements_and_orders_nan_as_the_greatest(dtype, rows, columns, k):
+    @tritium.jit
+    def kernel(x, y, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+        values = tl.load(x + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :])
+        at = tl.arange(0, M)[:, None] * K + tl.arange(0, K)[None, :]
+        tl.store(y + at, tl.topk(values, K))
+        tl.store(y + M * K + at, tl.topk(values, K, descending=False))
+
+    x = np.random.default_rng(columns).integers(0, 100, (rows, columns)).astype(dtype)
+    if x.dtype.kind == "f" and columns > 8:
+        x[0, [3, 7, 9]] = np.nan, np.inf, -np.inf
+    y = np.full((2, rows, k), 77, dtype)
+    kernel[(1,)](x, y, rows, columns, k)
+    rising = np.sort(x, 1)  # NaNs last
+    np.testing.assert_array_equal(y, [rising[:, ::-1][:, :k], rising[:, :k]])
+
+
 def test_random_integers_of_wide_offsets_are_those_of_narrow_ones():
     @tritium.jit
     def kernel(narrow, wide, far):

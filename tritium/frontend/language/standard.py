@@ -328,9 +328,13 @@ def _compare_exchange(x, flip, n: constexpr, dim: constexpr):
 def _merge_stage(x, stage: constexpr, order: constexpr, n: constexpr):
     """Bitonic runs of 2^stage elements become sorted: `order` 0 up, 1 down, 2 by turns."""
     if order == 2:
-        flip = _bit(n, n - 1 - stage)
-    else:
-        flip = order
+        return _merge_run(x, stage, _bit(n, n - 1 - stage), n)
+    return _merge_run(x, stage, order, n)
+
+
+@language_function
+def _merge_run(x, stage: constexpr, flip, n: constexpr):
+    """Bitonic runs of 2^stage elements become sorted: up, or down where `flip` is 1."""
     for i in static_range(stage):
         x = _compare_exchange(x, flip, n, n - stage + i)
     return x
@@ -451,6 +455,27 @@ def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
     return reshape(y, x.shape)
 
 
+@language_function
+def _best_keys(keys, k: constexpr, descending: constexpr):
+    """The first k integers of the last dimension in order; k and the shape are powers of two.
+
+    Of a rising and a falling run of k, the greater ones of the pairs are the k greatest of both, and bitonic. Halves of
+    the dimension are paired before neighbours: what a thread holds more than once lies farthest apart, so the first
+    steps leave it less to do.
+    """
+    n: constexpr = _log2(keys.numel)
+    run: constexpr = _log2(k)
+    first: constexpr = n - _log2(keys.shape[len(keys.shape) - 1])
+    y = reshape(keys, _twos(n))
+    for i in static_range(1, run):
+        y = _merge_stage(y, i, 2, n)
+    for dim in static_range(first, n - run):
+        y = _merge_run(y, run, _bit(n, dim), n)
+        y = reduce(y, dim, _max_combine if descending else _min_combine, keep_dims=True)
+    y = _merge_run(y, run, 1 if descending else 0, n)
+    return reshape(y, keys.shape[:-1] + [k])
+
+
 @member
 @language_function
 def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
@@ -461,12 +486,12 @@ def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
     static_assert(k <= size, "k must not exceed the size of the dimension")
     if not (_is_power_of_two(k) and _powers_of_two(x.shape)):
         return _first_sorted(x, k, descending)
-    y = sort(x, dim, descending)
-    y = reshape(y, x.shape[:-1] + [size // k, k])
-    first = reshape(arange(0, size // k), [1] * last + [size // k, 1]) == 0
-    kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
-    bits = where(first, y.to(kind, bitcast=True), 0)
-    return reduce(bits, last, _or_combine).to(x.dtype, bitcast=True)
+    if x.dtype.is_floating():
+        kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
+        return _order_bits(_best_keys(_order_bits(x.to(kind, bitcast=True)), k, descending)).to(x.dtype, bitcast=True)
+    if x.dtype.primitive_bitwidth < 8:
+        return _best_keys(x.to(int32), k, descending).to(x.dtype)
+    return _best_keys(x, k, descending)
 
 
 @constexpr_function
