@@ -124,6 +124,27 @@ def test_bounds_at_the_edges_of_their_type(bounds, step):
 
 
 @tritium.jit
+def constant_bounds(out, FIRST: tl.constexpr, END: tl.constexpr, STEP: tl.constexpr):
+    count = 0
+    for i in range(FIRST, END, STEP):
+        tl.store(out + count, i)
+        count += 1
+    tl.store(out + 7, count)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(3, -1, -1), (-2, 2, 1), (-4, 3, 2), (-5, -1, 1), (0, 5, 2), (-1, -6, -2), (2**31 - 5, 2**31 - 1, 3),
+     (-(2**31), -(2**31) + 6, 2), (-(2**31), 2**31 - 1, 2**30), (-(2**40), 2**40, 2**39), (2**63 - 5, 2**63 - 1, 4)],
+)  # fmt: skip
+def test_counters_with_constant_bounds_pass_through_zero_and_reach_the_edges(bounds):
+    out = np.full(8, 99, np.int64)
+    constant_bounds[(1,)](out, *bounds)
+    passed = list(range(*bounds))
+    assert out.tolist() == passed + [99] * (7 - len(passed)) + [len(passed)]
+
+
+@tritium.jit
 def of_blocks(x, out, n, limit, BLOCK: tl.constexpr):
     """Sums of blocks until one is too large."""
     total = tl.zeros((BLOCK,), tl.float32)

@@ -94,7 +94,7 @@ def lower_for(e: Context, op: scf.For, ending: Callable[[], object] | None = Non
     lower, upper, step = map(_constant, (op.lb, op.ub, op.step))
     unsigned = bool(op.unsignedCmp)
     if lower is not None and upper is not None and step is not None and not unsigned and lower < upper:
-        _counted_for(e, op, upper + step <= 1 << 30)
+        _counted_for(e, op, lower, upper, step)
         return
     if ending is not None:
         _guarded_for(e, op, ending)
@@ -145,7 +145,7 @@ def _guarded_for(e: Context, op: scf.For, ending: Callable[[], object]) -> None:
     results.close()
 
 
-def _counted_for(e: Context, op: scf.For, no_wrap: bool) -> None:
+def _counted_for(e: Context, op: scf.For, lower: int, upper: int, step: int) -> None:
     """A loop that runs at least once: the test stands at its end."""
     body, done = e.fresh_label("body"), e.fresh_label("done")
     before = e.block
@@ -154,10 +154,15 @@ def _counted_for(e: Context, op: scf.For, no_wrap: bool) -> None:
     phis = Phis(e, op.body.args)
     phis.incoming(_all_parts(e, [op.lb, *op.init_args]), before)
     e.block_body(op.body)
-    flags = " nuw nsw" if no_wrap else ""
-    following = e.op(f"add{flags} {_typed(e, op.induction_variable)}, {e.parts(op.step)[0]}")
+    counter, ty = _typed(e, op.induction_variable), e.types_of(op.lb.type)[0]
+    limit = 1 << (int(ty[1:]) - 1)
+    wraps = upper - 1 + step >= limit  # the greatest sum
+    # as an unsigned number, a counter that passes through zero wraps
+    flags = "" if wraps or step <= 0 else " nuw nsw" if lower >= 0 else " nsw"
+    following = e.op(f"add{flags} {counter}, {e.parts(op.step)[0]}")
     yielded = [e.parts(v) for v in op.body.last.operands]
-    test = e.op(f"icmp slt {e.types_of(op.lb.type)[0]} {following}, {e.parts(op.ub)[0]}")
+    again = f"{counter}, {max(upper - step, -limit)}" if wraps else f"{ty} {following}, {e.parts(op.ub)[0]}"
+    test = e.op(f"icmp slt {again}")
     phis.incoming([following, *(part for parts in yielded for part in parts)], e.block)
     e.stmt(f"br i1 {test}, label %{body}, label %{done}{_wishes(e, op)}")
     phis.close()
