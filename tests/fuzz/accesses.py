@@ -459,14 +459,15 @@ class Program(Indices):
         """scf.for over a few numbers, which addresses in it may use."""
         inits = self.carried()
         trips, step = self.random.randrange(5), self.random.choice([1, 1, 16])
-        lower, upper = self.constant(0, (), "i32"), self.constant(trips * step, (), "i32")
+        first = step * self.random.choice([0, 0, 0, 1, -1, -2, -4])
+        lower, upper = self.constant(first, (), "i32"), self.constant(first + trips * step, (), "i32")
         by = self.constant(step, (), "i32")
         left, results = self.results(inits)
         args = [Tile(self.name(), t.shape, t.element) for t in inits]
         known = list(self.scalars)
         iv = self.name()
         if self.samples == 1 and trips:
-            self.scalars.append(Tile(iv, (), "i32", np.arange(0, trips * step, step, dtype=np.int32)))
+            self.scalars.append(Tile(iv, (), "i32", first + np.arange(0, trips * step, step, dtype=np.int32)))
             self.samples = trips
         pairs = ", ".join(f"{a.name} = {i.name}" for a, i in zip(args, inits))
         self.line(
