@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.conformance import known, triton_suite
+from tests.conformance import known, triton_report, triton_suite
 from tests.conformance.triton_plugin import reason_of_skip
+from tests.triton_oracle import find_interpreter
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,6 +103,32 @@ def test_an_expression_selects(checkout: Path, tmp_path: Path) -> None:
     assert chosen == ["test_good[0]", "test_good[1]", "test_good[3]"]
 
 
+def test_recorded_parts_are_one_table(checkout: Path, tmp_path: Path) -> None:
+    table = tmp_path / "table.md"
+    parts = [tmp_path / f"{k}.json" for k in (1, 2)]
+    for k, part in enumerate(parts, 1):
+        words = ["--only", "language/test_small.py", "-k", "good or wrong", "--part", f"{k}/2", "--json", str(part)]
+        triton_suite.main([str(checkout), *words])
+    assert triton_suite.main([str(checkout), "--from", *map(str, parts), "--markdown", str(table)]) == 1
+    assert "| language/test_small.py | 5 | 5 | 4 | 0 | 1 | 0 | 80.0 % | 80.0 % |" in table.read_text()
+    parts[1].write_text(parts[1].read_text().replace('"device": "cpu"', '"device": "cuda"'))
+    with pytest.raises(ValueError, match="of one device"):
+        triton_suite.main([str(checkout), "--from", *map(str, parts)])
+
+
+def test_failures_of_a_peer(checkout: Path, tmp_path: Path, triton_oracle: Any) -> None:
+    """What fails here runs once more with Triton itself."""
+    out = tmp_path / "out.json"
+    words = ["--only", "language/test_small.py", "-k", "wrong or children", "--json", str(out)]
+    python = find_interpreter()
+    assert python is not None and triton_suite.main([str(checkout), *words, "--peer", python]) == 1
+    found = triton_report.read([out])
+    assert found.peer == "3.9" and found.tests["unit/language/test_small.py::test_wrong"]["peer"] == "failed"
+    (name,) = found.failures()
+    found.tests[name]["class"] = known.load()[0].name
+    assert "1 of 1" in triton_report.markdown([triton_report.classes_table(found)])
+
+
 def test_a_sample_takes_of_each_function(checkout: Path) -> None:
     tests = [{"id": f"{name}[{n}]", "function": name} for name in "ab" for n in range(5)]
     options = triton_suite.arguments([str(checkout), "--sample", "2"])
@@ -112,8 +140,7 @@ def test_a_sample_takes_of_each_function(checkout: Path) -> None:
 
 
 def test_shares_of_all_weigh_each_function_by_its_cases() -> None:
-    tests = [{"id": f"unit/f.py::a[{n}]", "function": "unit/f.py::a"} for n in range(8)]
-    tests += [{"id": "unit/f.py::b", "function": "unit/f.py::b"}, {"id": "unit/f.py::c", "function": "unit/f.py::c"}]
+    sizes = {"unit/f.py::a": 8, "unit/f.py::b": 1, "unit/f.py::c": 1}
     results = {
         "unit/f.py::a[1]": "passed",
         "unit/f.py::a[5]": "passed",
@@ -121,7 +148,7 @@ def test_shares_of_all_weigh_each_function_by_its_cases() -> None:
         "unit/f.py::c": "skipped",
     }
     rows = {test: {"outcome": outcome} for test, outcome in results.items()}
-    assert triton_suite.weighted(tests, rows) == {"f.py": "88.9 %", "all": "88.9 %"}
+    assert triton_report.weighted(sizes, rows) == {"f.py": "88.9 %", "all": "88.9 %"}
 
 
 def test_a_class_explains_what_it_says_it_does() -> None:

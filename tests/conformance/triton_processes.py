@@ -23,12 +23,11 @@ __all__ = ["Checkout", "Worker", "collect"]
 ROOT = Path(__file__).resolve().parents[2]
 START = 180.0  # seconds that a process may take to its first test
 
-# stands on PYTHONPATH as the package `triton`, so that processes which tests start meet Tritium too
+# stands on PYTHONPATH as the package `triton`, so that processes which tests start meet Tritium too, or a peer's Triton
 SHIM = """\
 import importlib.util, sys
 del sys.modules["triton"]
-import tritium
-tritium.install()
+{begin}
 
 class Theirs:
     def find_spec(name, path=None, target=None):
@@ -38,29 +37,45 @@ class Theirs:
 sys.meta_path.insert(0, Theirs)
 import triton
 """
+OURS = "import tritium; tritium.install()"
+PEERS = "sys.path.remove({own!r}); sys.path += {more!r}"  # ours at the end, for what a peer's environment lacks: torch
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A checkout of Triton's sources and how its tests are started; `folder` is ours, for what is written."""
+    """A checkout of Triton's sources and how its tests are started; `folder` is ours, for what is written.
+
+    `peer` is another interpreter, whose own Triton is tested then.
+    """
 
     path: Path
     device: str
     folder: Path
+    peer: str | None = None
 
     def prepare(self) -> None:
-        """Make the package `triton`: Tritium, and from the checkout what its tests share: it says what is skipped."""
+        """Make the package `triton`: Tritium or a peer's, with what the tests share from the checkout: it says what is
+        skipped."""
         package = self.folder / "path" / "triton"
         package.mkdir(parents=True)
         shared = str(self.path / "python" / "triton" / "_internal_testing.py")
-        (package / "__init__.py").write_text(SHIM.format(shared=shared))
+        more = [path for path in sys.path if path.endswith("-packages")]
+        begin = PEERS.format(own=str(package.parent), more=more) if self.peer else OURS
+        (package / "__init__.py").write_text(SHIM.format(shared=shared, begin=begin))
 
     def start(self, files: Iterable[str], events: Path, *more: str, **variables: str) -> subprocess.Popen[bytes]:
         """pytest on files of `python/test`; what it prints goes beside its events."""
         tests = self.path / "python" / "test"
-        options = ["-q", "-p", "no:cacheprovider", "-p", "tests.conformance.triton_plugin"]
+        options = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "tests.conformance.triton_plugin",
+            "--continue-on-collection-errors",
+        ]
         options += ["-c", os.devnull, "--rootdir", str(tests), "--confcutdir", str(tests), "--device", self.device]
-        command = [sys.executable, "-m", "pytest", *options, *more, *(str(tests / name) for name in files)]
+        command = [self.peer or sys.executable, "-m", "pytest", *options, *more, *(str(tests / name) for name in files)]
         path = [str(self.folder / "path"), str(ROOT), os.environ.get("PYTHONPATH", "")]
         environment = os.environ | variables
         environment |= {
@@ -91,7 +106,7 @@ def collect(
     Raises RuntimeError if pytest gives up without a word about a test.
     """
     events = Path(tempfile.mkstemp(suffix=".jsonl", dir=checkout.folder)[1])
-    process = checkout.start(files, events, "--collect-only", "--continue-on-collection-errors", "-k", k)
+    process = checkout.start(files, events, "--collect-only", "-k", k)
     process.wait(seconds)
     found = read(events)
     tests = [event for event in found if event["event"] == "collected"]

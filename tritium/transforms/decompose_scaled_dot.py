@@ -19,8 +19,8 @@ stands at fp16 too is it tf32 that is multiplied, and f32 where that has too few
 
 Both parts of a number other than 0 are other than 0 and have its sign, so their products with an infinity are the
 infinity that the whole's is; those of a sum would be NaN beside a part of 0. And no part's product overflows before the
-whole's does. An infinity is the largest bf16 and infinity. What bf16 does not hold are scaled numbers below its
-smallest, 2^-133: they are rounded to a multiple of it.
+whole's does. An infinity is the largest bf16 and infinity. What bf16 does not hold are bits of scaled numbers
+below its smallest, 2^-133: they are rounded to a multiple of it.
 
 An element of 4 bits is a sign, two bits of exponent e and one of mantissa m: (1 + m/2) * 2^(e-1), or m/2 where e = 0.
 Shifted into the places of exponent and mantissa of a wider float its bits are those of the value with another bias. A

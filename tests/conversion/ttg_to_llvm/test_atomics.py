@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import tritium
 import tritium.language as tl
 from tests.conversion.ttg_to_llvm.collective import NUMPY, Run, random_layout
 from tests.conversion.ttg_to_llvm.harness import both, on_gpu
+from tritium.compiler import GPUTarget
 
 WRAP = {"add": np.add, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
         "max": np.maximum, "min": np.minimum, "exch": lambda a, b: b, "fadd": np.add,
@@ -275,3 +277,27 @@ def test_results_of_kernels_in_clusters(size):
     for kernel, lock in ((swap_one, np.full(1, 7, np.int32)), (swap_many, np.arange(7, size + 7, dtype=np.int32))):
         cpu, gpu = both(kernel, 1, [lock, np.zeros(size, np.int32)], B=size, num_ctas=4, capability=90)
         np.testing.assert_array_equal(cpu[1], gpu[1])
+
+
+ADDS = """\
+module {{
+  tt.func public @changes(%p: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %v: {element}) {{
+    %m = arith.constant true
+    %old = tt.atomic_rmw {op}, {sem}, gpu, %p, %v, %m : (!tt.ptr<{element}>, {element}, i1) -> {element}
+    tt.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("sem", ["relaxed", "acquire", "release", "acq_rel"])
+@pytest.mark.parametrize("op, element", [("add", "i32"), ("max", "i64"), ("fadd", "f32"), ("fadd", "bf16")])
+def test_what_nobody_reads_is_written_as_triton_does(op, element, sem, triton_oracle, tmp_path):
+    """`red` where the order allows it, `atom` else."""
+    text = ADDS.format(op=op, element=element, sem=sem)
+    file = tmp_path / "changes.ttir"
+    file.write_text(text)
+    ours = tritium.compile(str(file), target=GPUTarget("cuda", 90, 32), until="ptx").asm["ptx"]
+    theirs = triton_oracle.compile_text(text, "cuda:90")["ptx"]
+    words = re.findall(r"\b(?:atom|red)\.global\S*", theirs)
+    assert words and re.findall(r"\b(?:atom|red)\.global\S*", ours) == words
