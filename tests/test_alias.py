@@ -162,3 +162,40 @@ def test_programs_that_a_script_starts_find_it_too(tmp_path: Path) -> None:
     )
     done = python("-m", "tritium", "run", str(script), env={"PYTHONPATH": str(ROOT), "PATH": ""})
     assert done.stdout.strip() == "3.9.0 tritium.runtime.jit", done.stderr
+
+
+REACHED = """
+import tritium
+from tritium.dropin_names import ADDED, LEFT_OUT, PLACES, REACHED
+tritium.install()
+import triton
+from operator import attrgetter
+
+class Tuner(triton.runtime.Autotuner):
+    pass
+
+# Triton has an object where the first would be; the others are to be imported there, too
+by_name = {"triton.runtime.driver", "triton._C.libtriton", "triton.tools.link", "triton.tools.tensor_descriptor"}
+for module in sorted({*ADDED, *REACHED} - by_name):
+    found = attrgetter(module.removeprefix("triton."))(triton)
+    missing = [name for name in ADDED.get(module, ()) if not hasattr(found, name)]
+    assert not missing, (module, missing)
+for name in ("triton.nonsense", "triton.runtime.nonsense", "triton.language.core.nonsense"):
+    try:
+        attrgetter(name.removeprefix("triton."))(triton)
+    except AttributeError as error:
+        assert "nonsense" in str(error)
+    else:
+        raise SystemExit(f"{name} was found")
+assert triton.runtime.Config is triton.Config and triton.runtime.autotuner.Autotuner is triton.runtime.Autotuner
+assert triton.runtime.InterpreterError is triton.InterpreterError
+"""
+
+
+def test_modules_are_attributes_without_an_import_of_each(tmp_path: Path) -> None:
+    """`import triton; triton.runtime.Autotuner`, as programs have it that import nothing else."""
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(REACHED)
+    done = python(str(script))
+    assert done.returncode == 0, done.stderr

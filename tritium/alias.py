@@ -16,17 +16,17 @@ import importlib.abc
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from .compiler import backends
-from .dropin_names import ADDED, LEFT_OUT, PLACES
+from .dropin_names import ADDED, LEFT_OUT, PLACES, REACHED
 from .frontend.errors import chained
 from .runtime.driver import PreferredCPU
 from .support import TritiumError
-from .support.lazy import LazyModule
+from .support.lazy import LazyModule, lazy_attributes
 
 __all__ = ["FOR_CHILDREN", "TRITON_VERSION", "install", "uninstall"]
 
@@ -42,8 +42,11 @@ class _Triton(ModuleType):
         if name.startswith("__") and name != "__all__":
             raise AttributeError(f"module 'triton' has no attribute {name!r}")
         try:
-            return getattr(sys.modules[__package__ or "tritium"], name)
+            found = getattr(sys.modules[__package__ or "tritium"], name)
+            return _completed(f"triton.{name}", found) if isinstance(found, ModuleType) else found
         except AttributeError:
+            if f"triton.{name}" in REACHED:
+                return importlib.import_module(f"triton.{name}")
             raise AttributeError(f"module 'triton' (provided by tritium) has no attribute {name!r}") from None
 
     def __dir__(self) -> list[str]:
@@ -97,6 +100,56 @@ class _Loader(importlib.abc.Loader):
             module.__spec__ = self.spec
 
 
+def _with_parents(name: str) -> Iterator[str]:
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
+
+
+_KNOWN = {part for name in (*ADDED, *REACHED) for part in _with_parents(name)}
+_BELOW = {
+    name: {child.rpartition(".")[2]: child for child in _KNOWN if child.rpartition(".")[0] == name} for name in _KNOWN
+}
+_complete: set[str] = set()
+
+
+def _completed(name: str, module: ModuleType) -> ModuleType:
+    """`module`, which answers for Triton's module `name`: what is not in it is found where ADDED and REACHED say.
+
+    Triton's modules are all there after `import triton`, with what they import from each other, and programs read
+    `triton.runtime.Autotuner` without a line that imports it. Here it is imported when it is read.
+    """
+    below, members = _BELOW.get(name), vars(module)
+    if below is None:
+        return module
+    if name not in _complete:
+        _complete.add(name)
+        members["__getattr__"] = _asking(name, below, members)
+    for attribute, child in below.items():
+        if isinstance(members.get(attribute), ModuleType):
+            _completed(child, members[attribute])
+    return module
+
+
+def _asking(name: str, below: dict[str, str], members: dict[str, Any]) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: what it had itself, behind what Triton's has."""
+    places = {
+        short: f"{PLACES.get(child, 'tritium' + child[6:])}:" for short, child in below.items() if child in REACHED
+    }
+    own, theirs = members.get("__getattr__"), lazy_attributes(name, {**places, **ADDED.get(name, {})}, members)
+
+    def get(attribute: str) -> Any:
+        try:
+            found = theirs(attribute)
+        except AttributeError:
+            if own is None:
+                raise
+            found = own(attribute)
+        return _completed(f"{name}.{attribute}", found) if isinstance(found, ModuleType) else found
+
+    return get
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds `triton` and everything below it."""
 
@@ -120,10 +173,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             if error.name is None or not real.startswith(error.name):
                 raise
             return None
-        for added, place in ADDED.get(name, {}).items():
-            if not hasattr(module, added):
-                where, _, theirs = place.partition(":")
-                setattr(module, added, getattr(importlib.import_module(where), theirs))
+        _completed(name, module)
         if name == "triton.backends" and not hasattr(module, "backends"):
             module.backends = _Backends()  # type: ignore[attr-defined]
         return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))

@@ -14,7 +14,7 @@ from .frontend.callee import BoundCallee, ConstexprFunction, Parameter, SourceFu
 from .runtime import driver
 from .runtime.specialize import ParameterRule, specialize
 
-__all__ = ["ADDED", "LEFT_OUT", "PLACES", "get_full_name", "max_shared_mem", "native_specialize_impl"]
+__all__ = ["ADDED", "LEFT_OUT", "PLACES", "REACHED", "get_full_name", "max_shared_mem", "native_specialize_impl"]
 
 TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of the language
 
@@ -30,6 +30,14 @@ PLACES = {
     "triton.runtime._allocation": "tritium.runtime.allocation",
     "triton.runtime._async_compile": "tritium.runtime.async_compile",
 }
+
+#: modules that are attributes once `import triton` has been executed, and that ours need not have imported by then
+REACHED = frozenset(f"triton.{name}" for name in (
+    "_utils", "backends.nvidia", "backends.nvidia.compiler", "backends.nvidia.driver", "compiler.code_generator",
+    "compiler.compiler", "compiler.errors", "errors", "language.extra.cuda.gdc", "language.extra.cuda.utils",
+    "language.semantic", "runtime.autotuner", "runtime.build", "runtime.cache",
+    "runtime.driver", "runtime.errors", "runtime.interpreter", "runtime.jit", "tools.disasm",
+))  # fmt: skip
 
 _HERE = f"{__name__}:"
 _CALLABLES = {

@@ -217,7 +217,8 @@ def none_in_arithmetic(p, n):
 
 @kernel("*i32, i32")
 def constexpr_of_run_time(p, n):
-    x: tl.constexpr = n + 1  # error: x is declared constexpr, but its value is a int32 only known at run time
+    x: tl.constexpr = n + 1
+    tl.store(p + tl.arange(0, x), 1)  # error: arange's arguments must be of type tl.constexpr
 
 
 @kernel("*i32, i32")

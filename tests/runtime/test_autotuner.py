@@ -210,3 +210,27 @@ def test_compiling_in_the_background(kernel) -> None:
 def test_calling_without_a_grid(kernel, decorate) -> None:
     with pytest.raises(LaunchError, match=r"cannot be called directly\nhint: call adder\[grid\]\(...\)"):
         decorate(kernel)(np.zeros(1, np.int32), 1)
+
+
+def test_classes_of_users_time_configurations_themselves(kernel) -> None:
+    """`_bench(*args, config=…, **meta)` is called and may be replaced, as in Triton."""
+    asked = []
+
+    class Tuner(tritium.Autotuner):
+        def _bench(self, *args, config, **meta):
+            asked.append((len(args), config, meta))
+            return super()._bench(*args, config=config, **meta)
+
+        def run(self, *args, **kwargs):
+            self.nargs = dict(zip(self.arg_names, args))
+            times = {config: self._bench(*args, config=config, **kwargs) for config in self.prune_configs(kwargs)}
+            self.best_config = min(times, key=times.get)
+            return self.fn.run(*args, **kwargs, **self.best_config.all_kwargs())
+
+    out = np.zeros(4, np.int32)
+    tuner = Tuner(kernel, kernel.arg_names, CONFIGS, ["n"], None, ["out"], do_bench=Bench(error={3}))
+    tuner[(4,)](out, 5, EXTRA=7)
+    assert tuner.best_config == CONFIGS[1] and out.tolist() == [1] * 4
+    assert [(count, config) for count, config, _ in asked] == [(2, config) for config in CONFIGS]
+    assert all(meta["EXTRA"] == 7 for _, _, meta in asked)
+    assert tuner._bench(out, 5, config=CONFIGS[0], grid=(4,))[0] == 3.0

@@ -187,6 +187,7 @@ class Autotuner(KernelInterface[Any]):
         self.configs_timings: dict[Config, Any] = {}
         self.bench_time: float | None = None
         self.nargs: dict[str, Any] | None = None
+        self._unfit: dict[Config, Exception] = {}  # why a configuration just timed cannot be used
         self.__name__ = self.base_fn.__name__
         self.__doc__ = self.base_fn.__doc__
 
@@ -250,7 +251,15 @@ class Autotuner(KernelInterface[Any]):
             config.pre_hook({**(self.nargs or {}), **current})
         return self.fn.run(*args, **{**current, "warmup": True})
 
-    def _bench(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> list[float]:
+    def _bench(self, *args: Any, config: Config, **meta: Any) -> list[float]:
+        """Milliseconds of one configuration, infinite where it cannot be used. Users' classes call or replace it."""
+        try:
+            return self._time(args, config, meta)
+        except _UNFIT as error:
+            self._unfit[config] = error
+            return [float("inf")] * 3
+
+    def _time(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> list[float]:
         """Milliseconds of one configuration."""
         current = self._keywords(config, kwargs)
         named = {**(self.nargs or {}), **current}
@@ -274,10 +283,9 @@ class Autotuner(KernelInterface[Any]):
         search = _tuning.Search(self.base_fn.__name__, configs)
 
         def time_it(config: Config) -> list[float]:
-            try:
-                return self._bench(args, config, kwargs)
-            except _UNFIT as error:
-                return search.fail(config, error)
+            found = self._bench(*args, config=config, **kwargs)
+            error = self._unfit.pop(config, None)
+            return found if error is None else search.fail(config, error)
 
         timings = search.run(lambda c: self._promise(args, c, kwargs), time_it, alone=self._where() == HOST)
         if len(search.failures) == len(configs):

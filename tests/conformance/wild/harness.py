@@ -48,6 +48,7 @@ def _answer_for_cuda() -> None:
     torch.cuda.device = lambda *_: contextlib.nullcontext()  # type: ignore[assignment,misc]
     torch.cuda.device_of = lambda *_: contextlib.nullcontext()  # type: ignore[assignment,misc]
     torch.cuda.current_device = lambda: 0
+    torch.cuda.device_count = lambda: 1
     torch.cuda.synchronize = lambda *_: None
     torch.cuda.get_device_capability = lambda *_: (9, 0)
     torch.cuda.get_device_name = lambda *_: "NVIDIA H100"

@@ -354,3 +354,79 @@ def test_all_elements_of_a_block_in_their_order():
     np.testing.assert_array_equal(y.view(np.uint32), [x.argmax(), shift, x[-1]])
     want = [np.bincount(x[:500] & 15, minlength=16), np.bincount(x[:500], minlength=16)[:16]]
     np.testing.assert_array_equal(counts, np.concatenate(want))
+
+
+def test_a_name_annotated_constexpr_may_hold_what_is_known_at_run_time_only():
+    @tritium.jit
+    def kernel(x, y, n):
+        at: tl.constexpr = tl.arange(0, 8)
+        most: tl.constexpr = tl.load(x + n)
+        for i in range(2):
+            total: tl.constexpr = most + i
+            tl.store(y + i * 8 + at, -at + total)
+        first: tl.constexpr = n
+        first += 1
+        tl.store(y + 16, first)
+        other: tl.constexpr
+        other = tl.constexpr(first)
+        if other > n:
+            tl.store(y + 17, other)
+
+    x, y = np.arange(10, 20, dtype=np.int32), np.full(18, -1, np.int32)
+    kernel[(1,)](x, y, 5)
+    np.testing.assert_array_equal(y, [*(15 - np.arange(8)), *(16 - np.arange(8)), 6, 6])
+
+
+@tl.constexpr
+def width_and_type(dtype, more: tl.constexpr, times=1):
+    """Asks for what is inside of a constexpr, as functions written for Triton do."""
+    more = more.value if isinstance(more, tl.constexpr) else more
+    return (dtype.primitive_bitwidth + more) * times, tl.int64 if more > 2 else tl.int16
+
+
+def test_constexpr_above_a_function_makes_one_of_compile_time():
+    @tritium.jit
+    def kernel(x, y, MORE: tl.constexpr, FUNCTION: tl.constexpr):
+        width, kind = width_and_type(x.dtype.element_ty, MORE)
+        tl.static_assert(kind == tl.int64)
+        n: tl.constexpr = width_and_type(x.dtype.element_ty, 0, times=2)[0]
+        at = tl.arange(0, n)
+        tl.store(y + at, width + FUNCTION(n, 1))
+
+    x, y = np.zeros(4, np.float16), np.full(40, -1, np.int32)
+    kernel[(1,)](x, y, 3, max)
+    np.testing.assert_array_equal(y, [19 + 32] * 32 + [-1] * 8)
+    kernel[(1,)](x, y, 4, min)
+    np.testing.assert_array_equal(y, [20 + 1] * 32 + [-1] * 8)
+
+    @tritium.jit
+    def wrong(y, n):
+        tl.store(y, width_and_type(y.dtype.element_ty, n)[0])
+
+    with pytest.raises(tritium.CompilationError, match="function width_and_type got a int32 only known at run time"):
+        wrong[(1,)](y, 5)
+
+
+@tritium.jit
+def greatest(dtype):
+    inner = dtype.value
+    if inner.is_floating():
+        value: tl.constexpr = float("inf")
+        return value
+    width: tl.constexpr = inner.int_bitwidth
+    value: tl.constexpr = 2 ** (width - 1) - 1
+    return value
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int16, np.float32])
+def test_types_have_a_value_as_other_compile_time_values_have(dtype):
+    @tritium.jit
+    def kernel(x, y, n, KIND: tl.constexpr, NOTHING: tl.constexpr):
+        at = tl.arange(0, 8)
+        if NOTHING.value is None:
+            tl.store(y + at, tl.load(x + at, mask=at < n, other=greatest(x.dtype.element_ty)).to(KIND.value))
+
+    x, y = np.arange(8).astype(dtype), np.zeros(8, np.float64)
+    kernel[(1,)](x, y, 5, tl.float64, None)
+    most = np.inf if dtype == np.float32 else np.iinfo(dtype).max
+    np.testing.assert_array_equal(y, [0, 1, 2, 3, 4, most, most, most])

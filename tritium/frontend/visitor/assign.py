@@ -10,7 +10,7 @@ from .builtins import items_of
 from .core import handles
 from .scope import Poisoned
 from .subscripts import assign_element, update_element
-from .values import NUMBERS, constexpr, remade, set_hints, tensor, tl_tuple, type_text
+from .values import NUMBERS, constexpr, has_handles, remade, set_hints, tensor, tl_tuple, type_text
 
 if TYPE_CHECKING:
     from .core import Visitor
@@ -33,18 +33,7 @@ def _runtime(visitor: Visitor, value: Any) -> Any:
 
 def _stored(visitor: Visitor, target: ast.Name, value: Any) -> Any:
     """What a plain assignment to `target` stores: a name declared constexpr keeps what is known at compile time."""
-    if target.id in visitor.declared:
-        _check_constant(target.id, value)
-        return value
-    return _runtime(visitor, value)
-
-
-def _check_constant(name: str, value: Any) -> None:
-    if value.__class__ is tensor:
-        raise LanguageError(
-            f"TypeError: {name} is declared constexpr, but its value is a {type_text(value)} only known at run time",
-            "numbers assigned without an annotation are run-time values: annotate them too",
-        )
+    return value if target.id in visitor.declared else _runtime(visitor, value)
 
 
 def bind_target(visitor: Visitor, target: ast.AST, value: Any, plain: bool = False) -> None:
@@ -119,9 +108,11 @@ def _annotated(visitor: Visitor, node: ast.AnnAssign) -> None:
             f"ValueError: {name} is already defined. constexpr cannot be reassigned.", "use another name"
         )
     value = visitor.visit(node.value)
-    _check_constant(name, value)
     visitor.constexpr_nodes[name] = node
-    visitor.env[name] = value if isinstance(value, (constexpr, tl_tuple)) or value is None else constexpr(value)
+    # what is only known at run time is what it would be without the annotation, as in Triton: published kernels have
+    # such names. Where a constant is needed, its use says so
+    kept = isinstance(value, (constexpr, tl_tuple)) or value is None or has_handles(value)
+    visitor.env[name] = value if kept else constexpr(value)
 
 
 def _declare(visitor: Visitor, node: ast.AnnAssign) -> None:

@@ -77,6 +77,9 @@ def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) ->
     """Call whatever can be called in a kernel."""
     if fn.__class__ is constexpr:
         fn = fn.value
+        if isinstance(fn, FunctionType):  # `@tl.constexpr` above a function, or a function as a compile-time argument
+            _refuse_run_time(fn, args, kwargs)
+            return wrap(fn(*args, **kwargs))  # it gets them as they are: Triton's such functions ask for their `.value`
     if fn is core.static_assert:
         return _static_assert(visitor, *args, **kwargs)
     if fn is core.static_print:
@@ -157,8 +160,6 @@ def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, A
     """A class called in a kernel: constexpr, tuples, named tuples, and classes of the language."""
     if cls is constexpr:
         (value,) = args
-        if has_handles(value):
-            raise LanguageError("TypeError: tl.constexpr() needs a value known at compile time")
         return value
     if cls is tl_tuple:
         return tl_tuple(items_of(args[0]) if args else [])
@@ -175,15 +176,18 @@ def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, A
 
 
 def _constexpr_call(fn: ConstexprFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    for arg in (*args, *kwargs.values()):
-        if has_handles(arg) and not isinstance(arg, tensor):
-            continue
-        if has_handles(arg):
-            raise LanguageError(
-                f"TypeError: constexpr function {fn.fn.__qualname__} got a {type_text(arg)} only known at run time",
-                "its arguments must be compile-time values",
-            )
+    _refuse_run_time(fn.fn, args, kwargs)
     return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
+
+
+def _refuse_run_time(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    """A function that runs at compile time gets no tensors."""
+    for arg in (*args, *kwargs.values()):
+        if has_handles(arg) and isinstance(arg, tensor):
+            raise LanguageError(
+                f"TypeError: constexpr function {fn.__qualname__} got a {type_text(arg)} only known at run time",
+                "its arguments must be compile-time values; a function under @triton.jit takes others, too",
+            )
 
 
 # -- functions of the language ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import ast
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..callee import SourceFunction
 from ..errors import LanguageError
 from ..language import core
 from .assign import bind_target
@@ -13,7 +14,7 @@ from .builtins import items_of
 from .core import handles
 from .operators import truth
 from .subscripts import indices
-from .values import constexpr, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
+from .values import constexpr, dtype, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
 
 if TYPE_CHECKING:
     from .core import Visitor
@@ -77,6 +78,8 @@ def _attribute(visitor: Visitor, node: ast.Attribute) -> Any:
             return owner
         if not hasattr(constexpr, name):
             owner = owner.value
+    if name == "value" and (owner is None or isinstance(owner, (dtype, SourceFunction))):
+        return owner  # compile-time values that are kept without a constexpr around them
     try:
         found = getattr(owner, name)
     except AttributeError:
