@@ -154,6 +154,11 @@ class TritonOracle:
         self.resources = answer["resources"]
         return answer["stages"]  # type: ignore[no-any-return]
 
+    def first_module(self, path: str | Path, name: str, signature: dict[str, str], constants: dict[str, Any]) -> str:
+        """The kernel `name` of a Python file as it leaves Triton's frontend."""
+        words = {"path": str(path), "name": name, "signature": signature, "constants": constants}
+        return self.ask("first_module", **words)["text"]  # type: ignore[no-any-return]
+
 
 @pytest.fixture(scope="session")
 def triton_oracle() -> Iterator[TritonOracle]:

@@ -123,6 +123,25 @@ def compile_kernel(
     options: dict[str, Any],
 ) -> dict[str, Any]:
     """Compile the kernel `name` of a Python file; `attributes` gives an argument's known divisor (16 in general)."""
+    source = source_of(path, name, signature, constants, attributes)
+    compiled = triton_compile(source, target=target_of(target), options=options)
+    return {"stages": stages_of(compiled), "resources": resources_of(compiled)}
+
+
+def first_module(path: str, name: str, signature: dict[str, str], constants: dict[str, Any]) -> dict[str, Any]:
+    """The module of a kernel as it leaves the frontend."""
+    target, fresh = target_of("cuda:90"), context()
+    backend = make_backend(target)
+    options = backend.parse_options({})
+    functions = backend.get_codegen_implementation(options), backend.get_module_map()
+    module = source_of(path, name, signature, constants, {}).make_ir(target, options, *functions, fresh)
+    return {"text": printed(module, False)}
+
+
+def source_of(
+    path: str, name: str, signature: dict[str, str], constants: dict[str, Any], attributes: dict[str, int]
+) -> ASTSource:
+    """The kernel `name` of a Python file."""
     spec = importlib.util.spec_from_file_location(re.sub(r"\W", "_", Path(path).stem), path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -131,9 +150,7 @@ def compile_kernel(
     kernel = getattr(module, name)
     full = {arg: "constexpr" if arg in constants else signature[arg] for arg in kernel.arg_names}
     known = {(kernel.arg_names.index(arg),): [["tt.divisibility", divisor]] for arg, divisor in attributes.items()}
-    source = ASTSource(kernel, full, constexprs=constants, attrs=known)
-    compiled = triton_compile(source, target=target_of(target), options=options)
-    return {"stages": stages_of(compiled), "resources": resources_of(compiled)}
+    return ASTSource(kernel, full, constexprs=constants, attrs=known)
 
 
 def gluon_layout(description: list[Any]) -> Any:
@@ -160,6 +177,7 @@ HANDLERS = {
     "run_passes": run_passes,
     "compile_text": compile_text,
     "compile_kernel": compile_kernel,
+    "first_module": first_module,
 }
 
 

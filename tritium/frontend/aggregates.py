@@ -68,7 +68,7 @@ class aggregate_type(BaseType):
 
     def mangle(self) -> str:
         """The class and its field types."""
-        return f"{self.cls.__name__}<{', '.join(ty.mangle() for _, ty in self.fields)}>"
+        return f"{self.cls.__module__}.{self.cls.__qualname__}<{', '.join(ty.mangle() for _, ty in self.fields)}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, aggregate_type) and self.cls is other.cls and self.fields == other.fields
@@ -77,7 +77,7 @@ class aggregate_type(BaseType):
         return hash((self.cls, tuple(name for name, _ in self.fields)))
 
     def __repr__(self) -> str:
-        return f"{self.cls.__name__}<{', '.join(f'{n}: {t}' for n, t in self.fields)}>"
+        return f"{self.cls.__module__}.{self.cls.__qualname__}<{', '.join(f'{n}: {t}' for n, t in self.fields)}>"
 
 
 class _Aggregate:

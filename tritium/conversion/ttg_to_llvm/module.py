@@ -10,6 +10,7 @@ arguments, the address of its shared memory, and the two; it returns a struct of
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 from ...analysis.tma import DESCRIPTOR_BYTES
@@ -130,7 +131,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
     head = "ptx_kernel void" if is_kernel else f"internal {_returned(func)}"
     attributes = _kernel_attributes(context) if is_kernel else "#1"
     return "\n".join([
-        f'define {head} @"{func.sym_name}"({", ".join([*parameters, *_SCRATCH])}) {attributes}{subprogram} {{',
+        f'define {head} @"{_assembled(func.sym_name)}"({", ".join([*parameters, *_SCRATCH])}) {attributes}{subprogram} {{',
         "entry:" if e.specialization is None else "head:",
         *_thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
@@ -216,6 +217,11 @@ def _return(e: FunctionContext, op: tt.Return) -> None:
     e.stmt(f"ret {struct} {whole}")
 
 
+def _assembled(symbol: str) -> str:
+    """A name that ptxas reads, too: symbols of functions have the types of their arguments in them, as `T<i32, c4>`."""
+    return re.sub(r"[^\w.$]", lambda found: f"_{ord(found[0]):x}_", symbol)
+
+
 @lowers(tt.Call)
 def _call(e: FunctionContext, op: tt.Call) -> None:
     operands = [f"{ty} {v}" for value in op.args for ty, v in zip(types_of(value.type), e(value))]
@@ -224,7 +230,7 @@ def _call(e: FunctionContext, op: tt.Call) -> None:
     operands += [f"ptr addrspace(3) {shared}", f"ptr addrspace(1) {scratch}", _SCRATCH[1]]
     types = [t for result in op.results for t in types_of(result.type)]
     struct = f"{{ {', '.join(types)} }}" if types else "void"
-    call = f'call {struct} @"{op.callee}"({", ".join(operands)})'
+    call = f'call {struct} @"{_assembled(op.callee)}"({", ".join(operands)})'
     if not types:
         e.stmt(call)
         return

@@ -62,7 +62,8 @@ def ast_to_ttir(
     except CompilationError as e:
         raise e.with_traceback(None) from e.__cause__
     symbol = name or fn.__name__  # type: ignore[attr-defined]
-    func = unit.add_function(fn, block, [], symbol, "public")
+    func = unit.function(fn, block, [], symbol, "public")
+    unit.place(func, 0)
     if any(arguments.attributes):
         func.attributes["arg_attrs"] = ArrayAttr(tuple(map(DictionaryAttr, arguments.attributes)))
     if unit.semantic.knows_warps:

@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from ...dialects import builtin, tt
-from ...ir import Block, FunctionType, Value
+from ...ir import Block, FunctionType
 from ...support import FileLineColLoc
 from ...support.settings import compilation
+from ..aggregate_types import type_of
 from ..callee import SourceFunction
 from ..errors import CallFrame, LanguageError
 from ..semantics import Semantic
@@ -20,6 +21,8 @@ from .values import flatten, has_handles, rebuild, set_hints, static_key, types_
 __all__ = ["Unit", "location_of"]
 
 MAX_DEPTH = 64  # of calls; a deeper chain is a recursion whose arguments change every time
+MAX_NAME = 200  # characters of a symbol
+_UNSPOKEN = re.compile(r'[^ -~]|[\[\]"\\]')  # what no symbol has: all but printable ASCII, brackets, what ends strings
 
 
 class Compiled:
@@ -36,6 +39,8 @@ class Unit:
     """State shared by the visitors of all functions of one module.
 
     `frames` and `callers` hold the calls under way (outermost first): where each was made, and from which function.
+    `places` are the functions as they will stand in the module, as in Triton: the kernel, then each where it was called
+    first; None until its body is compiled.
     """
 
     apply = staticmethod(apply)
@@ -48,6 +53,7 @@ class Unit:
         self.semantic = Semantic(self.builder, options)
         self.functions: dict[Any, Compiled] = {}
         self.active: set[Any] = set()
+        self.places: list[tt.Func | None] = [None]
         self.symbols: set[str] = set()
         self.frames: list[CallFrame] = []
         self.callers: list[SourceFunction] = []
@@ -75,11 +81,8 @@ class Unit:
         result = compiled.result
         handles = [h for v in bound.values() for h in flatten(v)]
         wanted = flatten(result)
-        if compiled.symbol:
-            op = self.builder.insert(tt.Call(compiled.symbol, handles, results_=types_of(wanted)))
-            if wanted:
-                return rebuild(result, list(op.results))
-        return result
+        op = self.builder.insert(tt.Call(compiled.symbol, handles, results_=types_of(wanted)))
+        return rebuild(result, list(op.results)) if wanted else result
 
     def _define(self, visitor: Visitor, callee: SourceFunction, bound: dict[str, Any], key: Any) -> Compiled:
         builder = self.builder
@@ -87,12 +90,14 @@ class Unit:
         self.active.add(key)
         self.frames.append(CallFrame(visitor.callee.__name__, visitor.callee.source, visitor.node))  # type: ignore[attr-defined]
         self.callers.append(visitor.callee)
+        symbol, place = self._symbol(callee, bound), len(self.places)
+        self.places.append(None)
         try:
             types = [t for v in bound.values() for t in types_of(flatten(v))]
             block = Block(types)
             env = self._parameters(bound, block)
             result = self.compile_body(callee, env, block)
-            symbol = self._add(callee, block, flatten(result), self._symbol(callee, key), "private")
+            self.place(self.function(callee, block, types_of(flatten(result)), symbol, "private"), place)
         finally:
             self.frames.pop()
             self.callers.pop()
@@ -127,30 +132,30 @@ class Unit:
         builder.insert(tt.Return(flatten(outcome.value)))
         return outcome.value
 
-    def _add(self, callee: SourceFunction, block: Block, results: list[Value], symbol: str, visibility: str) -> str:
-        """Put the function into the module. One that only computes constants is left out: its symbol is ""."""
-        if visibility == "private" and not results and block.first is block.last:
-            return ""
-        self.add_function(callee, block, types_of(results), symbol, visibility)
-        return symbol
-
-    def add_function(
-        self, callee: SourceFunction, block: Block, results: list[Any], symbol: str, visibility: str
-    ) -> tt.Func:
-        """A `tt.func` with the entry `block`, at the end of the module."""
+    @staticmethod
+    def function(callee: SourceFunction, block: Block, results: list[Any], symbol: str, visibility: str) -> tt.Func:
+        """A `tt.func` with the entry `block`."""
         ty = FunctionType(tuple(a.type for a in block.args), tuple(results))
         func = tt.Func.build(symbol, ty, visibility, callee.noinline)
         region = func.regions[0]
         region.blocks.clear()
         region.append(block)
         func.loc = location_of(callee)
-        self.module.body.append(func)
         return func
 
-    def _symbol(self, callee: SourceFunction, key: Any) -> str:
-        """A readable unique name: function, then its argument types and constants."""
-        parts = [re.sub(r"[^A-Za-z0-9_]+", "_", _key_text(k)) for k in key[1:]]
-        stem = symbol = f"{callee.fn_name}__{'_'.join(parts)}"[:200]
+    def place(self, func: tt.Func, place: int) -> None:
+        """Put a function into the module, in front of those of later places."""
+        self.places[place] = func
+        later = next((f for f in self.places[place + 1 :] if f is not None), None)
+        if later is None:
+            self.module.body.append(func)
+        else:
+            self.module.body.insert_before(func, later)
+
+    def _symbol(self, callee: SourceFunction, bound: dict[str, Any]) -> str:
+        """Triton's readable name, made unique: function, then its argument types and constants."""
+        text = "_".join(type_of(value).mangle() for value in bound.values()).replace("'", "_sq_")
+        stem = symbol = f"{callee.fn_name}__{_UNSPOKEN.sub('_', text)}"[:MAX_NAME]
         count = 0
         while symbol in self.symbols:
             count += 1
@@ -163,11 +168,3 @@ def location_of(callee: SourceFunction) -> FileLineColLoc:
     """Where a function is defined."""
     tree = callee.parse()
     return FileLineColLoc(callee.source.shown_file, tree.lineno, tree.col_offset + 1)
-
-
-def _key_text(key: Any) -> str:
-    if not isinstance(key, tuple):
-        return str(key)
-    if key and key[0] == "function":
-        return str(key[1])
-    return "_".join("c" + _key_text(k) if isinstance(k, tuple) else str(k) for k in key)

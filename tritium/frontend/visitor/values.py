@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...ir import Type, Value
+from ..aggregates import aggregate_type
 from ..callee import SourceFunction
 from ..constexpr import constexpr
 from ..dtypes import dtype
@@ -44,7 +45,7 @@ NUMBERS = (bool, int, float)
 
 def is_value(x: Any) -> bool:
     """True for values of the language that may hold IR values (tensors, tuples, descriptors, …)."""
-    return hasattr(x, "_flatten_ir")
+    return hasattr(x, "_flatten_ir") and not isinstance(x, type)  # a class is a compile-time value
 
 
 def unwrap(x: Any) -> Any:
@@ -145,11 +146,15 @@ def static_key(x: Any) -> Any:
     if kind is tensor:
         return x.type.mangle()
     if kind is constexpr:
-        return static_key(x.value) if is_value(x.value) else (type(x.value).__name__, repr(x.value))
+        return static_key(x.value)
     if isinstance(x, tl_tuple):
         return ("tuple", *(getattr(x.type, "fields", None) or ()), *map(static_key, x.values))
     if isinstance(x, SourceFunction):
         return ("function", x.fn_name, id(x))
+    if isinstance(x, type):
+        return ("class", x)  # two classes may have one name
+    if isinstance(getattr(x, "type", None), aggregate_type):
+        return ("aggregate", x.type.cls, *(static_key(getattr(x, name)) for name, _ in x.type.fields))
     if is_value(x):
         return x.type.mangle()
     return (type(x).__name__, repr(x))
