@@ -316,62 +316,66 @@ address:
   ret i32 %result
 }
 
-; call(value) is the address, or None for a value of another kind
-define i32 @tt.row_address(ptr %row, ptr %value, ptr %frame) {
+; call(value), a new reference; null, with nothing raised, for None, an error and a value of another type
+define internal ptr @tt.asked(ptr %row, ptr %value) {
 entry:
   %alike = call i1 @tt.of_type(ptr %row, ptr %value)
   br i1 %alike, label %ask, label %no
-no:
-  call void @PyErr_Clear()
-  ret i32 1
 ask:
   %function = get ptr %row.call
   %found = call ptr @tt.call1(ptr %function, ptr %value)
   %failed = icmp eq ptr %found, null
-  br i1 %failed, label %no, label %look
+  br i1 %failed, label %error, label %look
 look:
   %none = icmp eq ptr %found, @_Py_NoneStruct
-  br i1 %none, label %other, label %read
+  br i1 %none, label %other, label %yes
+yes:
+  ret ptr %found
 other:
   call void @Py_DecRef(ptr %found)
-  ret i32 1
+  ret ptr null
+error:
+  call void @PyErr_Clear()
+  ret ptr null
+no:
+  ret ptr null
+}
+
+; call(value) is the address, or None for a value of another kind
+define i32 @tt.row_address(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %found = call ptr @tt.asked(ptr %row, ptr %value)
+  %other = icmp eq ptr %found, null
+  br i1 %other, label %no, label %read
 read:
   %v = call i64 @PyLong_AsUnsignedLongLongMask(ptr %found)
   call void @Py_DecRef(ptr %found)
   %error = call ptr @PyErr_Occurred()
   %good = icmp eq ptr %error, null
-  br i1 %good, label %keep, label %no
+  br i1 %good, label %keep, label %raised
 keep:
   %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
   ret i32 %result
+raised:
+  call void @PyErr_Clear()
+  br label %no
+no:
+  ret i32 1
 }
 
 ; call(value) is the `size` bytes that the kernel takes, or None
 define i32 @tt.row_bytes(ptr %row, ptr %value, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
-  br i1 %alike, label %ask, label %no
-no:
-  call void @PyErr_Clear()
-  ret i32 1
-ask:
-  %function = get ptr %row.call
-  %found = call ptr @tt.call1(ptr %function, ptr %value)
-  %failed = icmp eq ptr %found, null
-  br i1 %failed, label %no, label %look
-look:
-  %none = icmp eq ptr %found, @_Py_NoneStruct
-  br i1 %none, label %other, label %measure
-other:
-  call void @Py_DecRef(ptr %found)
-  ret i32 1
+  %found = call ptr @tt.asked(ptr %row, ptr %value)
+  %other = icmp eq ptr %found, null
+  br i1 %other, label %no, label %measure
 measure:
-  %bytes = call i64 @PyBytes_Size(ptr %found)
+  %bytes = call i64 @PyBytes_Size(ptr %found)           ; -1 and an error for what is no bytes
   %spot = get i64 %row.spot
   %above = lshr i64 %spot, 32
   %size = and i64 %above, 65535
   %right = icmp eq i64 %bytes, %size
-  br i1 %right, label %copy, label %other
+  br i1 %right, label %copy, label %wrong
 copy:
   %from = call ptr @PyBytes_AsString(ptr %found)
   %at = and i64 %spot, 4294967295
@@ -379,6 +383,12 @@ copy:
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
   call void @Py_DecRef(ptr %found)
   ret i32 0
+wrong:
+  call void @PyErr_Clear()
+  call void @Py_DecRef(ptr %found)
+  br label %no
+no:
+  ret i32 1
 }
 
 ; The dict `object` has `extra` under the name `high` (null: nothing)
