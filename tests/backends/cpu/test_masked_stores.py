@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+
 from tritium.backends.cpu.llvm import compile_llvm, emit_assembly
 from tritium.backends.cpu.loader import load_object
 from tritium.backends.cpu.masked_stores import without_single_lanes
