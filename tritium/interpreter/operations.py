@@ -263,8 +263,13 @@ def _uitofp(ev: Any, op: Any, a: Any) -> Any:
 
 
 def _from_integer(a: Any, ty: Any) -> Any:
-    """One rounding: NumPy's own for f32 and f64; the narrow types hold no integer that double does not round right."""
-    return a.astype(np.float64 if is_narrow(ty) or dtype_of(ty) == np.float16 else dtype_of(ty))
+    """One rounding: NumPy's own for f32 and f64; of what double does not hold, narrow types need one bit of what is lost."""
+    if not is_narrow(ty) and dtype_of(ty) != np.float16:
+        return a.astype(dtype_of(ty))
+    if a.dtype.itemsize == 8:
+        large = np.abs(a.astype(np.float64)) >= 2.0**53
+        a = np.where(large, (a & ~a.dtype.type(0xFFF)) | np.where(a & 0xFFF, 0x800, 0).astype(a.dtype), a)
+    return a.astype(np.float64)
 
 
 @meaning("arith.fptosi", "arith.fptoui")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import random
 
 import numpy as np
 import pytest
@@ -386,3 +387,35 @@ def test_grids_without_programs_run_nothing(grid):
     y = np.full((10, 4), -9, np.int32)
     flow[grid](y, 8, BLOCK=16)
     assert (y == -9).all()
+
+
+def bf16_bits(number: int) -> int:
+    """The bits of the bf16 that is nearest to an integer, to the even one of two."""
+    drop = max(0, abs(number).bit_length() - 8)
+    kept, rest = divmod(abs(number), 1 << drop)
+    half = (1 << drop) // 2
+    kept += rest > half or (rest == half and drop > 0 and kept % 2)
+    bits = int(np.float32(kept * 2.0**drop).view(np.uint32)) >> 16
+    return bits | 0x8000 if number < 0 else bits
+
+
+@tritium.jit
+def integers_as_bf16(x, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(out + at, tl.load(x + at).to(tl.bfloat16).to(tl.int16, bitcast=True))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_integers_become_bf16_with_one_rounding(dtype):
+    size, limits = 512, np.iinfo(dtype)
+    rng = random.Random(dtype)
+    numbers = [0, 1, limits.min, limits.max, limits.max - 1]
+    while len(numbers) < size:  # at and beside the midpoints of two bf16
+        drop = rng.randrange(max(1, limits.bits - 8))
+        number = (rng.randrange(128, 256) << drop) + (1 << drop >> 1) + rng.choice([-1, 0, 0, 1])
+        number = -number if limits.min < 0 and rng.random() < 0.5 else number
+        if limits.min <= number <= limits.max:
+            numbers.append(number)
+    out = np.full(size, 77, np.int16)
+    integers_as_bf16[(1,)](np.array(numbers, dtype), out, size)
+    assert (out.view(np.uint16)).tolist() == [bf16_bits(n) for n in numbers]

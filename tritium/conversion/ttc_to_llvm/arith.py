@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects import arith, tt, ttc, ub
-from ...ir import IntegerType, Type, Value, bf16, element_type, f32, i16, i32, with_element
+from ...ir import IntegerType, Type, Value, bf16, element_type, f32, f64, i16, i32, with_element
 from ...support import UnsupportedOperation
+from ..llvm.integers import PRECISION, fit_for_rounding
 from ..llvm.operations import (
     CASTS,
     DIVISIONS,
@@ -198,8 +199,13 @@ def _cast(e: FunctionContext, op: Any) -> None:
     if type(op) is arith.ExtF:
         e.bind(op.out, resize(e, e(op.in_), op.in_.type, ty))
         return
-    result = with_element(ty, f32) if element_type(ty) is bf16 else ty
-    value = e.op(f"{CASTS[type(op)]} {e.typed(op.in_)} to {llvm_type(result)}")
+    result, value = ty, e(op.in_)
+    if element_type(ty) is bf16:
+        bits, signed = bit_width(op.in_.type), type(op) is arith.SIToFP
+        result = with_element(ty, f64 if bits == 64 else f32)
+        if bits in PRECISION:
+            value = fit_for_rounding(e.op, value, llvm_type(op.in_.type), bits, signed)
+    value = e.op(f"{CASTS[type(op)]} {llvm_type(op.in_.type)} {value} to {llvm_type(result)}")
     e.bind(op.out, resize(e, value, result, ty))
 
 

@@ -1,7 +1,8 @@
 """From one type of number to another: integers, floats, addresses, and bits as they are.
 
 Floats become integers towards zero; what is out of range becomes the nearest integer there is, and NaN becomes 0, as
-on CPUs. (Triton leaves that to LLVM, for which such a result may be anything.) Integers become bf16 by way of f32.
+on CPUs. (Triton leaves that to LLVM, for which such a result may be anything.) Integers become bf16 with one rounding:
+the chip's own from sm_90 on.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from ...dialects import arith, arith_rare, tt
 from ...ir import FloatAttr, Type, Value, bf16, element_type, f32, f64
 from ...support import UnsupportedOperation
 from ...support.lazy import LazyModule
+from ..llvm.integers import PRECISION, fit_for_rounding
 from ..llvm.operations import CASTS, MIN_MAX
 from .context import FunctionContext, elementwise, lowers
 from .offsets import extended
@@ -44,10 +46,18 @@ def _index_cast(e: FunctionContext, op: Any) -> None:
 
 @lowers(arith.SIToFP, arith.UIToFP)
 def _integer_to_float(e: FunctionContext, op: Any) -> None:
-    ty = element_type(op.out.type)
-    first = f32 if ty is bf16 else ty
-    head = f"{CASTS[type(op)]} {llvm_type(op.in_.type)}"
-    elementwise(e, op, lambda a: resize(e, e.op(f"{head} {a} to {llvm_type(first)}"), first, ty))
+    ty, bits, name = element_type(op.out.type), bit_width(op.in_.type), CASTS[type(op)]
+    integer, first = llvm_type(op.in_.type), ty
+    fits = ty is not bf16 or bits not in PRECISION or e.module.capability >= 90
+    if ty is bf16 and not (fits and bits in PRECISION):
+        first = f64 if bits == 64 else f32
+
+    def write(a: str) -> str:
+        if not fits:
+            a = fit_for_rounding(e.op, a, integer, bits, name == "sitofp")
+        return resize(e, e.op(f"{name} {integer} {a} to {llvm_type(first)}"), first, ty)
+
+    elementwise(e, op, write)
 
 
 # -- floats to integers -------------------------------------------------------------------------------------------
