@@ -263,7 +263,7 @@ def _uitofp(ev: Any, op: Any, a: Any) -> Any:
 
 
 def _from_integer(a: Any, ty: Any) -> Any:
-    """One rounding: NumPy's own for f32 and f64; of what double does not hold, narrow types need one bit of what is lost."""
+    """One rounding: NumPy's own for f32 and f64; of what double does not hold, one bit tells narrow types enough."""
     if not is_narrow(ty) and dtype_of(ty) != np.float16:
         return a.astype(dtype_of(ty))
     if a.dtype.itemsize == 8:

@@ -1,4 +1,4 @@
-"""Integers on their way to bf16, which go through a float that does not hold all of them, and are to be rounded once."""
+"""Integers on their way to bf16, through a float that does not hold all of them: they are to be rounded once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PRECISION = {32: 24, 64: 53}
 
 
 def fit_for_rounding(write: Callable[[str], str], value: str, ty: str, bits: int, signed: bool) -> str:
-    """An integer that f32 (of 64 bits: f64) holds, and that becomes the same bf16 as `value`; `ty` is LLVM's type of both.
+    """An integer that f32 (for 64 bits, f64) holds, and that becomes the same bf16 as `value`, of LLVM's type `ty`.
 
     Numbers that the float holds stay as they are. The others have midpoints between two bf16 only at multiples of 2^16:
     of the bits below the float's last one, it is enough to know whether there are any.

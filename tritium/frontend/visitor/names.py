@@ -28,6 +28,8 @@ def _collect(node: ast.AST, names: dict[str, None]) -> None:
         if isinstance(node.ctx, ast.Store):
             names[node.id] = None
         return
+    if isinstance(node, ast.AnnAssign) and node.value is None:
+        return  # a declaration
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
         names[node.value.id] = None  # x[i] = v makes a new value of x
     for child in ast.iter_child_nodes(node):
