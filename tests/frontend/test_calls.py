@@ -11,10 +11,10 @@ from native import compile_scalar
 import tritium.language as tl
 from tritium.backends.nvidia.options import CUDAOptions
 from tritium.conversion.ttg_to_llvm import ttg_to_llvm
-from tritium.frontend.visitor import ast_to_ttir
-from tritium.ir import parse_module
 from tritium.frontend.aggregates import aggregate
 from tritium.frontend.callee import SourceFunction
+from tritium.frontend.visitor import ast_to_ttir
+from tritium.ir import parse_module
 
 NAMED = """\
 import triton

@@ -130,8 +130,9 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         _warps.lower_workers(e)
     head = "ptx_kernel void" if is_kernel else f"internal {_returned(func)}"
     attributes = _kernel_attributes(context) if is_kernel else "#1"
+    signature = f'@"{_assembled(func.sym_name)}"({", ".join([*parameters, *_SCRATCH])})'
     return "\n".join([
-        f'define {head} @"{_assembled(func.sym_name)}"({", ".join([*parameters, *_SCRATCH])}) {attributes}{subprogram} {{',
+        f"define {head} {signature} {attributes}{subprogram} {{",
         "entry:" if e.specialization is None else "head:",
         *_thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
