@@ -48,11 +48,14 @@ class Stage:
 
     The input is the output of the stage `source`, or of the stage before where that is None. An output is an IR module,
     text or bytes. A stage that is `on_demand` is run when somebody asks for its text; nothing may follow from it.
+    `expect` is called before a compile makes its first stage, if this one is among those that it makes: what takes a
+    while to start can then be started early.
     """
 
     run: Callable[[Any, dict[str, Any]], Any]
     source: str | None = None
     on_demand: bool = False
+    expect: Callable[[], None] | None = None
 
     def __call__(self, source: Any, metadata: dict[str, Any]) -> Any:
         return self.run(source, metadata)

@@ -93,7 +93,11 @@ class Lowering:
             backend.prepare()
         times.imports += (time.perf_counter_ns() - start) // 1000
         results, texts = {src.ext: self.value}, {}
-        for name, stage in rows_behind(self.stages, src.ext):
+        rows = list(rows_behind(self.stages, src.ext))
+        for _, stage in rows:
+            if (expect := getattr(stage, "expect", None)) is not None:
+                expect()
+        for name, stage in rows:
             times.running = name
             if trace is not None:
                 trace.begin_stage(name, metadata)

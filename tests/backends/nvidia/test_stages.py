@@ -12,7 +12,7 @@ import tritium
 import tritium.language as tl
 from tests.backends.nvidia.texts import needs_libdevice, needs_ptxas
 from tritium.backends.errors import BackendError, OutOfResources, PTXASError, ToolMissing
-from tritium.backends.nvidia import toolchain
+from tritium.backends.nvidia import assembler, toolchain
 from tritium.backends.nvidia.codegen import _KNOWN
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
 from tritium.support import settings
@@ -150,6 +150,16 @@ def test_tiles_that_need_more_shared_memory_than_the_chip_has(monkeypatch: pytes
         build(product_kernel, block=64, ty="*fp16", until="ptx")
     assert caught.value.limit == 1024 < caught.value.required
     assert f"{Path(__file__).name}:" in str(caught.value)
+
+
+@needs_ptxas
+@pytest.mark.parametrize("until", ["llir", "ptx", "cubin"])
+def test_an_assembler_is_started_for_machine_code_alone(until: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    start = assembler._subprocess.Popen
+    monkeypatch.setattr(assembler._subprocess, "Popen", lambda *a, **k: started.append(a) or start(*a, **k))
+    assert list(build(until=until).asm)[-1] == until
+    assert len(started) == (until == "cubin")
 
 
 def test_a_machine_without_an_assembler(monkeypatch: pytest.MonkeyPatch) -> None:

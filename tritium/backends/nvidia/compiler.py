@@ -61,6 +61,7 @@ class CUDABackend(GPUBackend):
             lambda ptx, metadata: build().make_cubin(ptx, metadata),
             source="ptx",
             on_demand=find_tool("ptxas") is None,
+            expect=build.expect_code,
         )
 
     def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
@@ -115,9 +116,14 @@ class _LazyBuild:
 
     def __init__(self, functions: Any, options: CUDAOptions) -> None:
         self._functions, self._options = functions, options
+        self._assembles = False
         self._build: Any = None
+
+    def expect_code(self) -> None:
+        """The last stage will be made, too."""
+        self._assembles = True
 
     def __call__(self) -> Any:
         if self._build is None:
-            self._build = self._functions.Build(self._options)
+            self._build = self._functions.Build(self._options, self._assembles)
         return self._build

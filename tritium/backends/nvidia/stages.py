@@ -112,10 +112,11 @@ def _warps(module: Operation, options: CUDAOptions) -> int:
 
 
 class Build:
-    """One compile behind `ttgir`. The assembler is started while LLVM works, and ended where that fails."""
+    """One compile behind `ttgir`. Where it `assembles`, the assembler is started while LLVM works, and ended where that
+    fails; a compile that ends with a text starts none."""
 
-    def __init__(self, options: CUDAOptions) -> None:
-        self.options = options
+    def __init__(self, options: CUDAOptions, assembles: bool) -> None:
+        self.options, self._assembles = options, assembles
         self.target = options.target
         self._assembler: Assembler | None = None
 
@@ -194,8 +195,8 @@ class Build:
 
     @contextmanager
     def _assembling(self) -> Iterator[None]:
-        """Have the assembler, where there is one, start meanwhile; end it if something fails."""
-        if self._assembler is None and find_tool("ptxas") is not None:
+        """Have the assembler, where it will be asked, start meanwhile; end it if something fails."""
+        if self._assembles and self._assembler is None:
             self._assembler = self._start()
         try:
             yield
