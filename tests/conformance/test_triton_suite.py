@@ -25,10 +25,25 @@ def device(request):
     return request.config.getoption("--device")
 """
 
+SHARED = """\
+import multiprocessing
+
+shared = 1
+
+def nothing():
+    pass
+
+def in_a_child():
+    process = multiprocessing.get_context("forkserver").Process(target=nothing)
+    process.start()
+    process.join()
+    return process.exitcode
+"""
+
 TESTS = """\
 import os, subprocess, sys, time
 import pytest, triton
-from triton._internal_testing import shared
+from triton._internal_testing import in_a_child, shared
 
 @pytest.mark.parametrize("n", range(4))
 def test_good(n, device):
@@ -37,6 +52,9 @@ def test_good(n, device):
 def test_children():
     said = subprocess.run([sys.executable, "-c", "import triton; print(triton.jit.__module__)"], capture_output=True, text=True)
     assert said.stdout.startswith("tritium."), said.stderr
+
+def test_children_by_fork_server():
+    assert in_a_child() == 0
 
 def test_wrong():
     assert triton.cdiv(5, 2) == 2
@@ -69,7 +87,7 @@ def checkout(tmp_path: Path) -> Path:
     (tests / "unit" / "language" / "test_broken.py").write_text("from triton import no_such_name\n")
     shared = tmp_path / "checkout" / "python" / "triton" / "_internal_testing.py"
     shared.parent.mkdir()
-    shared.write_text("shared = 1\n")
+    shared.write_text(SHARED)
     return tmp_path / "checkout"
 
 
@@ -82,6 +100,7 @@ def test_every_test_has_an_outcome(checkout: Path, tmp_path: Path, capsys: pytes
     assert outcomes == {
         **{f"test_good[{n}]": "passed" for n in range(4)},
         "test_children": "passed",
+        "test_children_by_fork_server": "passed",
         "test_wrong": "failed",
         "test_crash": "crashed",
         "test_hang": "hung",
@@ -90,7 +109,7 @@ def test_every_test_has_an_outcome(checkout: Path, tmp_path: Path, capsys: pytes
         "test_expected": "xfailed",
     }
     assert "no_such_name" in results["broken"]["unit/language/test_broken.py"]
-    assert "| language/test_small.py | 11 | 11 | 6 | 0 | 3 | 2 | 66.7 % | 66.7 % |" in table.read_text()
+    assert "| language/test_small.py | 12 | 12 | 7 | 0 | 3 | 2 | 70.0 % | 70.0 % |" in table.read_text()
     assert "the process ended with 3" in capsys.readouterr().out
     assert not list(checkout.rglob("__pycache__"))
 

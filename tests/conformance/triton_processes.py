@@ -37,7 +37,7 @@ class Theirs:
 sys.meta_path.insert(0, Theirs)
 import triton
 """
-OURS = "import tritium; tritium.install()"
+OURS = "import tritium; tritium.install(); sys.path.insert(0, {own!r})"  # in front of what it adds for children
 PEERS = "sys.path.remove({own!r}); sys.path += {more!r}"  # ours at the end, for what a peer's environment lacks: torch
 
 
@@ -60,7 +60,7 @@ class Checkout:
         package.mkdir(parents=True)
         shared = str(self.path / "python" / "triton" / "_internal_testing.py")
         more = [path for path in sys.path if path.endswith("-packages")]
-        begin = PEERS.format(own=str(package.parent), more=more) if self.peer else OURS
+        begin = (PEERS if self.peer else OURS).format(own=str(package.parent), more=more)
         (package / "__init__.py").write_text(SHIM.format(shared=shared, begin=begin))
 
     def start(self, files: Iterable[str], events: Path, *more: str, **variables: str) -> subprocess.Popen[bytes]:

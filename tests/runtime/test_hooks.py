@@ -267,6 +267,31 @@ def test_stages_are_added_replaced_and_removed() -> None:
     assert kernel.metadata.mine == "not LLVM at all"
 
 
+def test_stages_are_called_as_methods_of_the_backend() -> None:
+    """As hooks do that look at a module between stages."""
+    seen = []
+
+    def hook(*args):
+        if not args:
+            return "methods", "methods"
+        backend, stages, options, _, capability = args
+
+        def ttgir(module, metadata):
+            seen.append("ttg." in str(module))
+            module = backend.make_ttgir(module, metadata, options, capability)
+            seen.append("ttg." in str(module))
+            return module
+
+        stages["ttir"] = lambda module, metadata: backend.make_ttir(module, metadata, options, capability)
+        stages["ttgir"] = ttgir
+        return None
+
+    plain = compile(source(), GPUTarget("cuda", 90, 32), until="ttgir").asm["ttgir"]
+    knobs.runtime.add_stages_inspection_hook = hook
+    assert compile(source(), GPUTarget("cuda", 90, 32), until="ttgir").asm["ttgir"] == plain
+    assert seen == [False, True]
+
+
 @pytest.mark.parametrize("answer", [None, "key", ("a", "b", "c")])
 def test_a_hook_without_a_key(answer) -> None:
     knobs.runtime.add_stages_inspection_hook = lambda *args: answer

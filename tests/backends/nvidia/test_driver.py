@@ -115,9 +115,17 @@ def test_parameters_are_as_many_as_the_kernel_has() -> None:
         ):
             load().expect(4, 40)
         with pytest.raises(
-            InternalError, match="kernel: .* 6 parameters in 48 bytes, but it has fewer than 6 parameters"
+            InternalError, match="kernel: .* 7 parameters in 56 bytes, but it has fewer than 7 parameters"
         ):
-            load().expect(6, 48)
+            load().expect(7, 56)
+        for count, size in ((5, 40), (6, 48)):  # the addresses of scratch memory that PTX from elsewhere does without
+            function = load()
+            function.expect(count, size)
+            assert function.state.params_bytes == 32
+        with pytest.raises(
+            InternalError, match="kernel: .* 5 parameters in 48 bytes, but its parameter 4 ends at byte 32"
+        ):
+            load().expect(5, 48)
     with driver_in_use(FakeCuda(missing=("cuFuncGetParamInfo",))):  # nobody knows
         load().expect(3, 24)
 

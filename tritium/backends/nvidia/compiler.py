@@ -64,6 +64,20 @@ class CUDABackend(GPUBackend):
             expect=build.expect_code,
         )
 
+    @classmethod
+    def make_ttir(
+        cls, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None
+    ) -> Any:
+        """The stage, for hooks that wrap it; the chip is that of the options."""
+        return cls.stage_functions.make_ttir(module, metadata, options)
+
+    @classmethod
+    def make_ttgir(
+        cls, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None
+    ) -> Any:
+        """The stage, for hooks that wrap it; the chip is that of the options."""
+        return cls.stage_functions.make_ttgir(module, metadata, options)
+
     def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """`sass`: what NVIDIA's disassembler makes of the machine code."""
         return {"sass": lambda asm: _disassembler.get_sass(asm["cubin"])}

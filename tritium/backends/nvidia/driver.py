@@ -26,6 +26,7 @@ _ALWAYS_SHARED = 48 << 10  # bytes of shared memory that every kernel may have; 
 _PORTABLE_CLUSTER = 8  # blocks of a cluster that every GPU with clusters takes
 
 _OTHER_CODE = {200, 209, 218, 221, 222, 223, 300, 301}  # statuses of code that this driver or GPU cannot run
+_SCRATCH, _ADDRESS = 2, 8  # addresses behind the arguments, and the bytes of one
 _NO_ROOM, _COOPERATIVE_TOO_LARGE, _NO_CLUSTER = 701, 720, 912
 
 
@@ -73,18 +74,30 @@ class LoadedFunction:
     def expect(self, count: int, size: int) -> None:
         """Launches pass `count` parameters in `size` bytes; InternalError where the kernel has others.
 
-        Drivers before CUDA 12.4 do not say what it has. That the last one ends where ours does is enough to ask: it is
-        an address, behind all others.
+        The last two are addresses of scratch memory, which PTX from elsewhere may lack: older releases of Triton knew
+        one or none. Drivers before CUDA 12.4 do not say what it has. That the last one ends where ours does is enough
+        to ask.
         """
         self.state.params_bytes = size
         if not self.cuda.has("parameter_info"):
             return
+        has = f"it has fewer than {count} parameters"
+        for absent in range(min(_SCRATCH, count - 1) + 1):
+            end = self._end_of(count - absent)
+            if end is None:
+                continue
+            if -(-end // _ADDRESS) * _ADDRESS == size - absent * _ADDRESS:
+                self.state.params_bytes = end
+                return
+            has = f"its parameter {count - absent} ends at byte {end}"
+            break
+        raise InternalError(f"{self.name}: a launch packs {count} parameters in {size} bytes, but {has}")
+
+    def _end_of(self, number: int) -> int | None:
+        """The byte at which the parameter of a number ends, from 1 on; None if the kernel has not so many."""
         offset, bytes_of = Value(ctypes.c_size_t), Value(ctypes.c_size_t)
-        status = self.cuda.status("parameter_info", self.handle, count - 1, offset.at, bytes_of.at)
-        end = offset.value + bytes_of.value
-        if status or end != size:
-            has = f"its parameter {count} ends at byte {end}" if not status else f"it has fewer than {count} parameters"
-            raise InternalError(f"{self.name}: a launch packs {count} parameters in {size} bytes, but {has}")
+        status = self.cuda.status("parameter_info", self.handle, number - 1, offset.at, bytes_of.at)
+        return None if status else offset.value + bytes_of.value
 
     def _attribute(self, number: int) -> int:
         found = Value(ctypes.c_int)
