@@ -38,6 +38,9 @@ PROJECTS = {
     "lightllm": "lightllm",
     "xformers": "xformers",
     "ao": "ao",
+    "flaggems": "FlagGems",
+    "kernl": "kernl",
+    "gptq": "GPTQ-triton",
 }
 
 # "project.case" -> why it cannot pass, where the cause is not ours

@@ -234,3 +234,11 @@ def test_classes_of_users_time_configurations_themselves(kernel) -> None:
     assert [(count, config) for count, config, _ in asked] == [(2, config) for config in CONFIGS]
     assert all(meta["EXTRA"] == 7 for _, _, meta in asked)
     assert tuner._bench(out, 5, config=CONFIGS[0], grid=(4,))[0] == 3.0
+
+
+def test_a_pruner_of_two_arguments_is_not_told_of_the_launch(kernel) -> None:
+    """Kernels for Triton 2.0 have them: `prune(configs, named_args)`."""
+    rules = {"early_config_prune": lambda configs, named: [c for c in configs if named["n"] == 5 and c.num_warps == 8]}
+    tuned = tritium.autotune(CONFIGS, ["n"], prune_configs_by=rules, do_bench=Bench((1.0,)))(kernel)
+    tuned[(4,)](np.zeros(4, np.int32), 5, EXTRA=7)
+    assert tuned.best_config == CONFIGS[2]

@@ -111,6 +111,14 @@ def _clear(x: Any) -> None:
         x[...] = 0
 
 
+def _accepted(fn: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """The keywords that a function has parameters for: those of old kernels have none for the launch's."""
+    parameters = inspect.signature(fn).parameters
+    if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
+        return keywords
+    return {name: value for name, value in keywords.items() if name in parameters}
+
+
 class _Pruner:
     """`prune_configs_by`: which configurations are worth timing."""
 
@@ -122,7 +130,7 @@ class _Pruner:
 
     def __call__(self, configs: list[Config], named: dict[str, Any], kwargs: dict[str, Any]) -> list[Config]:
         if self.early is not None:
-            configs = list(self.early(configs, named, **kwargs))
+            configs = list(self.early(configs, named, **_accepted(self.early, kwargs)))
             if not configs:
                 raise AutotunerError(
                     "Autotuner error: No valid autotuner configs after pruning. `early_config_prune` should return at "

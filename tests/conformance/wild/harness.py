@@ -52,8 +52,19 @@ def _answer_for_cuda() -> None:
     torch.cuda.synchronize = lambda *_: None
     torch.cuda.get_device_capability = lambda *_: (9, 0)
     torch.cuda.get_device_name = lambda *_: "NVIDIA H100"
+    for name in ("empty", "zeros"):  # some functions write device="cuda"
+        setattr(torch, name, _on_cpu(getattr(torch, name)))
     properties = SimpleNamespace(multi_processor_count=4, name="NVIDIA H100", major=9, minor=0, total_memory=1 << 34)
     torch.cuda.get_device_properties = lambda *_: properties
+
+
+def _on_cpu(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    def made(*args: Any, **keywords: Any) -> torch.Tensor:
+        if keywords.get("device") == "cuda":
+            keywords["device"] = "cpu"
+        return make(*args, **keywords)
+
+    return made
 
 
 def package(name: str, *folders: str) -> None:
