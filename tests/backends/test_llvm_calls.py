@@ -11,7 +11,7 @@ import llvmlite.binding
 import pytest
 
 from tritium.backends import llvm_calls
-from tritium.backends.llvm import library, owning
+from tritium.backends.llvm import library, owning, run_function_passes
 
 KNOWN = llvmlite.__version__.startswith(llvm_calls.RELEASES)
 pytestmark = pytest.mark.skipif(not KNOWN, reason="a release of llvmlite that is used by its package")
@@ -38,6 +38,15 @@ def libraries():
     package = library()
     calls = llvm_calls.LLVM(llvm_calls.ctypes.CDLL(llvmlite.binding.ffi.lib._name))
     return package, calls
+
+
+def functions_simplified(llvm, options):
+    """What passes of functions alone make of the module, in which every function stays."""
+    module = owning(llvm.parse_assembly(TEXT, llvm.create_context()))
+    builder = llvm.create_pass_builder(None, options)
+    run_function_passes(builder.getFunctionPassManager(), module, builder)
+    assert "@unused" in str(module) and "%dead" not in str(module)
+    return str(module)
 
 
 def everything(llvm):
@@ -69,6 +78,7 @@ def everything(llvm):
         m._capi.LLVMPY_DisposeNewModulePassManger(m)
         m.detach()
         seen.append(str(module))
+    seen.append(functions_simplified(llvm, options))
     seen.append(machine._emit_to_memory(module, use_object=False))
     return seen
 
@@ -76,7 +86,7 @@ def everything(llvm):
 def test_both_give_the_same(libraries):
     package, calls = libraries
     expected, got = everything(package), everything(calls)
-    assert got == expected and "@unused" not in got[-2] and b".entry" not in got[-1]
+    assert got == expected and "@unused" not in got[-3] and b".entry" not in got[-1]
 
 
 @pytest.mark.parametrize("text", ["define void @f( {", "define void @f() {\n ret i32 %x\n}\n"])

@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ __all__ = [
     "load_gpu_library_beside",
     "owning",
     "read",
+    "run_function_passes",
     "run_isolated",
     "run_passes",
     "serve",
@@ -48,8 +49,10 @@ _UNLOCKED = (
     "LLVMPY_ParseAssembly",
     "LLVMPY_VerifyModule",
     "LLVMPY_RunNewModulePassManager",
+    "LLVMPY_RunNewFunctionPassManager",
     "LLVMPY_TargetMachineEmitToMemory",
     "LLVMPY_buildPerModuleDefaultPipeline",
+    "LLVMPY_buildFunctionSimplificationPipeline",
     "LLVMPY_CreatePassBuilder",
 )
 
@@ -185,16 +188,27 @@ def read(text: str, machine: Machine) -> Any:
 
 def run_passes(manager: Any, module: Any, builder: Any) -> None:
     """Run a pass manager over a module, telling times where that is asked for, and free it."""
+    _run(manager, "LLVMPY_DisposeNewModulePassManger", [module], builder)
+
+
+def run_function_passes(manager: Any, module: Any, builder: Any) -> None:
+    """The same for passes of functions, over each that the module has a body of."""
+    functions = [function for function in module.functions if not function.is_declaration]
+    _run(manager, "LLVMPY_DisposeNewFunctionPassManger", functions, builder)
+
+
+def _run(manager: Any, freed_by: str, units: Iterable[Any], builder: Any) -> None:
     timing = compilation.time_llvm
     try:
         if timing:
             builder.start_pass_timing()
-        manager.run(module, builder)
+        for unit in units:
+            manager.run(unit, builder)
         if timing:
             print(builder.finish_pass_timing(), file=sys.stderr, flush=True)
     finally:
         # llvmlite's own clean-up never reaches this call (its class inherits an empty one first): 65 KB a compile
-        manager._capi.LLVMPY_DisposeNewModulePassManger(manager)
+        getattr(manager._capi, freed_by)(manager)
         manager.detach()
 
 

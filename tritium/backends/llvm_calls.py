@@ -79,6 +79,9 @@ _ENTRIES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "CreateNewModulePassManager": (c_void_p, ()),
     "module_AddGlobalDCEPass": (None, (c_void_p,)),
     "RunNewModulePassManager": (None, (c_void_p, c_void_p, c_void_p)),
+    "buildFunctionSimplificationPipeline": (c_void_p, (c_void_p, c_int)),
+    "RunNewFunctionPassManager": (None, (c_void_p, c_void_p, c_void_p)),
+    "DisposeNewFunctionPassManger": (None, (c_void_p,)),
     "DisposeNewModulePassManger": (None, (c_void_p,)),
     "CreateTimePassesHandler": (c_void_p, ()),
     "EnableTimePasses": (None, (c_void_p, c_void_p)),
@@ -331,6 +334,14 @@ class _PassManager(_Object):
         self._capi.LLVMPY_RunNewModulePassManager(self._ptr, module._ptr, builder._ptr)
 
 
+class _FunctionPassManager(_Object):
+    freed_by = "LLVMPY_DisposeNewFunctionPassManger"
+
+    def run(self, fun: _Function, builder: _PassBuilder) -> None:
+        """Run on a function."""
+        self._capi.LLVMPY_RunNewFunctionPassManager(self._ptr, fun._address, builder._ptr)
+
+
 class _Timing(_Object):
     freed_by = "LLVMPY_DisposeTimePassesHandler"
 
@@ -346,6 +357,11 @@ class _PassBuilder(_Object):
         """The pipeline of the level."""
         made = self._capi.LLVMPY_buildPerModuleDefaultPipeline(self._ptr, self._tuning.speed_level)
         return _PassManager(self._capi, made)
+
+    def getFunctionPassManager(self) -> _FunctionPassManager:
+        """The part of the pipeline that simplifies a function."""
+        made = self._capi.LLVMPY_buildFunctionSimplificationPipeline(self._ptr, self._tuning.speed_level)
+        return _FunctionPassManager(self._capi, made)
 
     def start_pass_timing(self) -> None:
         """Measure what passes take."""

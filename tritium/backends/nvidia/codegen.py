@@ -12,9 +12,10 @@ lines of PTX (six kernels of examples/, LLVM 22).
 One thing that the target's costs prevent pays all the same. NVPTX calls 64-bit additions twice as dear as 32-bit ones;
 so a 32-bit loop counter is not made a 64-bit one although each trip extends it for addresses, and these are computed
 in each trip from row offsets that all stay alive: 908 bytes of spills in a matrix product over descriptors (128 x 128
-tiles, 4 warps, sm_80), and none where the counter is widened. A module with such a loop goes through level 1 once more,
-without costs. What threads do together is safe there: calls are marked `convergent`, and no pass of level 1 copies or
-moves those (the ones that ask for divergence begin at 2).
+tiles, 4 warps, sm_80), and none where the counter is widened. The functions of a module with such a loop go through the
+passes of level 1 once more, without costs; those of whole modules have nothing left to do. What threads do together is
+safe there: calls are marked `convergent`, and no pass of level 1 copies or moves those (the ones that ask for divergence
+begin at 2).
 
 `.version` is what the assembler at hand reads, `.target` the chip with the suffix `a` where instructions depend on it.
 Whether products and sums may become one FMA stands on the operations (`contract`), which is the lowering's to say.
@@ -35,7 +36,7 @@ from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import BackendError
-from ..llvm import Machine, dump, gpu_library, read, run_isolated, run_passes, target_machine
+from ..llvm import Machine, dump, gpu_library, read, run_function_passes, run_isolated, run_passes, target_machine
 from .asm_constraints import asm_is_plain
 from .libdevice import link_libraries
 
@@ -171,19 +172,29 @@ def optimized_module(text: str, chip: Chip, libraries: tuple[tuple[str, str], ..
     _run_level(module, level, target_machine(machine))
     optimized = str(module)
     if level and _extends_counters(optimized):
-        _run_level(module, level, None)
+        _widen_counters(module, level)
         optimized = str(module)
     dump("After", module)
     return module, optimized
 
 
 def _run_level(module: Any, level: int, machine: Any) -> None:
-    """LLVM's pipeline of a level, with the costs of a target machine or none."""
+    """LLVM's pipeline of a level, with the costs of a target machine."""
+    builder = _pass_builder(level, machine)
+    run_passes(builder.getModulePassManager(), module, builder)
+
+
+def _widen_counters(module: Any, level: int) -> None:
+    """What the pipeline does to functions, once more and with no machine's costs."""
+    builder = _pass_builder(level, None)
+    run_function_passes(builder.getFunctionPassManager(), module, builder)
+
+
+def _pass_builder(level: int, machine: Any) -> Any:
     llvm = gpu_library()
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = options.loop_vectorization = options.loop_interleaving = False
-    builder = llvm.create_pass_builder(machine, options)
-    run_passes(builder.getModulePassManager(), module, builder)
+    return llvm.create_pass_builder(machine, options)
 
 
 _COUNTER = pattern(r"(%[\w.]+) = phi i32 ")
