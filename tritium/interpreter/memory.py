@@ -13,7 +13,7 @@ from .numbers import byte_size, decode, dtype_of, encode
 
 
 class OutOfBoundsError(Exception):
-    """A lane that is not masked off reaches outside of every array."""
+    """A lane that is not masked off reaches outside of every array, or writes to one that is only to be read."""
 
 
 def _extent(array: np.ndarray) -> tuple[int, int]:
@@ -25,6 +25,10 @@ def _extent(array: np.ndarray) -> tuple[int, int]:
     return low + sum(s for s in spans if s < 0), low + sum(s for s in spans if s > 0) + owner.itemsize * bool(
         owner.size
     )
+
+
+def _bytes(low: int, high: int) -> np.ndarray:
+    return np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low) if high > low else b"", np.uint8)
 
 
 def _writable() -> Iterator[tuple[int, int]]:
@@ -47,15 +51,23 @@ class Memory:
     def add(self, array: np.ndarray) -> int:
         """Make the array that owns the data of `array` reachable; the address of its first element."""
         low, high = _extent(array)
-        self.add_range(low, high, array)
+        self.add_range(low, high, array, array.flags.writeable)
         return array.ctypes.data
 
-    def add_range(self, low: int, high: int, keep: Any) -> None:
-        """Make the bytes from `low` to `high` reachable; `keep` is what they belong to."""
-        if all((low, high) != known[:2] for known in self.extents):
-            self.arrays.append(keep)
-            raw = (ctypes.c_uint8 * (high - low)).from_address(low) if high > low else b""
-            self.extents.append((low, high, np.frombuffer(raw, np.uint8)))
+    def add_range(self, low: int, high: int, keep: Any, writable: bool = True) -> None:
+        """Make the bytes from `low` to `high` reachable; `keep` is what they belong to.
+
+        They may be written if one of the arrays that they were added for may.
+        """
+        for number, (start, end, data) in enumerate(self.extents):
+            if (low, high) == (start, end):
+                if writable and not data.flags.writeable:
+                    self.extents[number] = low, high, _bytes(low, high)
+                return
+        self.arrays.append(keep)
+        data = _bytes(low, high)
+        data.flags.writeable = writable and data.flags.writeable
+        self.extents.append((low, high, data))
 
     def open(self, addresses: np.ndarray) -> None:
         """Make the memory around addresses reachable that the program did not get as arrays, but as numbers."""
@@ -78,6 +90,10 @@ class Memory:
         for low, high, data in self.extents:
             here = left & (addresses >= low) & (addresses + size <= high)
             if here.any():
+                if what != "load" and not data.flags.writeable:
+                    raise OutOfBoundsError(
+                        f"{what} of {size} bytes at {int(addresses[here][0]):#x} is in a read-only array"
+                    )
                 left &= ~here
                 where = np.flatnonzero(here)
                 yield where, addresses[where] - low, data

@@ -4,7 +4,7 @@ Libraries of arrays are never imported here: whoever passes a tensor has done th
 
 An array is described by its element type as signatures spell it ("fp32"), the address of its first element, an object
 that keeps that address valid (often the array itself), and the device whose memory it is in. A read-only array is
-accepted; nothing keeps a kernel from storing to it.
+accepted here; launches refuse it where the kernel stores to it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ __all__ = [
     "HOST",
     "NOWHERE",
     "UNKNOWN",
+    "WRITEABLE",
     "ArrayInfo",
     "MockTensor",
     "TensorWrapper",
@@ -29,6 +30,7 @@ __all__ = [
     "element_name",
     "extent",
     "is_array",
+    "is_read_only",
     "reinterpret",
     "stands_for_tensor",
 ]
@@ -259,6 +261,8 @@ _checked = False
 
 
 _NUMPY_DTYPE = object.__basicsize__ + 40  # of `PyArrayObject`: behind data, nd, dimensions, strides, base
+_NUMPY_FLAGS = _NUMPY_DTYPE + 8
+WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
 
 
 def numpy_address(array: Any) -> int:
@@ -278,11 +282,20 @@ def numpy_address(array: Any) -> int:
 
 
 def quick_numpy_reads(array: Any) -> bool:
-    """May native code read address and element type from the structure of an array like this one?"""
+    """May native code read address, element type and flags from the structure of an array like this one?"""
     numpy_address(array)
     if _numpy_address is _slow_address:
         return False
-    return ctypes.c_size_t.from_address(id(array) + _NUMPY_DTYPE).value == id(array.dtype)
+    flags = ctypes.c_uint32.from_address(id(array) + _NUMPY_FLAGS).value
+    dtype = ctypes.c_size_t.from_address(id(array) + _NUMPY_DTYPE).value
+    return dtype == id(array.dtype) and flags & 0xFFFF == array.flags.num & 0xFFFF
+
+
+def is_read_only(owner: Any) -> bool:
+    """Does the owner of an array's memory (`ArrayInfo.owner`) say that it may not be written?"""
+    if isinstance(owner, tuple):  # with its array interface
+        return bool(owner[1]["data"][1])
+    return _adapters.get(type(owner)) is _from_numpy and not owner.flags.writeable
 
 
 def _from_numpy(value: Any) -> ArrayInfo:

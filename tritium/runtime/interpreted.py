@@ -14,7 +14,7 @@ import numpy as np
 from ..compiler import make_backend
 from ..interpreter import Memory, TensorDesc
 from ..interpreter.kernels import FailedAssertion, Launch
-from .arrays import HOST, TensorWrapper, describe, extent, is_array
+from .arrays import HOST, TensorWrapper, describe, extent, is_array, is_read_only
 from .errors import ArgumentError, DeviceAssertError
 from .grid import normalize_grid
 from .tensor_descriptor import TensorDescriptor
@@ -44,7 +44,7 @@ class _Arrays:
                 f"the interpreter reads torch's arrays on GPUs only, not those of {type(value).__name__}"
             )
         low, high = extent(value)
-        self.memory.add_range(low, high, value)
+        self.memory.add_range(low, high, value, not is_read_only(info.owner))
         return info.address
 
     def _of_torch(self, value: Any) -> int:

@@ -16,7 +16,7 @@ from ..compiler import CompiledKernel
 from ..conversion.llvm.abi import ERROR_RECORD_BYTES
 from ..support import settings
 from ..support.lazy import LazyModule
-from .arrays import HOST
+from .arrays import HOST, is_read_only
 from .driver import driver
 from .errors import ArgumentError
 from .faults import report
@@ -42,6 +42,7 @@ class Launcher:
         self.packer = Packer(self.names, list(signature.values()))
         self.calls = DirectCalls(self, self.packer)
         self.checked = bool(kernel.values.get("sanitize"))
+        self.stored = kernel.values.get("stored_arrays") or ()
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         args = all_arguments(self.kernel.name, self.packer, args)
@@ -50,6 +51,9 @@ class Launcher:
             slots, arrays = self.packer(args)
         except ArgumentError as error:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
+        for number in self.stored:
+            if is_read_only(arrays[number].owner):
+                raise ArgumentError(self._read_only(number))
         bounds = self.packer.bounds(args) if self.checked else b""
         threads = self._threads()
         launch = self.kernel.loaded.launch
@@ -60,6 +64,13 @@ class Launcher:
         if record is not None:
             report(record, self.kernel, self.packer.labels)
         del arrays
+
+    def _read_only(self, number: int) -> str:
+        name = self.packer.labels[self.packer.arrays[number]]
+        return (
+            f"{self.kernel.name}: argument {name!r} is a read-only array, and the kernel stores to it\n"
+            "hint: pass a copy (array.copy()), or memory that may be written"
+        )
 
     def _threads(self) -> int:
         return self.kernel.values.get("num_threads") or settings.runtime.num_threads or 0
@@ -80,7 +91,9 @@ class Launcher:
             "record_bytes": ERROR_RECORD_BYTES,
         }
         tell = partial(_report, self.kernel, self.packer.labels)
-        return Ending(self.packer, HOST, (CPU, -1), True, _PLACES, words, tell, launch)
+        places = self.packer.layout.places(self.packer.codes)
+        stored = frozenset(places[self.packer.arrays[number]][0] for number in self.stored)
+        return Ending(self.packer, HOST, (CPU, -1), True, _PLACES, words, tell, launch, stored=stored)
 
 
 def _report(kernel: CompiledKernel, labels: Sequence[str], x: int, y: int, z: int, stream: int, record: bytes) -> None:

@@ -209,12 +209,16 @@ class Packer:
         self.codes: list[str] = []
         self.labels: list[str] = []
         self.spans: list[slice] = []  # of the codes, for each parameter
+        self.arrays: list[int] = []  # the codes that are addresses of arrays
         mapped = iter([e is not None for e in self.encoders])
         for name, ty in zip(self.names, self.types):
-            found = list(_codes(ty, layout, mapped))
-            self.spans.append(slice(len(self.codes), len(self.codes) + len(found)))
-            self.codes += found
-            self.labels += [name] * len(found)
+            first = len(self.codes)
+            for leaf in _leaves(ty):
+                if leaf[0] == "*" or leaf.startswith("tensordesc"):
+                    self.arrays.append(len(self.codes))
+                self.codes += _codes(leaf, layout, mapped)
+            self.spans.append(slice(first, len(self.codes)))
+            self.labels += [name] * (len(self.codes) - first)
         codes = self.codes
         self.slots = len(codes)
         block = struct.Struct(layout.format(codes))
@@ -297,11 +301,17 @@ def _integer(ty: str, value: int, name: str) -> int:
     return value
 
 
-def _codes(ty: Any, layout: Layout, mapped: Iterator[bool]) -> Iterator[str]:
-    if not isinstance(ty, str):
-        for inner in ty:
-            yield from _codes(inner, layout, mapped)
-    elif ty.startswith("tensordesc"):
+def _leaves(ty: Any) -> Iterator[str]:
+    """The types in a type, which may be a tuple of types."""
+    if isinstance(ty, str):
+        yield ty
+        return
+    for inner in ty:
+        yield from _leaves(inner)
+
+
+def _codes(ty: str, layout: Layout, mapped: Iterator[bool]) -> Iterator[str]:
+    if ty.startswith("tensordesc"):
         rank = ty.count(",", ty.index("["), ty.index("]")) + 1
         yield from layout.descriptor(rank, next(mapped, False))
     elif ty != "constexpr":

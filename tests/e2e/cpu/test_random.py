@@ -31,6 +31,19 @@ def random_words(seed, first, out_ptr):
     tl.store(where + 256, tl.randint(seed, at))
 
 
+@triton.jit
+def uniform_of(words_ptr, out_ptr):
+    at = tl.arange(0, 4)
+    tl.store(out_ptr + at, tl.uint_to_uniform_float(tl.load(words_ptr + at)))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_the_least_integer_becomes_a_float_without_overflow(dtype):
+    limits, out = np.iinfo(dtype), np.full(4, 9.0, np.float32)
+    uniform_of[(1,)](np.array([limits.min, limits.max, -1, 0], dtype), out, debug=True)
+    assert (out[:2] < 1).all() and (out[:2] > 1 - 2.0**-22).all() and (out[2:] == 0).all()
+
+
 @pytest.mark.parametrize("seed", [0, 1, 12345, 2**31 - 1, 2**40 + 7, -3])
 @pytest.mark.parametrize("first", [0, 1, 2**31 - 64])
 def test_random_words(seed, first):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ...analysis.stored import stored_arrays
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.tt_to_ttc import convert_tt_to_ttc
 from ...conversion.ttc_to_llvm import ttc_to_llvm
@@ -23,8 +24,9 @@ __all__ = ["make_asm", "make_llir", "make_obj", "make_ttcir", "make_ttir"]
 
 
 def make_ttir(module: Any, metadata: dict[str, Any], options: CPUOptions) -> Any:
-    """The passes every target starts with."""
+    """The passes every target starts with; which arrays are stored to goes into the metadata."""
     run_pipeline(module, TTIR_PIPELINE, stage="ttir", verifier=verify)
+    metadata["stored_arrays"] = stored_arrays(module)
     return module
 
 

@@ -114,7 +114,7 @@ def uint_to_uniform_float(x):
         static_assert(x.dtype in (uint64, int64), "32 or 64 bits expected")
         x = x.to(int64, bitcast=True)
         scale = 1.0842020432385337e-19
-    x = where(x < 0, -x - 1, x)
+    x = where(x < 0, ~x, x)  # -x - 1, of the least integer too
     return x * scale
 
 

@@ -25,7 +25,8 @@ class Ending(NamedTuple):
     ways have no plan. `words` are fields of a plan: the machine code (`launch`) with its `state`, and the stream;
     `keep` is what addresses among them are of. `report(x, y, z, stream, status)` makes an error of what the machine
     code returns. `rows` are what must hold besides. `encoders` make the maps of tensor descriptors, in order; without
-    any, kernels that take some have no plan.
+    any, kernels that take some have no plan. `stored` are the places of the addresses of arrays that may not be
+    read-only.
     """
 
     packer: Packer
@@ -38,3 +39,4 @@ class Ending(NamedTuple):
     keep: Any
     rows: Sequence[Row] = ()
     encoders: Sequence[MapEncoder | None] = ()
+    stored: frozenset[int] = frozenset()

@@ -210,13 +210,14 @@ def _integer(rule: ParameterRule, ty: str, key: Any, limits: tuple[int, int], sp
 def _pointer(ending: Ending, rule: ParameterRule, value: Any, key: Any, spot: _Spot) -> Row | None:
     adapter = arrays.adapter_of(value)
     row: dict[str, Any] = {"type": type(value), "at": spot.places[0][0], "size": 8, **_divisible(rule, key)}
+    stored = row["at"] in ending.stored
     if adapter == "wrapper":
-        read = _wrapped(ending, value)
+        read = _wrapped(ending, value, stored)
         return None if read is None else {**row, "check": "address", "call": read}
     if adapter == "numpy":
         if "numpy" not in ending.places or not arrays.quick_numpy_reads(value):
             return None
-        return {**row, "check": "numpy", "object": value.dtype}
+        return {**row, "check": "numpy", "object": value.dtype, "low": arrays.WRITEABLE if stored else 0}
     if adapter not in ending.places:
         return None
     place, expected = ending.places[adapter]
@@ -232,17 +233,20 @@ def _pointer(ending: Ending, rule: ParameterRule, value: Any, key: Any, spot: _S
     return {**row, "check": "array", "call": read, **found}
 
 
-def _wrapped(ending: Ending, value: Any) -> Callable[[Any], int | None] | None:
+def _wrapped(ending: Ending, value: Any, stored: bool) -> Callable[[Any], int | None] | None:
     """A function that gives the address of a wrapped array like this one, None for others."""
-    inner = _reader(ending, value.base)
+    inner = _reader(ending, value.base, stored)
     if inner is None:
         return None
     read, dtype = inner, value.dtype
     return lambda wrapper: read(wrapper.base) if wrapper.dtype == dtype else None
 
 
-def _reader(ending: Ending, array: Any) -> Callable[[Any], int | None] | None:
-    """A function that gives the address of an array of the same class, elements and place, None for others."""
+def _reader(ending: Ending, array: Any, stored: bool) -> Callable[[Any], int | None] | None:
+    """A function that gives the address of an array of the same class, elements and place, None for others.
+
+    Read-only arrays are others too, where the array is `stored` to.
+    """
     adapter = arrays.adapter_of(array)
     if adapter not in ending.places or adapter == "wrapper":
         return None
@@ -251,13 +255,13 @@ def _reader(ending: Ending, array: Any) -> Callable[[Any], int | None] | None:
 
     def read(value: Any) -> int | None:
         same = value.__class__ is cls and value.dtype is dtype and place(value) is expected
-        return int(address(value)) if same else None
+        return int(address(value)) if same and not (stored and arrays.is_read_only(value)) else None
 
     return read
 
 
 def _descriptor(ending: Ending, value: TensorDescriptor, spot: _Spot, encoder: MapEncoder | None) -> Row | None:
-    read = _reader(ending, value.base) if encoder is not None else None
+    read = _reader(ending, value.base, spot.places[0][0] in ending.stored) if encoder is not None else None
     if encoder is None or read is None:
         return None
     known, address = encoder.known, read

@@ -215,7 +215,7 @@ read:
   ret i32 0
 }
 
-; A NumPy array, read where its structure has address and element type
+; A NumPy array, read where its structure has address, element type and flags, of which it must have those in `low`
 define i32 @tt.row_numpy(ptr %row, ptr %array, ptr %frame) {
 entry:
   %alike = call i1 @tt.of_type(ptr %row, ptr %array)
@@ -226,7 +226,13 @@ read:
   %dtype = get ptr %array.dtype
   %known = get ptr %row.object
   %same = icmp eq ptr %dtype, %known
-  br i1 %same, label %address, label %no
+  %flags = get i32 %array.flags
+  %low = get i64 %row.low
+  %wanted = trunc i64 %low to i32
+  %had = and i32 %flags, %wanted
+  %allowed = icmp eq i32 %had, %wanted
+  %right = and i1 %same, %allowed
+  br i1 %right, label %address, label %no
 address:
   %v = get i64 %array.data
   %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)

@@ -31,7 +31,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "site": ("references", "class", "vectorcall", "table", "owner", "grid"),
     "frame": ("x", "y", "z", "stream"),
     "list": ("references", "type", "count", "items"),  # PyTupleObject, PyObject
-    "array": ("references", "type", "data", "nd", "shape", "strides", "base", "dtype"),  # PyArrayObject
+    "array": ("references", "type", "data", "nd", "shape", "strides", "base", "dtype", "flags"),  # PyArrayObject
 }  # fmt: skip
 
 FRAME_HEAD = 64  # bytes of a frame in front of the parameters

@@ -1,0 +1,81 @@
+"""Which arrays a kernel stores to: those its arguments point to, where a pointer can have come from one of them only.
+
+%q = tt.addptr %p, %i        // still into the array of %p
+tt.store %q, %x              // so that is stored to
+%r = arith.select %c, %p, %o // into one of two: says nothing of either
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import arith, scf, tt
+from ..dialects.tt_descriptor import DescriptorReduce, DescriptorScatter, DescriptorStore
+from ..dialects.tt_types import TensorDescType
+from ..ir import BlockArgument, Value, element_type
+
+__all__ = ["stored_arrays"]
+
+_STORES = (tt.Store, tt.AtomicRMW, tt.AtomicCAS, DescriptorStore, DescriptorReduce, DescriptorScatter)
+
+
+def stored_arrays(module: Any) -> list[int]:
+    """The numbers of the arrays that the kernel of a `ttir` module stores to for certain, in order.
+
+    An array is an argument that is a pointer or a tensor descriptor; others do not count.
+    """
+    kernels = [op for op in module.body if isinstance(op, tt.Func) and op.sym_visibility == "public"]
+    if len(kernels) != 1:
+        return []
+    arrays = [arg for arg in kernels[0].entry.args if _is_address(arg)]
+    stored: set[int] = set()
+    for op in kernels[0].walk():
+        if isinstance(op, _STORES):
+            found: set[Value | None] = set()
+            _follow(op.operands[0], found, set())
+            if len(found) == 1:
+                stored |= {i for i, arg in enumerate(arrays) if arg in found}
+    return sorted(stored)
+
+
+def _is_address(value: Value) -> bool:
+    ty = value.type
+    return isinstance(ty, TensorDescType) or isinstance(element_type(ty), tt.PointerType)
+
+
+def _follow(value: Value, found: set[Value | None], seen: set[Value]) -> None:
+    """Add the arguments that an address may come from; None where that is not known."""
+    if value in seen:
+        return
+    seen.add(value)
+    origins = _origins(value)
+    if origins is None:
+        found.add(value if isinstance(value, BlockArgument) and _is_argument(value) else None)
+    for origin in origins or ():
+        _follow(origin, found, seen)
+
+
+def _is_argument(value: BlockArgument) -> bool:
+    function: Any = value.owner.parent_op
+    return isinstance(function, tt.Func) and value.owner is function.entry
+
+
+def _origins(value: Value) -> list[Value] | None:
+    """The addresses that an address is made of; None where there is none, or it is not known."""
+    op: Any = value.defining_op
+    if op is None:
+        loop: Any = value.owner.parent_op  # type: ignore[attr-defined]
+        if not isinstance(loop, scf.For) or value not in loop.iter_args:
+            return None
+        number = list(loop.iter_args).index(value)
+        return [loop.init_args[number], loop.body.last.operands[number]]
+    if isinstance(op, (scf.For, scf.If)):
+        number = list(op.results).index(value)
+        if isinstance(op, scf.For):
+            return [op.init_args[number], op.body.last.operands[number]]
+        return [block.last.operands[number] for block in (op.then_block, op.else_block)]
+    if op.regions or isinstance(op, (tt.Load, tt.Call)):
+        return None
+    if isinstance(op, arith.Select):
+        return [op.operands[1], op.operands[2]]
+    return [v for v in op.operands if _is_address(v)][:1] or None
