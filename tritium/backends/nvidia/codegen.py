@@ -14,8 +14,8 @@ so a 32-bit loop counter is not made a 64-bit one although each trip extends it 
 in each trip from row offsets that all stay alive: 908 bytes of spills in a matrix product over descriptors (128 x 128
 tiles, 4 warps, sm_80), and none where the counter is widened. The functions of a module with such a loop go through the
 passes of level 1 once more, without costs; those of whole modules have nothing left to do. What threads do together is
-safe there: calls are marked `convergent`, and no pass of level 1 copies or moves those (the ones that ask for divergence
-begin at 2).
+safe there: calls are marked `convergent`, and no pass of level 1 copies or moves those (the ones that ask for
+divergence begin at 2).
 
 `.version` is what the assembler at hand reads, `.target` the chip with the suffix `a` where instructions depend on it.
 Whether products and sums may become one FMA stands on the operations (`contract`), which is the lowering's to say.
