@@ -84,7 +84,7 @@ class Checkout:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "CONFORMANCE_EVENTS": str(events),
             "TRITIUM_TARGET": self.device,
-        }
+        } | ({} if self.peer is None else {"CONFORMANCE_PEER": "1"})
         with events.with_suffix(".log").open("ab") as log:
             return subprocess.Popen(
                 command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True

@@ -222,7 +222,10 @@ def test_remarks(capfd, monkeypatch):
     monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", "remarks,operations")
     remark(op, "shown")
     warn(op, "not asked for")
-    assert capfd.readouterr().err == "kernel.py:7:3: remark: shown\nnote: see %a = arith.muli %x, %x : i32\n"
+    assert (
+        capfd.readouterr().err
+        == "kernel.py:7:3: remark: shown\nnote: see current operation: %a = arith.muli %x, %x : i32\n"
+    )
     monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", "warnings,stacktraces")
     warn(op, "shown")
     err = capfd.readouterr().err

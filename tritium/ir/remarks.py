@@ -72,7 +72,7 @@ def _tell(severity: str, op: Operation, message: str) -> None:
 def _diagnostic(severity: str, op: Operation, message: str, kinds: list[str] | tuple[str, ...]) -> Diagnostic:
     notes = []
     if "operations" in kinds:
-        notes.append(Diagnostic(f"see {print_op(op, regions=False)}", severity="note"))
+        notes.append(Diagnostic(f"see current operation: {print_op(op, regions=False)}", severity="note"))
     if "stacktraces" in kinds:
         stack = "".join(_traceback.format_list(_traceback.extract_stack()[:-3]))
         notes.append(Diagnostic(f"told from\n{stack.rstrip()}", severity="note"))

@@ -189,7 +189,10 @@ class CompilationSettings(Group):
     )
     timing = Flag(False, "MLIR_ENABLE_TIMING", doc="print the time of every pass, and what passes counted")
     diagnostics = Text(
-        None, "MLIR_ENABLE_DIAGNOSTICS", doc="what passes tell: remarks, warnings; with operations, with stacktraces"
+        None,
+        "MLIR_ENABLE_DIAGNOSTICS",
+        doc="what passes tell: remarks, warnings; with operations, with stacktraces",
+        invalidates=True,
     )
     disable_multithreading = Flag(False, "MLIR_DISABLE_MULTITHREADING", doc="no effect: passes run one after another")
     max_operations = Integer(

@@ -20,7 +20,7 @@ from ...analysis.global_access import vector_groups as groups_of
 from ...dialects import tt
 from ...dialects.tt_types import CacheModifier, CachePolicy, EvictionPolicy, PointerType
 from ...dialects.ttg_maps import linear_layout_of
-from ...ir import TensorType, Type, Value, element_type
+from ...ir import TensorType, Type, Value, element_type, remark
 from ...layout.views import registers_in
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass
@@ -50,6 +50,12 @@ def vector_groups(e: FunctionContext, ptr: Value, mask: Value | None, most: int 
     size = byte_width(ptr.type.element.pointee)  # type: ignore[attr-defined]
     masks = e.facts.of(mask) if mask is not None else None
     return groups_of(e.layout(ptr), e.facts.of(ptr), masks, size, most)
+
+
+def _remark_on(op: Any, groups: Sequence[Sequence[int]]) -> None:
+    """Tell of an access of which no two elements go together."""
+    if len(groups) > 1 and len(groups[0]) == 1:
+        remark(op, f"Warning: vectorization fails: each thread moves {len(groups)} elements one by one")
 
 
 def first_holder(e: FunctionContext, ty: Type, every_block: bool = False) -> str | None:
@@ -216,6 +222,7 @@ def _load(e: FunctionContext, op: tt.Load) -> None:
 def load_parts(e: FunctionContext, op: Any, ptr: Value, result: Type) -> list[str]:
     """The parts of what stands at the addresses `ptr`, where the mask of `op` is set; else of its `other`."""
     groups = vector_groups(e, ptr, op.mask)
+    _remark_on(op, groups)
     words = _words(e, op, result, len(groups[0]), _LOAD_MODIFIERS)
     addresses, masks = e(ptr), e(op.mask) if op.mask is not None else None
     parts = [""] * len(addresses)
@@ -250,6 +257,7 @@ def _store(e: FunctionContext, op: tt.Store) -> None:
     _check(op)
     ty = op.value.type
     groups = vector_groups(e, op.ptr, op.mask)
+    _remark_on(op, groups)
     words = _words(e, op, ty, len(groups[0]), _STORE_MODIFIERS)
     addresses, values = e(op.ptr), e(op.value)
     masks = e(op.mask) if op.mask is not None else None

@@ -56,6 +56,7 @@ from ...ir import (
     is_pure,
     may_change,
     pass_on,
+    remark,
 )
 from ...layout.bases import per_block
 from .chained_products import Chains
@@ -90,6 +91,7 @@ def accelerate_matmul(module: Operation) -> bool:
     chains = Chains()
     for dot in [op for op in module.walk() if op.__class__ is tt.Dot][::-1]:
         version = version_for(capability, dot)
+        _remark_on(dot, version, capability)
         if version and may_change("accelerate-matmul", dot):
             _accelerate(dot, version, chains)
             changed += 1
@@ -98,13 +100,27 @@ def accelerate_matmul(module: Operation) -> bool:
     return bool(changed) or any(mixed)
 
 
+def _remark_on(dot: Any, version: int, capability: int) -> None:
+    """Tell of a product that does not get the best instructions of the chip."""
+    best = _versions(capability)[:1]
+    if best == (3,) and version < 3 and not isinstance(dot.d.type.encoding, NvidiaMma):
+        instead = "MMA version 2 (mma.sync)" if version else "multiply and add"
+        remark(
+            dot,
+            f"Warning: {instead} for this product, not MMA version 3 (wgmma), due to unsupported shapes or data types",
+        )
+
+
+def _versions(capability: int) -> tuple[int, ...]:
+    return next((v for (low, high), v in VERSIONS.items() if low <= capability < high), ())
+
+
 def version_for(capability: int, dot: Any) -> int:
     """The version of the instructions for a product with blocked layouts; 0 where it stays as it is."""
     layout = dot.d.type.encoding
     if layout is None or isinstance(layout, NvidiaMma):
         return 0
-    known = next((v for (low, high), v in VERSIONS.items() if low <= capability < high), ())
-    return next((v for v in known if _takes(v, capability, dot)), 0)
+    return next((v for v in _versions(capability) if _takes(v, capability, dot)), 0)
 
 
 def _takes(version: int, capability: int, dot: Any) -> bool:
