@@ -10,7 +10,7 @@ from .writer import Refused, Value, Writer, feature
 
 __all__ = ["NUMBERS"]
 
-F32, I32, I64, U64 = (TYPES[n] for n in ("f32", "i32", "i64", "u64"))
+F32, I32, I64, U32, U64 = (TYPES[n] for n in ("f32", "i32", "i64", "u32", "u64"))
 NUMBERS: dict[str, tuple[Element, tuple[int | float, ...]]] = {
     "q": (I64, (2**33 + 5, -(2**40), 2**62)),
     "k": (I32, (-3, 7, 48, 2**31 - 1)),
@@ -118,3 +118,77 @@ def indices(w: Writer) -> None:
     x, y = w.fresh(), w.fresh()
     w.line(f"{x}, {y} = tl.swizzle2d({a.name} & 7, {a.name} & 3, 8, 4, {w.choice((1, 2, 3))})")
     w.values += [Value(n, I32, a.shape) for n in (x, y)]
+
+
+@feature("build", 0.5)
+def largest_floats(w: Writer) -> None:
+    """topk of floats, the greatest or the least."""
+    v = w.pick(lambda v: v.element.name in ("f16", "f32", "f64") and v.exact and not v.special and v.shape)
+    if not 2 <= v.shape[-1] <= 64 or prod(v.shape) > 512:
+        raise Refused
+    k = w.choice([n for n in (1, 2, 4, 8, 16) if n <= v.shape[-1]])
+    least = w.choice(("", ", descending=False"))
+    w.add(f"tl.topk({v.name}, {k}{least})", replace(v, shape=(*v.shape[:-1], k)))
+
+
+@feature("build", 0.7)
+def wide_sum(w: Writer) -> None:
+    """Sums in a type that is told."""
+    v = w.pick(lambda v: v.element.kind == "i" and v.shape)
+    axis = w.random.randrange(len(v.shape))
+    if w.chance(0.6):
+        w.put(f"tl.sum({v.name}, {axis}, dtype=tl.int64)", I64, (*v.shape[:axis], *v.shape[axis + 1 :]))
+    else:
+        w.put(f"tl.cumsum({v.name}, {axis}, dtype=tl.int64)", I64, v.shape)
+
+
+@feature("build", 0.7)
+def random_numbers(w: Writer) -> None:
+    """Philox: words, and floats that are one product of a word."""
+    v = w.pick(lambda v: v.element is I32)
+    seed = w.choice(("5", "pid", "2**40 + 3"))
+    kind = w.choice(("randint", "rand", "randint4x"))
+    if kind == "rand":
+        w.put(f"tl.rand({seed}, {v.name})", F32, v.shape, most=1.0)
+    elif kind == "randint":
+        w.put(f"tl.randint({seed}, {v.name})", U32, v.shape)
+    else:
+        names = [w.fresh() for _ in range(4)]
+        w.line(f"{', '.join(names)} = tl.randint4x({seed}, {v.name})")
+        w.values += [Value(n, U32, v.shape) for n in names]
+
+
+@feature("memory", 1)
+def hints(w: Writer) -> None:
+    """What the writer knows of indices, and says."""
+    e = TYPES[w.choice(("i8", "i32", "i64", "f16", "f32", "u16"))]
+    size, n = w.choice((16, 64, 128, 256)), w.scalar_parameter().name
+    first = w.choice((f"tl.multiple_of({n} * 16, 16)", f"tl.multiple_of(({n} & 7) * 64, 64)", f"{n} & 15", "pid * 32"))
+    index = w.choice(
+        (
+            f"tl.max_contiguous(tl.arange(0, {size}), {size})",
+            f"tl.max_contiguous(tl.multiple_of(tl.arange(0, {size}), {size}), {size})",
+            f"tl.max_constancy(tl.arange(0, {size}) // 16, 16)",
+            f"tl.arange(0, {size})",
+        )  # fmt: skip
+    )
+    at = w.fresh("at")
+    if w.chance(0.5):
+        w.line(f"tl.assume({n} >= 0)")
+    w.line(f"{at} = {first} + {index}")
+    mask = f", mask={at} < {w.choice((n, f'{n} * 16 + 5'))}, other=1" if w.chance(0.5) else ""
+    facts = {"most": 4.0, "grid": 2} if e.kind == "f" else {}
+    w.add(f"tl.load({w.parameter(f'x_{e.name}')} + {at}{mask})", Value("", e, (size,), **facts))
+
+
+@feature("memory", 0.5)
+def gathered_rows(w: Writer) -> None:
+    """Rows of a descriptor that an index names."""
+    e = TYPES[w.choice(("f16", "bf16", "f32", "i32", "i16"))]
+    index = w.pick(lambda v: v.element is I32 and len(v.shape) == 1 and v.shape[0] in (8, 16, 32, 64))
+    columns = w.choice((16, 32))
+    d, column = w.fresh("d"), w.choice((0, 8, 16))
+    w.line(f"{d} = tl.make_tensor_descriptor({w.parameter(f'x_{e.name}')}, [40, 64], [64, 1], [1, {columns}])")
+    facts = {"most": 4.0, "grid": 2} if e.kind == "f" else {}
+    text = f"{d}.gather(({index.name} & 31) + {w.choice((0, 5, 16))}, {column})"
+    w.add(text, Value("", e, (index.shape[0], columns), **facts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 
-from . import accesses, expressions, extensions, structure
+from . import accesses, expressions, extensions, products, structure
 from .elements import TYPES
 from .writer import Case, Refused, Value, Writer
 
@@ -24,9 +24,17 @@ UNEVEN = [(3,), (100,), (5, 7), (12, 48), (3, 5, 8), (1, 6), (48,), (33, 3), (24
 """Shapes that Triton does not take."""
 NOT_IN_NUMPY = frozenset(
     "mathematics float_division block_pointer descriptor store_block atomic atomic_old own_combine two_operands map_elements "
-    "softmax indices largest integer_reductions element set_element fused_multiply chained_dot truth".split()
+    "softmax indices largest integer_reductions element set_element fused_multiply chained_dot truth "
+    "batched_dot transposed_dot computed_dot scaled_dot masked_dot_loop attention_loop tiles_in_turn row_loop "
+    "hints random_numbers wide_sum largest_floats gathered_rows".split()
 )
 """What the reference in NumPy lacks: a part of the kernels does without, so that it says something of the others."""
+PID = {
+    1: "tl.program_id(0)",
+    2: "tl.program_id(0) + tl.program_id(1) * tl.num_programs(0)",
+    3: "tl.program_id(0) + tl.program_id(2)",
+}
+"""The number of a program, by the dimensions of the grid."""
 HEAD = "import tritium\nimport tritium.language as tl\n\n\n"
 
 
@@ -58,7 +66,10 @@ def generate(seed: int) -> Case:
     w.specials = r.random() < 0.3
     if r.random() < 0.35:
         w.without = NOT_IN_NUMPY
-    w.line("pid = tl.program_id(0)")
+    grid = r.choice(
+        [(programs,), (programs,), (1, programs), (programs, 1, 1), (2, 2) if programs == 4 else (1, 1, programs)]
+    )
+    w.line(f"pid = {PID[len(grid)]}")
     w.values.append(Value("pid", TYPES["i32"], ()))
     w.used["pid"] = 1
     for _ in range(3):
@@ -80,7 +91,7 @@ def generate(seed: int) -> Case:
         + "\n".join(w.lines)
         + "\n"
     )
-    return Case(seed, text, (programs,), w.scalars, w.outputs, w.tolerances, options_of(r, fused), w.features)
+    return Case(seed, text, grid, w.scalars, w.outputs, w.tolerances, options_of(r, fused), w.features)
 
 
-_ = expressions, extensions, structure  # their steps are registered when they are imported
+_ = expressions, extensions, products, structure  # their steps are registered when they are imported

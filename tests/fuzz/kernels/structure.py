@@ -11,7 +11,7 @@ from .writer import Refused, Value, Writer, feature, names_of
 
 __all__ = ["CONTROL"]
 
-F16, F32, F64, I1, I32 = (TYPES[n] for n in ("f16", "f32", "f64", "i1", "i32"))
+F16, F32, F64, I1, I32, I64 = (TYPES[n] for n in ("f16", "f32", "f64", "i1", "i32", "i64"))
 CONTROL = {"types": 5, "memory": 1, "build": 2}
 """Weights of what stands in loops and branches."""
 
@@ -480,15 +480,27 @@ def branch(w: Writer) -> None:
         w.body(lambda: statements(w, changing))
 
 
+HEADS = [
+    *((text, I32) for text in ("range(3)", "range({n} & 3)", "range(pid)", "tl.static_range(2)", "range(1, 7, 3)", "range(3, 0, -1)",
+        "tl.range(0, {n} & 3, num_stages=2)", "tl.range(4, loop_unroll_factor=2)", "tl.range(3, disable_licm=True)", "range(2, 0)",
+        "range({n} & 7, -3, -3)", "range(pid, {n} & 7, 2)", "range(0, 6, pid + 1)", "range(-2, {n} & 3)", "range(-3, -1)",
+        "tl.static_range(3, 0, -1)", "range(pid - 2, pid)", "tl.range(0, 5, 2, loop_unroll_factor=4)")),
+    *((text, I64) for text in ("range(q & 3)", "range(q, q + 3)", "range(q, q - 4, -2)", "range(0, q & 7, 2)")),
+]  # fmt: skip
+"""Loops, and the type of what counts them."""
+
+
 @feature("control", 3)
 def for_loop(w: Writer) -> None:
     if w.depth > 1:
         raise Refused
     changing = carried(w)
     n, i = w.scalar_parameter().name, w.fresh("i")
-    heads = ("range(3)", "range({n} & 3)", "range(pid)", "tl.static_range(2)", "range(1, 7, 3)", "tl.range(0, {n} & 3, num_stages=2)",
-             "tl.range(4, loop_unroll_factor=2)", "range(2, 0)", "range(3, 0, -1)")  # fmt: skip
-    head = w.choice(heads).format(n=n)
+    head, e = w.choice(HEADS)
+    head = head.format(n=n)
+    if "q" in head:
+        w.parameter("q")
+        w.scalars.setdefault("q", w.choice((2**33 + 5, -(2**40), 2**62)))
     w.line(f"for {i} in {head}:")
     jump = None
     if "static" not in head and w.chance(0.4):
@@ -496,7 +508,7 @@ def for_loop(w: Writer) -> None:
 
     def body() -> None:
         if "static" not in head:
-            w.values.append(Value(i, I32, ()))
+            w.values.append(Value(i, e, ()))
         statements(w, changing, jump)
 
     w.body(body)
