@@ -82,6 +82,15 @@ def decode(bits: np.ndarray, ty: Type) -> np.ndarray:
     return np.array(bits, order="C").view(dtype_of(ty))
 
 
+def within(array: np.ndarray, ty: Type) -> np.ndarray:
+    """What is converted to `ty`: 8-bit floats have no numbers beyond their largest one, on all targets, infinities neither."""
+    element = element_type(ty)
+    if not isinstance(element, FloatType) or element.width != 8:
+        return array
+    largest = float(_table(element)[1][-1])
+    return np.clip(array, -largest, largest)
+
+
 def _encode_bf16(array: np.ndarray) -> np.ndarray:
     """By way of float32, rounded to odd first where the input is wider, so that rounding twice is rounding once."""
     array = np.asarray(array)

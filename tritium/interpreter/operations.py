@@ -10,7 +10,7 @@ import numpy as np
 from ..ir import DenseElementsAttr, element_type
 from .evaluator import AssertionFailed, Jump, undefined
 from .meanings import OPERATIONS, meaning
-from .numbers import decode, dtype_of, encode, fit, is_narrow
+from .numbers import decode, dtype_of, encode, fit, is_narrow, within
 
 
 def unsigned(x: Any) -> Any:
@@ -269,7 +269,7 @@ def _from_integer(a: Any, ty: Any) -> Any:
     if a.dtype.itemsize == 8:
         large = np.abs(a.astype(np.float64)) >= 2.0**53
         a = np.where(large, (a & ~a.dtype.type(0xFFF)) | np.where(a & 0xFFF, 0x800, 0).astype(a.dtype), a)
-    return a.astype(np.float64)
+    return within(a.astype(np.float64), ty)
 
 
 @meaning("arith.fptosi", "arith.fptoui")
@@ -288,13 +288,15 @@ def _from_float(ev: Any, op: Any, a: Any) -> Any:
 def _truncf(ev: Any, op: Any, a: Any) -> Any:
     ty = op.results[0].type
     towards_zero = getattr(op, "rounding", None) == 0 or "toward_zero" in str(op.attributes.get("roundingmode", ""))
-    nearest = fit(a, ty)
+    nearest = fit(within(a, ty), ty)
     if not towards_zero:
         return nearest
     bits = encode(nearest, ty)
     exact = np.asarray(a, np.float64)
     away = np.abs(np.asarray(nearest, np.float64)) > np.abs(exact)
-    return np.where(away, decode((bits - away.astype(bits.dtype)).astype(bits.dtype), ty), nearest)
+    stepped = decode((bits - away.astype(bits.dtype)).astype(bits.dtype), ty)
+    stepped = np.where(np.isnan(stepped), 0.0, stepped).astype(nearest.dtype)  # NaN stands where -0 would, in some types
+    return np.where(away, stepped, nearest)
 
 
 @meaning("arith.bitcast", "tt.bitcast")
