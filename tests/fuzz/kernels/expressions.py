@@ -326,8 +326,6 @@ def mathematics(w: Writer) -> None:
 def to_float(w: Writer, v: Value, e: Element) -> dict:
     """What is known of a float cast to `e`; Refused where it may overflow or is not defined."""
     if v.special:
-        if e.bits == 8:
-            raise Refused
         return {"special": True}
     if v.most > e.most or (e.bits == 8 and not v.exact):
         raise Refused
@@ -382,13 +380,13 @@ def small_integer_to_float(w: Writer) -> None:
 
 @feature("types", 2)
 def large_integer_to_float(w: Writer) -> None:
-    """Integers of any size are rounded once, to nearest even."""
+    """Integers of any size are rounded once, to nearest even; to 8 bits they become the largest number at most."""
     a = w.kind("iub")
-    e = w.choice([TYPES["f32"], TYPES["f64"], TYPES["bf16"], TYPES["f16"]])
-    most = 2.0**a.element.bits
+    e = w.choice([TYPES[name] for name in ("f32", "f64", "bf16", "f16", "e5", "e4")])
+    most = min(2.0**a.element.bits, {"e5": 57344.0, "e4": 448.0}.get(e.name, 2.0**64))
     if most > e.most and e.name == "f16":
         raise Refused
-    v = Value("", e, a.shape, most=min(most, 2.0**64), grid=None)
+    v = Value("", e, a.shape, most=most, grid=None)
     w.features["integers rounded to floats"] += 1
     w.line(f"{(name := w.fresh())} = {a.name}.to({e.tl})")
     w.values.append(replace(v, name=name))

@@ -156,18 +156,20 @@ def attention_loop(w: Writer) -> None:
     w.line(f"{top} = tl.full([{m}], -1000.0, tl.float32)")
     w.line(f"{norm} = tl.zeros([{m}], tl.float32)")
     w.line(f"for {i} in tl.range(0, {steps * n}, {n}{w.choice(STAGES)}):")
-    w.line(f"    k = tl.load({x} + ({i} + tl.arange(0, {n}))[None, :] * {d} + tl.arange(0, {d})[:, None])")
-    w.line(f"    s = tl.dot({q}, k)")
+    w.line(f"    keys = tl.load({x} + ({i} + tl.arange(0, {n}))[None, :] * {d} + tl.arange(0, {d})[:, None])")
+    w.line(f"    s = tl.dot({q}, keys)")
     if w.chance(0.5):
         w.line(f"    s = tl.where(tl.arange(0, {m})[:, None] >= {i} + tl.arange(0, {n})[None, :], s, -1000.0)")
     w.line(f"    new = tl.maximum({top}, tl.max(s, 1))")
     w.line(f"    share = tl.where({top} < new, 0.5, 1.0)")
     w.line(f"    p = tl.where(s >= new[:, None] - {w.choice((0.0, 2.0))}, 1.0, 0.5)")
     w.line(f"    {norm} = {norm} * share + tl.sum(p, 1)")
-    w.line(f"    v = tl.load({x} + ({i} + tl.arange(0, {n}))[:, None] * {d} + tl.arange(0, {d})[None, :])")
-    product = f"tl.dot(p.to({e.tl}), v, {acc} * share[:, None])"
+    w.line(f"    values = tl.load({x} + ({i} + tl.arange(0, {n}))[:, None] * {d} + tl.arange(0, {d})[None, :])")
+    product = f"tl.dot(p.to({e.tl}), values, {acc} * share[:, None])"
     w.line(
-        f"    {acc} = {product}" if w.chance(0.5) else f"    {acc} = {acc} * share[:, None] + tl.dot(p.to({e.tl}), v)"
+        f"    {acc} = {product}"
+        if w.chance(0.5)
+        else f"    {acc} = {acc} * share[:, None] + tl.dot(p.to({e.tl}), values)"
     )
     w.line(f"    {top} = new")
     w.values.append(Value(acc, F32, (m, d), most=4.0 * n * steps, grid=3 + steps))

@@ -119,6 +119,11 @@ class Tile:
     def __setitem__(self, key: Any, value: Any) -> None:
         raise Uncovered("elements")
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy asks for protocols
+            raise AttributeError(name)
+        raise Uncovered(name)
+
     def __neg__(self) -> Tile:
         return Tile(-self.data, self.e) if self.e.kind == "f" else 0 - self
 
@@ -350,8 +355,8 @@ def reshape(x: Tile, *shape: Any) -> Tile:
     return Tile(x.data.reshape(_sizes(shape)), x.e)
 
 
-def total(x: Tile, axis: Any = None, keep_dims: bool = False) -> Tile:
-    x = widened(x)
+def total(x: Tile, axis: Any = None, keep_dims: bool = False, dtype: Element | None = None) -> Tile:
+    x = widened(x) if dtype is None else x.to(dtype)
     if x.e.kind == "f" and not exact_sums(x.data):
         raise Uncovered("sums of floats")
     return Tile(x.data.sum(axis=axis, keepdims=keep_dims), x.e)
@@ -387,8 +392,8 @@ def _index_of(function: Callable) -> Callable:
     return apply
 
 
-def cumsum(x: Tile, axis: int = 0, reverse: bool = False) -> Tile:
-    x = widened(x)
+def cumsum(x: Tile, axis: int = 0, reverse: bool = False, dtype: Element | None = None) -> Tile:
+    x = widened(x) if dtype is None else x.to(dtype)
     if x.e.kind == "f" and not exact_sums(x.data):
         raise Uncovered("sums of floats")
     data = np.flip(x.data, axis) if reverse else x.data
@@ -423,17 +428,19 @@ def dot(a: Tile, b: Tile, c: Any = None, **precision: Any) -> Tile:
 
 
 class _Range:
-    """`range` of tensors: its numbers are int32."""
+    """`range` of tensors: its numbers are int32, or int64 where a bound is."""
 
     def __new__(cls, *bounds: Any, **hints: Any) -> Any:
-        return (Tile(np.int64(i), I32) for i in range(*(int(b) for b in bounds)))
+        e = I64 if any(isinstance(b, Tile) and b.e.bits == 64 for b in bounds) else I32
+        return (Tile(np.int64(i), e) for i in range(*(int(b) for b in bounds)))
 
 
-def _language(pid: int) -> dict[str, Any]:
+def _language(place: tuple[int, ...], grid: tuple[int, ...]) -> dict[str, Any]:
     names: dict[str, Any] = {e.tl.removeprefix("tl."): e for e in TYPES.values()}
     same = lambda f: lambda x, *rest, **named: Tile(f(x.data, *rest, **named), x.e)  # noqa: E731
     names |= {
-        "program_id": lambda axis: Tile(np.int64(pid), I32),
+        "program_id": lambda axis: Tile(np.int64(place[axis]), I32),
+        "num_programs": lambda axis: Tile(np.int64(grid[axis]), I32),
         "arange": lambda a, b: Tile(np.arange(a, b, dtype=np.int64), I32),
         "static_assert": lambda condition: None,
         "full": lambda shape, value, e: Tile(np.full(shape, value), e),
@@ -456,8 +463,8 @@ def _language(pid: int) -> dict[str, Any]:
 class _Language:
     """`tl`"""
 
-    def __init__(self, pid: int) -> None:
-        self.__dict__.update(_language(pid))
+    def __init__(self, place: tuple[int, ...], grid: tuple[int, ...]) -> None:
+        self.__dict__.update(_language(place, grid))
 
     def __getattr__(self, name: str) -> Any:
         raise Uncovered(name)
@@ -469,8 +476,12 @@ def run(text: str, grid: tuple[int, ...], scalars: Mapping[str, Any], arrays: Ma
     text = re.sub(r"= not (\w+)$", r"= ~\1", text, flags=re.M)  # Python's `not` gives no tensor; of int1 it is this
     text = text.replace("import tritium\nimport tritium.language as tl\n", "")
     code = compile(text, "reference", "exec")
-    for pid in range(grid[0]):
-        names: dict[str, Any] = {"tl": _Language(pid), "tritium": SimpleNamespace(jit=lambda f: f), "range": _Range}
+    for place in np.ndindex(*grid):
+        names: dict[str, Any] = {
+            "tl": _Language(place, grid),
+            "tritium": SimpleNamespace(jit=lambda f: f),
+            "range": _Range,
+        }
         exec(code, names)
         values: dict[str, Any] = {k: _argument(k, v) for k, v in scalars.items()}
         for name, whole in arrays.items():
