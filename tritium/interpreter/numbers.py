@@ -83,7 +83,7 @@ def decode(bits: np.ndarray, ty: Type) -> np.ndarray:
 
 
 def within(array: np.ndarray, ty: Type) -> np.ndarray:
-    """What is converted to `ty`: 8-bit floats have no numbers beyond their largest one, on all targets, infinities neither."""
+    """What is converted to `ty`: 8-bit floats get no number beyond the largest, on all targets, and no infinity."""
     element = element_type(ty)
     if not isinstance(element, FloatType) or element.width != 8:
         return array

@@ -295,7 +295,7 @@ def _truncf(ev: Any, op: Any, a: Any) -> Any:
     exact = np.asarray(a, np.float64)
     away = np.abs(np.asarray(nearest, np.float64)) > np.abs(exact)
     stepped = decode((bits - away.astype(bits.dtype)).astype(bits.dtype), ty)
-    stepped = np.where(np.isnan(stepped), 0.0, stepped).astype(nearest.dtype)  # NaN stands where -0 would, in some types
+    stepped = np.where(np.isnan(stepped), 0.0, stepped).astype(nearest.dtype)  # some types have NaN where -0 would be
     return np.where(away, stepped, nearest)
 
 

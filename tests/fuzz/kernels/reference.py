@@ -299,7 +299,7 @@ def store(p: Pointer, value: Any, mask: Any = None, **hints: Any) -> None:
 
 def where(condition: Any, x: Any, y: Any) -> Tile:
     """A choice of two values; 64-bit integers keep all their bits."""
-    x = x if isinstance(x, Tile) else number(x, y.e)
+    x = x if isinstance(x, Tile) else number(x, y.e if isinstance(y, Tile) else F32)
     a, b, e = both(x, y)
     return Tile(np.where(condition.data != 0, a.data, b.data), e)
 
