@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.third_party import DRIVERS, KNOWN, PROJECTS, Row, found_in, run_project, table
+from tests.conformance.third_party import DRIVERS, KNOWN, PROJECTS, Row, cases_of, found_in, run_project, table
 
 FOLDER = os.environ.get("TRITIUM_TEST_THIRD_PARTY", "")
 
@@ -26,6 +26,7 @@ def test_kernels_run(project: str) -> None:
 def test_every_project_has_a_driver() -> None:
     drivers = {path.stem for path in DRIVERS.glob("*.py")} - {"harness"}
     assert drivers == set(PROJECTS)
+    assert all(map(cases_of, drivers)) and {"geglu", "swiglu"} < set(cases_of("liger"))
 
 
 def test_rows_say_what_failed(tmp_path: Path) -> None:

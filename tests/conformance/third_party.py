@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["KNOWN", "PROJECTS", "Row", "found_in", "main", "run_project", "table"]
+__all__ = ["KNOWN", "PROJECTS", "Row", "cases_of", "found_in", "main", "run_project", "table"]
 
 DRIVERS = Path(__file__).with_name("wild")
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,6 +84,11 @@ def _start(project: str, checkout: Path, device: str, cases: list[str]) -> subpr
     )
 
 
+def cases_of(project: str) -> list[str]:
+    """The names of a driver's cases, in order."""
+    return re.findall(r"^@case\ndef (\w+)", (DRIVERS / f"{project}.py").read_text(), re.MULTILINE)
+
+
 def run_project(
     project: str, checkout: Path, device: str = "cpu", cases: list[str] | None = None, limit: float = 1800
 ) -> list[Row]:
@@ -131,7 +137,8 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, help="a folder with checkouts, under the names that clones get")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--only", default="", help="projects, comma between them")
-    parser.add_argument("--jobs", type=int, default=1, help="projects that run at the same time")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that run at the same time")
+    parser.add_argument("--parts", type=int, default=1, help="processes that share the cases of a project")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for a project")
     parser.add_argument("--json", type=Path, help="write the rows there, too")
     return parser.parse_args(given)
@@ -143,9 +150,15 @@ def main(given: list[str] | None = None) -> int:
     chosen = found_in(arguments.folder) if arguments.folder else {}
     chosen.update({name: Path(path) for name, path in (item.split("=", 1) for item in arguments.projects)})
     wanted = set(arguments.only.split(",")) if arguments.only else set(chosen)
-    work = [(name, checkout.resolve()) for name, checkout in chosen.items() if name in wanted]
+    work = [
+        (name, checkout.resolve(), arguments.device, part, arguments.limit)
+        for name, checkout in chosen.items()
+        if name in wanted
+        for part in (cases_of(name)[first :: arguments.parts] for first in range(arguments.parts))
+        if part
+    ]
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        parts = pool.map(lambda item: run_project(*item, arguments.device, limit=arguments.limit), work)
+        parts = pool.map(lambda item: run_project(*item), work)
         rows = [row for part in parts for row in part]
     print(table(rows))
     if arguments.json:

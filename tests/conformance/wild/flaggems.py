@@ -13,16 +13,19 @@ from harness import DEVICE, case, close, draw, main, package, same_function, sta
 from torch.nn import functional as F  # noqa: E402
 
 start("src")
-triton.__version__ = (
-    "3.5.1"  # the newest whose launches of compiled kernels it knows; after that it takes an older form
-)
-if DEVICE == "cpu":  # it asks where its arguments are
-    torch.Tensor.is_cuda = property(lambda self: True)
-    package("flag_gems", "src/flag_gems")
-    from flag_gems import runtime
+triton.__version__ = "3.5.1"  # the newest whose launches of compiled kernels it knows
+package("flag_gems", "src/flag_gems")
 
-    runtime.device.name = "cpu"
-    del sys.modules["flag_gems"]
+from flag_gems import runtime  # noqa: E402
+
+_all_configs = runtime.get_tuned_config
+runtime.get_tuned_config = lambda name: _spread(_all_configs(name), 5)
+del sys.modules["flag_gems"]
+
+
+def _spread(configs, most):
+    """A few of the ways that a kernel is tuned over: some have a hundred."""
+    return configs[:: -(-len(configs) // most)] if configs else configs
 
 
 class _Generator:
@@ -37,8 +40,10 @@ class _Generator:
         self.state = state
 
 
-if DEVICE == "cpu":
+if DEVICE == "cpu":  # it asks where its arguments are
+    torch.Tensor.is_cuda = property(lambda self: True)
     torch.cuda.default_generators = (_Generator(),)
+    runtime.device.name = "cpu"
 
 import flag_gems  # noqa: E402
 
