@@ -132,7 +132,7 @@ def link(
 def check(
     context: typer.Context,
     file: str = typer.Argument(..., metavar="FILE", help="SCRIPT.py, SCRIPT.py::KERNEL; what follows goes to it"),
-    target: str = typer.Option("", "--target", "-t", help="cuda:90, cpu, …; for GPUs the emulator runs code"),
+    target: str = typer.Option("", "--target", "-t", help="cpu; cuda: this machine's GPU; cuda:90, …: an emulated one"),
     signature: str = typer.Option(
         "", "--signature", "-s", help="make up a launch of KERNEL instead of running the script: '*fp32:16, i32, 1024'"
     ),

@@ -1,6 +1,6 @@
 """The kernels of examples/ checked at every stage, right as they are and with a mistake planted in each.
 
-    python -m tests.tools.check.tutorials [--target cpu|cuda:90 ...] [--only NAME] [--planted]
+    python -m tests.tools.check.tutorials [--target cpu|cuda:90|cuda ...] [--only NAME] [--planted]
 
 A row a kernel and target: how many steps ran and agree, and the seconds. With `--planted` a pass behind `canonicalize` in
 `ttir` makes the first sum, difference, product or quotient of floats a maximum, and the row says whether the check named
@@ -142,7 +142,7 @@ def main() -> int:
     if chosen.planted:
         insert_pass(plant_a_mistake, "ttir", after="canonicalize")
     for text in chosen.target or ["cpu", "cuda:90"]:
-        target = default_target() if text == "cpu" else parse_target(text)
+        target = default_target() if text == "cpu" else text if text == "cuda" else parse_target(text)
         for name, run in cases():
             if chosen.only in name and not (chosen.planted and name in _WITHOUT):
                 told, fine = row(name, run, target, chosen.planted)

@@ -1,7 +1,8 @@
 """`tritium check`: the launches of a script, or one of a kernel with made-up arguments.
 
 tritium check train.py                        every kernel that the script launches, at its first launch
-tritium check train.py::softmax --target cuda:90
+tritium check train.py::softmax --target cuda:90      on an emulated GPU of compute capability 9.0
+tritium check train.py::softmax --target cuda         on the GPU of this machine
 tritium check kernels.py::add --signature '*fp32:16, *fp32:16, *fp32:16, i32, 1024' --argument n=5000
 """
 
@@ -61,8 +62,11 @@ def _tell(report: Report, wanted: CheckRequest) -> Report:
     return report
 
 
-def _target(text: str) -> Any:
-    return default_target() if text in ("", "cpu") else parse_target(text)
+def _target(text: str) -> tuple[Any, int | None]:
+    """What to compile for, and the number of the GPU of this machine that is to run it, if any is."""
+    if text == "cuda":
+        return driver.cuda.get_current_target(), driver.cuda.get_current_device()
+    return default_target() if text in ("", "cpu") else parse_target(text), None
 
 
 # -- made up ----------------------------------------------------------------------------------------------------------
@@ -79,7 +83,8 @@ def _made_up(wanted: CheckRequest) -> list[Report]:
     values = arguments_of(entries, given, wanted.size)
     grid = [int(n) for n in (request.grid or "4").split(",")]
     src = specialized(fn, entries)
-    launch = Launch(src, _target(request.target), options_of(request), normalize_grid(tuple(grid), None), values)
+    target, gpu = _target(request.target)
+    launch = Launch(src, target, options_of(request), normalize_grid(tuple(grid), None), values, gpu)
     return [_tell(check_launch(launch, wanted.every), wanted)]
 
 
@@ -136,10 +141,20 @@ def _on(target: str) -> Iterator[None]:
     if target in ("", "cpu"):
         yield
         return
+    if target == "cuda":
+        with _active(driver.cuda):
+            yield
+        return
     described = parse_target(target)
     if described.backend != "cuda":
-        raise CommandError(f"kernels for {target} cannot be run here: the targets are cpu and cuda:80, cuda:90, …")
-    driver.set_active(EmulatedCUDADriver(int(described.arch)))
+        raise CommandError(f"kernels for {target} cannot be run here: the targets are cpu, cuda, cuda:80, cuda:90 …")
+    with _active(EmulatedCUDADriver(int(described.arch))):
+        yield
+
+
+@contextlib.contextmanager
+def _active(one: Any) -> Iterator[None]:
+    driver.set_active(one)
     try:
         yield
     finally:

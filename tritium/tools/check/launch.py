@@ -7,14 +7,16 @@ the originals were; what it leaves in the regions is its result.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...backends.nvidia.device import device
+from ...backends.nvidia.libcuda import library
 from ...interpreter import TensorDesc
-from ...runtime.arrays import HOST, TensorWrapper, describe, extent, is_array
+from ...runtime.arrays import HOST, TensorWrapper, describe, device_of, extent, is_array
 from ...runtime.errors import ArgumentError
 from ...runtime.tensor_descriptor import TensorDescriptor
 
@@ -101,7 +103,10 @@ class Arguments:
         self.regions: list[Region] = []
         self.arrays: dict[int, Array] = {}  # by the object's id
         found = [(name, ty, v) for (name, ty), v in zip(signature.items(), self.values)]
-        self._collect([leaf for each in found for leaf in _leaves(*each)])
+        leaves = [leaf for each in found for leaf in _leaves(*each)]
+        self.gpu = max((device_of(v) for _, _, v in leaves), default=HOST)
+        """The number of the GPU whose memory arrays are in; HOST where they are in the CPU's."""
+        self._collect(leaves)
 
     def _collect(self, leaves: list[tuple[str, str, Any]]) -> None:
         """Make regions of the arrays' memory, in the order of addresses."""
@@ -127,16 +132,16 @@ class Arguments:
             copy[:] = np.frombuffer(region.data, np.uint8)
         return into
 
-    def launch(self, regions: list[np.ndarray]) -> list[Any]:
-        """A value for each parameter, with arrays in these copies."""
-        return [self._value(ty, v, regions) for ty, v in zip(self.signature.values(), self.values)]
+    def launch(self, regions: list[np.ndarray], place: Callable[[Array, np.ndarray], Any] | None = None) -> list[Any]:
+        """A value for each parameter, with arrays in these copies, or with what `place` makes of each."""
+        return [self._value(ty, v, regions, place) for ty, v in zip(self.signature.values(), self.values)]
 
-    def _value(self, ty: Any, value: Any, regions: list[np.ndarray]) -> Any:
+    def _value(self, ty: Any, value: Any, regions: list[np.ndarray], place: Any) -> Any:
         if not isinstance(ty, str) and ty is not None:
-            items = [self._value(inner, v, regions) for inner, v in zip(ty, value)]
+            items = [self._value(inner, v, regions, place) for inner, v in zip(ty, value)]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if isinstance(value, TensorDescriptor):
-            base = self._value(None, value.base, regions)
+            base = self._value(None, value.base, regions, place)
             return TensorDescriptor(
                 base, value.shape, value.strides, value.block_shape, value.padding, value.round_f32_to_tf32
             )
@@ -144,6 +149,8 @@ class Arguments:
         if array is None:
             return value
         copy = array.of(regions[array.region])
+        if place is not None:
+            return place(array, copy)
         known = describe(copy)
         same = known is not None and known.element == array.element
         return copy if same else TensorWrapper(copy, array.element)
@@ -208,9 +215,13 @@ def _bytes(low: int, high: int, group: list[Any]) -> bytes:
             value = value.base
         info = describe(value)
         assert info is not None
-        if info.device != HOST:
-            raise ArgumentError(f"argument {name!r} is not in the CPU's memory: check a copy of it there")
-        if last > first:
+        if info.device < HOST:
+            raise ArgumentError(f"argument {name!r} does not say in whose memory it is: pass a copy of the CPU")
+        if last > first and info.device != HOST:
+            device(info.device).synchronize()  # who makes its contents may be at it
+            with device(info.device).active():
+                library().call("copy", data.ctypes.data + first - low, first, last - first)
+        elif last > first:
             raw = np.ctypeslib.as_array((ctypes.c_uint8 * (last - first)).from_address(first))
             data[first - low : last - low] = raw
     return data.tobytes()

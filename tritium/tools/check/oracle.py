@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.nvidia.device import device
 from ...compiler import CompiledKernel, make_backend
 from ...runtime import driver
 from ...runtime.autotuner import Autotuner, Heuristics
@@ -94,17 +95,20 @@ class Report:
 def check(kernel: Any, *args: Any, grid: Any, target: Any = None, **given: Any) -> Report:
     """Run a launch of `kernel` as Python, as IR after each pass, and as machine code, and compare what each leaves.
 
-    `args` and keywords are those of a launch `kernel[grid](...)`: NumPy arrays, tensors of the CPU, numbers. Nothing is
-    written to them. `target` is what to compile for, by default what is active; code for GPUs is run by the emulator.
+    `args` and keywords are those of a launch `kernel[grid](...)`: arrays, tensors, numbers. Nothing is
+    written to them. `target` is what to compile for, by default what is active. Code for GPUs is run by the emulator,
+    but for arrays in a GPU's memory, and with the target "cuda" for all, by the GPU of this machine.
     An autotuned kernel is checked with its first configuration. `CheckError` for what cannot be checked; a kernel that
     does not compile is the error that a launch gives.
     """
     function, given = _plain(kernel, args, given)
-    target = driver.active.get_current_target() if target is None else target
+    gpu = driver.cuda.get_current_device() if target == "cuda" else None
+    if target is None or gpu is not None:
+        target = (driver.active if gpu is None else driver.cuda).get_current_target()
     src, options, values = source_of_call(function, target, args, given)
     named = {**dict(zip(src.signature, values)), **options}
     sizes = normalize_grid(grid, lambda: named, function.__name__)
-    return check_launch(Launch(src, target, options, sizes, values))
+    return check_launch(Launch(src, target, options, sizes, values, gpu))
 
 
 def _plain(kernel: Any, args: Sequence[Any], given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -267,25 +271,36 @@ class _Check:
         self.report.finding = Finding(str(step), wrong, message, rewrite, suspect)
 
     def machine(self, kernel: CompiledKernel, steps: list[Step]) -> None:
-        """Machine code against what the IR gave."""
-        name = "machine code" if self.launch.target.backend == "cpu" else "ptx, emulated"
-        outcome = self.timed(name, lambda: self.launch.on_machine(kernel))
+        """Machine code against what the IR gave; on hardware where that is wanted, and emulated if it differs there."""
+        if self.launch.target.backend == "cpu":
+            self.ran("machine code", kernel, steps)
+        elif self.launch.gpu is None:
+            self.ran("ptx, emulated", kernel, steps)
+        elif not self.ran(f"cubin, on {device(self.launch.gpu).name}", kernel, steps):
+            finding = self.report.finding
+            self.ran("ptx, emulated", kernel, steps, emulated=True)
+            self.report.finding = finding
+
+    def ran(self, name: str, kernel: CompiledKernel, steps: list[Step], emulated: bool = False) -> bool:
+        """One way to run machine code; False where it differs."""
+        outcome = self.timed(name, lambda: self.launch.on_machine(kernel, emulated))
         if isinstance(outcome, Failure):
             self.report.finding = Finding(name, None, str(outcome))
-            return
+            return False
         if not isinstance(self.known, Result):
             self.revise("not compared", "no other way to run the kernel")
-            return
+            return True
         regions = self.launch.arguments.regions
         if exact_difference(regions, outcome, self.known) is None:
-            return
+            return True
         allowed: list[np.ndarray | None] = tolerances(self.launch, steps[0].text, self.known)
         wrong = loose_difference(regions, outcome, self.known, allowed)
         if wrong is None:
             self.revise("rounded", "within what rounding elsewhere may change")
-            return
+            return True
         self.revise("differs", str(wrong))
         self.report.finding = Finding(name, wrong, str(wrong))
+        return False
 
 
 def _only_written(before: list[Region], plain: Result, again: Result, i: int) -> bool:

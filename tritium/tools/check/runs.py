@@ -17,9 +17,13 @@ from ...interpreter.evaluator import argument_values, pick_kernel
 from ...interpreter.kernels import InterpreterError
 from ...ir import Operation, parse_module
 from ...runtime import driver, interpreted
+from ...runtime.arrays import HOST
+from ...runtime.cuda_launcher import CudaLauncher
 from ...runtime.emulated import EmulatedCUDADriver
+from ...runtime.launcher import make_launcher
 from ...support import TritiumError
 from .compare import Result
+from .hardware import OnGPU
 from .launch import Arguments
 
 __all__ = ["Failure", "Launch", "Maker", "Outcome", "active", "evaluate"]
@@ -41,10 +45,20 @@ Maker = Callable[[Operation, tuple[int, int, int], list[np.ndarray]], Evaluator]
 
 
 class Launch:
-    """One launch: arguments, grid, and the source, target and options that the kernel is compiled from."""
+    """One launch: arguments, grid, and the source, target and options that the kernel is compiled from.
+
+    `gpu` is the number of the GPU of this machine that runs the machine code, by default the one whose memory arrays
+    are in; None where code for GPUs is emulated.
+    """
 
     def __init__(
-        self, src: Any, target: Any, options: dict[str, Any], grid: Sequence[int], args: Sequence[Any]
+        self,
+        src: Any,
+        target: Any,
+        options: dict[str, Any],
+        grid: Sequence[int],
+        args: Sequence[Any],
+        gpu: int | None = None,
     ) -> None:
         self.src = src
         self.target = target
@@ -52,6 +66,7 @@ class Launch:
         x, y, z = (*grid, 1, 1)[:3]
         self.grid = (x, y, z)
         self.arguments = Arguments(dict(src.signature), args)
+        self.gpu = gpu if self.arguments.gpu == HOST else self.arguments.gpu
 
     def _run(self, run: Callable[[list[np.ndarray]], Any], regions: list[np.ndarray] | None = None) -> Outcome:
         regions = self.arguments.fresh(regions)
@@ -95,12 +110,20 @@ class Launch:
         """The same for a text."""
         return self.on_ir(parse_module(text), make)
 
-    def on_machine(self, kernel: CompiledKernel) -> Outcome:
-        """Machine code: on this processor, or the PTX on the emulator."""
+    def on_machine(self, kernel: CompiledKernel, emulated: bool = False) -> Outcome:
+        """Machine code: on this processor, on a GPU of this machine, or (if it is `emulated`) the PTX on the emulator.
+
+        A kernel that was emulated is no more launched on hardware.
+        """
 
         def run(regions: list[np.ndarray]) -> None:
+            if self.gpu is not None and not emulated:
+                there = OnGPU(self.arguments, regions, self.gpu)
+                CudaLauncher(kernel)(self.grid, self.arguments.launch(regions, there.place), None)
+                there.finish()
+                return
             with active(self.target):
-                kernel.launcher(self.grid, self.arguments.launch(regions), None)
+                make_launcher(kernel)(self.grid, self.arguments.launch(regions), None)
 
         return self._run(run)
 
