@@ -31,7 +31,7 @@ from .lanes import Index, Lane, Strided, Uniform, Vec
 from .nests import Space, outer_loops
 from .peel import Peel
 
-__all__ = ["ReduceItem", "apply_region", "emit_reductions", "vectorizable"]
+__all__ = ["ReduceItem", "apply_region", "emit_reductions", "identity_of", "vectorizable"]
 
 UNROLL = 4
 """Accumulators side by side: an addition takes 4 cycles and a core starts one or two in each."""
@@ -59,12 +59,18 @@ class ReduceItem:
 
     def identities(self) -> list[tuple[float | int, Type]] | None:
         """Values that change nothing, one a source, if the combination is a single well-known op."""
-        ops = list(self.op.combine.block)
-        if len(ops) != 2 or len(ops[0].operands) != 2 or set(ops[0].operands) != set(self.op.combine.block.args):
-            return None
-        ty = element_type(self.sources[0].type)
-        find = _IDENTITIES.get(type(ops[0]))
-        return None if find is None else [(find(ty), ty)]
+        found = identity_of(self.op)
+        return None if found is None else [found]
+
+
+def identity_of(op: tt.Reduce | tt.Scan) -> tuple[float | int, Type] | None:
+    """The value that changes nothing, and its type, if one tile is combined by a single well-known op."""
+    ops = list(op.combine.block)
+    if len(ops) != 2 or len(ops[0].operands) != 2 or set(ops[0].operands) != set(op.combine.block.args):
+        return None
+    ty = element_type(op.srcs[0].type)
+    find = _IDENTITIES.get(type(ops[0]))
+    return None if find is None else (find(ty), ty)
 
 
 def _least(ty: Type) -> int:

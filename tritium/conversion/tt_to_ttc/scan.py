@@ -1,17 +1,23 @@
-"""Scans and histograms: element after element along one dimension, in vectors across the others where there are any."""
+"""Scans and histograms.
+
+A scan by a well-known operation along the vector axis goes vector by vector: within one by doubling distances, then
+with all before it. So sums of floats are grouped otherwise than from left to right, as on GPUs. Any other scan goes
+element after element, in vectors across the other dimensions where there are any.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...dialects import arith, scf, tt
-from ...ir import TensorType, Value, VectorType
+from ...dialects import arith, scf, tt, ttc
+from ...ir import TensorType, Type, Value, VectorType
 from .buffers import TileBuffer
 from .evaluate import zero_index
 from .lanes import Index, Lane, Uniform, Vec
 from .lowerings import lowers
-from .nests import Space, run_nest
-from .reduce import apply_region, vectorizable
+from .nests import Space, chunk_index, outer_loops, run_nest
+from .reduce import apply_region, identity_of, vectorizable
 
 if TYPE_CHECKING:
     from .convert import TileLowering
@@ -23,15 +29,61 @@ __all__: list[str] = []
 def _scan(lowering: TileLowering, op: tt.Scan) -> None:
     ev, shape, dim = lowering.ev, op.srcs[0].type.shape, op.axis
     outputs = [TileBuffer.allocate(lowering.alloc, r.type) for r in op.results]
-    space = _across(lowering, op, shape, dim)
-    flat = (*shape[:dim], 1, *shape[dim + 1 :])
-    run_nest(ev, Space(flat, space.axis, space.lanes), lambda index: _column(lowering, op, index, outputs))
+    space, identity = lowering.plan.space(shape, op.srcs), identity_of(op)
+    if space.axis == dim and identity is not None:
+        before, ev.lanes = ev.lanes, space.lanes
+        outer_loops(ev, space, dim, lambda outer: _row(lowering, op, space, outer, identity, outputs[0]))
+        ev.lanes = before
+    else:
+        space = _across(op, space)
+        flat = (*shape[:dim], 1, *shape[dim + 1 :])
+        run_nest(ev, Space(flat, space.axis, space.lanes), lambda index: _column(lowering, op, index, outputs))
     ev.buffers.update(zip(op.results, outputs))
 
 
-def _across(lowering: TileLowering, op: tt.Scan, shape: tuple[int, ...], dim: int) -> Space:
+def _row(
+    lowering: TileLowering, op: tt.Scan, space: Space, outer: list[Lane], identity: tuple[Any, Type], output: TileBuffer
+) -> None:
+    """The scan along one row, in vectors: what they wait for is one combination each, of all before with all of one."""
+    ev, w, lanes, extent = lowering.ev, lowering.ev.w, space.lanes, space.shape[op.axis]
+    neutral = w.vector(Uniform(w.number(*identity), 0), lanes)
+    last = (0 if op.reverse else lanes - 1,) * lanes
+
+    def combined(a: Value, b: Value) -> Value:
+        return apply_region(ev, op, [a, b], lanes, False)[0]
+
+    def chunk(base: Value, before: Value) -> Value:
+        index = chunk_index(ev, space, outer, Uniform(base, w.depth))
+        own = _within(w, w.vector(ev.at(op.srcs[0], index), lanes), neutral, op.reverse, combined)
+        output.write(w, index, Vec(combined(before, own), w.depth), lanes)
+        return combined(before, w.place(ttc.Shuffle(own, own, last)))
+
+    if extent == lanes:
+        chunk(w.number(0), neutral)
+        return
+    with w.loop(w.number(0), w.number(extent), w.number(lanes), [neutral]) as loop:
+        base = loop.induction_variable
+        if op.reverse:
+            base = w.place(arith.SubI(w.number(extent - lanes), base))
+        w.place(scf.Yield([chunk(base, loop.iter_args[0])]))
+
+
+def _within(w: Any, own: Value, neutral: Value, reverse: bool, combined: Callable[[Value, Value], Value]) -> Value:
+    """The scan of a vector: each lane with the one 1, 2, 4, … lanes before it; `neutral` stands before the first."""
+    lanes, distance = own.type.shape[0], 1  # type: ignore[attr-defined]
+    while distance < lanes:
+        if reverse:  # own, then neutral
+            moved = w.place(ttc.Shuffle(own, neutral, tuple(range(distance, lanes + distance))))
+        else:  # the end of neutral, then own
+            moved = w.place(ttc.Shuffle(neutral, own, tuple(range(lanes - distance, 2 * lanes - distance))))
+        own = combined(moved, own)
+        distance *= 2
+    return own
+
+
+def _across(op: tt.Scan, space: Space) -> Space:
     """Vectors along any dimension but the scanned one."""
-    space = lowering.plan.space(shape, op.srcs)
+    shape, dim = space.shape, op.axis
     if space.axis == dim or not vectorizable(op):
         others = [d for d, n in enumerate(shape) if d != dim and n >= space.lanes > 1]
         axis = others[-1] if others and vectorizable(op) else -1
