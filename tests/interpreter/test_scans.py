@@ -1,0 +1,3 @@
+"""tests/e2e/cpu/test_scans.py, interpreted."""
+
+from tests.e2e.cpu.test_scans import *  # noqa: F403
