@@ -26,11 +26,11 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.conformance.triton_processes import Checkout, Worker, collect
-from tests.conformance.triton_report import FAILED, Found, Row, markdown, name_failures, read, report, show
+from tests.conformance.triton_report import Found, Row, markdown, name_failures, read, report, show
 
 LANGUAGE = ["language", "cpu"]
 ASKED = 20  # failures of one test function that a peer is asked about
-NO_DRIVER = "active drivers|Found no NVIDIA driver|not compiled with CUDA|No CUDA GPUs are available"
+NO_DRIVER = "active drivers|Found no NVIDIA driver|not compiled with CUDA|No CUDA GPUs are available|no pinned memory"
 NO_TORCH = r"No module named 'torch'|CompletedProcess|subprocess failed|err\.log"  # processes that a peer's test starts
 
 
@@ -121,7 +121,7 @@ def ask_peer(found: Found, options: argparse.Namespace, folder: Path) -> None:
         few[test.split("[")[0]].append(test)
     asked = [test for tests in few.values() for test in tests[:ASKED]]
     for test, row in run(checkout, asked, options, Console(quiet=True)).items():
-        cannot = row["outcome"] not in (*FAILED, "passed") or re.search(f"{NO_DRIVER}|{NO_TORCH}", row["reason"])
+        cannot = row["outcome"] not in ("failed", "passed") or re.search(f"{NO_DRIVER}|{NO_TORCH}", row["reason"])
         found.tests[test]["peer"] = "" if cannot else "passed" if row["outcome"] == "passed" else "failed"
         found.tests[test]["peer_reason"] = row["reason"]
 
