@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ir import DenseElementsAttr, element_type
 from .evaluator import AssertionFailed, Jump, undefined
+from .fused import fused_multiply_add
 from .meanings import OPERATIONS, meaning
 from .numbers import decode, dtype_of, encode, fit, is_narrow, within
 
@@ -229,9 +230,7 @@ OPERATIONS["tt.precise_sqrt"] = OPERATIONS["math.sqrt"]
 
 @meaning("math.fma")
 def _fma(ev: Any, op: Any, a: Any, b: Any, c: Any) -> Any:
-    """Rounded once: exact in double for narrow types up to its last bit, which long double covers for f32 and f64."""
-    wide = np.longdouble if np.finfo(np.longdouble).nmant > 60 else np.float64
-    return (np.asarray(a, wide) * np.asarray(b, wide) + np.asarray(c, wide)).astype(np.float64)
+    return fused_multiply_add(a, b, c)
 
 
 # -- conversions --------------------------------------------------------------------------------------------------
