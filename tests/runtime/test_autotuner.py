@@ -242,3 +242,24 @@ def test_a_pruner_of_two_arguments_is_not_told_of_the_launch(kernel) -> None:
     tuned = tritium.autotune(CONFIGS, ["n"], prune_configs_by=rules, do_bench=Bench((1.0,)))(kernel)
     tuned[(4,)](np.zeros(4, np.int32), 5, EXTRA=7)
     assert tuned.best_config == CONFIGS[2]
+
+
+def test_what_pruning_leaves_alone_is_not_timed():
+    timed = []
+
+    @tritium.autotune(
+        [tritium.Config({"BLOCK": b}) for b in (8, 16, 32)],
+        key=["n"],
+        prune_configs_by={
+            "early_config_prune": lambda configs, named, **rest: [c for c in configs if c.kwargs["BLOCK"] == 16]
+        },
+        do_bench=lambda call, quantiles: timed.append(1) or [1.0] * 3,
+    )
+    @tritium.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        tl.store(x, BLOCK)
+
+    x = np.zeros(1, np.int32)
+    for _ in range(2):
+        kernel[(1,)](x, 5)
+        assert x[0] == 16 and kernel.best_config.kwargs == {"BLOCK": 16} and not timed

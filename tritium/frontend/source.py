@@ -125,6 +125,11 @@ class SourceText:
         definition = next(filter(_DEF.match, self.lines[start:]), "")
         if _ASYNC.match(definition):
             raise SourceError(f"{self.file}:{self.first_line}: {self.name} is async: a kernel is a plain function")
+        if self.name == "<lambda>":
+            raise SourceError(
+                f"{self.file}:{self.first_line}: a lambda cannot be a kernel\n"
+                "hint: define a function with `def`, and put @jit above it"
+            )
         raise SourceError(
             f"{self.file}:{self.first_line}: the definition of {self.name} was not found there\n"
             "hint: the file may have changed since it was imported"

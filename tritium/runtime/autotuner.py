@@ -300,9 +300,8 @@ class Autotuner(KernelInterface[Any]):
             raise search.error()
         return timings
 
-    def _tune(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _tune(self, key: tuple[Any, ...], configs: list[Config], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Fill `cache[key]`; whether the answer was on disk."""
-        configs = self.prune_configs(kwargs)
         stored = self._stored_timings(key, configs)
         start = time.perf_counter()
         timings = stored or self._search(configs, args, kwargs)
@@ -381,10 +380,14 @@ class Autotuner(KernelInterface[Any]):
 
     def _chosen(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Config:
         """The configuration for a new key."""
+        configs = self.prune_configs(kwargs)
         if settings.runtime.interpret:  # where time says nothing
-            return self.prune_configs(kwargs)[0]
+            return configs[0]
+        if len(configs) == 1:  # nothing to compare it with
+            self.cache[key] = configs[0]
+            return configs[0]
         started = time.perf_counter()
-        on_disk = self._tune(key, args, kwargs)
+        on_disk = self._tune(key, configs, args, kwargs)
         config = self.cache[key]
         self._tell(key, config, time.perf_counter() - started, on_disk)
         return config

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...support import OptionError
 from ...support.dataclasses import dataclass, fields
-from ..options import text_key, unknown_option
+from ..options import check_layout, text_key, unknown_option
 
 __all__ = ["CPUOptions"]
 
@@ -61,10 +61,9 @@ class CPUOptions:
     def __post_init__(self) -> None:
         if self.num_threads < 0:
             raise OptionError(f"num_threads must be 0 (all) or more, got {self.num_threads}")
-        if self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
-            raise OptionError(f"num_warps must be a power of 2, got {self.num_warps}")
-        if self.num_stages < 0:
-            raise OptionError(f"num_stages must not be negative, got {self.num_stages}")
+        check_layout(self)
+        if self.maxnreg is not None and self.maxnreg < 1:
+            raise OptionError(f"maxnreg must be 1 or more, got {self.maxnreg}")
         if not 0 <= self.opt_level <= 3:
             raise OptionError(f"opt_level must be 0..3, got {self.opt_level}")
         if self.vec_lib not in (None, "libsleef", "libmvec"):

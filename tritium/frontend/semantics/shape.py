@@ -161,7 +161,8 @@ def broadcast_value(sem: Semantic, lhs: tensor, rhs: tensor) -> tuple[tensor, te
         if left not in (right, 1) and right != 1:
             raise value_error(
                 f"Cannot make_shape_compatible: incompatible dimensions at index {i}: {left} and {right}"
-                f" (shapes {list(a.shape)} and {list(b.shape)})"
+                f" (shapes {list(a.shape)} and {list(b.shape)})",
+                "dimensions must be equal, or one of them 1: x[:, None] and x[None, :] add one of 1",
             )
         shape.append(right if left == 1 else left)
     return broadcast_to(sem, lhs, shape), broadcast_to(sem, rhs, shape)

@@ -69,9 +69,19 @@ def items_of(x: Any) -> list[Any]:
     raise LanguageError(f"TypeError: a value of type {type_text(x)} cannot be iterated at compile time")
 
 
+def _check_arguments(fn: Any, args: list[Any], kwargs: dict[str, Any], count: int) -> None:
+    """Raise what Python says where a function gets other arguments than `count` by position."""
+    if kwargs:
+        raise LanguageError(f"TypeError: {fn.__name__}() takes no argument {next(iter(kwargs))!r} in a kernel")
+    if len(args) != count:
+        plural = "s" if count > 1 else ""
+        raise LanguageError(f"TypeError: {fn.__name__}() takes {count} argument{plural}, got {len(args)}")
+
+
 @_static(len)
 def _len(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    (x,) = args
+    _check_arguments(len, args, kwargs, 1)
+    x = args[0]
     if isinstance(x, tl_tuple):
         return constexpr(len(x.values))
     if is_value(x) and hasattr(x, "__len__") and has_handles(x):
@@ -81,6 +91,7 @@ def _len(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 @_static(isinstance)
 def _isinstance(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    _check_arguments(isinstance, args, kwargs, 2)
     x, kinds = args
     kinds = unwrap(kinds)
     kinds = builtins.tuple(map(unwrap, kinds.values)) if isinstance(kinds, tl_tuple) else kinds
@@ -91,6 +102,7 @@ def _isinstance(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> An
 
 @_static(getattr)
 def _getattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    _check_arguments(getattr, args, kwargs, 3 if len(args) == 3 else 2)
     x, name, *default = args
     x = unwrap(x)
     found = getattr(x, unwrap(name), *default)
@@ -99,6 +111,7 @@ def _getattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 @_static(hasattr)
 def _hasattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    _check_arguments(hasattr, args, kwargs, 2)
     x, name = args
     return constexpr(hasattr(unwrap(x), unwrap(name)))
 
@@ -128,6 +141,8 @@ for _fn in _SEQUENCES:
 
 def _extremum(static: Any, dynamic: Any) -> Callable[..., Any]:
     def handler(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if kwargs:
+            raise LanguageError(f"TypeError: {static.__name__}() takes no argument {next(iter(kwargs))!r} in a kernel")
         if len(args) == 1 and isinstance(args[0], tl_tuple):
             args = list(args[0].values)
         if len(args) < 2 and any(map(has_handles, args)):
@@ -157,6 +172,7 @@ STATIC[max] = _extremum(max, core.maximum)
 
 @_static(abs)
 def _abs(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    _check_arguments(abs, args, kwargs, 1)
     if has_handles(args[0]):
         return core.abs(args[0], _semantic=visitor.semantic)
     return call_static(abs, args, kwargs)

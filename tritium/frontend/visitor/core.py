@@ -38,6 +38,10 @@ HINTS: dict[type[ast.AST], str] = {
     ast.Import: "import the module outside the kernel",
     ast.ImportFrom: "import the module outside the kernel",
     ast.Delete: "names need no deletion",
+    ast.Match: "use if and elif; conditions on tl.constexpr values are decided at compile time",
+    ast.Yield: "return a tuple",
+    ast.YieldFrom: "return a tuple",
+    ast.Await: "a kernel is a plain function",
 }
 NAMES: dict[type[ast.AST], str] = {
     ast.FunctionDef: "nested function definition",

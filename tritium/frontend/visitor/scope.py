@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,8 @@ def _describe(value: Any) -> str:
 
 
 def _undefined(visitor: Visitor, name: str) -> LanguageError:
+    if hasattr(builtins, name):
+        return LanguageError(f"NameError: {name} is not defined", f"kernels cannot use Python's {name}")
     names = (n for n, v in visitor.callee.fn.__globals__.items() if len(n) < 4 or not isinstance(v, ModuleType))
     known = [*visitor.env, *names, *BUILTINS]
     close = _difflib.get_close_matches(name, known, n=1)
