@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from ..backends.compiler import BaseBackend
@@ -93,17 +93,20 @@ class Lowering:
             backend.prepare()
         times.imports += (time.perf_counter_ns() - start) // 1000
         results, texts = {src.ext: self.value}, {}
+        self.value = None
         rows = list(rows_behind(self.stages, src.ext))
         for _, stage in rows:
             if (expect := getattr(stage, "expect", None)) is not None:
                 expect()
+        last_use = _last_uses(src.ext, rows)
         for name, stage in rows:
             times.running = name
             if trace is not None:
                 trace.begin_stage(name, metadata)
             start = time.perf_counter_ns()
             source = getattr(stage, "source", None) or list(results)[-1]
-            value = stage(results[source], metadata)
+            # what no later stage is made of can be freed meanwhile
+            value = stage(results.pop(source) if last_use[source] == name else results[source], metadata)
             edited = self.replaced.of(name, metadata) if self.replaced is not None else None
             value = value if edited is None else edited
             if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
@@ -117,6 +120,12 @@ class Lowering:
             if settings.compilation.dump_ir:
                 _files.dump_stage(src, name, texts[name])
         return texts
+
+
+def _last_uses(first: str, rows: Sequence[tuple[str, Any]]) -> dict[str, str]:
+    """For each stage that another is made of the last of these."""
+    before = [first, *(name for name, _ in rows)]
+    return {getattr(stage, "source", None) or source: name for source, (name, stage) in zip(before, rows)}
 
 
 def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]:

@@ -264,11 +264,14 @@ class Operation:
         yield self
         for region in self.regions:
             for block in list(region.blocks):
-                for op in block:
+                op = block.first  # as a block's iterator, without a generator of its own
+                while op is not None:
+                    following = op.next
                     if op.regions:
                         yield from op.walk()
-                    else:  # most: without a generator of their own
+                    else:
                         yield op
+                    op = following
 
     def walk_post(self) -> Iterator[Operation]:
         """All nested operations, children first, then this one."""

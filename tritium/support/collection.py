@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["imports_stay", "paused"]
+__all__ = ["collect_young", "imports_stay", "paused"]
 
 _lock = threading.Lock()
 _users = 0
@@ -41,6 +41,15 @@ def paused(stays: bool = False) -> Iterator[None]:
                 if stays:
                     _keep()
                 gc.enable()
+
+
+def collect_young() -> None:
+    """Collect what was left behind since collection was put off, which its end would do otherwise.
+
+    For a moment in which another process is waited for. Nothing where somebody else has switched collection off.
+    """
+    if _users and _was_on:
+        gc.collect(0)
 
 
 def _keep() -> None:

@@ -121,6 +121,16 @@ def test_an_error_without_lines() -> None:
 
 
 @needs_ptxas
+def test_a_text_longer_than_a_pipe() -> None:
+    text = ptx(add())
+    code, resources = assemble(text)
+    comments = "\n".join(f"// {i}" for i in range(300_000))
+    assert len(comments) > 2 << 20
+    longer, same = assemble(f"{text}\n{comments}\n")
+    assert same == resources and len(longer) == len(code)
+
+
+@needs_ptxas
 def test_an_assembler_that_gets_no_text_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     one = Assembler(assembler_options("sm_90a"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tritium.backends.errors import BackendError, OutOfResources, PTXASError, To
 from tritium.backends.nvidia import assembler, toolchain
 from tritium.backends.nvidia.codegen import _KNOWN
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
+from tritium.dialects import tt
 from tritium.support import settings
 
 
@@ -160,6 +162,19 @@ def test_an_assembler_is_started_for_machine_code_alone(until: str, monkeypatch:
     monkeypatch.setattr(assembler._subprocess, "Popen", lambda *a, **k: started.append(a) or start(*a, **k))
     assert list(build(until=until).asm)[-1] == until
     assert len(started) == (until == "cubin")
+
+
+@needs_ptxas
+def test_modules_are_freed_while_the_assembler_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = []
+
+    def collect() -> None:
+        collect_young()
+        left.append([op for op in gc.get_objects() if isinstance(op, tt.Func) and op.sym_name == "sum_kernel"])
+
+    collect_young = assembler.collect_young
+    monkeypatch.setattr(assembler, "collect_young", collect)
+    assert build(sum_kernel).asm["cubin"] and left == [[]]
 
 
 def test_a_machine_without_an_assembler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ...support import Diagnostic
 from ...support.collecting import tell
+from ...support.collection import collect_young
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
@@ -32,6 +33,7 @@ from .toolchain import Tool, require_tool
 __all__ = ["Assembler", "PerformanceWarning", "Resources", "assembler_options", "read_log"]
 
 _subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
+_fcntl = LazyModule("fcntl")
 
 TIMEOUT = 1800.0  # an assembler that is still busy then has gone astray
 
@@ -123,7 +125,10 @@ class Assembler:
         """The machine code of the text, and what it needs. PTXASError with the user's line where it is refused."""
         process = self._process
         try:
-            output, _ = process.communicate(_undated(ptx).encode(), timeout=TIMEOUT)
+            text = _undated(ptx).encode()
+            sent = _fill(process.stdin.fileno(), text)
+            collect_young()  # the modules of earlier stages
+            output, _ = process.communicate(text[sent:], timeout=TIMEOUT)
             log = output.decode(errors="replace")
             if process.returncode != 0:
                 raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))
@@ -232,6 +237,25 @@ def _located(message: str, before: list[str], files: dict[str, str]) -> str:
                 return Diagnostic(message, file, line, column, linecache.getlines(file)).render()
             break
     return message
+
+
+_PIPE = 1 << 20  # bytes that a pipe may hold on Linux, where nobody has set another limit
+
+
+def _fill(pipe: int, text: bytes) -> int:
+    """Write as much of the text as a pipe takes at once, made larger where that is possible; the number of bytes.
+
+    `communicate` writes 512 bytes at a time, and wakes who reads for each of them.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        _fcntl.fcntl(pipe, _fcntl.F_SETPIPE_SZ, min(len(text) + 1, _PIPE))
+    os.set_blocking(pipe, False)
+    try:
+        return os.write(pipe, text)
+    except (BlockingIOError, BrokenPipeError):  # the latter is `communicate`'s to find
+        return 0
+    finally:
+        os.set_blocking(pipe, True)
 
 
 _PROPERTIES = pattern(
