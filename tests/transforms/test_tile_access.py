@@ -179,7 +179,7 @@ tt.func public @k(%x: !tt.ptr<ELEMENT>, %o: !tt.ptr<ELEMENT>, %n: i32, %i: i32) 
   tt.descriptor_reduce KIND, %b[%i], %v : !tt.tensordesc<8xBLOCK>, tensor<8xELEMENT>
   tt.return
 }"""
-KINDS = [("f32", "f32", "add")]
+KINDS = [("f32", "f32", kind) for kind in ("add", "min", "max")]
 KINDS += [
     ("i32", block, kind) for block in ("i32", "si32", "ui32") for kind in ("add", "min", "max", "and", "or", "xor")
 ]
@@ -197,7 +197,7 @@ def test_combining_stores(element, block, kind, at):
     assert (plain[1] != out).any()
 
 
-@pytest.mark.parametrize(("block", "kind"), [("f32", "min"), ("ui32", "inc")])
+@pytest.mark.parametrize(("block", "kind"), [("f32", "and"), ("ui32", "inc")])
 def test_combining_stores_that_no_atomic_does(block, kind):
     element = block.removeprefix("u").removeprefix("s")
     module = parse_module(REDUCE.replace("ELEMENT", element).replace("BLOCK", block).replace("KIND", kind))

@@ -25,11 +25,13 @@ from typing import Any, NamedTuple
 from ..analysis.descriptors import pointer_reasons, uneven_descriptors
 from ..analysis.tma import STAY
 from ..dialects import arith, tt
+from ..dialects.tt_types import PointerType
 from ..dialects.ttg_switches import is_on
 from ..ir import (
     ArrayAttr,
     Builder,
     DictionaryAttr,
+    FloatType,
     FunctionType,
     IntegerAttr,
     IntegerType,
@@ -49,7 +51,7 @@ from ..ir import (
 from ..support import UnsupportedOperation
 from ..support.dataclasses import dataclass
 from .expand_values import Bundle, Expander
-from .rules.constants import constant
+from .rules.constants import constant, constant_attr
 from .tile_access import Tile
 
 __all__ = ["rewrite_tensor_descriptor_to_pointer"]
@@ -336,13 +338,38 @@ def _reduce(op: Any, values: Expander) -> None:
         operation = _INTEGERS[op.kind][element.signedness == "u"] if op.kind in _INTEGERS else None
     else:
         operation = _RMW.fadd if op.kind is _KIND.add else None
-    if operation is None:
+    extremum = isinstance(element, FloatType) and op.kind in (_KIND.min, _KIND.max)
+    if operation is None and not extremum:
         raise UnsupportedOperation(op, f"{op.kind.name.strip('_')} of {element} needs hardware that reads descriptors")
     tile, _ = _tile(op, block, values)
     value = _in_shape(tile.b, op.src, block)
     mask = tile.inside(tuple(range(block.rank)))
+    if extremum:
+        _float_extremum(tile, op.kind, value, mask)
+    else:
+        _change(tile.b, operation, tile.pointers(), value, mask)
+
+
+def _change(b: Any, operation: Any, pointers: Value, value: Value, mask: Value) -> None:
     order, scope = tt.MemSemantic.release, tt.MemSyncScope.gpu
-    tile.b.insert(tt.AtomicRMW(operation, tile.pointers(), value, mask, order, scope, result=block))
+    b.insert(tt.AtomicRMW(operation, pointers, value, mask, order, scope, result=value.type))
+
+
+def _float_extremum(tile: Any, kind: Any, value: Any, mask: Value) -> None:
+    """The least or greatest float by its bits: those of numbers >= 0 are in their order as signed integers, those of
+    numbers below in the opposite one as unsigned, and there the larger of two is below 0 if one of them is."""
+    b = tile.b
+    integer = IntegerType(value.type.element.width)
+    shaped = TensorType(value.type.shape, integer, value.type.encoding)
+    bits = b.add(arith.Bitcast(value, out=shaped))
+    pointers = tile.pointers()
+    place = TensorType(value.type.shape, PointerType(integer, 1), value.type.encoding)
+    pointers = b.add(tt.Bitcast(pointers, result=place))
+    zero = b.add(arith.Constant.create([], [shaped], {"value": constant_attr(0, shaped)}))
+    upper, lower = (_RMW.max, _RMW.umin) if kind is _KIND.max else (_RMW.min, _RMW.umax)
+    for operation, side in ((upper, arith.CmpIPredicate.sge), (lower, arith.CmpIPredicate.slt)):
+        here = b.add(arith.AndI(mask, b.add(arith.CmpI(side, bits, zero))))
+        _change(b, operation, pointers, bits, here)
 
 
 _HANDLERS: dict[type[Operation], Any] = {

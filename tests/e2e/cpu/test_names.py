@@ -467,3 +467,22 @@ def test_convert_custom_float8_and_device_print(capfd):
     x, y = np.arange(N, dtype=np.float16) / 16, np.zeros(N, np.float16)  # what 4 bits of exponent, 3 of mantissa hold
     narrow[(1,)](x, y)
     np.testing.assert_allclose(y, x, rtol=1 / 16)
+
+
+@tritium.jit
+def extremes(x, least, most, m, n):
+    at = tl.program_id(0) * 8
+    block = tl.make_tensor_descriptor(x, [m, n], [n, 1], [8, 16]).load([at, 0])
+    tl.make_tensor_descriptor(least, [8, n], [n, 1], [8, 16]).atomic_min([0, 0], block)
+    tl.make_tensor_descriptor(most, [8, n], [n, 1], [8, 16]).atomic_max([0, 0], block)
+
+
+def test_descriptor_extremes_of_halves():
+    x = np.random.default_rng(3).standard_normal((64, 16)).astype(np.float16)
+    least, most = np.full((8, 16), np.inf, np.float16), np.full((8, 16), -np.inf, np.float16)
+    least[0], most[1] = -9, 9
+    tiles = x.reshape(8, 8, 16)
+    wanted = np.minimum(tiles.min(0), least), np.maximum(tiles.max(0), most)
+    extremes[(8,)](x, least, most, 64, 16)
+    np.testing.assert_array_equal(least, wanted[0])
+    np.testing.assert_array_equal(most, wanted[1])
