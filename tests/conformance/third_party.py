@@ -42,6 +42,10 @@ PROJECTS = {
     "flaggems": "FlagGems",
     "kernl": "kernl",
     "gptq": "GPTQ-triton",
+    "sageattention": "SageAttention",
+    "flag_attention": "FlagAttention",
+    "cross_entropy": "ml-cross-entropy",
+    "conch": "conch",
 }
 
 # "project.case" -> why it cannot pass, where the cause is not ours
