@@ -46,6 +46,7 @@ PROJECTS = {
     "flag_attention": "FlagAttention",
     "cross_entropy": "ml-cross-entropy",
     "conch": "conch",
+    "sglang": "sglang",
 }
 
 # "project.case" -> why it cannot pass, where the cause is not ours
