@@ -429,3 +429,35 @@ def test_batched_products(rng):
     c = Guarded(np.zeros((3, 20, 17), np.float32))
     batched_kernel[(1,)](a.array, b.array, c.array, 3, 20, 17, 24)
     c.check(a.array @ b.array, rtol=1e-3, atol=1e-3)
+
+
+@tritium.jit
+def larger(a, b):
+    return tl.maximum(a, b)
+
+
+@tritium.jit
+def larger_or_nan(a, b):
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@tritium.jit
+def nan_kernel(x, out, M: tl.constexpr, N: tl.constexpr):
+    m, n = tl.arange(0, M), tl.arange(0, N)
+    v = tl.load(x + m[:, None] * N + n)
+    tl.store(out + m, tl.max(v, 1))
+    tl.store(out + M + m, tl.min(v, 1))
+    tl.store(out + 2 * M + m, tl.reduce(v, 1, larger_or_nan))
+    running = tl.associative_scan(v, 1, larger, reverse=True)
+    tl.store(out + 3 * M + m[:, None] * N + n, running)
+
+
+def test_extremes_of_nothing_but_nan_are_nan():
+    nan, inf = np.nan, np.inf
+    v = np.array([[nan, nan, nan], [nan, 1, 2], [inf, nan, -inf], [-inf, -inf, -inf], [3, -4, nan]], np.float32)
+    x, out = Guarded(v), Guarded(np.zeros(3 * 5 + 15, np.float32))
+    nan_kernel[(1,)](x.array, out.array, 5, 3)
+    running = np.fmax.accumulate(v[:, ::-1], axis=1)[:, ::-1]
+    out.check(
+        np.concatenate([np.fmax.reduce(v, 1), np.fmin.reduce(v, 1), np.maximum.reduce(v, 1), running.reshape(-1)])
+    )

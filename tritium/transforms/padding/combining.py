@@ -25,9 +25,9 @@ __all__ = ["COMBINING", "keeps_lanes"]
 _FLOATS = {
     "arith.addf": -0.0,
     "arith.mulf": 1.0,
-    "arith.maxnumf": -math.inf,
+    "arith.maxnumf": math.nan,  # the other operand wins against NaN, and is NaN itself where all are
     "arith.maximumf": -math.inf,
-    "arith.minnumf": math.inf,
+    "arith.minnumf": math.nan,
     "arith.minimumf": math.inf,
 }
 _INTEGERS = {"arith.addi": 0, "arith.muli": 1, "arith.andi": -1, "arith.ori": 0, "arith.xori": 0}
