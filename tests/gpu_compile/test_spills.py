@@ -34,6 +34,8 @@ CONFIGURATIONS = [
     ("attention-forward", dict(zip(ATTENTION, (128, 64, 64))), 4, 3, (80, 90)),
     ("attention-forward", dict(zip(ATTENTION, (64, 64, 128))), 4, 2, (80, 90)),
     ("attention-forward", dict(zip(ATTENTION, (128, 64, 128))), 8, 3, (80, 90)),
+    ("attention-forward", dict(zip(ATTENTION, (64, 64, 128))), 8, 3, (80,)),  # one block has all shared memory
+    ("attention-forward-causal", dict(zip(ATTENTION, (64, 64, 128))), 8, 4, (80,)),
 ]
 
 
@@ -55,3 +57,13 @@ def test_no_register_is_kept_in_memory(
         warnings.simplefilter("error", PerformanceWarning)
         kernel = build(replace(case, constants={**case.constants, **tile}, options=options), capability)
     assert kernel.n_spills == kernel.metadata.stack_size == 0, kernel.n_regs
+
+
+@pytest.mark.parametrize("limit", [{"maxnreg": 128}, {"ptx_options": "--maxrregcount=128"}], ids=["maxnreg", "ptxas"])
+def test_a_limit_of_the_user_holds(limit: dict[str, Any]) -> None:
+    """Also where a block has a multiprocessor for itself: without the limit it would take 248 registers."""
+    case = CASES["attention-forward"]
+    constants = {**case.constants, **dict(zip(ATTENTION, (64, 64, 128)))}
+    with pytest.warns(PerformanceWarning, match="registers in memory"):
+        kernel = build(replace(case, constants=constants, options={"num_warps": 8, "num_stages": 3, **limit}), 80)
+    assert kernel.n_regs <= 128 and kernel.n_spills

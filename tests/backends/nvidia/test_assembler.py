@@ -16,6 +16,7 @@ from tritium.backends.nvidia.assembler import (
     PerformanceWarning,
     assembler_options,
     read_log,
+    warn_of,
 )
 from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
 from tritium.backends.nvidia.toolchain import Tool, find_tool, highest_ptx, require_tool, tool_release, tool_version
@@ -44,7 +45,9 @@ def ptx(text: str, capability: int = 90) -> str:
 def assemble(
     text: str, name: str = "add", chip: str = "sm_90a", **options: object
 ) -> tuple[bytes, assembler.Resources]:
-    return Assembler(assembler_options(chip, **options)).finish(text, name)  # type: ignore[arg-type]
+    code, resources = Assembler(assembler_options(chip, **options)).finish(text, name)  # type: ignore[arg-type]
+    warn_of(resources, name, text)
+    return code, resources
 
 
 # ---- what is read ---------------------------------------------------------------------------------------------------
@@ -60,7 +63,7 @@ def test_the_figures_of_a_log() -> None:
 @pytest.mark.parametrize(("log", "text"), [(LOG, "keeps 3 registers in memory"), (WGMMA, "serialized")])
 def test_what_makes_a_kernel_slow_is_told_with_its_name(log: str, text: str) -> None:
     with pytest.warns(PerformanceWarning, match=f"kernel k.*{text}"):
-        assembler._warn(read_log(log, "k"), "k")
+        warn_of(read_log(log, "k"), "k", "")
 
 
 # ---- the program ----------------------------------------------------------------------------------------------------

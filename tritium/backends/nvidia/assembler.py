@@ -30,7 +30,15 @@ from ..errors import PTXASError
 from .remarks import explain
 from .toolchain import Tool, require_tool
 
-__all__ = ["Assembler", "PerformanceWarning", "Resources", "assembler_options", "read_log"]
+__all__ = [
+    "Assembler",
+    "PerformanceWarning",
+    "Resources",
+    "assembler_options",
+    "for_lone_blocks",
+    "read_log",
+    "warn_of",
+]
 
 _subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
 _fcntl = LazyModule("fcntl")
@@ -122,7 +130,10 @@ class Assembler:
             os.rmdir(self._folder)
 
     def finish(self, ptx: str, kernel: str) -> tuple[bytes, Resources]:
-        """The machine code of the text, and what it needs. PTXASError with the user's line where it is refused."""
+        """The machine code of the text, and what it needs. PTXASError with the user's line where it is refused.
+
+        Warning of what makes it slow (`warn_of`) is left to who takes the code.
+        """
         process = self._process
         try:
             text = _undated(ptx).encode()
@@ -142,9 +153,7 @@ class Assembler:
             self.close()
         if nvidia.dump_ptxas_log:
             print(log, end="")
-        resources = read_log(log, kernel)
-        _warn(resources, kernel, _warps(ptx))
-        return code, resources
+        return code, read_log(log, kernel)
 
     def _refusal(self, log: str, ptx: str, kernel: str, status: int) -> str:
         """The assembler's messages with the lines they are about; how to repeat it, at the end."""
@@ -295,7 +304,24 @@ def _warps(ptx: str) -> int:
     return int(found[1]) // 32 if found else 0
 
 
-def _warn(resources: Resources, kernel: str, warps: int = 0) -> None:
+_LIMITS = pattern(r"^\s*\.(?:maxnreg|minnctapersm)\b", re.M)
+
+
+def for_lone_blocks(ptx: str) -> str | None:
+    """The text, telling that a multiprocessor need not have registers for a second block; None where it says for how
+    many it must, or how many registers there may be.
+
+    ptxas does not know the shared memory that a launch will ask for. It spills rather than have no room for a second
+    block, which may have none in any case: attention of heads of 128 on sm_80, 64 x 64, 8 warps, 88 KiB, has 128
+    registers and 8 bytes of spills, and 248 and none when this is said; 128 x 128, 4 warps, has 32 and 35,616, then 255
+    and 2,840.
+    """
+    found = None if _LIMITS.search(ptx) else _THREADS.search(ptx)
+    return f"{ptx[: found.end()]} .minnctapersm 1{ptx[found.end() :]}" if found else None
+
+
+def warn_of(resources: Resources, kernel: str, ptx: str) -> None:
+    """PerformanceWarnings of the code made of a text: what it spills, and what ptxas remarked."""
     if resources.spill_stores or resources.spill_loads:
         tell(
             f"kernel {kernel} keeps {resources.spilled} registers in memory ({resources.spill_stores} bytes of spill "
@@ -303,4 +329,4 @@ def _warn(resources: Resources, kernel: str, warps: int = 0) -> None:
             PerformanceWarning,
         )
     for remark in resources.remarks:
-        tell(explain(remark, warps).message(kernel), PerformanceWarning)
+        tell(explain(remark, _warps(ptx)).message(kernel), PerformanceWarning)

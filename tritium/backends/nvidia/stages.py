@@ -38,8 +38,8 @@ from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
 from ..errors import BackendError, OutOfResources
 from . import codegen
-from .assembler import Assembler, assembler_options
-from .occupancy import REGISTERS, register_limit
+from .assembler import Assembler, Resources, assembler_options, for_lone_blocks, warn_of
+from .occupancy import REGISTERS, blocks_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
 from .toolchain import find_tool, highest_ptx, tool_version
@@ -167,6 +167,12 @@ class Build:
             assembler = self._start()
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
+        if found.spilled and self._stands_alone(found, metadata):
+            text = for_lone_blocks(ptx)
+            again = (code, found) if text is None else self._start().finish(text, metadata["name"])
+            if again[1].spilled < found.spilled:
+                code, found = again
+        warn_of(found, metadata["name"], ptx)
         _check_registers(found.registers, metadata)
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
         metadata["stack_size"], metadata["static_shared"] = found.stack, found.shared
@@ -174,6 +180,14 @@ class Build:
         metadata["barriers"], metadata["remarks"] = found.barriers, list(found.remarks)
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
+
+    def _stands_alone(self, found: Resources, metadata: dict[str, Any]) -> bool:
+        """Whether shared memory lets a multiprocessor have one block at a time, which has fewer registers than it could
+        have, and nobody asked for that."""
+        warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
+        limited = self.options.maxnreg is not None or "maxrregcount" in self._extra
+        blocks = blocks_by_limit(self.target.capability, 1, warps, shared)["shared memory"]
+        return not limited and blocks == 1 and found.registers < register_limit(warps)
 
     def _complete(self, metadata: dict[str, Any], ptx: str) -> None:
         """What earlier stages say of a kernel, for one that did not come through them."""
@@ -189,9 +203,13 @@ class Build:
         for name, (_, default) in _ATTRIBUTES.items():
             metadata.setdefault(name, default)
 
+    @property
+    def _extra(self) -> str:
+        """The options of the assembler that the user gives."""
+        return " ".join(filter(None, (nvidia.ptxas_options, self.options.ptx_options)))
+
     def _start(self) -> Assembler:
-        extra = " ".join(filter(None, (nvidia.ptxas_options, self.options.ptx_options)))
-        return Assembler(assembler_options(self.chip.name, self.options.enable_fp_fusion, extra))
+        return Assembler(assembler_options(self.chip.name, self.options.enable_fp_fusion, self._extra))
 
     @contextmanager
     def _assembling(self) -> Iterator[None]:
