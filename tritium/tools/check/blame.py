@@ -24,7 +24,7 @@ from .compare import Difference
 from .runs import Launch
 from .steps import Place, Step
 
-__all__ = ["Suspect", "guilty_rewrite", "suspect_operation"]
+__all__ = ["Suspect", "guilty_rewrite", "line_of", "shown", "suspect_operation"]
 
 _MOST_EVENTS = 200_000
 _OUTER = ("scf.", "ttg.warp_specialize")  # what is inside gives what they give
@@ -133,14 +133,14 @@ def suspect_operation(launch: Launch, before: str, step: Step, wrong: Difference
         return None
     event = second.events[at]
     match = _counterpart(first.events, event)
-    line = _line(event.op)
+    line = line_of(event.op)
     element = ""
     if match is not None:
         one = noting(old, program, [match]).kept.get(match, [])
         two = noting(new, program, [at]).kept.get(at, [])
         element = next(_apart(one, two), "")
-    shown = "" if match is None else _shown(before, _line(first.events[match].op))
-    return Suspect(_shown(step.text, line), shown, element, step.places.get(line), program)
+    stands_for = "" if match is None else shown(before, line_of(first.events[match].op))
+    return Suspect(shown(step.text, line), stands_for, element, step.places.get(line), program)
 
 
 class _Noter:
@@ -235,10 +235,12 @@ def _apart(one: list[Any], two: list[Any]) -> Iterator[str]:
             yield f"{where} is {b[index] if index else b}, and was {a[index] if index else a}"
 
 
-def _line(op: Operation) -> int:
+def line_of(op: Operation) -> int:
+    """The line of a text that was read with `text_locations` where an operation stands, 0 if it stands nowhere."""
     at = op.loc.file_position()
     return at.line if at is not None else 0
 
 
-def _shown(text: str, line: int) -> str:
+def shown(text: str, line: int) -> str:
+    """A line of a text without the white space around it."""
     return text.split("\n")[line - 1].strip() if line else ""

@@ -53,6 +53,7 @@ class OnGPU:
         self.regions = regions
         self.blocks: list[DeviceBlock] = []
         self.addresses: list[int] = []
+        self.others: list[tuple[np.ndarray, DeviceBlock]] = []
         for region, copy in zip(arguments.regions, regions):
             block = DeviceBlock(index, copy.nbytes + 3 * _PAGE)
             start = block.data_ptr() + _PAGE
@@ -71,9 +72,27 @@ class OnGPU:
         """What stands for an array in a launch."""
         return Placed(self.addresses[array.region] + array.offset, array, self.gpu.index)
 
+    def beside(self, array: np.ndarray) -> Placed:
+        """Another array of bytes, copied there, and back by `finish`."""
+        block = DeviceBlock(self.gpu.index, array.nbytes)
+        self._copy(block.data_ptr(), array.ctypes.data, array.nbytes)
+        self.others.append((array, block))
+        described = Array("side", "i8", -1, 0, array.shape, array.strides)
+        return Placed(block.data_ptr(), described, self.gpu.index)
+
+    def host_addresses(self, addresses: np.ndarray) -> np.ndarray:
+        """Addresses near the copies, as they are near the regions; others stay."""
+        found = addresses.copy()
+        for block, address, copy in zip(self.blocks, self.addresses, self.regions):
+            near = (addresses >= block.data_ptr()) & (addresses < block.data_ptr() + block.size)
+            found[near] = addresses[near] - address + copy.ctypes.data
+        return found
+
     def finish(self) -> None:
         """Wait for the kernel and copy the regions back; LaunchError where it wrote beside them."""
         self.gpu.synchronize()
+        for array, block in self.others:
+            self._copy(array.ctypes.data, block.data_ptr(), array.nbytes)
         beside = []
         for number, (block, address, copy) in enumerate(zip(self.blocks, self.addresses, self.regions)):
             whole = np.empty(block.size, np.uint8)

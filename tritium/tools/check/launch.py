@@ -16,7 +16,7 @@ import numpy as np
 from ...backends.nvidia.device import device
 from ...backends.nvidia.libcuda import library
 from ...interpreter import TensorDesc
-from ...runtime.arrays import HOST, TensorWrapper, describe, device_of, extent, is_array
+from ...runtime.arrays import HOST, TensorWrapper, describe, extent, is_array
 from ...runtime.errors import ArgumentError
 from ...runtime.tensor_descriptor import TensorDescriptor
 
@@ -104,7 +104,7 @@ class Arguments:
         self.arrays: dict[int, Array] = {}  # by the object's id
         found = [(name, ty, v) for (name, ty), v in zip(signature.items(), self.values)]
         leaves = [leaf for each in found for leaf in _leaves(*each)]
-        self.gpu = max((device_of(v) for _, _, v in leaves), default=HOST)
+        self.gpu: int = max((info.device for _, _, v in leaves if (info := describe(v)) is not None), default=HOST)
         """The number of the GPU whose memory arrays are in; HOST where they are in the CPU's."""
         self._collect(leaves)
 
@@ -155,6 +155,26 @@ class Arguments:
         same = known is not None and known.element == array.element
         return copy if same else TensorWrapper(copy, array.element)
 
+    def flat(
+        self, regions: list[np.ndarray], count: int, place: Callable[[Array, np.ndarray], Any] | None = None
+    ) -> list[Any]:
+        """The run-time values as a text's kernel with so many parameters takes them.
+
+        A descriptor stands for its base, shape and strides, or for itself in front of these.
+        """
+        values = self.launch(regions, place)
+        leaves = [leaf for ty, value in zip(self.signature.values(), values) for leaf in _at_run_time(ty, value)]
+        found = [v for v in leaves if isinstance(v, TensorDescriptor)]
+        extra = sum(2 * len(v.shape) for v in found)
+        if not found or len(leaves) == count:
+            return leaves
+        if len(leaves) + extra != count:
+            raise ArgumentError(f"{len(leaves)} arguments for {count} parameters")
+        flat: list[Any] = []
+        for v in leaves:
+            flat += [v, *v.shape, *v.strides] if isinstance(v, TensorDescriptor) else [v]
+        return flat
+
     def evaluated(self, regions: list[np.ndarray]) -> list[Any]:
         """The run-time values as the evaluator takes them: arrays, numbers, descriptors."""
         return [
@@ -175,6 +195,17 @@ def _leaves(name: str, ty: Any, value: Any) -> Iterator[tuple[str, str, Any]]:
         yield name, info.element, value.base
     elif is_array(value):
         yield name, ty.lstrip("*").removeprefix("k"), value
+
+
+def _at_run_time(ty: Any, value: Any) -> Iterator[Any]:
+    """The leaves of an argument that are passed."""
+    if ty == "constexpr":
+        return
+    if not isinstance(ty, str):
+        for inner, item in zip(ty, value):
+            yield from _at_run_time(inner, item)
+    else:
+        yield value
 
 
 def _run_time(ty: Any, value: Any) -> Iterator[Any]:

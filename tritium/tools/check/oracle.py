@@ -25,6 +25,7 @@ from ...support import TritiumError
 from .blame import Suspect, guilty_rewrite, suspect_operation
 from .compare import Difference, Result, exact_difference, loose_difference
 from .launch import Region
+from .lowered import suspect_lowering
 from .noise import tolerances
 from .runs import Failure, Launch, Outcome
 from .steps import Step, compile_in_steps
@@ -66,13 +67,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Finding:
-    """The first step whose result differs: which element, by which rewrite of a pass, at which operation."""
+    """The first step whose result differs: which element, by which rewrite of a pass, at which operation.
+
+    `notes` say what could not be looked at."""
 
     step: str
     difference: Difference | None
     message: str
     rewrite: Any = None
     suspect: Suspect | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -299,7 +303,8 @@ class _Check:
             self.revise("rounded", "within what rounding elsewhere may change")
             return True
         self.revise("differs", str(wrong))
-        self.report.finding = Finding(name, wrong, str(wrong))
+        suspect, notes = suspect_lowering(self.launch, steps, wrong, self.known, allowed, emulated)
+        self.report.finding = Finding(name, wrong, str(wrong), None, suspect, tuple(notes))
         return False
 
 

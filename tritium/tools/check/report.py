@@ -64,6 +64,7 @@ def _finding(found: Finding) -> Iterator[str]:
             source = linecache.getline(file, line).rstrip()
             if source:
                 yield f"  {line:5} | {source}"
+    yield from (f"note: {note}" for note in found.notes)
     if rewrite is not None:
         change = difference(rewrite.before, rewrite.after).split("\n")
         yield from change[:_MOST_LINES]

@@ -66,6 +66,7 @@ class Launch:
         x, y, z = (*grid, 1, 1)[:3]
         self.grid = (x, y, z)
         self.arguments = Arguments(dict(src.signature), args)
+        self.there: OnGPU | None = None
         self.gpu = gpu if self.arguments.gpu == HOST else self.arguments.gpu
 
     def _run(self, run: Callable[[list[np.ndarray]], Any], regions: list[np.ndarray] | None = None) -> Outcome:
@@ -116,16 +117,32 @@ class Launch:
         A kernel that was emulated is no more launched on hardware.
         """
 
-        def run(regions: list[np.ndarray]) -> None:
-            if self.gpu is not None and not emulated:
-                there = OnGPU(self.arguments, regions, self.gpu)
-                CudaLauncher(kernel)(self.grid, self.arguments.launch(regions, there.place), None)
-                there.finish()
-                return
-            with active(self.target):
-                make_launcher(kernel)(self.grid, self.arguments.launch(regions), None)
+        return self._run(lambda regions: self._launch(kernel, regions, None, emulated))
 
-        return self._run(run)
+    def on_copy(self, kernel: CompiledKernel, regions: list[np.ndarray], side: np.ndarray, emulated: bool) -> Outcome:
+        """The same for a kernel that was compiled from the text of a stage, and takes one array of bytes more."""
+        return self._run(lambda regions: self._launch(kernel, regions, side, emulated), regions)
+
+    def _launch(
+        self, kernel: CompiledKernel, regions: list[np.ndarray], side: np.ndarray | None, emulated: bool
+    ) -> None:
+        arguments, count = self.arguments, len(kernel.src.signature) - 1
+        if self.gpu is not None and not emulated:
+            self.there = there = OnGPU(arguments, regions, self.gpu)
+            if side is None:
+                args = arguments.launch(regions, there.place)
+            else:
+                args = [*arguments.flat(regions, count, there.place), there.beside(side)]
+            CudaLauncher(kernel)(self.grid, args, None)
+            there.finish()
+            return
+        args = arguments.launch(regions) if side is None else [*arguments.flat(regions, count), side]
+        with active(self.target):
+            make_launcher(kernel)(self.grid, args, None)
+
+    def host_addresses(self, addresses: np.ndarray) -> np.ndarray:
+        """Addresses that the last run of machine code computed, as those of the regions on the CPU."""
+        return addresses if self.there is None else self.there.host_addresses(addresses)
 
 
 @contextlib.contextmanager
