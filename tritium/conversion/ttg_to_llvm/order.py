@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from ...support.patterns import pattern
 
@@ -59,16 +60,21 @@ def in_order_of_use(lines: Sequence[str]) -> list[str]:
     out: list[str] = []
     waiting: dict[str, tuple[str, list[str]]] = {}  # value -> its line, and what that uses
     parts = [line.partition(" = ") for line in lines]
-    operands = [list(dict.fromkeys(_VALUE.findall(text or name))) for name, _, text in parts]
-    uses = Counter(value for some in operands for value in some)
+    operands = [_operands(text or name) for name, _, text in parts]
+    uses = Counter(chain.from_iterable(operands))
     for line, (name, _, text), needed in zip(lines, parts, operands):
         if text and _is_pure(text):
-            in_place = any(uses[v] == 1 and v not in waiting for v in needed)
-            waiting[name[2:]] = line, needed
-            if in_place:
+            for value in needed:
+                if uses[value] == 1 and value not in waiting:
+                    break  # the line takes the place of this operand
+            else:
+                waiting[name[2:]] = line, needed
+                continue
+            if not waiting.keys().isdisjoint(needed):
+                waiting[name[2:]] = line, needed
                 _write(name[2:], waiting, uses, out)
-            continue
-        if waiting:
+                continue
+        elif waiting:
             ends = line.startswith(("  br ", "  ret ", "  unreachable", "  switch "))
             for value in list(waiting) if ends else needed:
                 if value in waiting:
@@ -77,6 +83,11 @@ def in_order_of_use(lines: Sequence[str]) -> list[str]:
             uses[value] -= 1
         out.append(line)
     return out
+
+
+def _operands(text: str) -> list[str]:
+    found: list[str] = _VALUE.findall(text)
+    return found if len(found) < 2 else list(dict.fromkeys(found))
 
 
 def _is_pure(text: str) -> bool:
