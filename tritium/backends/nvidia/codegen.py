@@ -197,8 +197,9 @@ def _pass_builder(level: int, machine: Any) -> Any:
     return llvm.create_pass_builder(machine, options)
 
 
-_COUNTER = pattern(r"(%[\w.]+) = phi i32 ")
-_STEP = pattern(r"(%[\w.]+) = (?:shl|mul|add|sub|or)\b[a-z ]* i32 (%[\w.]+|\d+), (%[\w.]+|\d+)")
+# LLVM prints an instruction on a line of its own: beginning with its end, a pattern is tried once a line
+_COUNTER = pattern(r"\n  (%[\w.]+) = phi i32 ")
+_STEP = pattern(r"\n  (%[\w.]+) = (?:shl|mul|add|sub|or)\b[a-z ]* i32 (%[\w.]+|\d+), (%[\w.]+|\d+)")
 _EXTENDED = pattern(r"= [sz]ext(?: nneg)? i32 (%[\w.]+) to i64")
 
 
