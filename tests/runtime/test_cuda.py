@@ -318,6 +318,14 @@ def test_locked_pages_of_the_cpu_may_stand_beside_arrays_of_the_gpu(copy: Any) -
     driver.reset_active()
 
 
+def test_empty_tensors_of_the_cpu_without_memory_may_stand_beside_arrays_of_the_gpu(fake: FakeCuda, copy: Any) -> None:
+    for _ in range(3):
+        copy[(1,)](Array(), Array(0, device="cpu"), 64, BLOCK=64)
+    assert all(parameters(launch.params)[:2] == (BASE, 0) for launch in fake.launches)
+    with pytest.raises(ArgumentError, match="is in the CPU's memory, but"):
+        copy[(1,)](Array(), Array(0x9100, device="cpu"), 64, BLOCK=64)
+
+
 def test_a_crash_is_told_at_the_next_launch(fake: FakeCuda, copy: Any) -> None:
     for _ in range(3):
         copy[(1,)](Array(), Array(), 64, BLOCK=64)

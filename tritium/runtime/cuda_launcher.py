@@ -173,8 +173,9 @@ def _current_device(_: Any) -> int:
 
 
 def _encode(*arguments: Any) -> bytes:
-    """A tensor map of the driver's."""
-    return encode_tiled(library(), *arguments)
+    """A tensor map of the driver's, which asks for a context that is the thread's; any will do."""
+    with devices.device(devices.current_device()).active():
+        return encode_tiled(library(), *arguments)
 
 
 def _fail(function: LoadedFunction, x: int, y: int, z: int, stream: int, status: int) -> None:

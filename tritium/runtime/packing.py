@@ -169,7 +169,7 @@ class Parameters(Layout):
         return -(self.base + end) % 8 + SCRATCH_BYTES
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
-        if info.device == HOST:
+        if info.device == HOST and info.address:
             found = _pointers.device_address(info.address, device)
             if found is None:
                 raise ArgumentError(

@@ -83,7 +83,7 @@ def place_name(where: int) -> str:
 def _reconcile(
     one: tuple[int, str], other: tuple[int, str], names: Sequence[str], args: Sequence[Any]
 ) -> tuple[int, str]:
-    """Two places: memory of the CPU that is locked for GPUs counts as the GPU's; all else is an error."""
+    """Two places: memory of the CPU that is locked for GPUs, or is none, counts as the GPU's; all else is an error."""
     host, gpu = (one, other) if one[0] == HOST else (other, one)
     if host[0] == HOST and _all_pinned(names, args):
         return gpu
@@ -94,9 +94,14 @@ def _reconcile(
 
 
 def _all_pinned(names: Sequence[str], args: Sequence[Any]) -> bool:
-    """Are all arrays in the CPU's memory locked there for GPUs (torch's `pin_memory`)?"""
+    """Are all arrays in the CPU's memory locked there for GPUs (torch's `pin_memory`)?
+
+    Those without an address are in no memory: published kernels take empty tensors for what they do not use.
+    """
     for _, value in _arrays(names, args):
         info = describe(value)
-        if info is not None and info.device == HOST and not (hasattr(value, "is_pinned") and value.is_pinned()):
+        if info is None or info.device != HOST or not info.address:
+            continue
+        if not (hasattr(value, "is_pinned") and value.is_pinned()):
             return False
     return True

@@ -120,6 +120,8 @@ class FakeCuda:
         _put(to, ctypes.c_int, 100 + self.stack[-1] - CONTEXT)
 
     def do_encode_tiled(self, to: int, kind: int, rank: int, address: int, *rest: int) -> int:
+        if not self.stack[-1]:
+            return 201  # the driver asks for a current context here, too
         sizes, strides = _numbers(rest[0], ctypes.c_uint64, rank), _numbers(rest[1], ctypes.c_uint64, rank - 1)
         box, steps = (_numbers(at, ctypes.c_uint32, rank) for at in rest[2:4])
         try:
