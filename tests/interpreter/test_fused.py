@@ -39,6 +39,13 @@ def nearest(exact: Fraction, dtype: str) -> float:
     return value if exact > 0 else -value
 
 
+def nearest_bf16(exact: Fraction) -> float:
+    """A number of 8 bits, far from the ends of bf16."""
+    exponent = 0 if exact == 0 else int(np.frexp(float(exact))[1])
+    unit = Fraction(2) ** (exponent - 8)
+    return float(round(exact / unit) * unit)
+
+
 def numbers(dtype: str, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Sums at, and hardly beside, the middle of two numbers; and any."""
     info = np.finfo(dtype)
@@ -68,6 +75,29 @@ def test_one_rounding(dtype, target, monkeypatch):
     wanted = np.array([nearest(e, dtype) for e in exact])
     different = np.flatnonzero(finite & (out != wanted))
     assert not len(different), [(x[i], y[i], z[i], out[i], wanted[i]) for i in different[:5]]
+
+
+@tritium.jit
+def multiply_add_bf16(x, y, z, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    a, b, c = tl.load(x + at).to(tl.bfloat16), tl.load(y + at).to(tl.bfloat16), tl.load(z + at).to(tl.bfloat16)
+    tl.store(out + at, tl.fma(a, b, c).to(tl.float32))
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+def test_terms_of_bf16_may_be_far_apart(target, monkeypatch):
+    """Products in the middle of two bf16, and something on either side, however small."""
+    monkeypatch.setattr(knobs.runtime, "interpret", target == "interpreter")
+    rng = np.random.default_rng(6)
+    x, y = (
+        np.resize(np.array([3.25, -3.25, 1.5, 129.0], np.float32), 64),
+        np.resize(np.array([-124.0, 85.0, 171.0], np.float32), 64),
+    )
+    z = (rng.choice([-1.0, 1.0, 0.0], 64) * np.exp2(rng.integers(-120, -20, 64))).astype(np.float32)
+    out = np.full(64, 77, np.float32)
+    multiply_add_bf16[(1,)](x, y, z, out, 64)
+    exact = [Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)) for a, b, c in zip(x, y, z)]
+    assert out.tolist() == [nearest_bf16(value) for value in exact]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

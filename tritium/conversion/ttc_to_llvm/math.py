@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import math, tt
-from ...ir import element_type, f16, f64, with_element
+from ...ir import Type, bf16, element_type, f16, f64, i1, i64, with_element
 from ...support import UnsupportedOperation
 from ..llvm.operations import FUNCTIONS, INTRINSICS, WITH_FLAG
 from ..llvm.vecmath import MathFunction, vector_math_function
@@ -57,6 +57,11 @@ def _intrinsic(e: FunctionContext, op: Any) -> None:
     ty = op.results[0].type
     operands = [e(v) for v in op.operands]
     wide = ty
+    if type(op) is math.Fma and element_type(ty) is bf16:
+        wide = with_element(ty, f64)
+        value = _fma_to_odd(e, wide, *(resize(e, v, ty, wide) for v in operands))
+        e.bind(op.results[0], resize(e, value, wide, ty))
+        return
     if type(op) is math.Fma and bit_width(ty) == 16:
         # in f32 it would be rounded twice, and of f16 LLVM makes a library call that is not there
         wide = with_element(ty, f64)
@@ -66,6 +71,26 @@ def _intrinsic(e: FunctionContext, op: Any) -> None:
     text = llvm_type(wide)
     value = e.call(wide, f"{INTRINSICS[type(op)]}.{mangled(wide)}", *((text, v) for v in operands))
     e.bind(op.results[0], resize(e, value, wide, ty))
+
+
+def _fma_to_odd(e: FunctionContext, ty: Type, a: str, b: str, c: str) -> str:
+    """a * b + c of bf16 as f64, rounded to odd: terms may be further apart than its 53 bits, and a tie is then none.
+
+    The product is exact, and so is what the sum loses (Knuth's sum of two).
+    """
+    double, int_type, mask = (llvm_type(with_element(ty, x)) for x in (f64, i64, i1))
+    product = e.op(f"fmul {double} {a}, {b}")
+    total = e.op(f"fadd {double} {product}, {c}")
+    part = e.op(f"fsub {double} {total}, {product}")
+    rest = e.op(f"fsub {double} {product}, {e.op(f'fsub {double} {total}, {part}')}")
+    error = e.op(f"fadd {double} {rest}, {e.op(f'fsub {double} {c}, {part}')}")
+    lost = e.op(f"fcmp one {double} {error}, zeroinitializer")
+    bits, signs = (e.op(f"bitcast {double} {x} to {int_type}") for x in (total, error))
+    apart = e.op(f"icmp slt {int_type} {e.op(f'xor {int_type} {bits}, {signs}')}, zeroinitializer")
+    beyond = e.op(f"zext {mask} {e.op(f'and {mask} {lost}, {apart}')} to {int_type}")
+    cut = e.op(f"sub {int_type} {bits}, {beyond}")
+    odd = e.op(f"or {int_type} {cut}, {e.op(f'zext {mask} {lost} to {int_type}')}")
+    return e.op(f"bitcast {int_type} {odd} to {double}")
 
 
 @lowers(*WITH_FLAG)
