@@ -258,8 +258,11 @@ def test_a_server_that_does_not_answer_costs_its_timeout_once(tmp_path: Path, mo
         thread.start()
         told, waited = timed_compiles(load(tmp_path).kernel)
         stop.set()
+        listening.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody has asked a second time
+            listening.accept()
     assert len(told) == 1 and ("more than 150 ms" in told[0] or "Timeout" in told[0])
-    assert 0.1 < waited < 2  # of 0.15; the rest is for a machine that does other things
+    assert waited > 0.1
 
 
 def test_without_the_package(tmp_path: Path, monkeypatch, hits) -> None:
