@@ -153,11 +153,22 @@ class Affinity:
 
     def of(self, value: Value) -> AffineForm | None:
         """The affine form of a tensor of integers or pointers, or None."""
-        if value in self.forms:
-            return self.forms[value]
-        form = self._compute(value)
-        self.forms[value] = form
-        return form
+        if value not in self.forms:
+            self._compute_in_order(value)
+        return self.forms[value]
+
+    def _compute_in_order(self, value: Value) -> None:
+        """The form of `value`, those of what it is computed from first: chains are deeper than calls may be nested."""
+        waiting, entered = [value], set()
+        while waiting:
+            last = waiting[-1]
+            if last in self.forms:
+                waiting.pop()
+            elif last in entered or type(last.defining_op) not in _HANDLERS:
+                self.forms[last] = self._compute(last)
+            else:
+                entered.add(last)
+                waiting += [v for v in last.defining_op.operands if isinstance(v.type, TensorType)]  # type: ignore[union-attr]
 
     def _compute(self, value: Value) -> AffineForm | None:
         ty, op = value.type, value.defining_op

@@ -430,3 +430,30 @@ def test_types_have_a_value_as_other_compile_time_values_have(dtype):
     kernel[(1,)](x, y, 5, tl.float64, None)
     most = np.inf if dtype == np.float32 else np.iinfo(dtype).max
     np.testing.assert_array_equal(y, [0, 1, 2, 3, 4, most, most, most])
+
+
+@pytest.mark.parametrize("steps", [40, 400])
+def test_chains_of_operations_may_be_long(steps):
+    """As unrolled loops make them: longer than calls of Python may be nested."""
+
+    @tritium.jit
+    def kernel(x, places, y, STEPS: tl.constexpr):
+        at = tl.arange(0, 16)
+        value, place = tl.load(x + at), at
+        whole = tl.load(places + at)
+        for i in tl.static_range(STEPS):
+            value = tl.where(value > i, value * 0.5, value + 1.0)
+            place = place + 1
+            whole = (whole + place) ^ i
+        tl.store(y + place - STEPS, value)
+        tl.store(places + at, whole)
+
+    x, y = np.arange(16, dtype=np.float32) * 9, np.full(16, np.nan, np.float32)
+    places, at = np.arange(16, dtype=np.int32), np.arange(16)
+    value, whole = x.copy(), places.copy()
+    for i in range(steps):
+        value = np.where(value > i, value * np.float32(0.5), value + np.float32(1))
+        whole = (whole + at + i + 1) ^ i
+    kernel[(1,)](x, places, y, steps)
+    np.testing.assert_array_equal(y, value)
+    np.testing.assert_array_equal(places, whole)

@@ -65,15 +65,45 @@ class Evaluator:
         """The lanes of `value` at `index`; for a scalar value the index is ignored."""
         if not isinstance(value.type, TensorType):
             return Uniform(self.scalars[value], 0)
+        lane = self._known(value, index)
+        return self._chain(value, index) if lane is None else lane
+
+    def _known(self, value: Value, index: Index) -> Lane | None:
         key = ("at", value, index, self.lanes)
-        levels = self.w.levels
-        for level in levels:
+        for level in self.w.levels:
             found = level.memo.get(key)
             if found is not None:
                 return found
-        lane = self._compute(value, index)
-        levels[min(max(lane.level, self.w.floor), self.w.depth)].memo[key] = lane
-        return lane
+        return None
+
+    def _chain(self, value: Value, index: Index) -> Lane:
+        """The lanes of `value`, those of the elementwise operations in front of it first.
+
+        Unrolled loops make chains of thousands of these, deeper than calls may be nested.
+        """
+        waiting, entered = [value], set()
+        while True:
+            last = waiting[-1]
+            lane = self._known(last, index)
+            if lane is None:
+                if last not in entered and self._is_elementwise(last):
+                    entered.add(last)
+                    operands = [v for v in last.defining_op.operands if isinstance(v.type, TensorType)]  # type: ignore[union-attr]
+                    waiting += reversed(operands)
+                    continue
+                lane = self._compute(last, index)
+                level = self.w.levels[min(max(lane.level, self.w.floor), self.w.depth)]
+                level.memo["at", last, index, self.lanes] = lane
+            waiting.pop()
+            if not waiting:
+                return lane
+
+    def _is_elementwise(self, value: Value) -> bool:
+        """Is it computed by an operation on its operands at the same index?"""
+        op = value.defining_op
+        if op is None or value in self.buffers or op in self.assumed or type(op) in EVALUATORS:
+            return False
+        return bool(op.traits & ELEMENTWISE) and len(op.results) == 1 and self.affinity.of(value) is None
 
     def _compute(self, value: Value, index: Index) -> Lane:
         buffer = self.buffers.get(value)

@@ -126,32 +126,33 @@ class Plan:
 
     def _vote(
         self,
-        v: Value,
+        value: Value,
         dims: tuple[int | None, ...],
         votes: list[int],
         widths: list[int],
         seen: Any,
         computing: tuple[Value, ...],
     ) -> None:
-        if (v, dims) in seen or not isinstance(v.type, TensorType):
-            return
-        seen.add((v, dims))
-        op = v.defining_op
-        if self.leaf(v, computing):
-            last = max((d for d, n in enumerate(v.type.shape) if n > 1), default=None)
-            if last is not None and dims[last] is not None:
-                votes[dims[last]] += 1  # type: ignore[index]
-            return
-        assert op is not None
-        if self.hopeful.of(v) is not None:
-            return
-        if isinstance(op, tt.Load):
-            widths.append(_bytes(v))
-            self._vote_access(op.ptr, dims, votes, 2)
-        for operand in op.operands:
-            inner = _operand_dims(op, operand, dims)
-            if inner is not None:
-                self._vote(operand, inner, votes, widths, seen, computing)
+        waiting = [(value, dims)]
+        while waiting:
+            v, dims = waiting.pop()
+            if (v, dims) in seen or not isinstance(v.type, TensorType):
+                continue
+            seen.add((v, dims))
+            op = v.defining_op
+            if self.leaf(v, computing):
+                last = max((d for d, n in enumerate(v.type.shape) if n > 1), default=None)
+                if last is not None and dims[last] is not None:
+                    votes[dims[last]] += 1  # type: ignore[index]
+                continue
+            assert op is not None
+            if self.hopeful.of(v) is not None:
+                continue
+            if isinstance(op, tt.Load):
+                widths.append(_bytes(v))
+                self._vote_access(op.ptr, dims, votes, 2)
+            inner = ((operand, _operand_dims(op, operand, dims)) for operand in op.operands)
+            waiting += [(operand, found) for operand, found in inner if found is not None]
 
     def _vote_access(self, ptr: Value, dims: tuple[int | None, ...], votes: list[int], weight: int) -> None:
         if not isinstance(ptr.type, TensorType):
@@ -236,23 +237,19 @@ class Plan:
     ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         reached: dict[tuple[Value, tuple[int | None, ...]], None] = {}
 
-        def visit(v: Value, dims: tuple[int | None, ...]) -> None:
+        waiting = [(v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ()) for v in values]
+        waiting.reverse()
+        while waiting:
+            v, dims = waiting.pop()
             if (v, dims) in reached:
-                return
+                continue
             reached[v, dims] = None
-            op = v.defining_op
-            if self.leaf(v, computing):
-                return
-            assert op is not None
-            for operand in op.operands:
-                if not isinstance(operand.type, TensorType):
-                    reached[operand, ()] = None
-                    continue
-                inner = _operand_dims(op, operand, dims)
-                visit(operand, inner if inner is not None else ())
-
-        for v in values:
-            visit(v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ())
+            if not isinstance(v.type, TensorType) or self.leaf(v, computing):
+                continue
+            assert v.defining_op is not None
+            for operand in reversed(v.defining_op.operands):
+                inner = _operand_dims(v.defining_op, operand, dims) if isinstance(operand.type, TensorType) else ()
+                waiting.append((operand, inner if inner is not None else ()))
         return reached
 
 
