@@ -11,11 +11,12 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tests.tools.check.kernels import distance, product, row_max
+from tests.tools.check.kernels import by_descriptors, distance, product, row_max
 from tritium.conversion.ttc_to_llvm.context import LOWERINGS as CPU
 from tritium.conversion.ttc_to_llvm.types import llvm_type
 from tritium.conversion.ttg_to_llvm.context import LOWERINGS as GPU
 from tritium.dialects import arith, tt, ttc, ttg
+from tritium.runtime import TensorDescriptor
 from tritium.tools.check.report import render
 from tritium.tools.request import parse_target
 
@@ -174,6 +175,40 @@ def test_a_product_of_a_pipelined_loop(target: str, monkeypatch: pytest.MonkeyPa
     a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((32, 64), (64, 32)))
     found = checked(target, product, a, b, np.zeros((32, 32), np.float32), 64, N=32, BK=16, grid=1)
     assert "tt.dot" in found.suspect.operation and "in iteration 0" in found.suspect.element
+
+
+@pytest.mark.parametrize("specialize", [False, True])
+def test_descriptors_and_warps_of_their_own(target: str, specialize: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy engine writes when somebody waits for it; what is in flight in tensor cores is not looked at."""
+
+    def make(right: Any) -> Any:
+        def wrong(e: Any, op: Any) -> None:
+            right(e, op)
+            e.bind_parts(op.out, [e.op(f"fneg {e.types_of(op.out.type)[0]} {part}") for part in e.parts(op.out)])
+
+        return wrong
+
+    plant(monkeypatch, target, arith.TruncF, make)
+    rng = np.random.default_rng(2)
+    a, b, c = (rng.standard_normal((64, k)).astype(np.float16) for k in (128, 128, 64))
+    maps = [TensorDescriptor(x, list(x.shape), [x.shape[1], 1], [64, k]) for x, k in ((a, 32), (b, 32), (c, 64))]
+    found = checked(target, by_descriptors, *maps, 128, grid=1, N=64, BK=32, SPECIALIZE=specialize)
+    assert "arith.truncf" in found.suspect.operation, found
+
+
+@pytest.mark.parametrize("target", GPUS)
+def test_a_race_that_wrong_values_make(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes that should store equal sums store different ones: the race is told, and what is wrong without it."""
+    plant(monkeypatch, target, arith.AddF, as_another(arith.SubF))
+    x = np.random.default_rng(3).random(128, np.float32)
+    found = checked(target, total_of, x, np.zeros(1, np.float32), B=128, grid=1)
+    assert "race in shared memory" in found.message and "without looking for races, o[0] is" in found.message
+    assert "tt.reduce" in found.suspect.operation
+
+
+@tritium.jit
+def total_of(x, o, B: tl.constexpr):
+    tl.store(o, tl.sum(tl.load(x + tl.arange(0, B))))
 
 
 @pytest.mark.parametrize("target", GPUS)

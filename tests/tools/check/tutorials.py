@@ -1,10 +1,11 @@
 """The kernels of examples/ checked at every stage, right as they are and with a mistake planted in each.
 
-    python -m tests.tools.check.tutorials [--target cpu|cuda:90|cuda ...] [--only NAME] [--planted]
+    python -m tests.tools.check.tutorials [--target cpu|cuda:90|cuda ...] [--only NAME] [--planted | --lowered]
 
 A row a kernel and target: how many steps ran and agree, and the seconds. With `--planted` a pass behind `canonicalize` in
 `ttir` makes the first sum, difference, product or quotient of floats a maximum, and the row says whether the check named
-that pass and operation. The status is 1 where a row is not as it should be.
+that pass and operation. With `--lowered` sums, products, quotients and maxima of floats are lowered as other
+operations, and the row says which one was named. The status is 1 where a row is not as it should be.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import numpy as np
 
 import tritium
 from tritium.compiler import default_target
+from tritium.conversion.ttc_to_llvm.context import LOWERINGS as CPU
+from tritium.conversion.ttg_to_llvm.context import LOWERINGS as GPU
 from tritium.dialects import arith
 from tritium.ir import FloatType, RuleTable, element_type, pass_on, rewrite_greedily, rule
 from tritium.plugins import insert_pass, remove_pass
@@ -115,7 +118,41 @@ def attention(one: Any) -> Iterator[Case]:
     yield one("attention, gradient of keys", module.attention_backward_keys, (4, 1), *gradients, **blocks)
 
 
-def row(name: str, run: Callable[[Any], Report], target: Any, planted: bool) -> tuple[str, bool]:
+_OTHERS = {arith.AddF: arith.SubF, arith.MulF: arith.AddF, arith.DivF: arith.MulF, arith.MaxNumF: arith.MinNumF}
+_LOWERED = (*(cls.name for cls in _OTHERS), "arith.truncf", "tt.reduce")
+
+
+def lower_wrongly() -> None:
+    """Lower operations on floats as others, and narrow them with another sign."""
+    for table in (CPU, GPU):
+        right = {cls: table.find(cls) for cls in (*_OTHERS, *_OTHERS.values(), arith.TruncF)}
+        for cls, other in _OTHERS.items():
+            table[cls] = _as_another(other, right[other])
+        table[arith.TruncF] = _with_another_sign(right[arith.TruncF])
+
+
+def _as_another(cls: Any, right: Any) -> Any:
+    def wrong(e: Any, op: Any) -> None:
+        own = op.__class__
+        op.__class__ = cls
+        try:
+            right(e, op)
+        finally:
+            op.__class__ = own
+
+    return wrong
+
+
+def _with_another_sign(right: Any) -> Any:
+    def wrong(e: Any, op: Any) -> None:
+        right(e, op)
+        (ty, *_), parts = e.types_of(op.out.type), e.parts(op.out)
+        e.bind_parts(op.out, [e.op(f"fneg {ty} {part}") for part in parts])
+
+    return wrong
+
+
+def row(name: str, run: Callable[[Any], Report], target: Any, planted: str) -> tuple[str, bool]:
     """What is told of one kernel and target, and whether it is as it should be."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -127,6 +164,10 @@ def row(name: str, run: Callable[[Any], Report], target: Any, planted: bool) -> 
     if not planted:
         good = found is None
         return told + (f"{len(ran)} agree, {len(left)} not run" if good else render(report)), good
+    if planted == "lowered":
+        good = found is not None and found.suspect is not None
+        good = good and any(f"{n} " in found.suspect.operation or f'"{n}"' in found.suspect.operation for n in _LOWERED)
+        return told + (f"found: {found.suspect.operation[:60]}" if good else f"NOT FOUND: {render(report)}"), good
     good = found is not None and "plant-a-mistake" in found.step and found.suspect is not None
     good = good and "arith.maximumf" in found.suspect.operation and found.difference is not None
     return told + (f"found: {found.suspect.operation[:60]}" if good else f"NOT FOUND: {found}"), good
@@ -136,20 +177,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--target", action="append")
     parser.add_argument("--only", default="")
-    parser.add_argument("--planted", action="store_true")
+    parser.add_argument("--planted", action="store_const", const="planted", default="")
+    parser.add_argument("--lowered", action="store_const", const="lowered", dest="planted")
     chosen = parser.parse_args()
     good, seconds = True, []
-    if chosen.planted:
+    if chosen.planted == "lowered":
+        lower_wrongly()
+    elif chosen.planted:
         insert_pass(plant_a_mistake, "ttir", after="canonicalize")
     for text in chosen.target or ["cpu", "cuda:90"]:
         target = default_target() if text == "cpu" else text if text == "cuda" else parse_target(text)
         for name, run in cases():
-            if chosen.only in name and not (chosen.planted and name in _WITHOUT):
+            if chosen.only in name and not (chosen.planted == "planted" and name in _WITHOUT):
                 told, fine = row(name, run, target, chosen.planted)
                 print(told, flush=True)
                 good &= fine
                 seconds.append(float(told.split(" steps ")[1].split(" s ")[0]))
-    if chosen.planted:
+    if chosen.planted == "planted":
         remove_pass(plant_a_mistake)
     print(f"{len(seconds)} checks, the longest took {max(seconds):.1f} s", "" if good else "NOT ALL AS THEY SHOULD BE")
     return 0 if good else 1

@@ -51,7 +51,7 @@ SLOTS = 8
 UNWRITTEN = 0xA5
 _ALIGNMENT = 16
 _LOOPS = ("scf.for", "scf.while")
-_ENTERED = (*_LOOPS, "scf.if")  # their blocks are run by all threads, as the function's own is
+_ENTERED = (*_LOOPS, "scf.if", "ttg.warp_specialize")  # what is in them is run by the threads that run the function
 
 
 @dataclass(frozen=True, order=True)
@@ -75,7 +75,7 @@ def sites_of(module: Operation) -> dict[Value, Site]:
     kernel = pick_kernel(module)
     found: dict[Value, Site] = {}
     for number, op in enumerate(module.walk()):
-        if _is_run_by_all(op, kernel):
+        if _is_run_by_all(op, kernel) and not _in_flight(op):
             found.update({v: Site(number, -1, i) for i, v in enumerate(op.results) if _storable(v.type)})
             if op.name in _LOOPS:
                 for r, region in enumerate(op.regions):
@@ -83,6 +83,13 @@ def sites_of(module: Operation) -> dict[Value, Site]:
                         {v: Site(number, r, i) for i, v in enumerate(region.blocks[0].args) if _storable(v.type)}
                     )
     return found
+
+
+def _in_flight(op: Operation) -> bool:
+    """Is what an operation gives still being computed by the tensor cores, so that nobody may look at it?"""
+    if op.name == "ttng.warp_group_dot_wait":
+        return bool(op.pendings)  # type: ignore[attr-defined]
+    return op.name == "ttng.warp_group_dot" and bool(op.isAsync)  # type: ignore[attr-defined]
 
 
 def _is_run_by_all(op: Operation, kernel: Operation) -> bool:

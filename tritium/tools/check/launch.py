@@ -156,24 +156,11 @@ class Arguments:
         return copy if same else TensorWrapper(copy, array.element)
 
     def flat(
-        self, regions: list[np.ndarray], count: int, place: Callable[[Array, np.ndarray], Any] | None = None
-    ) -> list[Any]:
-        """The run-time values as a text's kernel with so many parameters takes them.
-
-        A descriptor stands for its base, shape and strides, or for itself in front of these.
-        """
+        self, regions: list[np.ndarray], place: Callable[[Array, np.ndarray], Any] | None = None
+    ) -> list[tuple[str, Any]]:
+        """The type and the value of each run-time argument, those in tuples as arguments of their own."""
         values = self.launch(regions, place)
-        leaves = [leaf for ty, value in zip(self.signature.values(), values) for leaf in _at_run_time(ty, value)]
-        found = [v for v in leaves if isinstance(v, TensorDescriptor)]
-        extra = sum(2 * len(v.shape) for v in found)
-        if not found or len(leaves) == count:
-            return leaves
-        if len(leaves) + extra != count:
-            raise ArgumentError(f"{len(leaves)} arguments for {count} parameters")
-        flat: list[Any] = []
-        for v in leaves:
-            flat += [v, *v.shape, *v.strides] if isinstance(v, TensorDescriptor) else [v]
-        return flat
+        return [leaf for ty, value in zip(self.signature.values(), values) for leaf in _at_run_time(ty, value)]
 
     def evaluated(self, regions: list[np.ndarray]) -> list[Any]:
         """The run-time values as the evaluator takes them: arrays, numbers, descriptors."""
@@ -197,15 +184,15 @@ def _leaves(name: str, ty: Any, value: Any) -> Iterator[tuple[str, str, Any]]:
         yield name, ty.lstrip("*").removeprefix("k"), value
 
 
-def _at_run_time(ty: Any, value: Any) -> Iterator[Any]:
-    """The leaves of an argument that are passed."""
+def _at_run_time(ty: Any, value: Any) -> Iterator[tuple[str, Any]]:
+    """The leaves of an argument that are passed, with their types."""
     if ty == "constexpr":
         return
     if not isinstance(ty, str):
         for inner, item in zip(ty, value):
             yield from _at_run_time(inner, item)
     else:
-        yield value
+        yield ty, value
 
 
 def _run_time(ty: Any, value: Any) -> Iterator[Any]:

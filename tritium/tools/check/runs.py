@@ -67,6 +67,8 @@ class Launch:
         self.grid = (x, y, z)
         self.arguments = Arguments(dict(src.signature), args)
         self.there: OnGPU | None = None
+        self.check_races = True
+        """Does the emulator look for races? After one was found, results are compared without."""
         self.gpu = gpu if self.arguments.gpu == HOST else self.arguments.gpu
 
     def _run(self, run: Callable[[list[np.ndarray]], Any], regions: list[np.ndarray] | None = None) -> Outcome:
@@ -126,18 +128,18 @@ class Launch:
     def _launch(
         self, kernel: CompiledKernel, regions: list[np.ndarray], side: np.ndarray | None, emulated: bool
     ) -> None:
-        arguments, count = self.arguments, len(kernel.src.signature) - 1
+        arguments = self.arguments
         if self.gpu is not None and not emulated:
             self.there = there = OnGPU(arguments, regions, self.gpu)
             if side is None:
                 args = arguments.launch(regions, there.place)
             else:
-                args = [*arguments.flat(regions, count, there.place), there.beside(side)]
+                args = [*(v for _, v in arguments.flat(regions, there.place)), there.beside(side)]
             CudaLauncher(kernel)(self.grid, args, None)
             there.finish()
             return
-        args = arguments.launch(regions) if side is None else [*arguments.flat(regions, count), side]
-        with active(self.target):
+        args = arguments.launch(regions) if side is None else [*(v for _, v in arguments.flat(regions)), side]
+        with active(self.target, self.check_races):
             make_launcher(kernel)(self.grid, args, None)
 
     def host_addresses(self, addresses: np.ndarray) -> np.ndarray:
@@ -146,13 +148,13 @@ class Launch:
 
 
 @contextlib.contextmanager
-def active(target: Any) -> Iterator[None]:
+def active(target: Any, check_races: bool = True) -> Iterator[None]:
     """Launches for GPUs within it are emulated."""
     if target.backend != "cuda":
         yield
         return
     before = driver._active
-    driver.set_active(EmulatedCUDADriver(int(target.arch)))
+    driver.set_active(EmulatedCUDADriver(int(target.arch), check_races))
     try:
         yield
     finally:
