@@ -1,4 +1,4 @@
-"""The vector functions that the CPU's backend has beside those of the `math` dialect, on NumPy arrays of fp64."""
+"""Functions of libraries, on NumPy arrays of fp64: those of the CPU's backend, and the usual ones of libdevice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LIBRARY"]
+__all__ = ["LIBRARY", "library_function"]
 
 _NORMAL = NormalDist()
 
@@ -51,3 +51,35 @@ LIBRARY: dict[str, Callable[..., Any]] = {
     "lgamma": np.vectorize(_lgamma, [float]),
     "tgamma": np.vectorize(_tgamma, [float]),
 }
+
+
+def _away(x: np.ndarray) -> np.ndarray:
+    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+
+
+#: Functions of NVIDIA's libdevice by their names without prefix and `f`: of fp64, rounded by who asks.
+_DEVICE: dict[str, Callable[..., Any]] = {
+    **LIBRARY,
+    **{name: getattr(np, name) for name in ("cbrt", "ceil", "copysign", "cos", "cosh", "exp", "exp2", "expm1", "fabs")},
+    **{name: getattr(np, name) for name in ("floor", "fmod", "log", "log10", "log1p", "log2", "rint", "sin", "sinh")},
+    **{name: getattr(np, name) for name in ("sqrt", "tan", "tanh", "trunc")},
+    **{f"a{name}": getattr(np, f"arc{name}") for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh", "tan2")},
+    "erf": np.vectorize(math.erf, [float]),
+    "erfc": np.vectorize(math.erfc, [float]),
+    "exp10": lambda x: np.power(10.0, x),
+    "fdim": lambda x, y: np.where(x > y, x - y, np.where(np.isnan(x) | np.isnan(y), np.nan, 0.0)),
+    "nearbyint": np.rint,
+    "pow": np.power,
+    "round": _away,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+}
+
+
+def library_function(libname: str, symbol: str) -> Callable[..., Any] | None:
+    """What a library function computes, on arrays of fp64; None for one that is not known here."""
+    if libname == "tritium":
+        return LIBRARY[symbol]
+    name = symbol.removeprefix("__nv_")
+    if name == symbol:
+        return None
+    return _DEVICE.get(name) or (_DEVICE.get(name[:-1]) if name.endswith("f") else None)

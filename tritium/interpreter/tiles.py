@@ -9,7 +9,7 @@ import numpy as np
 from ..dialects import tt
 from ..ir import TensorType, element_type
 from .evaluator import BlockPointer, Jump, TensorDesc, UndefinedError, undefined
-from .library import LIBRARY
+from .library import library_function
 from .meanings import meaning
 from .numbers import byte_size, dtype_of, fit
 from .operations import signed, unsigned
@@ -385,7 +385,8 @@ def _print(ev: Any, op: Any, *values: Any) -> None:
 
 @meaning("tt.extern_elementwise", "tt.elementwise_inline_asm")
 def _foreign(ev: Any, op: Any, *values: Any) -> Any:
-    if op.name == "tt.extern_elementwise" and op.libname == "tritium":
-        return LIBRARY[op.symbol](*(np.asarray(v, np.float64) for v in values))
+    known = library_function(op.libname, op.symbol) if op.name == "tt.extern_elementwise" else None
+    if known is not None:
+        return known(*(np.asarray(v, np.float64) for v in values))
     what = f"the library function {op.symbol}" if op.name == "tt.extern_elementwise" else "inline assembly"
     raise UndefinedError(f"{what} is machine code, which the interpreter cannot run")

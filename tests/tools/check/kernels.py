@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tritium
 import tritium.language as tl
+from tritium.language.extra import libdevice
 
 
 @tritium.jit
@@ -60,3 +61,11 @@ def summed(x, o):
 def through_a_table(table):
     x = tl.load(table).to(tl.pointer_type(tl.float32))
     tl.store(x, tl.load(x) + 1)
+
+
+@tritium.jit
+def of_the_library(x, o, B: tl.constexpr):
+    at = tl.arange(0, B)
+    v = tl.load(x + at)
+    w = libdevice.hypot(v, 2.0 * v) + libdevice.erfinv(v * 0.5) + libdevice.pow(v, 1.5) + libdevice.tgamma(v + 1)
+    tl.store(o + at, libdevice.fmod(w, 0.75) + libdevice.round(v * 10))

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 import tritium
-from tests.tools.check.kernels import by_descriptors, counted, distance, product, row_max, summed, through_a_table
+from tests.tools.check.kernels import (
+    by_descriptors,
+    counted,
+    distance,
+    of_the_library,
+    product,
+    row_max,
+    summed,
+    through_a_table,
+)
 from tritium.dialects import arith
 from tritium.dialects import tt as tile
 from tritium.ir import RuleTable, rule
@@ -85,6 +94,14 @@ def test_atomic_sums_agree(target: Any) -> None:
     x = np.random.default_rng(3).standard_normal(64).astype(np.float32)
     report = tritium.check(summed, x, np.zeros(1, np.float32), grid=3, target=target)
     assert report, render(report)
+
+
+def test_library_functions_are_evaluated(target: Any) -> None:
+    x = np.random.default_rng(6).random(64, np.float32)
+    report = tritium.check(of_the_library, x, np.zeros(64, np.float32), B=64, grid=1, target=target)
+    assert report, render(report)
+    if target is not None:
+        assert {v.verdict for v in report.verdicts} <= {"same", "rounded"}, "every step is run"
 
 
 def test_what_is_reached_through_memory_is_left_alone() -> None:

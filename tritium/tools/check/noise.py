@@ -13,6 +13,7 @@ may differ by. Where nothing is rounded, nothing is allowed.
 | exp, exp2 | 2 + abs(x) units: the argument is rounded before the instruction takes it |
 | log, log2 | 2 units, and 2^-21: `lg2.approx` near 1 (PTX ISA, "lg2") |
 | other functions | 4 units |
+| functions of libraries | 16 units (of those known here the CUDA C++ programming guide states at most 11) |
 | sums of a tile, inner products | one unit of the sum of magnitudes |
 | factors of products in tf32 | cut off or rounded to 10 digits, as tensor cores and the assembler do |
 """
@@ -127,7 +128,12 @@ def _of_scaled(op: Any, rounded: Any, operands: list[Any], u: float) -> Any:
     return np.abs(rounded) * 2.0**-18
 
 
+def _of_library(op: Operation, rounded: Any, operands: list[Any], u: float) -> Any:
+    return np.abs(rounded) * u * 16
+
+
 _SIZES: dict[str, Callable[..., Any]] = {
+    "tt.extern_elementwise": _of_library,
     "tt.dot": _of_product,
     "ttng.warp_group_dot": _of_product,
     "tt.dot_scaled": _of_scaled,
