@@ -71,7 +71,7 @@ def test_a_difference_that_is_lowered_as_a_sum(target: str, monkeypatch: pytest.
     x, y, o = vectors()
     found = checked(target, distance, x, y, o, 300, B=128, grid=(3,))
     assert re.search(r"arith.subf %a\w*, %b", found.suspect.operation)
-    assert found.suspect.place[:2] == (__file__.replace("test_lowered", "kernels"), 15)
+    assert found.suspect.place[:2] == (__file__.replace("test_lowered", "kernels"), 16)
     numbers = re.fullmatch(r"element \[0\] is (\S+), and the evaluator's is (\S+)", found.suspect.element)
     assert numbers and np.float32(numbers[1]) == x[0] + y[0] and np.float32(numbers[2]) == x[0] - y[0]
     assert found.suspect.program == (0, 0, 0)
