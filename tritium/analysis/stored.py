@@ -1,8 +1,10 @@
 """Which arrays a kernel stores to: those its arguments point to, where a pointer can have come from one of them only.
 
-%q = tt.addptr %p, %i        // still into the array of %p
-tt.store %q, %x              // so that is stored to
-%r = arith.select %c, %p, %o // into one of two: says nothing of either
+    %q = tt.addptr %p, %i        // still into the array of %p
+    tt.store %q, %x              // so that is stored to
+    %r = arith.select %c, %p, %o // into one of two: says nothing of either
+
+Launches refuse read-only arrays that are stored to.
 """
 
 from __future__ import annotations
