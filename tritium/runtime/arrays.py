@@ -293,8 +293,8 @@ def quick_numpy_reads(array: Any) -> bool:
 
 def is_read_only(owner: Any) -> bool:
     """Does the owner of an array's memory (`ArrayInfo.owner`) say that it may not be written?"""
-    if isinstance(owner, tuple):  # with its array interface
-        return bool(owner[1]["data"][1])
+    if isinstance(owner, tuple):  # with its array interface, or a capsule, which only what may be written has
+        return isinstance(owner[1], dict) and bool(owner[1]["data"][1])
     return _adapters.get(type(owner)) is _from_numpy and not owner.flags.writeable
 
 
