@@ -17,6 +17,7 @@ from .evaluate import zero_index
 from .lanes import Index, Lane, Uniform, Vec
 from .lowerings import lowers
 from .nests import Space, chunk_index, outer_loops, run_nest
+from .peel import peel_for
 from .reduce import apply_region, identity_of, vectorizable
 
 if TYPE_CHECKING:
@@ -58,14 +59,25 @@ def _row(
         output.write(w, index, Vec(combined(before, own), w.depth), lanes)
         return combined(before, w.place(ttc.Shuffle(own, own, last)))
 
+    def chunks(first: Value, end: Value, before: Value) -> Value:
+        with w.loop(first, end, w.number(lanes), [before]) as loop:
+            base = loop.induction_variable
+            if op.reverse:
+                base = w.place(arith.SubI(w.number(extent - lanes), base))
+            w.place(scf.Yield([chunk(base, loop.iter_args[0])]))
+        return loop.results[0]
+
     if extent == lanes:
         chunk(w.number(0), neutral)
         return
-    with w.loop(w.number(0), w.number(extent), w.number(lanes), [neutral]) as loop:
-        base = loop.induction_variable
-        if op.reverse:
-            base = w.place(arith.SubI(w.number(extent - lanes), base))
-        w.place(scf.Yield([chunk(base, loop.iter_args[0])]))
+    peel = None if op.reverse else peel_for(lowering, [op.srcs[0]], space, ())
+    first, end = w.number(0), w.number(extent)
+    if peel is not None:
+        middle = peel.split(ev, 0, extent, lanes)
+        with peel.holding(ev):
+            neutral = chunks(first, middle, neutral)
+        first = middle
+    chunks(first, end, neutral)
 
 
 def _within(w: Any, own: Value, neutral: Value, reverse: bool, combined: Callable[[Value, Value], Value]) -> Value:
