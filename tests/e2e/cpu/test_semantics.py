@@ -419,3 +419,20 @@ def test_integers_become_bf16_with_one_rounding(dtype):
     out = np.full(size, 77, np.int16)
     integers_as_bf16[(1,)](np.array(numbers, dtype), out, size)
     assert (out.view(np.uint16)).tolist() == [bf16_bits(n) for n in numbers]
+
+
+@tritium.jit
+def quotients_of_small_floats(x, y, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    a, b, n = tl.load(x + at).to(tl.float8e5), tl.load(y + at).to(tl.float8e5), tl.load(y + at).to(tl.int32)
+    tl.store(out + at, a / b)
+    tl.store(out + N + at, a % b)
+    tl.store(out + 2 * N + at, a / 3)
+    tl.store(out + 3 * N + at, n / a)
+
+
+def test_quotients_of_8_bit_floats_are_fp32():
+    x, y = np.array([1, 5, -7, 3], np.float32), np.array([3, 2, 4, -6], np.float32)
+    out = np.full((4, 4), 77, np.float32)
+    quotients_of_small_floats[(1,)](x, y, out, 4)
+    np.testing.assert_allclose(out, [x / y, np.fmod(x, y), x / 3, y / x], rtol=3e-7)  # two roundings of GPUs

@@ -41,21 +41,21 @@ def computation_type(sem: Semantic, a: dtype, a_number: bool, b: dtype, b_number
     """The type that `a op b` is computed in; `*_number` marks operands that are Python numbers.
 
     A number of no higher kind (bool < integer < float) takes the other's type. Else the widest float wins: fp64,
-    fp32, fp16; two bf16 stay bf16, one makes fp32; two different fp8 make fp16. Division and remainder of 16-bit
-    floats are computed in fp32.
+    fp32, fp16; two bf16 stay bf16, one makes fp32; two different fp8 make fp16. Division and remainder of floats of
+    fewer than 32 bits, or of one and an integer, are computed in fp32.
     """
     if a_number is not b_number:
         number, other = (a, b) if a_number else (b, a)
         if number.kind().value <= other.kind().value:
-            return float32 if div_or_mod and other in (float16, bfloat16) else other
+            return float32 if div_or_mod and other.is_floating() and other is not float64 else other
     if a is float64 or b is float64:
         return float64
-    if a is float32 or b is float32:
+    if a is float32 or b is float32 or (div_or_mod and (a.is_floating() or b.is_floating())):
         return float32
     if a is float16 or b is float16:
-        return float32 if div_or_mod else float16
+        return float16
     if a is bfloat16 and b is bfloat16:
-        return float32 if div_or_mod else bfloat16
+        return bfloat16
     if a is bfloat16 or b is bfloat16:
         return float32
     if a.is_fp8() and b.is_fp8():
