@@ -563,3 +563,22 @@ def test_an_array_that_one_of_two_pointers_stores_to_is_not_refused():
     x.flags.writeable = False
     kernel[(1,)](x, out, False, 8)
     np.testing.assert_array_equal(out, x)
+
+
+@tritium.jit(noinline=True)
+def stored_apart(at, value):
+    tl.store(at, value)
+
+
+@tritium.jit
+def stores_by_a_call(x, out, N: tl.constexpr):
+    stored_apart(out + 1, tl.load(x))
+
+
+def test_read_only_arrays_that_a_called_function_stores_to():
+    x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
+    x.flags.writeable = False
+    stores_by_a_call[(1,)](x, out, 4)
+    assert out.tolist() == [0, 1, 0, 0]
+    with pytest.raises(ArgumentError, match="argument 'out' is a read-only array"):
+        stores_by_a_call[(1,)](out, x, 4)

@@ -22,22 +22,38 @@ _STORES = (tt.Store, tt.AtomicRMW, tt.AtomicCAS, DescriptorStore, DescriptorRedu
 
 
 def stored_arrays(module: Any) -> list[int]:
-    """The numbers of the arrays that the kernel of a `ttir` module stores to for certain, in order.
+    """The numbers of the arrays that the kernel of a `ttir` module has stores to, in order, those of its callees too.
 
     An array is an argument that is a pointer or a tensor descriptor; others do not count.
     """
-    kernels = [op for op in module.body if isinstance(op, tt.Func) and op.sym_visibility == "public"]
+    functions = {op.sym_name: op for op in module.body if isinstance(op, tt.Func)}
+    kernels = [op for op in functions.values() if op.sym_visibility == "public"]
     if len(kernels) != 1:
         return []
+    stored = _stored_arguments(kernels[0], functions)
     arrays = [arg for arg in kernels[0].entry.args if _is_address(arg)]
-    stored: set[int] = set()
-    for op in kernels[0].walk():
-        if isinstance(op, _STORES):
+    return [number for number, arg in enumerate(arrays) if arg in stored]
+
+
+def _stored_arguments(function: Any, functions: dict[str, Any]) -> set[Value | None]:
+    """The arguments of a function into whose arrays it stores; functions do not call themselves."""
+    stored: set[Value | None] = set()
+    for op in () if function.is_declaration else function.walk():
+        for address in _stored_addresses(op, functions):
             found: set[Value | None] = set()
-            _follow(op.operands[0], found, set())
+            _follow(address, found, set())
             if len(found) == 1:
-                stored |= {i for i, arg in enumerate(arrays) if arg in found}
-    return sorted(stored)
+                stored |= found
+    return stored
+
+
+def _stored_addresses(op: Any, functions: dict[str, Any]) -> list[Value]:
+    if isinstance(op, _STORES):
+        return [op.operands[0]]
+    if isinstance(op, tt.Call) and (callee := functions.get(op.callee)) is not None:
+        stored = _stored_arguments(callee, functions)
+        return [v for v, arg in zip(op.operands, callee.entry.args) if arg in stored] if stored else []
+    return []
 
 
 def _is_address(value: Value) -> bool:
