@@ -75,3 +75,30 @@ def test_rounding_is_at_most_that_of_sums_from_left_to_right(rng):
     exact = np.cumsum(x.astype(np.float64))
     bound = np.arange(1, 4097) * np.finfo(np.float32).eps / 2 * exact  # n - 1 roundings of what is added up
     assert (np.abs(y - exact) <= bound).all()
+
+
+@tritium.jit
+def sums_of_a_part(x, y, columns, M: tl.constexpr, N: tl.constexpr, REVERSE: tl.constexpr):
+    at = tl.arange(0, N)[None, :]
+    rows = tl.arange(0, M)[:, None] * N
+    tl.store(y + rows + at, tl.cumsum(tl.load(x + rows + at, mask=at < columns, other=0), 1, reverse=REVERSE))
+
+
+@tritium.jit
+def counts(y, columns, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(y + at, tl.cumsum(at < columns, 0, dtype=tl.int64))
+
+
+@pytest.mark.parametrize("columns", [0, 1, 5, 16, 17, 32, 48, 100, 127, 128])
+def test_a_scan_goes_on_where_its_mask_ends(columns, rng):
+    x = rng.integers(-9, 9, (3, 2, 128))
+    for number, dtype in enumerate((np.int32, np.float32, np.int64)):
+        for reverse in (False, True):
+            here, out = x[number].astype(dtype), np.full((2, 128), 77, dtype)
+            sums_of_a_part[(1,)](here, out, columns, 2, 128, reverse)
+            here[:, columns:] = 0
+            np.testing.assert_array_equal(out, scanned(np.add.accumulate, here, 1, reverse))
+    out = np.full(128, 77, np.int64)
+    counts[(1,)](out, columns, 128)
+    np.testing.assert_array_equal(out, np.minimum(np.arange(1, 129), columns))

@@ -71,13 +71,13 @@ def _row(
         chunk(w.number(0), neutral)
         return
     peel = None if op.reverse else peel_for(lowering, [op.srcs[0]], space, ())
-    first, end = w.number(0), w.number(extent)
+    first, end, before = w.number(0), w.number(extent), neutral
     if peel is not None:
         middle = peel.split(ev, 0, extent, lanes)
         with peel.holding(ev):
-            neutral = chunks(first, middle, neutral)
+            before = chunks(first, middle, before)
         first = middle
-    chunks(first, end, neutral)
+    chunks(first, end, before)
 
 
 def _within(w: Any, own: Value, neutral: Value, reverse: bool, combined: Callable[[Value, Value], Value]) -> Value:
