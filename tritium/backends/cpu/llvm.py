@@ -34,6 +34,7 @@ from ...support.settings import compilation
 from ..errors import BackendError
 from ..llvm import Machine, dump, library, read, run_isolated, run_passes, target_machine
 from .masked_stores import without_single_lanes
+from .sign_masks import without_sign_masks
 from .target import CPUTarget
 
 __all__ = [
@@ -127,7 +128,10 @@ def emit_assembly(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL, rema
 
 
 def _emit(llir: str, target: CPUTarget, level: int, as_object: bool) -> bytes:
-    module = _parse(without_single_lanes(llir) if target.has_avx512 else llir, target, level)
+    _refuse_fatal(llir, target)
+    if target.has_avx512:
+        llir = without_sign_masks(without_single_lanes(llir))
+    module = read(llir, _machine(target, level))
     try:
         return target_machine(_machine(target, level))._emit_to_memory(module, use_object=as_object)
     except RuntimeError as error:
