@@ -25,7 +25,9 @@ def mask(question: str, lanes: int, bits: int, value: str) -> str:
     predicate, bound = question.split()
     least = -(1 << bits - 1)
     number = {"least": least, "most": ~least}.get(bound) or int(bound)
-    return f"icmp {predicate} <{lanes} x i{bits}> {value}, {f'splat (i{bits} {number})' if number else 'zeroinitializer'}"
+    return (
+        f"icmp {predicate} <{lanes} x i{bits}> {value}, {f'splat (i{bits} {number})' if number else 'zeroinitializer'}"
+    )
 
 
 def program(question: str, lanes: int, bits: int) -> str:
@@ -46,9 +48,9 @@ def program(question: str, lanes: int, bits: int) -> str:
         lines.append(f"%r{i} = getelementptr {vector}, ptr %sums, i64 {i}")
         lines.append(f"store volatile {vector} %d{i}, ptr %r{i}, align 1")
     body = "\n  ".join([*lines, "ret void"])
-    return f"define void @f(ptr %x, ptr %masks, ptr %sums) {{\n  {body}\n}}\n".replace("zext i64 ", "add i64 0, ").replace(
-        "add i64 0, %b", "or i64 0, %b"
-    )
+    return f"define void @f(ptr %x, ptr %masks, ptr %sums) {{\n  {body}\n}}\n".replace(
+        "zext i64 ", "add i64 0, "
+    ).replace("add i64 0, %b", "or i64 0, %b")
 
 
 def wanted(question: str, x: np.ndarray) -> np.ndarray:
