@@ -27,6 +27,7 @@ GOOD = [
     "%0 = ttc.clock : i64",
     'ttc.assert %c, "no" : i1',
     'ttc.check_bounds %ps[%i], %m in %p {access = "load", argument = 0 : i32} : vector<8x!tt.ptr<f32>>, index, !tt.ptr<f32>',
+    "ttc.check_writable %ps[%i], %m {first = 3 : i32} : vector<8x!tt.ptr<f32>>, index",
     'ttc.print "x" {hex = false, isSigned = array<i32: 0>, shapes = array<i32: 1, 8>, types = "f32"} : %p : !tt.ptr<f32>',
 ]
 BAD = [
@@ -48,6 +49,8 @@ BAD = [
     '%0 = "ttc.offset_pointer"(%p, %o) : (!tt.ptr<f32>, vector<8xi64>) -> vector<4x!tt.ptr<f32>>',
     '%0 = "ttc.address"(%p, %i) : (!tt.ptr<f32>, index) -> !tt.ptr<f32>',
     'ttc.check_bounds %v[%i] in %p {access = "load", argument = 0 : i32} : vector<8xf32>, index, !tt.ptr<f32>',
+    "ttc.check_writable %v[%i] {first = 3 : i32} : vector<8xf32>, index",
+    "ttc.check_writable %ps[%i], %m4 {first = 3 : i32} : vector<8x!tt.ptr<f32>>, index",
     'ttc.print "x" {hex = false, isSigned = array<i32>, shapes = array<i32: 1, 8>, types = "f32"} : %p : !tt.ptr<f32>',
 ]
 

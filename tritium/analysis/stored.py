@@ -1,59 +1,91 @@
-"""Which arrays a kernel stores to: those its arguments point to, where a pointer can have come from one of them only.
+"""Which arrays a kernel stores to: surely, whatever its arguments are, or perhaps.
 
-    %q = tt.addptr %p, %i        // still into the array of %p
-    tt.store %q, %x              // so that is stored to
-    %r = arith.select %c, %p, %o // into one of two: says nothing of either
+    tt.store %p, %x              // surely into the array of %p
+    tt.store %p, %x, %mask       // perhaps: the mask may be false everywhere
+    scf.if %c { tt.store ... }   // perhaps
+    %r = arith.select %c, %p, %o // a store to %r: perhaps into the array of %p, perhaps into that of %o
+    %q = tt.load %table          // a store to %q: perhaps into any array
 
-Launches refuse read-only arrays that are stored to.
+A launch refuses read-only arrays that are surely stored to. For those that perhaps are it runs code that looks before
+each store (`ttc.check_writable`), so that no program is refused which stores nothing, and none that does goes through.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from ..dialects import arith, scf, tt
 from ..dialects.tt_descriptor import DescriptorReduce, DescriptorScatter, DescriptorStore
 from ..dialects.tt_types import TensorDescType
 from ..ir import BlockArgument, Value, element_type
 
-__all__ = ["stored_arrays"]
+__all__ = ["STORES", "StoredArrays", "stored_arrays"]
 
-_STORES = (tt.Store, tt.AtomicRMW, tt.AtomicCAS, DescriptorStore, DescriptorReduce, DescriptorScatter)
+_PARTS = (DescriptorStore, DescriptorReduce, DescriptorScatter)  # of what lies outside they store nothing
+STORES = (tt.Store, tt.AtomicStore, tt.AtomicRMW, tt.AtomicCAS, *_PARTS)
 
 
-def stored_arrays(module: Any) -> list[int]:
-    """The numbers of the arrays that the kernel of a `ttir` module has stores to, in order, those of its callees too.
+class StoredArrays(NamedTuple):
+    """The numbers of a kernel's arrays: those that it `surely` stores to, and the others where it `perhaps` does."""
+
+    surely: list[int]
+    perhaps: list[int]
+
+
+class _Stored(NamedTuple):
+    """Of one function: its arguments whose arrays are stored to. None among `perhaps` stands for all memory."""
+
+    surely: set[Value]
+    perhaps: set[Value | None]
+
+
+def stored_arrays(module: Any) -> StoredArrays:
+    """The arrays that the kernel of a `ttir` module stores to, in order, and those that functions it calls store to.
 
     An array is an argument that is a pointer or a tensor descriptor; others do not count.
     """
     functions = {op.sym_name: op for op in module.body if isinstance(op, tt.Func)}
     kernels = [op for op in functions.values() if op.sym_visibility == "public"]
     if len(kernels) != 1:
-        return []
-    stored = _stored_arguments(kernels[0], functions)
+        return StoredArrays([], [])
+    stored = _stored_arguments(kernels[0], functions, {})
     arrays = [arg for arg in kernels[0].entry.args if _is_address(arg)]
-    return [number for number, arg in enumerate(arrays) if arg in stored]
+    surely = [number for number, arg in enumerate(arrays) if arg in stored.surely]
+    anywhere = None in stored.perhaps
+    perhaps = [n for n, arg in enumerate(arrays) if n not in surely and (anywhere or arg in stored.perhaps)]
+    return StoredArrays(surely, perhaps)
 
 
-def _stored_arguments(function: Any, functions: dict[str, Any]) -> set[Value | None]:
-    """The arguments of a function into whose arrays it stores; functions do not call themselves."""
-    stored: set[Value | None] = set()
+def _stored_arguments(function: Any, functions: dict[str, Any], known: dict[str, _Stored]) -> _Stored:
+    """What a function stores to, which is `known` from then on. (One that calls itself says nothing new there.)"""
+    if function.sym_name in known:
+        return known[function.sym_name]
+    stored = known[function.sym_name] = _Stored(set(), set())
     for op in () if function.is_declaration else function.walk():
-        for address in _stored_addresses(op, functions):
-            found: set[Value | None] = set()
-            _follow(address, found, set())
-            if len(found) == 1:
-                stored |= found
+        always = op.parent is function.entry
+        for address, sure in _stored_addresses(op, functions, known):
+            found = {None} if address is None else _arguments_of(address)
+            stored.perhaps.update(found)
+            if sure and always and len(found) == 1:
+                stored.surely.update(arg for arg in found if arg is not None)
     return stored
 
 
-def _stored_addresses(op: Any, functions: dict[str, Any]) -> list[Value]:
-    if isinstance(op, _STORES):
-        return [op.operands[0]]
-    if isinstance(op, tt.Call) and (callee := functions.get(op.callee)) is not None:
-        stored = _stored_arguments(callee, functions)
-        return [v for v, arg in zip(op.operands, callee.entry.args) if arg in stored] if stored else []
-    return []
+def _stored_addresses(
+    op: Any, functions: dict[str, Any], known: dict[str, _Stored]
+) -> Iterator[tuple[Value | None, bool]]:
+    """The addresses that an operation stores to (None: any), and whether it does so whenever it runs."""
+    if isinstance(op, STORES):
+        yield op.operands[0], not isinstance(op, _PARTS) and getattr(op, "mask", None) is None
+    elif isinstance(op, tt.Call) and (callee := functions.get(op.callee)) is not None:
+        stored = _stored_arguments(callee, functions, known)
+        if None in stored.perhaps:
+            yield None, False
+        if stored.perhaps:
+            for value, arg in zip(op.operands, callee.entry.args):
+                if arg in stored.perhaps:
+                    yield value, arg in stored.surely
 
 
 def _is_address(value: Value) -> bool:
@@ -61,16 +93,20 @@ def _is_address(value: Value) -> bool:
     return isinstance(ty, TensorDescType) or isinstance(element_type(ty), tt.PointerType)
 
 
-def _follow(value: Value, found: set[Value | None], seen: set[Value]) -> None:
-    """Add the arguments that an address may come from; None where that is not known."""
-    if value in seen:
-        return
-    seen.add(value)
-    origins = _origins(value)
-    if origins is None:
-        found.add(value if isinstance(value, BlockArgument) and _is_argument(value) else None)
-    for origin in origins or ():
-        _follow(origin, found, seen)
+def _arguments_of(address: Value) -> set[Value | None]:
+    """The function's arguments that an address may come from, and None if it may come from anywhere."""
+    found: set[Value | None] = set()
+    seen, left = {address}, [address]
+    while left:
+        value = left.pop()
+        if isinstance(value, BlockArgument) and _is_argument(value):
+            found.add(value)
+            continue
+        origins = _origins(value)
+        found.update([None] if origins is None else ())
+        left += [v for v in origins or () if v not in seen]
+        seen.update(origins or ())
+    return found
 
 
 def _is_argument(value: BlockArgument) -> bool:
@@ -79,21 +115,32 @@ def _is_argument(value: BlockArgument) -> bool:
 
 
 def _origins(value: Value) -> list[Value] | None:
-    """The addresses that an address is made of; None where there is none, or it is not known."""
+    """The addresses that an address is one of, or made of; None where that is not known."""
     op: Any = value.defining_op
     if op is None:
-        loop: Any = value.owner.parent_op  # type: ignore[attr-defined]
-        if not isinstance(loop, scf.For) or value not in loop.iter_args:
-            return None
-        number = list(loop.iter_args).index(value)
-        return [loop.init_args[number], loop.body.last.operands[number]]
-    if isinstance(op, (scf.For, scf.If)):
+        block: Any = value.owner  # type: ignore[attr-defined]
+        return _carried(block.parent_op, list(block.args).index(value), block)
+    if isinstance(op, (scf.For, scf.While, scf.If)):
         number = list(op.results).index(value)
         if isinstance(op, scf.For):
-            return [op.init_args[number], op.body.last.operands[number]]
+            return _carried(op, number + 1, op.body)
+        if isinstance(op, scf.While):
+            return _carried(op, number, op.after_block)
         return [block.last.operands[number] for block in (op.then_block, op.else_block)]
-    if op.regions or isinstance(op, (tt.Load, tt.Call)):
+    if op.regions or isinstance(op, (tt.Load, tt.AtomicLoad, tt.AtomicRMW, tt.AtomicCAS, tt.Call)):
         return None
     if isinstance(op, arith.Select):
         return [op.operands[1], op.operands[2]]
-    return [v for v in op.operands if _is_address(v)][:1] or None
+    addresses = [v for v in op.operands if _is_address(v)]
+    return addresses if addresses or not op.operands else None  # a constant, or what is undefined, is no array
+
+
+def _carried(loop: Any, number: int, block: Any) -> list[Value] | None:
+    """What the argument `number` of a loop's block may be."""
+    if isinstance(loop, scf.For) and number > 0:
+        return [loop.init_args[number - 1], loop.body.last.operands[number - 1]]
+    if not isinstance(loop, scf.While):
+        return None
+    if block is loop.before_block:
+        return [loop.inits[number], loop.after_block.last.operands[number]]
+    return [loop.before_block.last.operands[1 + number]]

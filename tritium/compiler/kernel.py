@@ -203,6 +203,10 @@ class CompiledKernel:
         wanted = self.backend.located_options()
         if all(self.values[name] == value for name, value in wanted.items()):
             return self
+        return self.compiled_with(**wanted)
+
+    def compiled_with(self, **wanted: Any) -> CompiledKernel:
+        """The same kernel compiled with some options changed."""
         options = {name: self.values[name] for name in self.backend.option_names() if name in self.values}
         return _compile.compile(self.src, self.backend.target, {**options, **wanted})  # type: ignore[no-any-return]
 

@@ -39,6 +39,7 @@ __all__ = [
     "Assert",
     "BufferType",
     "CheckBounds",
+    "CheckWritable",
     "Clock",
     "Dot",
     "Extract",
@@ -321,6 +322,26 @@ class CheckBounds(
     mask: OptionalOperand
     access: Str
     argument: I32
+
+
+class CheckWritable(
+    Op,
+    name="ttc.check_writable",
+    traits=READ | WRITE,
+    assembly="$ptrs `[` $index `]` (`,` $mask^)? attr-dict `:` type($ptrs) `,` type($index)",
+):
+    """Record an error and end the program if an address that `mask` lets through is in memory that is only read.
+
+    `ptrs` is a vector of pointers or one pointer; `index` the element's number in the tile. The launch says which
+    memory that is: in its table of bounds, from row `first` on.
+    """
+
+    verify_op = ttc_checks.check_writable
+
+    ptrs: Operand
+    index: Operand
+    mask: OptionalOperand
+    first: I32
 
 
 class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` $ptrs `:` type($ptrs)"):

@@ -142,6 +142,14 @@ def check_bounds(op: Any) -> Sequence[str]:
     return _mask(op, op.mask, shape_of(ptrs))
 
 
+def check_writable(op: Any) -> Sequence[str]:
+    """Pointers, and a mask in their shape."""
+    ptrs = op.ptrs.type
+    if not isinstance(element_type(ptrs), PointerType):
+        return (f"needs pointers, not {ptrs}",)
+    return _mask(op, op.mask, shape_of(ptrs))
+
+
 def print_op(op: Any) -> Sequence[str]:
     """One sign and one type a tile."""
     counts = (len(op.ptrs), len(op.isSigned), len(op.types.split()))

@@ -71,7 +71,8 @@ class _Visitor(Visitor):
         if isinstance(e, _AT_RUN_TIME):
             program = self.unit.evaluator.program  # type: ignore[attr-defined]
             kind = FailedAssertion if isinstance(e, AssertionFailed) else InterpreterError
-            error = kind(str(e), self.frames(node), f"this is program {program}")
+            hint = getattr(e, "hint", "")
+            error = kind(str(e), self.frames(node), f"{hint}{'; ' * bool(hint)}this is program {program}")
             error.program = program
             return error
         return (

@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..ir import Type
+from ..support.errors import read_only_store
 from .numbers import byte_size, decode, dtype_of, encode
 
 
 class OutOfBoundsError(Exception):
     """A lane that is not masked off reaches outside of every array, or writes to one that is only to be read."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def _extent(array: np.ndarray) -> tuple[int, int]:
@@ -47,18 +52,23 @@ class Memory:
     def __init__(self) -> None:
         self.arrays: list[Any] = []
         self.extents: list[tuple[int, int, np.ndarray]] = []
+        self.names: dict[tuple[int, int], str] = {}
 
-    def add(self, array: np.ndarray) -> int:
-        """Make the array that owns the data of `array` reachable; the address of its first element."""
+    def add(self, array: np.ndarray, name: str = "") -> int:
+        """Make the array that owns the data of `array` reachable; the address of its first element.
+
+        `name` is that of the argument it is passed as, for errors.
+        """
         low, high = _extent(array)
-        self.add_range(low, high, array, array.flags.writeable)
+        self.add_range(low, high, array, array.flags.writeable, name)
         return array.ctypes.data
 
-    def add_range(self, low: int, high: int, keep: Any, writable: bool = True) -> None:
+    def add_range(self, low: int, high: int, keep: Any, writable: bool = True, name: str = "") -> None:
         """Make the bytes from `low` to `high` reachable; `keep` is what they belong to.
 
         They may be written if one of the arrays that they were added for may.
         """
+        self.names.setdefault((low, high), name)
         for number, (start, end, data) in enumerate(self.extents):
             if (low, high) == (start, end):
                 if writable and not data.flags.writeable:
@@ -91,6 +101,8 @@ class Memory:
             here = left & (addresses >= low) & (addresses + size <= high)
             if here.any():
                 if what != "load" and not data.flags.writeable:
+                    if name := self.names.get((low, high)):
+                        raise OutOfBoundsError(*read_only_store(name))
                     raise OutOfBoundsError(
                         f"{what} of {size} bytes at {int(addresses[here][0]):#x} is in a read-only array"
                     )

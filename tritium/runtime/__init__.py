@@ -16,6 +16,7 @@ from .errors import (
     DeviceAssertError,
     LaunchError,
     OutOfResources,
+    ReadOnlyError,
     SanitizerError,
     UnknownOptionError,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "Launcher",
     "MockTensor",
     "OutOfResources",
+    "ReadOnlyError",
     "SanitizerError",
     "TensorDescriptor",
     "TensorWrapper",

@@ -18,6 +18,7 @@ from ..support.lazy import LazyModule
 from .errors import ArgumentError
 
 __all__ = [
+    "EVERYTHING",
     "HOST",
     "NOWHERE",
     "UNKNOWN",
@@ -378,7 +379,8 @@ _QUICK_WAYS = {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "point
 
 # ---- which bytes belong to an array ---------------------------------------------------------------------------------
 
-_EVERYTHING = (0, (1 << 64) - 1)
+EVERYTHING = (0, (1 << 64) - 1)
+"""The extent of what only has an address."""
 
 
 def extent(value: Any) -> tuple[int, int]:
@@ -393,7 +395,7 @@ def extent(value: Any) -> tuple[int, int]:
         return extent(value.base)
     geometry = _geometry(value, info)
     if geometry is None:
-        return _EVERYTHING
+        return EVERYTHING
     shape, strides, size = geometry
     if 0 in shape:
         return (info.address, info.address)

@@ -21,6 +21,7 @@ __all__ = [
     "OutOfResources",
     "PTXASError",
     "PreloadError",
+    "ReadOnlyError",
     "SanitizerError",
     "UnknownOptionError",
 ]
@@ -77,6 +78,17 @@ class _KernelError(TritiumError, RuntimeError):
 
 class DeviceAssertError(_KernelError, AssertionError):
     """A `tl.device_assert` (or `assert`) that did not hold, in a kernel compiled with `debug=True`."""
+
+
+class ReadOnlyError(_KernelError, ArgumentError):
+    """A store into an array that is only to be read: of a kernel that need not store to it, so that it was launched.
+
+    Attributes besides those of every kernel error: `argument` (the parameter's name), `address` (of the element's first
+    byte).
+    """
+
+    argument: str = ""
+    address: int = 0
 
 
 class SanitizerError(_KernelError):

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..compiler import CompiledKernel
-from ..conversion.llvm.abi import ErrorKind, ErrorRecord
+from ..conversion.llvm.abi import BOUNDS_BYTES, ErrorKind, ErrorRecord
 from ..support.diagnostics import Diagnostic
-from .errors import DeviceAssertError, SanitizerError
+from ..support.errors import read_only_store
+from .errors import DeviceAssertError, ReadOnlyError, SanitizerError
 
 __all__ = ["report"]
 
@@ -20,15 +21,28 @@ _VERBS = {
 }
 
 
-def report(data: bytes, kernel: CompiledKernel, labels: Sequence[str]) -> None:
-    """Raise what the error record `data` says. `labels` names the parameter that each argument slot belongs to."""
+def report(data: bytes, kernel: CompiledKernel, labels: Sequence[str], to_read: Sequence[str] = ()) -> None:
+    """Raise what the error record `data` says. `labels` names the parameter that each argument slot belongs to,
+    `to_read` those of the rows of memory that may only be read."""
     record = ErrorRecord.from_bytes(data)
     sites: list[Mapping[str, Any]] = kernel.values.get("sites", [])
     site = sites[record.site] if 0 <= record.site < len(sites) else {}
     if record.kind == ErrorKind.ASSERT:
         message = f"device-side assertion failed: {site.get('details', {}).get('message') or 'no message'}"
         raise DeviceAssertError(*_told(message, kernel, site, record))
+    if record.kind == ErrorKind.STORE_TO_READ_ONLY:
+        raise _read_only_error(record, kernel, site, to_read)
     raise _sanitizer_error(record, kernel, site, labels)
+
+
+def _read_only_error(
+    record: ErrorRecord, kernel: CompiledKernel, site: Mapping[str, Any], to_read: Sequence[str]
+) -> ReadOnlyError:
+    argument = to_read[record.lower // BOUNDS_BYTES]
+    message, hint = read_only_store(argument)
+    error = ReadOnlyError(*_told(message, kernel, site, record, hint))
+    error.argument, error.address = argument, record.address
+    return error
 
 
 def _sanitizer_error(
@@ -54,14 +68,14 @@ def _sanitizer_error(
 
 
 def _told(
-    message: str, kernel: CompiledKernel, site: Mapping[str, Any], record: ErrorRecord
+    message: str, kernel: CompiledKernel, site: Mapping[str, Any], record: ErrorRecord, hint: str = ""
 ) -> tuple[str, str, Any, Any, Any, tuple[int, int, int]]:
     """The arguments of a kernel error: its text, and where it happened."""
     file, line, column = site.get("file") or None, site.get("line") or None, site.get("column") or None
     message = f"{message}\nin kernel {kernel.name}, program {record.program}"
     callers = site.get("details", {}).get("callers", ())
     notes = [_diagnostic(kernel, "inlined here", *caller, severity="note") for caller in callers]
-    text = _diagnostic(kernel, message, file, line, column, notes=notes).render()
+    text = _diagnostic(kernel, message, file, line, column, notes=notes, hint=hint).render()
     return text, kernel.name, file, line, column, record.program
 
 

@@ -29,12 +29,12 @@ class _Arrays:
         self.memory = Memory()
         self.copies: dict[int, tuple[Any, Any]] = {}
 
-    def address(self, value: Any) -> int:
-        """Where the first element of an array is, for the interpreter."""
+    def address(self, value: Any, name: str) -> int:
+        """Where the first element of an array is, for the interpreter; `name` is the argument's, for errors."""
         if isinstance(value, TensorWrapper):
-            return self.address(value.base)
+            return self.address(value.base, name)
         if isinstance(value, np.ndarray):
-            return self.memory.add(value)
+            return self.memory.add(value, name)
         if hasattr(value, "untyped_storage"):
             return self._of_torch(value)
         info = describe(value)
@@ -44,7 +44,7 @@ class _Arrays:
                 f"the interpreter reads torch's arrays on GPUs only, not those of {type(value).__name__}"
             )
         low, high = extent(value)
-        self.memory.add_range(low, high, value, not is_read_only(info.owner))
+        self.memory.add_range(low, high, value, not is_read_only(info.owner), name)
         return info.address
 
     def _of_torch(self, value: Any) -> int:
@@ -91,21 +91,21 @@ def launch(
 def _values(arguments: Mapping[str, Any], signature: Mapping[str, Any], arrays: _Arrays) -> Iterator[Any]:
     """The run-time values of the arguments, in order."""
     for name, ty in signature.items():
-        yield from _parts(arguments[name], ty, arrays)
+        yield from _parts(arguments[name], ty, arrays, name)
 
 
-def _parts(value: Any, ty: Any, arrays: _Arrays) -> Iterator[Any]:
+def _parts(value: Any, ty: Any, arrays: _Arrays, name: str) -> Iterator[Any]:
     if ty == "constexpr":
         return
     if not isinstance(ty, str):
         for inner, inner_type in zip(value, ty):
-            yield from _parts(inner, inner_type, arrays)
+            yield from _parts(inner, inner_type, arrays, name)
     elif isinstance(value, TensorDescriptor):
         shape, strides = _numbers(value.shape), _numbers(value.strides)
-        yield TensorDesc(arrays.address(value.base), shape, strides, value.padding)
+        yield TensorDesc(arrays.address(value.base, name), shape, strides, value.padding)
         yield from (*shape, *strides)
     elif is_array(value):
-        yield arrays.address(value)
+        yield arrays.address(value, name)
     else:
         yield value
 

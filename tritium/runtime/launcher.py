@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
@@ -15,8 +16,9 @@ from ..backends.cpu.pool import pool
 from ..compiler import CompiledKernel
 from ..conversion.llvm.abi import ERROR_RECORD_BYTES
 from ..support import settings
+from ..support.errors import read_only_store
 from ..support.lazy import LazyModule
-from .arrays import HOST, is_read_only
+from .arrays import HOST, ArrayInfo, is_read_only
 from .driver import driver
 from .errors import ArgumentError
 from .faults import report
@@ -24,6 +26,7 @@ from .grid import normalize_grid
 from .packing import Packer, all_arguments, bytes_address
 from .quick.direct import DirectCalls
 from .quick.ending import Ending
+from .read_only import NO_MORE, Span, memory_to_read
 from .torch_abi import CPU
 
 __all__ = ["Launcher", "make_launcher"]
@@ -41,8 +44,11 @@ class Launcher:
         self.names = list(signature)
         self.packer = Packer(self.names, list(signature.values()))
         self.calls = DirectCalls(self, self.packer)
-        self.checked = bool(kernel.values.get("sanitize"))
+        self.guards = bool(kernel.values.get("guard_stores"))
+        self.checked = self.guards or bool(kernel.values.get("sanitize"))
         self.stored = kernel.values.get("stored_arrays") or ()
+        self.perhaps_stored = kernel.values.get("perhaps_stored_arrays") or ()
+        self._guarding: Any = None
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         args = all_arguments(self.kernel.name, self.packer, args)
@@ -51,26 +57,42 @@ class Launcher:
             slots, arrays = self.packer(args)
         except ArgumentError as error:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
-        for number in self.stored:
+        for number in self.stored if x > 0 and y > 0 and z > 0 else ():
             if is_read_only(arrays[number].owner):
-                raise ArgumentError(self._read_only(number))
-        bounds = self.packer.bounds(args) if self.checked else b""
+                message, hint = read_only_store(self._name(number))
+                raise ArgumentError(f"{self.kernel.name}: {message}\nhint: {hint}")
         threads = self._threads()
-        launch = self.kernel.loaded.launch
-        if bounds:
-            record = launch(bytes_address(slots), x, y, z, threads, bytes_address(bounds))
-        else:
-            record = launch(bytes_address(slots), x, y, z, threads)
+        if self.checked:
+            self._checked_launch(slots, arrays, (x, y, z), threads, self.packer.bounds(args))
+            return
+        if any(is_read_only(arrays[number].owner) for number in self.perhaps_stored):
+            self._guarded()((x, y, z), args)
+            return
+        record = self.kernel.loaded.launch(bytes_address(slots), x, y, z, threads)
         if record is not None:
             report(record, self.kernel, self.packer.labels)
         del arrays
 
-    def _read_only(self, number: int) -> str:
-        name = self.packer.labels[self.packer.arrays[number]]
-        return (
-            f"{self.kernel.name}: argument {name!r} is a read-only array, and the kernel stores to it\n"
-            "hint: pass a copy (array.copy()), or memory that may be written"
-        )
+    def _checked_launch(
+        self, slots: bytes, arrays: list[ArrayInfo], grid: tuple[int, ...], threads: int, spans: list[Span]
+    ) -> None:
+        """Launch code that checks accesses by a table of where arrays are, and of what may only be read."""
+        guarded = memory_to_read(arrays, [spans[at] for at in self.packer.arrays]) if self.guards else []
+        rows = [*spans, *(span for span, _ in guarded), NO_MORE]
+        table = b"".join(struct.pack("<QQ", *row) for row in rows)
+        record = self.kernel.loaded.launch(bytes_address(slots), *grid, threads, bytes_address(table))
+        if record is not None:
+            report(record, self.kernel, self.packer.labels, [self._name(number) for _, number in guarded])
+        del arrays, table
+
+    def _guarded(self) -> Any:
+        """A launcher of the same kernel that looks before each store whether the memory is only to be read."""
+        if self._guarding is None:
+            self._guarding = self.kernel.compiled_with(guard_stores=True).launcher
+        return self._guarding
+
+    def _name(self, array: int) -> str:
+        return self.packer.labels[self.packer.arrays[array]]
 
     def _threads(self) -> int:
         return self.kernel.values.get("num_threads") or settings.runtime.num_threads or 0
@@ -92,7 +114,8 @@ class Launcher:
         }
         tell = partial(_report, self.kernel, self.packer.labels)
         places = self.packer.layout.places(self.packer.codes)
-        stored = frozenset(places[self.packer.arrays[number]][0] for number in self.stored)
+        numbers = (*self.stored, *self.perhaps_stored)
+        stored = frozenset(places[self.packer.arrays[number]][0] for number in numbers)
         return Ending(self.packer, HOST, (CPU, -1), True, _PLACES, words, tell, launch, stored=stored)
 
 

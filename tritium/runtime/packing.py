@@ -238,12 +238,12 @@ class Packer:
                 f"an argument does not fit into its type in ({', '.join(self.labels)}): {error}"
             ) from None
 
-    def bounds(self, args: Sequence[Any]) -> bytes:
+    def bounds(self, args: Sequence[Any]) -> list[tuple[int, int]]:
         """For each slot, the first byte of its array and one past the last (0, 0 where it is no address)."""
         rows: list[tuple[int, int]] = []
         for i in self.runtime:
             rows += _bounds(self.types[i], args[i])
-        return b"".join(struct.pack("<QQ", *row) for row in rows)
+        return rows
 
 
 class _Found(NamedTuple):

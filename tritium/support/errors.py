@@ -16,6 +16,7 @@ __all__ = [
     "UnknownOptionError",
     "UnsupportedOperation",
     "UnsupportedStage",
+    "read_only_store",
 ]
 
 
@@ -25,6 +26,14 @@ class TritiumError(Exception):
 
 class InternalError(TritiumError):
     """An invariant of the compiler itself is broken: a bug of ours, never the user's fault."""
+
+
+def read_only_store(name: str) -> tuple[str, str]:
+    """What is said of a store to the array of an argument that is only to be read, and the hint."""
+    return (
+        f"argument {name!r} is a read-only array, and the kernel stores to it",
+        "pass a copy (array.copy()), or memory that may be written",
+    )
 
 
 class OptionError(TritiumError, ValueError, AssertionError):

@@ -28,6 +28,7 @@ tt.func @checks(%p: !tt.ptr<f32>, %ps: vector<8x!tt.ptr<f32>>, %i: index, %ok: i
   %now = ttc.clock : i64
   ttc.assert %ok, "n must be positive" : i1
   ttc.check_bounds %ps[%i], %mask in %p {access = "load", argument = 0 : i32} : vector<8x!tt.ptr<f32>>, index, !tt.ptr<f32>
+  ttc.check_writable %ps[%i], %mask {first = 3 : i32} : vector<8x!tt.ptr<f32>>, index
   ttc.print "x: " {hex = false, isSigned = array<i32: 0>, shapes = array<i32: 1, 8>, types = "f32"} : %p : !tt.ptr<f32>
   tt.return
 }

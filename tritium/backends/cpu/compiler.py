@@ -57,7 +57,7 @@ class CPUBackend(BaseBackend):
 
     def keeps_places(self, options: CPUOptions) -> bool:
         """Only checks say where they stand."""
-        return options.sanitize or options.debug
+        return options.sanitize or options.guard_stores or options.debug
 
     def parse_options(self, options: Mapping[str, Any]) -> CPUOptions:
         """See `CPUOptions.parse`."""

@@ -67,6 +67,8 @@ def runtime_text(target: CPUTarget) -> str:
 def _check(metadata: Mapping[str, Any]) -> None:
     if metadata.get("sanitize"):
         raise BackendError("sanitize checks accesses against the bounds of arrays, which a C program does not pass")
+    if metadata.get("guard_stores"):
+        raise BackendError("guard_stores asks which arrays are read-only, which a C program does not say")
     for site in metadata.get("sites") or ():
         if site["kind"] == "print":
             raise BackendError(f"{site['file']}:{site['line']}: device_print prints through Python, and none is there")

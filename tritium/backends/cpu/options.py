@@ -19,11 +19,12 @@ class CPUOptions:
 
     `num_threads` is how many threads a launch may use (0: all that the pool has). `enable_fp_fusion` lets a
     multiplication and an addition become one FMA. `sanitize` checks every access against the bounds of the array it
-    belongs to; `debug` keeps `device_assert`. `opt_level` is LLVM's effort, 0 to 3. `fast_math` permits reassociation
-    and reciprocals. `ir_override` is a file that stands for a stage. `line_info` has the assembly text name the lines
-    of the source, which costs time to compile and changes no instruction. `vec_lib` is triton-cpu's choice between
-    libraries of vectorized functions, "libsleef" and "libmvec": taken, and without effect, as the functions here are
-    our own and always vectors. The options in the second group mean something on GPUs only.
+    belongs to; `guard_stores` checks that no store is into a read-only array, which launches ask for where they get one
+    that the kernel perhaps stores to; `debug` keeps `device_assert`. `opt_level` is LLVM's effort, 0 to 3.
+    `fast_math` permits reassociation and reciprocals. `ir_override` is a file that stands for a stage. `line_info` has
+    the assembly text name the lines of the source, which costs time to compile and changes no instruction. `vec_lib` is
+    triton-cpu's choice between libraries of vectorized functions, "libsleef" and "libmvec": taken, and without effect,
+    as the functions here are our own and always vectors. The options in the second group mean something on GPUs only.
 
     >>> CPUOptions.parse({"num_warps": 8}).num_warps
     8
@@ -32,6 +33,7 @@ class CPUOptions:
     num_threads: int = 0
     enable_fp_fusion: bool = True
     sanitize: bool = False
+    guard_stores: bool = False
     debug: bool = False
     opt_level: int = 2
     fast_math: bool = False

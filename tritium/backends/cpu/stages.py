@@ -24,9 +24,9 @@ __all__ = ["make_asm", "make_llir", "make_obj", "make_ttcir", "make_ttir"]
 
 
 def make_ttir(module: Any, metadata: dict[str, Any], options: CPUOptions) -> Any:
-    """The passes every target starts with; which arrays are stored to goes into the metadata."""
+    """The passes every target starts with; which arrays are stored to, surely or perhaps, goes into the metadata."""
     run_pipeline(module, TTIR_PIPELINE, stage="ttir", verifier=verify)
-    metadata["stored_arrays"] = stored_arrays(module)
+    metadata["stored_arrays"], metadata["perhaps_stored_arrays"] = stored_arrays(module)
     return module
 
 
@@ -34,7 +34,7 @@ def make_ttcir(module: Any, metadata: dict[str, Any], target: CPUTarget, options
     """Tiles as loops over vectors of the machine's width."""
 
     def convert(module: Any) -> Any:
-        return convert_tt_to_ttc(module, target, sanitize=options.sanitize)
+        return convert_tt_to_ttc(module, target, options.sanitize, options.guard_stores)
 
     return run_conversion("convert-tt-to-ttc", module, convert, stage="ttcir", verifier=verify)
 

@@ -14,7 +14,8 @@ then counts.
 - `Context.error_record` points to an `ErrorRecord`, never null. The first error wins. Its `state`
   is also the stop flag: a kernel that can fail looks at it before each program and returns when it
   is not zero; the thread pool looks at it between chunks.
-- `Context.bounds_table` is null, or points to one `Bounds` for each slot of `args` (the sanitizer).
+- `Context.bounds_table` is null, or points to one `Bounds` for each slot of `args` (the sanitizer). Behind them stand
+  the `Bounds` of memory that is only read, up to one whose `upper` is 0 (where stores are guarded).
 - `Context.print_callback` is null, or a C function
   `void (ptr user, i32 site, i32 x, i32 y, i32 z, ptr values, i64 bytes)`.
 
@@ -44,6 +45,7 @@ __all__ = [
     "Field",
     "KERNEL_SIGNATURE",
     "PRINT_CALLBACK_SIGNATURE",
+    "READ_ONLY_ROW",
     "RECORD_ERROR",
     "pack_arguments",
 ]
@@ -107,13 +109,15 @@ class ErrorKind(IntEnum):
     LOAD_OUT_OF_BOUNDS = 2
     STORE_OUT_OF_BOUNDS = 3
     ATOMIC_OUT_OF_BOUNDS = 4
+    STORE_TO_READ_ONLY = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
     """The first error of a launch. `site` names the kernel's source position in the compiler's
     own numbering; `address` is the offending byte address and `index` the element's index in the
-    tile; `lower <= address < upper` is what was allowed (all zero for an assertion)."""
+    tile; `lower <= address < upper` is what was allowed (all zero for an assertion).
+    `STORE_TO_READ_ONLY` has in `lower` where the row stands that forbids it, in bytes behind the first such row."""
 
     kind: int
     site: int
@@ -172,3 +176,28 @@ def _record_error_text() -> str:
 
 RECORD_ERROR = _record_error_text()
 """LLVM text of `@tt.record_error`: records an error if it is the first, and sets the stop flag."""
+
+READ_ONLY_ROW = f"""\
+define internal ptr @tt.read_only_row(ptr %rows, i64 %address, i64 %end) noinline nounwind memory(read) {{
+  br label %head
+head:
+  %row = phi ptr [ %rows, %0 ], [ %next, %step ]
+  %upper_at = getelementptr i8, ptr %row, i64 {BOUNDS["upper"].offset}
+  %upper = load i64, ptr %upper_at
+  %last = icmp eq i64 %upper, 0
+  br i1 %last, label %none, label %look
+look:
+  %lower = load i64, ptr %row
+  %low = icmp ult i64 %address, %upper
+  %high = icmp ugt i64 %end, %lower
+  %in = and i1 %low, %high
+  br i1 %in, label %found, label %step
+step:
+  %next = getelementptr i8, ptr %row, i64 {BOUNDS_BYTES}
+  br label %head
+found:
+  ret ptr %row
+none:
+  ret ptr null
+}}"""
+"""LLVM text of `@tt.read_only_row`: the first of the `Bounds` from `%rows` on that have some of the bytes, or null."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...analysis.stored import STORES
 from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Type, Value, VectorType, element_type, i1, i8, i64
 from .evaluate import Evaluator, evaluates
@@ -178,17 +179,20 @@ def _scalar_store(ev: Evaluator, ptr: Lane, value: Lane, mask: Lane | None) -> N
 
 
 class Sanitizer:
-    """Writes a bounds check before every access, against the array that its pointer came in as."""
+    """Writes checks before accesses: of every one's `bounds`, in the array that its pointer came in as, and with
+    `guard` that no store is into memory which is only read."""
 
-    def __init__(self, arguments: dict[Value, int]) -> None:
+    def __init__(self, arguments: dict[Value, int], bounds: bool, guard: bool) -> None:
         self.arguments = arguments
+        self.bounds, self.guard = bounds, guard
 
     def check(
         self, ev: Evaluator, op: Any, ptr: Lane, mask: Lane | None, index: Index, access: str, level: int
     ) -> None:
-        """Check the lanes of one access; pointers that come from no argument (loaded ones) pass."""
-        argument = provenance(op.ptr)
-        if argument not in self.arguments:
+        """Check the lanes of one access; of pointers that come from no argument (loaded ones) no bounds are known."""
+        argument = provenance(op.ptr) if self.bounds else None
+        guarded = self.guard and isinstance(op, STORES)
+        if argument not in self.arguments and not guarded:
             return
         w = ev.w
         if isinstance(ptr, Guarded):
@@ -198,8 +202,11 @@ class Sanitizer:
         else:
             pointers, mask_value = _pointers(ev, ptr), w.mask_vector(mask, ev.lanes)
         number = self._position(ev, op, index, level)
-        base = ev.scalars[argument]
-        w.place(ttc.CheckBounds(pointers, base, number, mask_value, access, self.arguments[argument]), level)
+        if argument in self.arguments:
+            base = ev.scalars[argument]
+            w.place(ttc.CheckBounds(pointers, base, number, mask_value, access, self.arguments[argument]), level)
+        if guarded:
+            w.place(ttc.CheckWritable(pointers, number, mask_value, len(self.arguments)), level)
 
     def _position(self, ev: Evaluator, op: Any, index: Index, level: int) -> Value:
         """The row-major number of the first lane's element in the tile, as i64.

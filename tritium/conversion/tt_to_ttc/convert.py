@@ -34,16 +34,19 @@ from .writer import Writer
 __all__ = ["TileLowering", "convert_tt_to_ttc"]
 
 
-def convert_tt_to_ttc(module: builtin.Module, target: Any, sanitize: bool = False) -> builtin.Module:
+def convert_tt_to_ttc(
+    module: builtin.Module, target: Any, sanitize: bool = False, guard: bool = False
+) -> builtin.Module:
     """A new module with the kernel of `module` as loops over vectors and buffers.
 
-    `target` tells `vector_bits` and what the dot planner asks; `sanitize` writes a bounds check before each access.
-    `module` is used up: calls in it are inlined and its loops rewritten.
+    `target` tells `vector_bits` and what the dot planner asks; `sanitize` writes a bounds check before each access,
+    `guard` before each store a check that the memory is not only to be read. `module` is used up: calls in it are
+    inlined and its loops rewritten.
     """
     result = builtin.Module.empty()
     result.loc = module.loc
     for func in _kernels(module):
-        result.body.append(TileLowering(func, target, sanitize).run())
+        result.body.append(TileLowering(func, target, sanitize, guard).run())
     return result
 
 
@@ -78,15 +81,15 @@ class _Group:
 class TileLowering:
     """Lowers one function."""
 
-    def __init__(self, func: tt.Func, target: Any, sanitize: bool) -> None:
+    def __init__(self, func: tt.Func, target: Any, sanitize: bool, guard: bool) -> None:
         self.func = func
         self.target = target
         self.vector_bits: int = target.vector_bits
         self.entry = Block()
         self.alloc = Writer(Block())
         self.ev = Evaluator(Writer(self.entry), Affinity())
-        if sanitize:
-            self.ev.sanitizer = Sanitizer({arg: i for i, arg in enumerate(func.entry.args)})
+        if sanitize or guard:
+            self.ev.sanitizer = Sanitizer({arg: i for i, arg in enumerate(func.entry.args)}, sanitize, guard)
         self.group: _Group | None = None
         self.plan: Plan
 

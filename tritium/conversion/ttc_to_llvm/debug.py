@@ -42,9 +42,7 @@ def _assert(e: FunctionContext, op: ttc.Assert) -> None:
 def _check_bounds(e: FunctionContext, op: ttc.CheckBounds) -> None:
     """Lane by lane: this is a debugging mode, and the first bad lane is what the user wants to know."""
     site = e.module.site(op.access, op.loc, argument=op.argument)
-    table = e.op(f"getelementptr i8, ptr %ctx, i64 {CONTEXT['bounds_table'].offset}")
-    bounds = e.op(f"load ptr, ptr {table}")
-    row = e.op(f"getelementptr i8, ptr {bounds}, i64 {op.argument * BOUNDS_BYTES}")
+    row = _row(e, op.argument)
     lower = e.op(f"load i64, ptr {row}")
     upper_at = e.op(f"getelementptr i8, ptr {row}, i64 {BOUNDS['upper'].offset}")
     upper = e.op(f"load i64, ptr {upper_at}")
@@ -64,7 +62,36 @@ def _check_bounds(e: FunctionContext, op: ttc.CheckBounds) -> None:
         _stop_unless(e, good, f"{record}i64 {address}, i64 {index}, i64 {lower}, i64 {upper})")
 
 
-def _pointee(op: ttc.CheckBounds) -> Any:
+@lowers(ttc.CheckWritable)
+def _check_writable(e: FunctionContext, op: ttc.CheckWritable) -> None:
+    """Lane by lane, as bounds are checked."""
+    site = e.module.site("store", op.loc)
+    rows = _row(e, op.first)
+    first = e.op(f"ptrtoint ptr {rows} to i64")
+    size = byte_width(_pointee(op))
+    kind = int(ErrorKind.STORE_TO_READ_ONLY)
+    for lane in range(lanes_of(op.ptrs.type)):
+        address = e.op(f"ptrtoint ptr {_lane(e, op.ptrs, lane)} to i64")
+        end = e.op(f"add i64 {address}, {size}")
+        found = e.op(f"call ptr @tt.read_only_row(ptr {rows}, i64 {address}, i64 {end})")
+        good = e.op(f"icmp eq ptr {found}, null")
+        if op.mask is not None:
+            off = e.op(f"xor i1 {_lane(e, op.mask, lane)}, true")
+            good = e.op(f"or i1 {good}, {off}")
+        index = e.op(f"add i64 {e(op.index)}, {lane}")
+        bytes_on = e.op(f"sub i64 {e.op(f'ptrtoint ptr {found} to i64')}, {first}")
+        record = f"call void @tt.record_error(ptr %ctx, i32 {kind}, i32 {site}, {_PROGRAM}, "
+        _stop_unless(e, good, f"{record}i64 {address}, i64 {index}, i64 {bytes_on}, i64 0)")
+
+
+def _row(e: FunctionContext, number: int) -> str:
+    """The address of a row in the launch's table of bounds."""
+    table = e.op(f"getelementptr i8, ptr %ctx, i64 {CONTEXT['bounds_table'].offset}")
+    bounds = e.op(f"load ptr, ptr {table}")
+    return e.op(f"getelementptr i8, ptr {bounds}, i64 {number * BOUNDS_BYTES}")
+
+
+def _pointee(op: ttc.CheckBounds | ttc.CheckWritable) -> Any:
     ty = op.ptrs.type
     return (ty.element if hasattr(ty, "element") else ty).pointee
 

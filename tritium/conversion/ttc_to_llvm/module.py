@@ -14,7 +14,7 @@ from ...dialects import builtin, tt
 from ...ir import Type
 from ...support import InternalError, TritiumError
 from ...support.dataclasses import dataclass
-from ..llvm.abi import ARGUMENT_SLOT_BYTES, CONTEXT, ERROR_RECORD, RECORD_ERROR
+from ..llvm.abi import ARGUMENT_SLOT_BYTES, CONTEXT, ERROR_RECORD, READ_ONLY_ROW, RECORD_ERROR
 from ..llvm.control import lower_region
 from ..llvm.module import ModuleContext, Site
 from . import arith, control, debug, math, memory, narrow_floats
@@ -58,6 +58,8 @@ def ttc_to_llvm(module: builtin.Module, target: Any, fusion: bool = True, debug:
     helpers = list(context.functions.values())
     if "@tt.record_error" in body:
         helpers.append(RECORD_ERROR)
+    if "@tt.read_only_row" in body:
+        helpers.append(READ_ONLY_ROW)
     tail = [] if debug is None else [debug.text()]
     text = "\n\n".join([_header(target), *sorted(context.declares), *helpers, body, *tail]) + "\n"
     return LoweredModule(text, kernels[0].sym_name, context.sites, scratch)
