@@ -59,6 +59,21 @@ def test_no_register_is_kept_in_memory(
     assert kernel.n_spills == kernel.metadata.stack_size == 0, kernel.n_regs
 
 
+@pytest.mark.parametrize(
+    ("name", "tile", "most"),
+    [
+        ("attention-backward_keys", dict(zip(ATTENTION, (64, 128, 64))), 160),  # room for two blocks: 464 for three
+        ("grouped_matmul", {"BLOCK_M": 128, "BLOCK_N": 64, "BLOCK_K": 64}, 300),  # 1,548, and 32 registers, for more
+    ],
+    ids=["as many as there is shared memory for", "one, as a thread has more in memory than in registers"],
+)
+def test_registers_are_kept_for_no_more_blocks_than_there_are(name: str, tile: dict[str, int], most: int) -> None:
+    case = CASES[name]
+    with pytest.warns(PerformanceWarning, match="registers in memory"):
+        kernel = build(replace(case, constants={**case.constants, **tile}, options={"num_warps": 4}), 80)
+    assert kernel.n_regs == 255 and kernel.n_spills < most
+
+
 @pytest.mark.parametrize("limit", [{"maxnreg": 128}, {"ptx_options": "--maxrregcount=128"}], ids=["maxnreg", "ptxas"])
 def test_a_limit_of_the_user_holds(limit: dict[str, Any]) -> None:
     """Also where a block has a multiprocessor for itself: without the limit it would take 248 registers."""

@@ -35,7 +35,7 @@ __all__ = [
     "PerformanceWarning",
     "Resources",
     "assembler_options",
-    "for_lone_blocks",
+    "for_blocks",
     "read_log",
     "warn_of",
 ]
@@ -307,17 +307,18 @@ def _warps(ptx: str) -> int:
 _LIMITS = pattern(r"^\s*\.(?:maxnreg|minnctapersm)\b", re.M)
 
 
-def for_lone_blocks(ptx: str) -> str | None:
-    """The text, telling that a multiprocessor need not have registers for a second block; None where it says for how
-    many it must, or how many registers there may be.
+def for_blocks(ptx: str, blocks: int) -> str | None:
+    """The text, telling that a multiprocessor need not have registers for more than so many blocks; None where it says
+    for how many it must, or how many registers there may be.
 
-    ptxas does not know the shared memory that a launch will ask for. It spills rather than have no room for a second
+    ptxas does not know the shared memory that a launch will ask for. It spills rather than have no room for another
     block, which may have none in any case: attention of heads of 128 on sm_80, 64 x 64, 8 warps, 88 KiB, has 128
-    registers and 8 bytes of spills, and 248 and none when this is said; 128 x 128, 4 warps, has 32 and 35,616, then 255
-    and 2,840.
+    registers and 8 bytes of spills, and 248 and none when this is said for one block; gradients of keys, 64 x 128,
+    4 warps, 65 KiB, have 168 and 1,856, then, for two, 255 and 580. And it gives up: 128 x 128, 4 warps, has 32
+    registers and 35,616 bytes, then 255 and 2,840.
     """
     found = None if _LIMITS.search(ptx) else _THREADS.search(ptx)
-    return f"{ptx[: found.end()]} .minnctapersm 1{ptx[found.end() :]}" if found else None
+    return f"{ptx[: found.end()]} .minnctapersm {blocks}{ptx[found.end() :]}" if found else None
 
 
 def warn_of(resources: Resources, kernel: str, ptx: str) -> None:

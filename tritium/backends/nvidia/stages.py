@@ -38,7 +38,7 @@ from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
 from ..errors import BackendError, OutOfResources
 from . import codegen
-from .assembler import Assembler, Resources, assembler_options, for_lone_blocks, warn_of
+from .assembler import Assembler, Resources, assembler_options, for_blocks, warn_of
 from .occupancy import REGISTERS, blocks_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
@@ -167,8 +167,9 @@ class Build:
             assembler = self._start()
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
-        if found.spilled and self._stands_alone(found, metadata):
-            text = for_lone_blocks(ptx)
+        blocks = self._enough_blocks(found, metadata) if found.spilled else 0
+        if blocks:
+            text = for_blocks(ptx, blocks)
             again = (code, found) if text is None else self._start().finish(text, metadata["name"])
             if again[1].spilled < found.spilled:
                 code, found = again
@@ -181,13 +182,17 @@ class Build:
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
 
-    def _stands_alone(self, found: Resources, metadata: dict[str, Any]) -> bool:
-        """Whether shared memory lets a multiprocessor have one block at a time, which has fewer registers than it could
-        have, and nobody asked for that."""
+    def _enough_blocks(self, found: Resources, metadata: dict[str, Any]) -> int:
+        """The blocks that a multiprocessor needs registers for: as many as it can have at a time, or one, where a
+        thread has more in memory than in registers. 0 where that allows no more registers, or somebody set a limit.
+        """
+        if self.options.maxnreg is not None or "maxrregcount" in self._extra:
+            return 0
         warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
-        limited = self.options.maxnreg is not None or "maxrregcount" in self._extra
-        blocks = blocks_by_limit(self.target.capability, 1, warps, shared)["shared memory"]
-        return not limited and blocks == 1 and found.registers < register_limit(warps)
+        limits = blocks_by_limit(self.target.capability, found.registers, warps, shared)
+        kept = limits.pop("registers")
+        blocks = 1 if found.spilled > found.registers else min(limits.values())
+        return blocks if blocks < kept and found.registers < register_limit(warps) else 0
 
     def _complete(self, metadata: dict[str, Any], ptx: str) -> None:
         """What earlier stages say of a kernel, for one that did not come through them."""
