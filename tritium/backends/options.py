@@ -10,8 +10,13 @@ from ..support import OptionError, UnknownOptionError
 from ..support.dataclasses import fields
 from ..support.limits import MAX_STAGES
 from ..support.suggestions import did_you_mean
+from .errors import OutOfResources
 
-__all__ = ["check_layout", "parse_fields", "text_key", "unknown_option"]
+__all__ = ["check_cuda_limits", "check_layout", "check_threads", "parse_fields", "text_key", "unknown_option"]
+
+MAX_REGISTERS = 255  # a thread of any NVIDIA GPU has at most so many
+MAX_THREADS = 1024  # of one program
+MAX_CTAS = 16  # of a cluster
 
 
 def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,6 +57,26 @@ def check_layout(options: Any) -> None:
     if precision not in options.allowed_dot_input_precisions:
         allowed = ", ".join(options.allowed_dot_input_precisions)
         raise OptionError(f"default_dot_input_precision must be one of {allowed}, got {precision!r}")
+
+
+def check_threads(num_warps: int, warp_size: int) -> None:
+    """OutOfResources unless a program of so many warps fits a GPU."""
+    if num_warps * warp_size > MAX_THREADS:
+        most = MAX_THREADS // warp_size
+        raise OutOfResources(num_warps * warp_size, MAX_THREADS, "threads", place=f"num_warps={most} is the most")
+
+
+def check_cuda_limits(options: Any) -> None:
+    """Raise OutOfResources for more warps, OptionError for more blocks or registers than any NVIDIA GPU has.
+
+    No other target has more warps (of so few threads) or blocks, and `maxnreg` is NVIDIA's alone: targets to which these
+    options mean nothing ask this, too, so that a kernel which runs there does not fail elsewhere for them.
+    """
+    check_threads(options.num_warps, 32)
+    if options.num_ctas > MAX_CTAS:
+        raise OptionError(f"num_ctas must be at most {MAX_CTAS}, got {options.num_ctas}")
+    if options.maxnreg is not None and not 1 <= options.maxnreg <= MAX_REGISTERS:
+        raise OptionError(f"maxnreg must be 1..{MAX_REGISTERS}, got {options.maxnreg}")
 
 
 def text_key(options: Any, apart: Iterable[str] = ()) -> str:

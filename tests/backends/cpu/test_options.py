@@ -1,6 +1,12 @@
+import numpy as np
 import pytest
 
+import tritium
+import tritium.language as tl
 from tritium.backends.cpu import CPUOptions
+from tritium.backends.errors import OutOfResources
+from tritium.backends.nvidia.options import CUDAOptions
+from tritium.backends.nvidia.target import CUDATarget
 from tritium.support import OptionError
 
 
@@ -29,6 +35,9 @@ def test_unknown_option_is_named():
         {"num_warps": 3},
         {"num_warps": 0},
         {"num_warps": "four"},
+        {"num_ctas": 32},
+        {"maxnreg": 0},
+        {"maxnreg": 1000},
         {"num_threads": -1},
         {"num_threads": 1.5},
         {"opt_level": 9},
@@ -41,6 +50,37 @@ def test_unknown_option_is_named():
 def test_bad_values(bad):
     with pytest.raises(OptionError, match=next(iter(bad))):
         CPUOptions.parse(bad)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"num_warps": 64}, {"num_ctas": 32}, {"maxnreg": 0}, {"maxnreg": 256}],
+    ids=lambda values: next(iter(values)),
+)
+def test_what_no_gpu_takes_is_refused_in_the_same_words(values):
+    said = []
+    for parse in (CPUOptions.parse, lambda values: CUDAOptions.parse(values, CUDATarget(90))):
+        with pytest.raises((OptionError, OutOfResources)) as caught:
+            parse(values)
+        said.append((type(caught.value), str(caught.value)))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("values", [{"num_warps": 32}, {"num_ctas": 16}, {"maxnreg": 255}, {"maxnreg": None}])
+def test_what_some_gpu_takes_is_taken(values):
+    CPUOptions.parse(values)
+
+
+def test_a_configuration_that_no_gpu_takes_is_not_chosen():
+    @tritium.autotune([tritium.Config({}, num_warps=64), tritium.Config({}, num_warps=4)], key=["n"])
+    @tritium.jit
+    def fill(out, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + at, 3, mask=at < n)
+
+    out = np.zeros(100, np.int32)
+    fill[(1,)](out, 100, BLOCK=128)
+    assert (out == 3).all() and fill.best_config.num_warps == 4
 
 
 @pytest.mark.parametrize("library", ["libsleef", "libmvec", None])

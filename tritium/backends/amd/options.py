@@ -7,13 +7,10 @@ from typing import Any
 
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
-from ..errors import OutOfResources
-from ..options import check_layout, parse_fields, text_key
+from ..options import check_layout, check_threads, parse_fields, text_key
 from .target import HIPTarget
 
 __all__ = ["HIPOptions"]
-
-MAX_THREADS = 1024  # of one program
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +52,7 @@ class HIPOptions:
 
     def __post_init__(self) -> None:
         check_layout(self)
-        if self.num_warps * self.warp_size > MAX_THREADS:
-            threads, most = self.num_warps * self.warp_size, MAX_THREADS // self.warp_size
-            raise OutOfResources(threads, MAX_THREADS, "threads", place=f"num_warps={most} is the most")
+        check_threads(self.num_warps, self.warp_size)
         if self.wgp_cu_mode not in ("wgp", "cu"):
             raise OptionError(f"wgp_cu_mode must be 'wgp' or 'cu', got {self.wgp_cu_mode!r}")
         if self.waves_per_eu < 0:

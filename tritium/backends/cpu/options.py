@@ -8,7 +8,7 @@ from typing import Any
 
 from ...support import OptionError
 from ...support.dataclasses import dataclass, fields
-from ..options import check_layout, text_key, unknown_option
+from ..options import check_cuda_limits, check_layout, text_key, unknown_option
 
 __all__ = ["CPUOptions"]
 
@@ -24,7 +24,8 @@ class CPUOptions:
     `fast_math` permits reassociation and reciprocals. `ir_override` is a file that stands for a stage. `line_info` has
     the assembly text name the lines of the source, which costs time to compile and changes no instruction. `vec_lib` is
     triton-cpu's choice between libraries of vectorized functions, "libsleef" and "libmvec": taken, and without effect,
-    as the functions here are our own and always vectors. The options in the second group mean something on GPUs only.
+    as the functions here are our own and always vectors. The options in the second group mean something on GPUs only: what
+    is valid on none is refused.
 
     >>> CPUOptions.parse({"num_warps": 8}).num_warps
     8
@@ -64,8 +65,7 @@ class CPUOptions:
         if self.num_threads < 0:
             raise OptionError(f"num_threads must be 0 (all) or more, got {self.num_threads}")
         check_layout(self)
-        if self.maxnreg is not None and self.maxnreg < 1:
-            raise OptionError(f"maxnreg must be 1 or more, got {self.maxnreg}")
+        check_cuda_limits(self)
         if not 0 <= self.opt_level <= 3:
             raise OptionError(f"opt_level must be 0..3, got {self.opt_level}")
         if self.vec_lib not in (None, "libsleef", "libmvec"):

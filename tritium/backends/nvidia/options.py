@@ -10,15 +10,10 @@ from ...dialects.ttg_switches import SWITCHES
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
-from ..errors import OutOfResources
-from ..options import check_layout, parse_fields, text_key
+from ..options import check_cuda_limits, check_layout, parse_fields, text_key
 from .target import CUDATarget
 
 __all__ = ["CUDAOptions"]
-
-MAX_REGISTERS = 255  # a thread of any NVIDIA GPU has at most so many
-MAX_THREADS = 1024  # of one program
-MAX_CTAS = 16  # of a cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +64,7 @@ class CUDAOptions:
 
     def __post_init__(self) -> None:
         check_layout(self)
-        if self.num_warps * self.warp_size > MAX_THREADS:
-            threads, most = self.num_warps * self.warp_size, MAX_THREADS // self.warp_size
-            raise OutOfResources(threads, MAX_THREADS, "threads", place=f"num_warps={most} is the most")
-        if self.num_ctas > MAX_CTAS:
-            raise OptionError(f"num_ctas must be at most {MAX_CTAS}, got {self.num_ctas}")
-        if self.maxnreg is not None and not 1 <= self.maxnreg <= MAX_REGISTERS:
-            raise OptionError(f"maxnreg must be 1..{MAX_REGISTERS}, got {self.maxnreg}")
-
+        check_cuda_limits(self)
         unknown = [name for name in filter(None, self.without.split(",")) if name not in SWITCHES]
         if unknown:
             raise OptionError(f"without={self.without!r}: there is no {unknown[0]!r}; known are {', '.join(SWITCHES)}")
