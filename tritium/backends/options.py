@@ -69,8 +69,8 @@ def check_threads(num_warps: int, warp_size: int) -> None:
 def check_cuda_limits(options: Any) -> None:
     """Raise OutOfResources for more warps, OptionError for more blocks or registers than any NVIDIA GPU has.
 
-    No other target has more warps (of so few threads) or blocks, and `maxnreg` is NVIDIA's alone: targets to which these
-    options mean nothing ask this, too, so that a kernel which runs there does not fail elsewhere for them.
+    No other target has more warps (of so few threads) or blocks, and `maxnreg` is NVIDIA's alone: targets to which
+    these options mean nothing ask this, too, so that a kernel which runs there does not fail elsewhere for them.
     """
     check_threads(options.num_warps, 32)
     if options.num_ctas > MAX_CTAS:

@@ -24,8 +24,8 @@ class CPUOptions:
     `fast_math` permits reassociation and reciprocals. `ir_override` is a file that stands for a stage. `line_info` has
     the assembly text name the lines of the source, which costs time to compile and changes no instruction. `vec_lib` is
     triton-cpu's choice between libraries of vectorized functions, "libsleef" and "libmvec": taken, and without effect,
-    as the functions here are our own and always vectors. The options in the second group mean something on GPUs only: what
-    is valid on none is refused.
+    as the functions here are our own and always vectors. The options in the second group mean something on GPUs only:
+    what is valid on none is refused.
 
     >>> CPUOptions.parse({"num_warps": 8}).num_warps
     8
