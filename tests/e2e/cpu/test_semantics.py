@@ -31,6 +31,40 @@ def edges(rng, dtype):
 
 
 @tritium.jit
+def extremes_of_negated(x, y, z, out):
+    at = tl.arange(0, 32)
+    a, b, c = tl.load(x + at), tl.load(y + at), tl.load(z + at)
+    tl.store(out + at, tl.maximum(tl.maximum(a, -b), c))
+    tl.store(out + 32 + at, tl.minimum(c, tl.minimum(a, -b)))
+    tl.store(out + 64 + at, tl.maximum(tl.maximum(b, -b), c))
+    tl.store(out + 96 + at, tl.minimum(tl.minimum(-a, -b), -c))
+    tl.store(out + 128 + at, tl.maximum(tl.maximum(a, -tl.abs(b)), c))
+    tl.store(out + 160 + at, tl.max(0 - tl.load(x + tl.arange(0, 8)[:, None] * 4 + tl.arange(0, 4)[None, :])))
+    tl.store(out + 192 + at, tl.min(-tl.load(x + tl.arange(0, 8)[:, None] * 4 + tl.arange(0, 4)[None, :])))
+
+
+@pytest.mark.parametrize("dtype", SIGNED)
+def test_extremes_of_negated_numbers(rng, dtype):
+    """Two in a row are one instruction of newer GPUs, whose assembler loses the sign of an operand."""
+    for _ in range(8):
+        x, y, z = (edges(rng, dtype)[rng.permutation(N)] for _ in range(3))
+        out = np.full(7 * N, 77, dtype)
+        extremes_of_negated[(1,)](x, y, z, out)
+        with np.errstate(over="ignore"):
+            neg = -y
+            wanted = [
+                np.maximum(np.maximum(x, neg), z),
+                np.minimum(z, np.minimum(x, neg)),
+                np.maximum(np.maximum(y, neg), z),
+                np.minimum(np.minimum(-x, neg), -z),
+                np.maximum(np.maximum(x, -np.abs(y)), z),
+                np.full(N, (-x).max()),
+                np.full(N, (-x).min()),
+            ]
+        np.testing.assert_array_equal(out.reshape(7, N), wanted)
+
+
+@tritium.jit
 def divide(x, y, q, r):
     at = tl.arange(0, 32)
     a, b = tl.load(x + at), tl.load(y + at)

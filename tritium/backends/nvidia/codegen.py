@@ -39,6 +39,7 @@ from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_function_passes, run_isolated, run_passes, target_machine
 from .asm_constraints import asm_is_plain
 from .libdevice import link_libraries
+from .negations import AFFECTED, with_negations_computed
 
 __all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "gpu_library", "optimize", "optimized_module"]
 
@@ -240,8 +241,10 @@ def emit_text(module: Any, chip: Chip) -> str:
 
 
 def _finished(text: str, chip: Chip) -> str:
-    """The version that is read, and no `debug` after the target: it would keep the assembler from optimizing."""
+    """The version that is read, what the assembler gets right, and no `debug`, which keeps it from optimizing."""
     head, mark, rest = text.partition(".address_size")
     head = re.sub(r"\.version \d+\.\d+", f".version {_dotted(chip.ptx)}", head)
     head = re.sub(r",\s*debug\b", "", head)
+    if chip.capability >= AFFECTED:
+        rest = with_negations_computed(rest)
     return head + mark + rest
