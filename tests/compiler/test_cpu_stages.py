@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import tritium
+import tritium.language as tl
 from tritium.backends.cpu import BackendError, host_target
 from tritium.compiler import GPUTarget, IRSource, SourceError
 from tritium.runtime import DeviceAssertError, SanitizerError
+from tritium.runtime.tensor_descriptor import TensorDescriptor
 
 ADD = """
 module {
@@ -105,6 +107,26 @@ def test_other_machines(tmp_path: Path, arch: str) -> None:
     if arch in ("aarch64", "neoverse-v1"):
         with pytest.raises(BackendError, match="compiled for aarch64 and cannot run on this machine"):
             kernel[(1,)](np.zeros(4, np.float32), np.zeros(4, np.float32), 4)
+
+
+@tritium.jit
+def adds_up(desc, out, pair, n):
+    at = tl.arange(0, 8)
+    tl.store(out + at[:, None] * 8 + at[None, :], desc.load([0, 0]) + pair[0] + pair[1][0] + n)
+
+
+@pytest.mark.parametrize("stage", ["source", "ttir", "ttcir"])
+def test_parameters_with_dots_in_their_names(tmp_path: Path, stage: str) -> None:
+    x, out = np.arange(64, dtype=np.float32).reshape(8, 8), np.zeros((8, 8), np.float32)
+    made = adds_up.warmup(TensorDescriptor(x, [8, 8], [8, 1], [8, 8]), out, (2, (3.5,)), 7, grid=(1,))
+    path = tmp_path / f"adds_up.{stage}"
+    path.write_text(str(made.asm[stage]))
+    assert list(IRSource(path).signature.items()) == [
+        ("desc", "*fp32"), ("desc.shape.0", "i64"), ("desc.shape.1", "i64"), ("desc.stride.0", "i64"),
+        ("desc.stride.1", "i64"), ("out", "*fp32"), ("pair_0", "i32"), ("pair_1_0", "fp32"), ("n", "i32"),
+    ]  # fmt: skip
+    tritium.compile(path)[(1,)](x, 8, 8, 8, 1, out, 2, 3.5, 7)
+    np.testing.assert_array_equal(out, x + 12.5)
 
 
 def test_the_sanitizer_finds_the_access(tmp_path: Path) -> None:

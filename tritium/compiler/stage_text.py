@@ -43,7 +43,7 @@ def stated_signature(text: str, stage: str) -> dict[str, str]:
     """The types of the kernel's arguments by name, as signatures spell them; empty where the text does not say."""
     if stage in MLIR_STAGES:
         head = re.search(r"tt\.func[^@]*@\"?[\w.$]+\"?\s*\((.*?)\)\s*(?:attributes|->|\{)", text, re.S)
-        pattern = r"%([\w$]+)\s*:\s*(![\w.]+<[^<>]*(?:<[^<>]*>)?[^<>]*>|\w+)"
+        pattern = r"%([\w$.-]+)\s*:\s*(![\w.]+<[^<>]*(?:<[^<>]*>)?[^<>]*>|\w+)"
         return {name: _mlir_type(ty) for name, ty in re.findall(pattern, head[1] if head else "")}
     if stage == "ptx":
         head = re.search(r"\.entry\s+[\w$]+\s*\((.*?)\)", text, re.S)
