@@ -80,3 +80,29 @@ def test_what_is_too_large_is_the_largest_number(ty, target):
 def test_infinities_of_8_bits_stay_what_they_are(target):
     bits = np.array([0x7C, 0xFC, 0x7B, 0xFB] * 4, np.uint8)
     assert on(target, through, bits, tl.float8e5).tolist() == bits.tolist()
+
+
+@tritium.jit
+def constants(filled, converted, scalar, V: tl.constexpr, T: tl.constexpr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(filled + at, tl.full([N], V, T).to(tl.uint8, bitcast=True))
+    tl.store(converted + at, tl.full([N], V, tl.float32).to(T).to(tl.uint8, bitcast=True))
+    tl.store(scalar, tl.full([], V, T).to(tl.uint8, bitcast=True))
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpreter"])
+@pytest.mark.parametrize("ty", TYPES, ids=str)
+def test_constants_are_what_conversions_give(ty, target, monkeypatch) -> None:
+    """Infinity stays one where the type has it, as in Triton, whose conversions make the largest number of it."""
+    monkeypatch.setattr(knobs.runtime, "interpret", target == "interpreter")
+    values = [1000.0, -1000.0, 449.0, 464.0, 465.0, 241.0, 249.0, 61440.0, 1e30, 0.0001, 2.6, -2.5, 1e-30, float("nan")]
+    for value in [*values, float("inf"), -float("inf"), 1e39]:
+        found = [np.full(4, 0x5A, np.uint8) for _ in range(3)]
+        constants[(1,)](*found, value, ty, 4)
+        filled, converted, scalar = found
+        if ty is tl.float8e5 and abs(value) > 1e38:
+            converted[:] = 0x7C if value > 0 else 0xFC
+        elif value != value and str(ty) in ("fp8e4nv", "fp8e5"):  # which NaN is nobody's business
+            filled, converted, scalar = (f & 0x7C for f in found)
+        np.testing.assert_array_equal(filled, converted, err_msg=f"{value} in {ty}")
+        assert scalar[0] == filled[0]

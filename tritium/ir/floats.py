@@ -15,7 +15,7 @@ import struct
 
 from .types import FloatType
 
-__all__ = ["ExactFloat", "bits_float", "float_bits", "format_float", "round_float"]
+__all__ = ["ExactFloat", "bits_float", "float_bits", "format_float", "round_float", "saturated"]
 
 _PACKED = {"f64": ("<d", "<Q"), "f32": ("<f", "<I"), "f16": ("<e", "<H")}
 _WIDE = ("f64", "f80", "f128")
@@ -111,6 +111,14 @@ def round_float(value: float, ty: FloatType) -> float:
     if abs(rounded) > largest:
         return _overflow(value, ty)
     return abs(rounded) if rounded == 0.0 and name.endswith("UZ") else rounded
+
+
+def saturated(value: float, ty: FloatType) -> float:
+    """`value` rounded to `ty`; what is too large becomes the largest number, and so does infinity where there is none."""
+    rounded = round_float(value, ty)
+    if math.isfinite(rounded) or value != value or (rounded == value and math.isinf(value)):
+        return rounded
+    return math.copysign(_largest(ty), value)
 
 
 def float_bits(value: float, ty: FloatType) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, tt
+from ...ir.floats import round_float, saturated
+from ...ir.types import FLOATS
 from ..constexpr import constexpr
 from ..dtypes import bfloat16, dtype, float8e4b15, float16, float32, float64, int1, int32, int64, uint32, uint64
 from ..tensor import tensor
@@ -108,6 +110,8 @@ def scalar_constant(sem: Semantic, value: Any, ty: dtype) -> tensor:
         if value != value or value in (float("inf"), float("-inf")):
             raise value_error(f"{value} has no value of type {ty}")
         value = int(value)
+    if ty.is_fp8():  # as a conversion from fp32 gives it; Triton can say what needs no rounding, and infinity
+        value = saturated(round_float(float(value), FLOATS["f32"]), ty.to_ir())
     return tensor(sem.builder.add(arith.Constant.of(value, ty.to_ir())), ty)
 
 
