@@ -114,7 +114,7 @@ def round_float(value: float, ty: FloatType) -> float:
 
 
 def saturated(value: float, ty: FloatType) -> float:
-    """`value` rounded to `ty`; what is too large becomes the largest number, and so does infinity where there is none."""
+    """`value` rounded to `ty`; what is too large becomes the largest number, so does infinity where there is none."""
     rounded = round_float(value, ty)
     if math.isfinite(rounded) or value != value or (rounded == value and math.isinf(value)):
         return rounded
