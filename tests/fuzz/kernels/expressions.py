@@ -118,7 +118,10 @@ def combined(w: Writer, op: str, e: Element, a: Value, b: Value) -> dict:
     known = None if None in (a.grid, b.grid) else (a.grid + b.grid if op == "*" else max(a.grid, b.grid))
     if op == "*":
         return float_result(w, e, a.most * b.most, known, a.error * b.most + b.error * a.most, True)
-    return float_result(w, e, a.most + b.most, known, a.error + b.error)
+    facts = float_result(w, e, a.most + b.most, known, a.error + b.error)
+    if facts["grid"] is None:  # a product with an accumulator of its own starts from what is added
+        facts["error"] += (a.terms + b.terms) * w.rounding(e, a.most + b.most)
+    return facts
 
 
 def as_float(w: Writer, v: Value) -> Value:

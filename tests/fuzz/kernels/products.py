@@ -31,7 +31,7 @@ def loaded(w: Writer, name: str, shape: tuple[int, ...]) -> Value:
 
 def facts(name: str, k: int, grid: int = 4) -> dict:
     """What is known of products of `k` pairs of numbers up to 4."""
-    return {} if name == "i8" else {"most": 16.0 * k, "grid": grid}
+    return {} if name == "i8" else {"most": 16.0 * k, "grid": grid, "terms": k}
 
 
 def sums_of(name: str) -> object:
@@ -114,7 +114,7 @@ def scaled_dot(w: Writer) -> None:
             largest, fine = 4 * largest, fine + 1
         parts.append(f'{v.name}, {scale}, "{form}"')
         most, grid = most * largest, grid + fine
-    w.put(f"tl.dot_scaled({', '.join(parts)})", F32, (m, n), most=most, grid=grid)
+    w.put(f"tl.dot_scaled({', '.join(parts)})", F32, (m, n), most=most, grid=grid, terms=k)
 
 
 # -- loops -------------------------------------------------------------------------------------------------------------

@@ -306,7 +306,7 @@ def dot(w: Writer) -> None:
     a, b = operand(w, name, (m, k)), operand(w, name, (k, n))
     e = {"i8": I32, "f64": F64}.get(name, F32)
     precision = f', input_precision="{w.choice(("ieee", "tf32", "tf32x3"))}"' if name == "f32" else ""
-    facts = {"most": 16.0 * k, "grid": 4} if e.kind == "f" else {}
+    facts = {"most": 16.0 * k, "grid": 4, "terms": k} if e.kind == "f" else {}
     c = [
         v
         for v in w.values
@@ -314,7 +314,7 @@ def dot(w: Writer) -> None:
     ]
     if c and w.chance(0.5):
         c = w.random.choice(c)
-        facts = {"most": 16.0 * k + c.most, "grid": 4} if e.kind == "f" else {}
+        facts = {"most": 16.0 * k + c.most, "grid": 4, "terms": k} if e.kind == "f" else {}
         w.put(f"tl.dot({a.name}, {b.name}, {c.name}{precision})", e, (m, n), **facts)
         return
     w.put(f"tl.dot({a.name}, {b.name}{precision})", e, (m, n), **facts)
@@ -326,11 +326,11 @@ def chained_dot(w: Writer) -> None:
     m, n, k = (w.choice((16, 32)) for _ in range(3))
     a, b = operand(w, "f16", (m, k)), operand(w, "f16", (k, n))
     c = operand(w, "f16", (n, 32))
-    p = w.put(f"tl.dot({a.name}, {b.name})", F32, (m, n), most=16.0 * k, grid=4)
+    p = w.put(f"tl.dot({a.name}, {b.name})", F32, (m, n), most=16.0 * k, grid=4, terms=k)
     q = w.put(
         f"tl.where({p.name} > {w.choice((0.0, 2.0))}, 1.0, {p.name} * 0).to(tl.float16)", F16, (m, n), most=1.0, grid=0
     )
-    w.put(f"tl.dot({q.name}, {c.name})", F32, (m, 32), most=4.0 * n, grid=2)
+    w.put(f"tl.dot({q.name}, {c.name})", F32, (m, 32), most=4.0 * n, grid=2, terms=n)
 
 
 @feature("build", 1)

@@ -30,7 +30,8 @@ class Refused(Exception):
 class Value:
     """A name in scope: its type and shape; of floats the largest magnitude, `grid` k (multiples of 2^-k) or None.
 
-    `error` bounds how far two right targets can be apart. `special`: it may be NaN or infinite.
+    `error` bounds how far two right targets can be apart. `special`: it may be NaN or infinite. `terms`: it is a sum
+    of so many products, and what is added to it may be added up with them.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Value:
     grid: int | None = None
     error: float = 0.0
     special: bool = False
+    terms: int = 0
 
     @property
     def exact(self) -> bool:
