@@ -416,6 +416,40 @@ def test_early_returns_empty_loops_and_zero_trip_whiles():
     np.testing.assert_array_equal(y, wanted)
 
 
+@tritium.jit
+def row_sums_among_flags(a, x, y, flags, notes, M, N, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    on, off = tl.load(flags), tl.load(flags + 1)
+    at = tl.arange(0, BLOCK)
+    if on:
+        tl.store(notes + at, at, mask=(at < 4) & (pid == 0))
+    row = tl.load(a + pid * N + at, mask=at < N, other=0.0)
+    if off:
+        tl.store(notes, 99)
+        return
+    total = tl.sum(row * tl.load(x + at, mask=at < N, other=0.0))
+    if on:
+        tl.store(y + pid, total, mask=pid < M)
+    both = tl.sum(tl.trans(tl.reshape(row, (BLOCK // 8, 8))), 0)
+    if off:
+        return
+    tl.store(y + M + pid * (BLOCK // 8) + tl.arange(0, BLOCK // 8), both)
+
+
+@pytest.mark.parametrize("block", [32, 128, 1024])
+def test_reductions_among_stores_and_returns_that_flags_decide(block):
+    """All threads of a warp are together again for what they do together (triton-lang/triton#11153)."""
+    m, n = 5, block - 3
+    a = np.arange(m * n, dtype=np.float32).reshape(m, n) % 7
+    x = np.arange(n, dtype=np.float32) % 3
+    y, notes = np.full(m + m * block // 8, -1, np.float32), np.full(8, -1, np.int32)
+    row_sums_among_flags[(m,)](a, x, y, np.array([1, 0], np.int32), notes, m, n, block)
+    np.testing.assert_array_equal(y[:m], a @ x)
+    full = np.pad(a, ((0, 0), (0, block - n)))
+    np.testing.assert_array_equal(y[m:].reshape(m, -1), full.reshape(m, block // 8, 8).sum(2))
+    np.testing.assert_array_equal(notes, [0, 1, 2, 3, -1, -1, -1, -1])
+
+
 @pytest.mark.parametrize("grid", [(0,), (0, 3), (3, 0), (2, 3, 0)])
 def test_grids_without_programs_run_nothing(grid):
     y = np.full((10, 4), -9, np.int32)
