@@ -463,3 +463,26 @@ def test_calls_with_early_returns_inside_loops() -> None:
     }}"""
     a = sample(4, 32)
     np.testing.assert_array_equal(run_tile(tile(4, 32, body) + callee, a, (4, 32)), 4 * a)
+
+
+_SHAPE_CHAINS = {
+    "trans": """%e{i} = tt.trans %v{i} {{order = array<i32: 1, 0>}} : tensor<4x8xf32> -> tensor<8x4xf32>
+      %f{i} = arith.negf %e{i} : tensor<8x4xf32>
+      %v{n} = tt.trans %f{i} {{order = array<i32: 1, 0>}} : tensor<8x4xf32> -> tensor<4x8xf32>""",
+    "expand_dims": """%e{i} = tt.expand_dims %v{i} {{axis = 0 : i32}} : tensor<4x8xf32> -> tensor<1x4x8xf32>
+      %f{i} = arith.negf %e{i} : tensor<1x4x8xf32>
+      %v{n} = tt.reshape %f{i} : tensor<1x4x8xf32> -> tensor<4x8xf32>""",
+    "join": """%e{i} = tt.join %v{i}, %a : tensor<4x8xf32> -> tensor<4x8x2xf32>
+      %f{i} = arith.negf %e{i} : tensor<4x8x2xf32>
+      %v{n}, %u{i} = tt.split %f{i} : tensor<4x8x2xf32> -> tensor<4x8xf32>""",
+}
+
+
+@pytest.mark.parametrize("kind", _SHAPE_CHAINS)
+def test_chains_of_shape_operations_may_be_longer_than_calls_may_be_nested(kind: str) -> None:
+    steps = 1001
+    lines = ["%v0 = arith.negf %a : tensor<4x8xf32>"]
+    lines += [_SHAPE_CHAINS[kind].format(i=i, n=i + 1) for i in range(steps)]
+    lines.append(f"%r = arith.negf %v{steps} : tensor<4x8xf32>")
+    a = sample(4, 8)
+    np.testing.assert_array_equal(run_tile(tile(4, 8, "\n".join(lines)), a, (4, 8)), -a)

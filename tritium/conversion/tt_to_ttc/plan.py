@@ -10,6 +10,8 @@ where it is defined. Rules, by what goes wrong otherwise:
 - P3  A value whose computation costs more than a pass through the first-level cache (a math function, a division, a
       gather) is buffered if it would be computed more than once: several consumers, or repeated by a broadcast.
 - P4  What is indexed at random (`tt.gather`), or reshaped so that vectors would break, is buffered unless affine.
+- P5  What `MAX_DEPTH` operations that change the index stand behind is buffered unless affine: each is a call inside
+      the call for the one behind it, and calls cannot be nested at will.
 
 Affine integers and pointers cost nothing and are never buffered.
 """
@@ -63,6 +65,9 @@ LOAD_COST, GATHER_COST, MATH_COST, DIVISION_COST, BUFFER_COST = 2, 24, 16, 8, 12
 """In units of one vector instruction; a value at BUFFER_COST or more is worth a store and a load."""
 
 
+MAX_DEPTH = 64
+
+
 def inlinable(op: Operation | None) -> bool:
     """True when the op's tile results can be computed lane by lane in a consumer's loop."""
     if op is None or not any(isinstance(r.type, TensorType) for r in op.results):
@@ -74,10 +79,14 @@ def inlinable(op: Operation | None) -> bool:
 
 @dataclass
 class _Use:
-    """Who ends up computing a value: consumers that are loops of their own, and whether a broadcast repeats it."""
+    """Who ends up computing a value: consumers that are loops of their own, and whether a broadcast repeats it.
+
+    `depth` is how many operations that change the index are between.
+    """
 
     roots: set[Operation] = field(default_factory=set)
     repeated: bool = False
+    depth: int = 0
 
 
 @dataclass
@@ -340,6 +349,7 @@ def _decide(plan: Plan, op: Operation, result: Value) -> None:
                 inner = plan.uses[r]
                 use.roots |= inner.roots
                 use.repeated |= inner.repeated or grows
+                use.depth = max(use.depth, inner.depth + isinstance(user, (tt.Load, *_SHAPE_OPS)))
     plan.uses[result] = use
     if _needs_buffer(plan, op, result, use):
         plan.buffered.add(result)
@@ -348,7 +358,7 @@ def _decide(plan: Plan, op: Operation, result: Value) -> None:
 def _needs_buffer(plan: Plan, op: Operation, result: Value, use: _Use) -> bool:
     if plan.hopeful.of(result) is not None or not use.roots:
         return False
-    if isinstance(op, tt.Load) and not _may_wait(plan, op, use):
+    if use.depth >= MAX_DEPTH or (isinstance(op, tt.Load) and not _may_wait(plan, op, use)):
         return True
     if not isinstance(op, tt.Load) and plan.costs[result] == 0:
         return False
