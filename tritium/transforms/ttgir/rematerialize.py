@@ -60,6 +60,9 @@ def may_repeat(op: Any, loads: bool = False) -> bool:
 
 Test = Callable[[Any], bool]
 
+MOST_NODES = 512
+"""Beyond this a slice is no good: an unrolled loop would be looked at as a whole for each of its conversions."""
+
 
 def never(op: Any) -> bool:
     """No operation."""
@@ -70,8 +73,9 @@ class Slice:
     """What has to be computed so that `root` stands in a layout.
 
     `nodes`: needed operands, as nodes, for each node that is computed anew. `given`: copies that are there already.
-    It ends at operations that satisfy `stop`. Conversions can leave their results in any layout; of those that satisfy
-    `through` what they convert is computed in it instead. With `loads`, expensive ones may be made twice.
+    It ends at operations that satisfy `stop`, and does not come about with more than `MOST_NODES`. Conversions can
+    leave their results in any layout; of those that satisfy `through` what they convert is computed in it instead. With
+    `loads`, expensive ones may be made twice.
     """
 
     def __init__(self, copies: Copies, stop: Test = never, through: Test = never, loads: bool = False) -> None:
@@ -98,7 +102,7 @@ class Slice:
             if layout_of(node[0]) is node[1] or node in self.nodes or self.take(node, user):
                 continue
             more = self.expand(node)
-            if more is None:
+            if more is None or len(self.nodes) > MOST_NODES:
                 return False
             work += more
         return True
@@ -144,9 +148,13 @@ class Slice:
         self.nodes[node] = [need for need, _ in needs]
         return needs
 
-    def operations(self) -> dict[Operation, None]:
-        """The operations that are computed anew, as they came in."""
-        return {op: None for value, _ in self.nodes if (op := value.defining_op) is not None}
+    def operations(self) -> dict[Operation, list[Node]]:
+        """The operations that are computed anew, as they came in, each with the nodes that are its results."""
+        found: dict[Operation, list[Node]] = {}
+        for node in self.nodes:
+            if (op := node[0].defining_op) is not None:
+                found.setdefault(op, []).append(node)
+        return found
 
 
 def _repeats_regions(op: Operation) -> bool:

@@ -27,6 +27,7 @@ Between the steps, conversions of conversions and of what each thread can make f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...dialects import arith, scf, tt, ttg
@@ -161,27 +162,25 @@ def _pays(conversion: Any, part: Slice, more: int) -> bool:
     again = part.operations()
     needed = _needed_elsewhere(conversion, part, again)
     limit = conversion_cost(conversion.src.type, layout_of(conversion.result))
-    for op in again:
+    for op, nodes in again.items():
         stays = any(r in needed for r in op.results)
-        cost = _cost(op, part, stays)
+        cost = _cost(op, nodes, stays)
         if cost is None:
             return False
         more += cost
     return more <= limit
 
 
-def _cost(op: Any, part: Slice, stays: bool) -> int | None:
-    """What computing an operation in another layout costs more than before; `stays`: the old one is needed, too."""
+def _cost(op: Any, nodes: list[Node], stays: bool) -> int | None:
+    """What computing results of an operation in other layouts costs more than before; `stays`: the old ones are needed,
+    too."""
     if op.__class__ is arith.Constant:
         return 0
     if op.name.startswith(("arith.", "math.")):
         each = SPECIAL if op.name in SLOW else ARITHMETIC
-        times = {
-            (r, layout): more_work(r.type, layout) - (not stays) for r, layout in part.nodes if r.defining_op is op
-        }
-        return sum(each * n * size_in_bytes(r.type) for (r, _), n in times.items())
+        return sum(each * (more_work(r.type, layout) - (not stays)) * size_in_bytes(r.type) for r, layout in nodes)
     if isinstance(op, ttg.ConvertLayout) and _is_free(op):
-        return sum(conversion_cost(op.src.type, layout) for r, layout in part.nodes if r.defining_op is op)
+        return sum(conversion_cost(op.src.type, layout) for _, layout in nodes)
     if not stays:
         return 0
     if isinstance(op, (tt.Load, ttg.LocalLoad)):
@@ -189,7 +188,7 @@ def _cost(op: Any, part: Slice, stays: bool) -> int | None:
     return reduction_cost(op) if isinstance(op, tt.Reduce) else 0
 
 
-def _needed_elsewhere(conversion: Any, part: Slice, again: dict[Operation, None]) -> set[Value]:
+def _needed_elsewhere(conversion: Any, part: Slice, again: Mapping[Operation, Any]) -> set[Value]:
     """The values of a slice that something beside the conversion and the slice itself needs as they are."""
     inside = {value for value, _ in part.nodes}
     found = [value for value in inside if any(_leaves(user, i, conversion, inside, again) for user, i in value.uses)]
@@ -202,7 +201,7 @@ def _needed_elsewhere(conversion: Any, part: Slice, again: dict[Operation, None]
     return needed
 
 
-def _leaves(user: Operation, i: int, conversion: Any, inside: set[Value], again: dict[Operation, None]) -> bool:
+def _leaves(user: Operation, i: int, conversion: Any, inside: set[Value], again: Mapping[Operation, Any]) -> bool:
     """Whether this use is neither the conversion nor in the slice."""
     if user is conversion or user in again:
         return False
