@@ -36,9 +36,11 @@ from ...support.recording import recorded
 from ...support.settings import compilation, nvidia
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
 from ...transforms.ttir import gpu_ttir_pipeline
+from ..compiler import UserText
 from ..errors import BackendError, OutOfResources
 from . import codegen
 from .assembler import Assembler, Resources, assembler_options, for_blocks, warn_of
+from .late_reads import late_reads
 from .occupancy import REGISTERS, blocks_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
@@ -167,12 +169,11 @@ class Build:
             assembler = self._start()
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
-        blocks = self._enough_blocks(found, metadata) if found.spilled else 0
-        if blocks:
-            text = for_blocks(ptx, blocks)
-            again = (code, found) if text is None else self._start().finish(text, metadata["name"])
-            if again[1].spilled < found.spilled:
-                code, found = again
+        if found.spilled:
+            others = [(self._start(), text) for text in self._for_fewer_spills(ptx, found, metadata)]
+            made = [other.finish(text, metadata["name"]) for other, text in others]
+            allowed = [one for one in made if not self._limited or one[1].registers <= found.registers]
+            code, found = min([(code, found), *allowed], key=lambda one: one[1].spilled)
         warn_of(found, metadata["name"], ptx)
         _check_registers(found.registers, metadata)
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
@@ -182,17 +183,25 @@ class Build:
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
 
-    def _enough_blocks(self, found: Resources, metadata: dict[str, Any]) -> int:
-        """The blocks that a multiprocessor needs registers for: as many as it can have at a time, or one, where a
-        thread has more in memory than in registers. 0 where that allows no more registers, or somebody set a limit.
-        """
-        if self.options.maxnreg is not None or "maxrregcount" in self._extra:
-            return 0
+    def _for_fewer_spills(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> list[str]:
+        """Texts of which the assembler may make code that spills less, for as many blocks at a time: it does not know
+        how many there will be, and orders by rules of its own what reads operands of products."""
         warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
         limits = blocks_by_limit(self.target.capability, found.registers, warps, shared)
-        kept = limits.pop("registers")
-        blocks = 1 if found.spilled > found.registers else min(limits.values())
-        return blocks if blocks < kept and found.registers < register_limit(warps) else 0
+        kept = limits["registers"]
+        blocks = 1 if found.spilled > found.registers else min(limits.values())  # it gives up rather than have one
+        texts = [ptx] if blocks < kept and found.registers < register_limit(warps) else []
+        if not isinstance(ptx, UserText) and "late-reads" not in self.options.without.split(","):
+            late = late_reads(ptx)
+            texts += [late] if late != ptx else []
+        if self._limited:
+            return [text for text in texts if text is not ptx]
+        return [told for text in texts if (told := for_blocks(text, blocks)) is not None]
+
+    @property
+    def _limited(self) -> bool:
+        """Whether somebody said how many registers there may be."""
+        return self.options.maxnreg is not None or "maxrregcount" in self._extra
 
     def _complete(self, metadata: dict[str, Any], ptx: str) -> None:
         """What earlier stages say of a kernel, for one that did not come through them."""
