@@ -40,6 +40,13 @@ def yielding(x):
 
 
 @tritium.jit
+def matching(x, n):
+    match n:
+        case 1:
+            tl.store(x, 1.0)
+
+
+@tritium.jit
 def shapes_apart(x):
     tl.store(x + tl.arange(0, 8), tl.arange(0, 8) + tl.arange(0, 16))
 
@@ -65,6 +72,14 @@ def test_the_error_names_it_and_points_at_it(kernel, message, shown):
     line, caret = text.splitlines()[-3:-1] if "hint: " in text else text.splitlines()[-2:]
     assert line[caret.index("^") :].startswith(shown), text
     assert not x.any()
+
+
+def test_match_is_refused_with_what_to_write_instead():
+    with pytest.raises(TritiumError) as raised:
+        matching[(1,)](np.zeros(1, np.float32), 3)
+    text = str(raised.value)
+    assert "Match is not supported" in text and "    match n:\n" in text
+    assert "hint: use if and elif; conditions on tl.constexpr values are decided at compile time" in text
 
 
 def test_a_lambda_is_no_kernel():

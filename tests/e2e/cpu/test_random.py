@@ -119,6 +119,33 @@ def test_random_floats():
     np.testing.assert_allclose(out[192:], pairs, rtol=1e-4, atol=1e-5)
 
 
+@triton.jit
+def everything_random(seed, words, floats, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(words + at, tl.randint(seed, at).to(tl.uint32, bitcast=True))
+    a, b, c, d = tl.randint4x(seed, at)
+    tl.store(words + N + at, a ^ b ^ c ^ d)
+    tl.store(floats + at, tl.rand(seed, at))
+    tl.store(floats + N + at, tl.randn(seed, at))
+    e, f, g, h = tl.rand4x(seed, at)
+    tl.store(floats + 2 * N + at, e + f + g + h)
+    i, j, k, m = tl.randn4x(seed, at)
+    tl.store(floats + 3 * N + at, i + j + k + m)
+
+
+@pytest.mark.parametrize("seed", [0, 2**31 - 1, -(2**31), 2**63 - 1, -1])
+def test_random_numbers_overflow_nothing_in_debug_mode(seed):
+    """Their products and sums are modulo 2^32, which is meant; other overflows are reported."""
+    made = []
+    for debug in (False, True):
+        words, floats = np.full(1024, 7, np.uint32), np.full(2048, np.nan, np.float32)
+        everything_random[(1,)](seed, words, floats, 512, debug=debug)
+        made.append((words, floats))
+    np.testing.assert_array_equal(made[0][0], made[1][0])
+    np.testing.assert_array_equal(made[0][1], made[1][1])
+    np.testing.assert_array_equal(made[1][0][:512], philox(seed, np.arange(512))[0])
+
+
 # -- numbers ------------------------------------------------------------------------------------------------------
 
 
