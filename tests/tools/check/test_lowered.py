@@ -94,6 +94,24 @@ def test_in_a_loop_the_first_iteration_tells(target: str, monkeypatch: pytest.Mo
     assert "arith.xori" in found.suspect.operation and "in iteration 1" in found.suspect.element, found
 
 
+@tritium.jit
+def late(x, y, o, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    total = tl.zeros((B,), tl.int32)
+    for i in range(n):
+        total += tl.load(x + i * B + at) ^ tl.load(y + at)
+    tl.store(o + at, total)
+
+
+def test_in_a_loop_late_iterations_are_looked_at_too(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong is so in iteration 20 for the first time: until then there is a zero on one side."""
+    plant(monkeypatch, target, arith.XOrI, as_another(arith.OrI))
+    x, y = np.zeros((24, 64), np.int32), np.arange(1, 65, dtype=np.int32)
+    x[20:] = 7
+    found = checked(target, late, x, y, np.zeros(64, np.int32), 24, B=64, grid=1)
+    assert "arith.xori" in found.suspect.operation and "in iteration 20" in found.suspect.element, found
+
+
 def test_a_reduction_with_another_combination(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch, target, arith.MaxNumF, as_another(arith.MinNumF))
     x = np.random.default_rng(4).random((3, 20), np.float32)

@@ -4,8 +4,8 @@
     tt.store %area + [0 … 63], %x                  what is looked at
     tt.store %area + 256 + [0 … 63], [0 … 63]      where that has gone: read back, it says whether looking works
 
-One program of the grid stores, the others do not. What is in a loop is stored once an iteration, for SLOTS iterations:
-an atomic counts them, so that the kind of the loop does not matter.
+One program of the grid stores, the others do not. What is in a loop is stored once an iteration, for as many of them
+as are asked for: an atomic counts them, so that the kind of the loop does not matter.
 """
 
 from __future__ import annotations
@@ -43,10 +43,13 @@ from ...ir import (
     i64,
 )
 
-__all__ = ["SLOTS", "UNWRITTEN", "Area", "Site", "instrument", "sites_of", "value_at"]
+__all__ = ["MOST_BYTES", "MOST_SLOTS", "SLOTS", "UNWRITTEN", "Area", "Site", "instrument", "sites_of", "value_at"]
 
 SLOTS = 8
-"""Iterations of a loop whose values are stored."""
+"""Iterations of a loop whose values are stored at least."""
+MOST_SLOTS = 512
+"""And at most, where they are no more than `MOST_BYTES`."""
+MOST_BYTES = 1 << 28
 
 UNWRITTEN = 0xA5
 _ALIGNMENT = 16
@@ -158,10 +161,13 @@ class Area:
         return np.ascontiguousarray(side[at : at + self.numel * size])
 
 
-def instrument(module: Operation, sites: Iterable[Site], program: tuple[int, int, int] | None) -> list[Area]:
+def instrument(
+    module: Operation, sites: Iterable[Site], program: tuple[int, int, int] | None, iterations: int = SLOTS
+) -> list[Area]:
     """Have the kernel of a module store the values at some sites; where each is, in memory of `areas[-1].end` bytes.
 
-    `program` is the one of the grid that does, None where there is no other.
+    `program` is the one of the grid that does, None where there is no other. In loops `iterations` are stored, or as
+    many as there is room for.
     """
     ops = list(module.walk())
     kernel = pick_kernel(module)
@@ -169,9 +175,10 @@ def instrument(module: Operation, sites: Iterable[Site], program: tuple[int, int
     areas: list[Area] = []
     for site in sites:
         value = value_at(ops, site)
-        slots = SLOTS if _in_loop(value, site, kernel) else 1
         start = areas[-1].end if areas else 0
-        area = Area(site, value.type, start, 0, 0, slots)
+        area = Area(site, value.type, start, 0, 0, 1)
+        room = max(SLOTS, MOST_BYTES // (area.numel * max(area.size, 4)))
+        slots = min(max(SLOTS, iterations), MOST_SLOTS, room) if _in_loop(value, site, kernel) else 1
         known = _aligned(start + slots * area.numel * area.size)
         counter = _aligned(known + slots * area.numel * 4)
         area = Area(site, value.type, start, known, counter, slots)

@@ -34,7 +34,7 @@ from ...ir import FloatType, Operation, Value, element_type, parse_module
 from ...support import TritiumError, settings
 from .blame import Suspect, line_of, shown
 from .compare import Difference, Result, loose_difference
-from .instrument import SLOTS, UNWRITTEN, Area, Site, instrument, sites_of, value_at
+from .instrument import MOST_BYTES, MOST_SLOTS, SLOTS, UNWRITTEN, Area, Site, instrument, sites_of, value_at
 from .noise import SAFETY, NoisyEvaluator, unit
 from .runs import Failure, Launch
 from .steps import Step
@@ -118,7 +118,8 @@ class _Recorder(NoisyEvaluator):
             return
         self.events += 1
         kept = self.values.setdefault(site, [])
-        if len(kept) < SLOTS and self.bytes < _MOST_BYTES:
+        room = _MOST_BYTES if len(kept) < SLOTS else MOST_BYTES
+        if len(kept) < MOST_SLOTS and self.bytes < room:
             array = np.array(shaped(found, value.type))
             self.bytes += array.nbytes
             kept.append((self.events, array))
@@ -381,7 +382,8 @@ class _Search:
         alone = self.launch.grid == (1, 1, 1)
         try:
             module = parse_module(self.step.text)
-            (area,) = instrument(module, [site], None if alone else self.program)
+            iterations = len(self.expected[site])
+            (area,) = instrument(module, [site], None if alone else self.program, iterations)
             side = np.full(area.end, UNWRITTEN, np.uint8)
             side[area.counter :] = 0
             with tempfile.TemporaryDirectory(prefix="tritium-check-") as folder:
