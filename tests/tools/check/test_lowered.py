@@ -238,6 +238,23 @@ def test_a_store_whose_mask_is_lost(target: str, monkeypatch: pytest.MonkeyPatch
     assert found.suspect.element == "what it is given is as the evaluator's, and what it writes is not"
 
 
+@pytest.mark.parametrize("target", GPUS)
+def test_where_the_emulator_stops_the_operation_is_named(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch, target, tt.Store, lambda right: lambda e, op: right(e, tt.Store(op.ptr, op.value, loc=op.loc)))
+    found = checked(target, first_of, np.arange(64, dtype=np.int32), np.zeros(40, np.int32), 40, B=64, grid=1)
+    assert found.difference is None and "after the end of o" in found.message
+    assert found.suspect.operation.startswith("tt.store ") and found.suspect.place[0] == __file__
+
+
+def test_copies_that_nobody_waits_for_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch, "cuda:80", ttg.AsyncWait, lambda right: lambda e, op: e.bind(op.retToken, []))
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((32, 128), (128, 32)))
+    found = checked("cuda:80", product, a, b, np.zeros((32, 32), np.float32), 128, N=32, BK=32, grid=1)
+    assert found.difference is None and "ttg.local_load" in found.suspect.operation, found
+    assert any("the other access is of" in note and "ttg.async_copy_global_to_local" in note for note in found.notes)
+
+
 @tritium.jit
 def first_of(x, o, n, B: tl.constexpr):
     at = tl.arange(0, B)

@@ -24,6 +24,7 @@ from ...runtime.grid import normalize_grid
 from ...support import TritiumError
 from .blame import Suspect, guilty_rewrite, suspect_operation
 from .compare import Difference, Result, exact_difference, loose_difference
+from .failed import operations_behind
 from .launch import Region
 from .lowered import suspect_lowering
 from .noise import tolerances
@@ -289,7 +290,8 @@ class _Check:
         """One way to run machine code; False where it differs."""
         outcome = self.timed(name, lambda: self.launch.on_machine(kernel, emulated))
         if isinstance(outcome, Failure):
-            self.report.finding = Finding(name, None, str(outcome))
+            suspect, notes = self.stopped_at(outcome, steps)
+            self.report.finding = Finding(name, None, str(outcome), None, suspect, tuple(notes))
             if "race in shared memory" in str(outcome) and isinstance(self.known, Result):
                 self.behind_race(kernel, steps)
             return False
@@ -308,6 +310,11 @@ class _Check:
         suspect, notes = suspect_lowering(self.launch, steps, wrong, self.known, allowed, emulated)
         self.report.finding = Finding(name, wrong, str(wrong), None, suspect, tuple(notes))
         return False
+
+    def stopped_at(self, failure: Failure, steps: list[Step]) -> tuple[Suspect | None, list[str]]:
+        """The operation of the last program of tiles that the emulator stopped in."""
+        step = next((s for s in reversed(steps) if s.stage in ("ttgir", "ttir")), None)
+        return (None, []) if step is None else operations_behind(step, failure.error)
 
     def behind_race(self, kernel: CompiledKernel, steps: list[Step]) -> None:
         """Wrong values make a race of stores that should be equal: see whether the result is wrong, too."""

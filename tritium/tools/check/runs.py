@@ -31,10 +31,12 @@ __all__ = ["Failure", "Launch", "Maker", "Outcome", "active", "evaluate"]
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that came to no end: what it said. `unknown` where the evaluator does not know an operation."""
+    """A run that came to no end: what it said. `unknown` where the evaluator does not know an operation; `error` is
+    what was raised, where machine code failed."""
 
     message: str
     unknown: bool = False
+    error: Exception | None = None
 
     def __str__(self) -> str:
         return self.message
@@ -83,7 +85,7 @@ class Launch:
                 raise  # the kernel is none, and no launch would do
             return Failure(str(error), "is machine code, which" in str(error))
         except (TritiumError, AssertionFailed, OutOfBoundsError) as error:
-            return Failure(str(error))
+            return Failure(str(error), error=error)
         return Result(tuple(regions))
 
     def in_python(self) -> Outcome:
