@@ -2,7 +2,8 @@
 
 Address, element type and device of a tensor take 20 ns that way, 100 by `data_ptr()`, `dtype` and `is_cuda`, and 40 by
 DLPack's C functions (torch 2.13, 2026-11). They take the address of the C++ tensor inside the Python object, whose
-place is found by looking for what the tensor itself says of it (`_cdata`), once a process.
+place is found by looking for what the tensor itself says of it (`_cdata`), once a process. Tensors that are like one
+of which these functions were asked are read from memory (`torch_layout`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["CPU", "CUDA", "TensorView", "functions_for", "look_at", "stream_function_address"]
+from .torch_layout import Layout, address_by, find_layout, state_by
+
+__all__ = ["CPU", "CUDA", "TensorView", "functions_for", "look_at", "state_of", "stream_function_address"]
 
 CPU, CUDA = 0, 1
 """torch's numbers of kinds of devices."""
@@ -32,11 +35,25 @@ class TensorView(NamedTuple):
 
 
 class _Functions:
-    """`words`: the offset of the C++ tensor, then the addresses of the functions by `_NAMES`."""
+    """`words`: the offset of the C++ tensor, the addresses of the functions by `_NAMES`, and the layout (or zeros)."""
 
     def __init__(self, offset: int, addresses: Sequence[int]) -> None:
-        self.words = (ctypes.c_int64 * 5)(offset, *addresses)
+        self.words = (ctypes.c_uint64 * (1 + len(_NAMES) + len(Layout._fields)))(offset, *addresses)
         self.address = ctypes.addressof(self.words)
+        self.layout = find_layout(self.look_at)
+        self.words[1 + len(_NAMES) :] = self.layout or [0] * len(Layout._fields)
+
+    def look_at(self, tensor: Any) -> TensorView | None:
+        """What the functions say of a tensor; None where they refuse."""
+        results = []
+        for address in self.words[1 : 1 + len(_NAMES)]:
+            found = ctypes.c_int64()
+            ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(address)
+            if ask(id(tensor) + self.words[0], ctypes.addressof(found)):
+                return None
+            results.append(found.value)
+        address, dtype, device, index = results
+        return TensorView(address, dtype, device, ctypes.c_int32(index).value)
 
 
 _known: dict[type, Any] = {}
@@ -75,16 +92,19 @@ def _address(library: str, name: str) -> int:
 
 def look_at(tensor: Any) -> TensorView | None:
     """What the functions say of a tensor of a class that `functions_for` knows; None where they refuse."""
-    words = _known[type(tensor)].words
-    results = []
-    for address in words[1:]:
-        found = ctypes.c_int64()
-        ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(address)
-        if ask(id(tensor) + words[0], ctypes.addressof(found)):
-            return None
-        results.append(found.value)
-    address, dtype, device, index = results
-    return TensorView(address, dtype, device, ctypes.c_int32(index).value)
+    view: TensorView | None = _known[type(tensor)].look_at(tensor)
+    return view
+
+
+def state_of(tensor: Any) -> int:
+    """What a tensor of a class that `functions_for` knows has in memory of its element type, device and flags.
+
+    Tensors with the same may be read from there; 0 where they may not.
+    """
+    layout = _known[type(tensor)].layout
+    if layout is None or address_by(layout, tensor) != tensor.data_ptr():
+        return 0
+    return state_by(layout, tensor)
 
 
 def stream_function_address(device: int, expected: int) -> int:

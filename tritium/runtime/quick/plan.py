@@ -22,7 +22,7 @@ from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
 from ..tensor_descriptor import TensorDescriptor
 from ..tensor_maps import MapEncoder
-from ..torch_abi import functions_for, look_at
+from ..torch_abi import functions_for, look_at, state_of
 from .ending import Ending, Row
 from .native import Plan, native_quick
 from .table import LAUNCH_ONLY, Call
@@ -226,8 +226,9 @@ def _pointer(ending: Ending, rule: ParameterRule, value: Any, key: Any, spot: _S
     functions = functions_for(value) if adapter == "torch" else 0
     seen = look_at(value) if functions else None
     if seen is not None and seen[2:] == ending.where and seen.address == value.data_ptr():
-        index = -1 if ending.only else seen.index
-        return {**row, "check": "tensor", "call": functions, "low": seen.dtype, "high": seen.device, "expected": index}
+        where = (-1 if ending.only else seen.index) & 0xFFFFFFFF | value.element_size() << 32
+        known = {"low": seen.dtype, "high": seen.device, "expected": where, "object": state_of(value)}
+        return {**row, "check": "tensor", "call": functions, **known}
     read = getattr(type(value), "data_ptr", None) or methodcaller("data_ptr")
     found = {"object": value.dtype, "low": "dtype", "place": place, "expected": expected}
     return {**row, "check": "array", "call": read, **found}

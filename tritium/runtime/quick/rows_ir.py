@@ -239,12 +239,75 @@ address:
   ret i32 %result
 }
 
-; One of torch's functions about a tensor, by its number
-define internal i64 @tt.torch(ptr %functions, i64 %number, ptr %tensor) alwaysinline {
+; A word at a place in an object
+define internal i64 @tt.word(ptr %object, i64 %place) alwaysinline {
+  %at = getelementptr i8, ptr %object, i64 %place
+  %word = load i64, ptr %at
+  ret i64 %word
+}
+
+; A tensor of torch. One in the `state` of that which the row was made for (`object`; 0: none), of no special kind and
+; with elements, is read from memory: `extra` has the bytes of an element in its upper half. All others torch's
+; functions are asked about.
+define i32 @tt.row_tensor(ptr %row, ptr %value, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  br i1 %alike, label %look, label %no
+no:
+  ret i32 1
+look:
+  %torch = get ptr %row.call
+  %at = get i64 %torch.at
+  %object_at = getelementptr i8, ptr %value, i64 %at
+  %object = load ptr, ptr %object_at
+  %known = get i64 %row.object
+  %unknown = icmp eq i64 %known, 0
+  br i1 %unknown, label %ask, label %kind
+kind:
+  %methods = call i64 @tt.word(ptr %object, i64 0)
+  %usual = get i64 %torch.methods
+  %plain = icmp eq i64 %methods, %usual
+  br i1 %plain, label %state, label %ask
+state:
+  %state_at = get i64 %torch.state
+  %whole = call i64 @tt.word(ptr %object, i64 %state_at)
+  %now = and i64 %whole, $state_mask
+  %same = icmp eq i64 %now, %known
+  %elements_at = get i64 %torch.elements
+  %elements = call i64 @tt.word(ptr %object, i64 %elements_at)
+  %some = icmp ne i64 %elements, 0
+  %readable = and i1 %same, %some
+  br i1 %readable, label %memory, label %ask
+memory:
+  %storage_at = get i64 %torch.storage
+  %storage_word = call i64 @tt.word(ptr %object, i64 %storage_at)
+  %storage = inttoptr i64 %storage_word to ptr
+  %flags_at = get i64 %torch.flags
+  %flags = call i64 @tt.word(ptr %storage, i64 %flags_at)
+  %special = get i64 %torch.special
+  %guarded = and i64 %flags, %special
+  %free = icmp eq i64 %guarded, 0
+  br i1 %free, label %address, label %ask
+address:
+  %address_at = get i64 %torch.address
+  %begin = call i64 @tt.word(ptr %storage, i64 %address_at)
+  %offset_at = get i64 %torch.offset
+  %offset = call i64 @tt.word(ptr %object, i64 %offset_at)
+  %extra = get i64 %row.extra
+  %bytes = lshr i64 %extra, 32
+  %from = mul i64 %offset, %bytes
+  %v = add i64 %begin, %from
+  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  ret i32 %result
+ask:
+  %asked = call i32 @tt.ask_torch(ptr %row, ptr %torch, ptr %object_at, ptr %frame)
+  ret i32 %asked
+}
+
+; One of torch's functions about a tensor
+define internal i64 @tt.torch(ptr %function, ptr %tensor) alwaysinline {
   %found = alloca i64, align 8
   store i64 0, ptr %found
-  %at = getelementptr i64, ptr %functions, i64 %number
-  %function = load ptr, ptr %at
   %status = call i32 %function(ptr %tensor, ptr %found)
   %value = load i64, ptr %found
   %fine = icmp eq i32 %status, 0
@@ -252,36 +315,37 @@ define internal i64 @tt.torch(ptr %functions, i64 %number, ptr %tensor) alwaysin
   ret i64 %result
 }
 
-; A tensor of torch: element type (`low`), kind of device (`high`) and its index (`extra`; below 0: there is one)
-define i32 @tt.row_tensor(ptr %row, ptr %value, ptr %frame) {
+; What torch's functions say: element type (`low`), kind of device (`high`) and its index (the lower half of `extra`;
+; below 0: there is one)
+define internal i32 @tt.ask_torch(ptr %row, ptr %torch, ptr %tensor, ptr %frame) noinline {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
-  br i1 %alike, label %ask, label %no
-no:
-  ret i32 1
-ask:
-  %functions = get ptr %row.call
-  %offset = load i64, ptr %functions
-  %tensor = getelementptr i8, ptr %value, i64 %offset
-  %dtype = call i64 @tt.torch(ptr %functions, i64 2, ptr %tensor)
+  %of_dtype = get ptr %torch.dtype
+  %dtype = call i64 @tt.torch(ptr %of_dtype, ptr %tensor)
   %known = get i64 %row.low
   %same = icmp eq i64 %dtype, %known
   br i1 %same, label %where, label %no
+no:
+  ret i32 1
 where:
-  %device = call i64 @tt.torch(ptr %functions, i64 3, ptr %tensor)
+  %of_device = get ptr %torch.device_type
+  %device = call i64 @tt.torch(ptr %of_device, ptr %tensor)
   %kind = get i64 %row.high
   %here = icmp eq i64 %device, %kind
   br i1 %here, label %which, label %no
 which:
-  %number = get i64 %row.extra
-  %single = icmp slt i64 %number, 0
+  %extra = get i64 %row.extra
+  %number = trunc i64 %extra to i32
+  %single = icmp slt i32 %number, 0
   br i1 %single, label %address, label %index
 index:
-  %found = call i64 @tt.torch(ptr %functions, i64 4, ptr %tensor)
-  %right = icmp eq i64 %found, %number
+  %of_index = get ptr %torch.device_index
+  %found = call i64 @tt.torch(ptr %of_index, ptr %tensor)
+  %short = trunc i64 %found to i32
+  %right = icmp eq i32 %short, %number
   br i1 %right, label %address, label %no
 address:
-  %v = call i64 @tt.torch(ptr %functions, i64 1, ptr %tensor)
+  %of_address = get ptr %torch.data_ptr
+  %v = call i64 @tt.torch(ptr %of_address, ptr %tensor)
   %refused = icmp eq i64 %v, -1
   br i1 %refused, label %no, label %keep
 keep:

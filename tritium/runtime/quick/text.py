@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ..grid import PROGRAMS
+from ..torch_layout import STATE_MASK
 from .call_ir import CALL
 from .calls_ir import CALLS, OLD_CALLS
 from .grid_ir import GRID
@@ -31,11 +32,16 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "site": ("references", "class", "vectorcall", "table", "owner", "grid"),
     "frame": ("x", "y", "z", "stream"),
     "list": ("references", "type", "count", "items"),  # PyTupleObject, PyObject
+    "torch": (  # `torch_abi`
+        "at", "data_ptr", "dtype", "device_type", "device_index",
+        "methods", "storage", "offset", "elements", "state", "address", "flags", "special",
+    ),
     "array": ("references", "type", "data", "nd", "shape", "strides", "base", "dtype", "flags"),  # PyArrayObject
 }  # fmt: skip
 
 FRAME_HEAD = 64  # bytes of a frame in front of the parameters
 _NUMBERS = {"programs": PROGRAMS, "head": FRAME_HEAD, "plans": PLANS, "row_bytes": 8 * len(FIELDS["row"])}
+_NUMBERS["state_mask"] = STATE_MASK
 
 _GET = re.compile(r"^( *)(%\w+) = get (\w+) %(\w+)\.(\w+)(?: *;.*)?$", re.M)
 _PUT = re.compile(r"^( *)put (\w+) ([%@\w.]+), %(\w+)\.(\w+)(?: *;.*)?$", re.M)
