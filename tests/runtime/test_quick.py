@@ -313,6 +313,23 @@ def test_a_grid_function_that_launches_itself(four: Any) -> None:
         assert words(inner)[1:] == [5, 7, 9]
 
 
+@pytest.mark.torch
+def test_a_grid_function_that_changes_arguments(four: Any) -> None:
+    import torch
+
+    out = torch.zeros(8, dtype=torch.int64)
+    kept = []
+
+    def grid(named: dict[str, Any]) -> tuple[int]:
+        kept.append(named["out"].view(-1).clone())
+        named["out"].set_(torch.zeros(8 + len(kept), dtype=torch.int64)[len(kept) % 2 :])
+        return (1,)
+
+    for _ in range(4 * TIMES):
+        four[grid](out, 3)
+        assert out[:4].tolist() == [out.data_ptr(), 3, 7, 9]
+
+
 def test_errors_of_grids_and_arguments_leave_nothing_raised(four: Any) -> None:
     out = np.zeros(4, np.int64)
     for _ in range(TIMES):

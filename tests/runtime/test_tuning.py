@@ -289,3 +289,13 @@ def test_only_the_winner_is_warned_of(parallel, processes, asked, capsys, monkey
     assert [str(w.message) for w in warned] == ["block of 256"]
     told = [line for line in capsys.readouterr().out.splitlines() if "block of" in line]
     assert len(told) == (len(SIZES) if asked else 0)
+
+
+def test_what_takes_longest_is_begun_first(parallel) -> None:
+    begun: list[Config] = []
+    few = blocks(16, 64, num_warps=1)  # blocks of which one warp has 16 and 64
+    many = blocks(128, 256, num_warps=8)  # 16 and 32
+    search = Search("double", [*many, *few])
+    search.run(begun.append, lambda config: [1.0] * 3, alone=True)
+    assert begun[:2] == [few[1], many[1]]
+    assert len(begun) == 4

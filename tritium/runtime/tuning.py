@@ -192,10 +192,10 @@ class Search:
         return error
 
 
-def _work(config: Config) -> int:
-    """About how long a configuration takes to compile, beside others: the larger its blocks, the longer. What takes
-    longest is begun first."""
-    return prod(max(v, 1) for v in config.kwargs.values() if type(v) is int)
+def _work(config: Config) -> float:
+    """About how long a configuration takes to compile, beside others: the longer, the more of its blocks one warp has.
+    What takes longest is begun first."""
+    return prod(max(v, 1) for v in config.kwargs.values() if type(v) is int) / config.num_warps
 
 
 def _first_line(error: Exception) -> str:

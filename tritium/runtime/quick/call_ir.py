@@ -147,33 +147,21 @@ begin:
   %params = getelementptr i8, ptr %frame, i64 $head
   %template = get ptr %plan.template
   call void @llvm.memcpy.p0.p0.i64(ptr %params, ptr %template, i64 %bytes, i1 false)
-  %count = get i64 %plan.count
-  %rows = get ptr %plan.rows
-  br label %next
-next:
-  %i = phi i64 [ 0, %begin ], [ %j, %value ]
-  %row = phi ptr [ %rows, %begin ], [ %row_next, %value ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %value, label %sizes
-value:
-  %argument = icmp ult i64 %i, %total                  ; rows behind those of the arguments look at no value
-  %from = getelementptr ptr, ptr %values, i64 %i
-  %safe = select i1 %argument, ptr %from, ptr @tt.miss
-  %given = load ptr, ptr %safe
-  %function = get ptr %row.check
-  %bad = call i32 %function(ptr %row, ptr %given, ptr %frame)
-  %fine = icmp eq i32 %bad, 0
-  %j = add i64 %i, 1
-  %row_next = getelementptr i8, ptr %row, i64 $row_bytes
-  br i1 %fine, label %next, label %miss
-sizes:
   %odd = call i32 @tt.sizes(ptr %grid, ptr %frame)
   %plain = icmp eq i32 %odd, 0
-  br i1 %plain, label %stream, label %ask
+  br i1 %plain, label %check, label %before
+check:
+  %misfit = call i32 @tt.rows(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 0)
+  %fits = icmp eq i32 %misfit, 0
+  br i1 %fits, label %stream, label %miss
+before:                                                ; what Python says of an argument is asked once, behind
+  %first_misfit = call i32 @tt.rows(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 $late)
+  %may_fit = icmp eq i32 %first_misfit, 0
+  br i1 %may_fit, label %ask, label %miss
 ask:
   %asked = call i32 @tt.ask(ptr %plan, ptr %values, i64 %total, ptr %grid, ptr %frame)
   %answered = icmp eq i32 %asked, 0
-  br i1 %answered, label %stream, label %raised
+  br i1 %answered, label %check, label %raised         ; the grid's function may have changed what the arguments are
 raised:
   ret ptr null
 stream:
@@ -240,6 +228,40 @@ tell:
   %result = call ptr @tt.numbers(ptr %teller, ptr %frame, ptr %told)
   call void @Py_DecRef(ptr %told)
   ret ptr %result
+}
+
+; The rows of a plan: 0 if all of them hold, and the bits of the arguments stand in the frame. Those whose spots have a
+; bit of %later are left out.
+define internal i32 @tt.rows(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 %later) alwaysinline {
+entry:
+  %count = get i64 %plan.count
+  %rows = get ptr %plan.rows
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %j, %each ], [ %j, %value ]
+  %row = phi ptr [ %rows, %entry ], [ %row_next, %each ], [ %row_next, %value ]
+  %j = add i64 %i, 1
+  %row_next = getelementptr i8, ptr %row, i64 $row_bytes
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %each, label %good
+each:
+  %spot = get i64 %row.spot
+  %left = and i64 %spot, %later
+  %now = icmp eq i64 %left, 0
+  br i1 %now, label %value, label %next
+value:
+  %argument = icmp ult i64 %i, %total                  ; rows behind those of the arguments look at no value
+  %from = getelementptr ptr, ptr %values, i64 %i
+  %safe = select i1 %argument, ptr %from, ptr @tt.miss
+  %given = load ptr, ptr %safe
+  %function = get ptr %row.check
+  %bad = call i32 %function(ptr %row, ptr %given, ptr %frame)
+  %fine = icmp eq i32 %bad, 0
+  br i1 %fine, label %next, label %bad_one
+good:
+  ret i32 0
+bad_one:
+  ret i32 1
 }
 
 ; function(x, y, z, stream), and `last` behind them

@@ -15,7 +15,7 @@ from ...backends.cpu.pool import load_text
 from ...backends.errors import BackendError
 from ...support import settings
 from .ending import Row
-from .text import FIELDS, FRAME_HEAD, quick_text
+from .text import FIELDS, FRAME_HEAD, LATE, quick_text
 
 __all__ = ["Native", "Plan", "native_quick"]
 
@@ -208,6 +208,7 @@ class Plan:
         for number, row in enumerate(rows):
             spot = row.get("at", 0) + FRAME_HEAD | row.get("size", 0) << 32
             spot |= row.get("mask", 0) << 48 | row.get("want", 0) << 56
+            spot |= LATE if row["check"] in _LATE else 0
             values = {_STORED.get(name, name): value for name, value in row.items()}
             values |= {"check": native.address(f"tt.row_{row['check']}"), "spot": spot}
             found = self._structure("row", values, _OBJECTS.get(row["check"], set()))
@@ -217,6 +218,9 @@ class Plan:
 
 #: names of fields of a row that share a word with others
 _STORED = {"place": "high", "expected": "extra"}
+
+#: checks that call Python about an argument
+_LATE = frozenset(("array", "address", "bytes"))
 
 #: fields that may hold an int as an object, by check
 _OBJECTS = {

@@ -217,7 +217,7 @@ def _pointer(ending: Ending, rule: ParameterRule, value: Any, key: Any, spot: _S
     if adapter == "numpy":
         if "numpy" not in ending.places or not arrays.quick_numpy_reads(value):
             return None
-        return {**row, "check": "numpy", "object": value.dtype, "low": arrays.WRITEABLE if stored else 0}
+        return {**row, "check": "numpy_stored" if stored else "numpy", "object": value.dtype}
     if adapter not in ending.places:
         return None
     place, expected = ending.places[adapter]

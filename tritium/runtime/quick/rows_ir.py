@@ -12,7 +12,7 @@ ROWS = """
 ; The bits of an argument into the parameters
 define internal void @tt.store(ptr %row, ptr %frame, i64 %v) {
 entry:
-  %spot = get i64 %row.spot                             ; place: 32 bits, size: 16, mask: 8, want: 8
+  %spot = get i64 %row.spot                             ; place: 32 bits, size: 16, mask: 7, late: 1, want: 8
   %at = and i64 %spot, 4294967295
   %above = lshr i64 %spot, 32
   %size = trunc i64 %above to i16
@@ -42,7 +42,7 @@ define internal i32 @tt.divisible(ptr %row, ptr %frame, i64 %v) {
 entry:
   %spot = get i64 %row.spot
   %masked = lshr i64 %spot, 48
-  %mask = and i64 %masked, 255
+  %mask = and i64 %masked, 127
   %want = lshr i64 %spot, 56
   %low = and i64 %v, %mask
   %some = icmp ne i64 %low, 0
@@ -215,7 +215,7 @@ read:
   ret i32 0
 }
 
-; A NumPy array, read where its structure has address, element type and flags, of which it must have those in `low`
+; A NumPy array, read where its structure has address and element type
 define i32 @tt.row_numpy(ptr %row, ptr %array, ptr %frame) {
 entry:
   %alike = call i1 @tt.of_type(ptr %row, ptr %array)
@@ -226,16 +226,27 @@ read:
   %dtype = get ptr %array.dtype
   %known = get ptr %row.object
   %same = icmp eq ptr %dtype, %known
-  %flags = get i32 %array.flags
-  %low = get i64 %row.low
-  %wanted = trunc i64 %low to i32
-  %had = and i32 %flags, %wanted
-  %allowed = icmp eq i32 %had, %wanted
-  %right = and i1 %same, %allowed
-  br i1 %right, label %address, label %no
+  br i1 %same, label %address, label %no
 address:
   %v = get i64 %array.data
   %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  ret i32 %result
+}
+
+; One that is stored to: it may be written
+define i32 @tt.row_numpy_stored(ptr %row, ptr %array, ptr %frame) {
+entry:
+  %alike = call i1 @tt.of_type(ptr %row, ptr %array)    ; only then it has flags
+  br i1 %alike, label %read, label %no
+no:
+  ret i32 1
+read:
+  %flags = get i32 %array.flags
+  %writeable = and i32 %flags, $writeable
+  %may = icmp ne i32 %writeable, 0
+  br i1 %may, label %rest, label %no
+rest:
+  %result = call i32 @tt.row_numpy(ptr %row, ptr %array, ptr %frame)
   ret i32 %result
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ..arrays import WRITEABLE
 from ..grid import PROGRAMS
 from ..torch_layout import STATE_MASK
 from .call_ir import CALL
@@ -18,7 +19,7 @@ from .rows_ir import ROWS
 from .sites_ir import SITES
 from .table import PLANS
 
-__all__ = ["FIELDS", "FRAME_HEAD", "quick_text"]
+__all__ = ["FIELDS", "FRAME_HEAD", "LATE", "quick_text"]
 
 #: the 64-bit fields of each structure, in order
 FIELDS: Mapping[str, Sequence[str]] = {
@@ -40,8 +41,9 @@ FIELDS: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 
 FRAME_HEAD = 64  # bytes of a frame in front of the parameters
+LATE = 1 << 55  # of a row's spot: it calls Python
 _NUMBERS = {"programs": PROGRAMS, "head": FRAME_HEAD, "plans": PLANS, "row_bytes": 8 * len(FIELDS["row"])}
-_NUMBERS["state_mask"] = STATE_MASK
+_NUMBERS |= {"state_mask": STATE_MASK, "writeable": WRITEABLE, "late": LATE}
 
 _GET = re.compile(r"^( *)(%\w+) = get (\w+) %(\w+)\.(\w+)(?: *;.*)?$", re.M)
 _PUT = re.compile(r"^( *)put (\w+) ([%@\w.]+), %(\w+)\.(\w+)(?: *;.*)?$", re.M)
