@@ -1,7 +1,7 @@
 """Scratch memory of kernels on a GPU where nobody has set an allocator: a block for each stream, kept and grown.
 
 Kernels in one stream run one after another, so that they can share a block. One that is too small is replaced: freeing
-it waits for the kernels that use it.
+it waits for the kernels that use it. Blocks that a CUDA graph has captured are never freed, as it may be replayed later.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from ..backends.nvidia import device as devices
 from ..backends.nvidia.libcuda import Value, library
 
 __all__ = ["DeviceBlock", "scratch_block"]
+
+_ACTIVE = 1  # `CU_STREAM_CAPTURE_STATUS_ACTIVE`
 
 
 class DeviceBlock:
@@ -41,6 +43,7 @@ class DeviceBlock:
 
 
 _blocks: dict[tuple[int, int, int, str], DeviceBlock] = {}
+_captured: list[DeviceBlock] = []  # with the process
 _lock = Lock()
 
 
@@ -52,4 +55,11 @@ def scratch_block(device: int, stream: int, kind: str, size: int) -> DeviceBlock
         if block is None or block.size < size:
             _blocks.pop(key, None)
             block = _blocks[key] = DeviceBlock(device, size)
+        if block not in _captured and _is_capturing(stream):
+            _captured.append(block)
         return block
+
+
+def _is_capturing(stream: int) -> bool:
+    state = Value(ctypes.c_int)
+    return library().status("stream_capturing", stream, state.at) == 0 and state.value == _ACTIVE
