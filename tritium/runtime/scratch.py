@@ -1,7 +1,7 @@
 """Scratch memory of kernels on a GPU where nobody has set an allocator: a block for each stream, kept and grown.
 
 Kernels in one stream run one after another, so that they can share a block. One that is too small is replaced: freeing
-it waits for the kernels that use it. Blocks that a CUDA graph has captured are never freed, as it may be replayed later.
+it waits for the kernels that use it. Blocks that a CUDA graph has captured are kept, as it may be replayed later.
 """
 
 from __future__ import annotations
