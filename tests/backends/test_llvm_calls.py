@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import subprocess
 import sys
@@ -10,8 +12,8 @@ import llvmlite
 import llvmlite.binding
 import pytest
 
-from tritium.backends import llvm_calls
-from tritium.backends.llvm import library, owning, run_function_passes
+from tritium.backends import llvm_callbacks, llvm_calls
+from tritium.backends.llvm import library, owning, run_function_passes, run_passes
 
 KNOWN = llvmlite.__version__.startswith(llvm_calls.RELEASES)
 pytestmark = pytest.mark.skipif(not KNOWN, reason="a release of llvmlite that is used by its package")
@@ -43,8 +45,7 @@ def libraries():
 def functions_simplified(llvm, options):
     """What passes of functions alone make of the module, in which every function stays."""
     module = owning(llvm.parse_assembly(TEXT, llvm.create_context()))
-    builder = llvm.create_pass_builder(None, options)
-    run_function_passes(builder.getFunctionPassManager(), module, builder)
+    run_function_passes(module, lambda: llvm.create_pass_builder(None, options))
     assert "@unused" in str(module) and "%dead" not in str(module)
     return str(module)
 
@@ -120,6 +121,66 @@ def test_many_modules_come_and_go(libraries):
         module = owning(llvm.parse_assembly(TEXT, llvm.create_context()))
         assert "fadd" in str(module)
         del module
+
+
+class Allocated(ctypes.Structure):
+    """glibc's `struct mallinfo2`."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
+
+
+def allocated() -> int:
+    """Bytes that somebody has from malloc."""
+    gc.collect()
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = Allocated
+    told = mallinfo()
+    return told.uordblks + told.hblkhd
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="malloc of another C library tells nothing")
+@pytest.mark.parametrize("which", ["package", "calls"])
+def test_a_run_of_passes_keeps_nothing(libraries, which):
+    """llvmlite itself keeps 1,488 bytes of each."""
+    llvm = libraries[which == "calls"]
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+
+    def run() -> None:
+        module = owning(llvm.parse_assembly(TEXT, llvm.create_context()))
+        builder = llvm.create_pass_builder(None, options)
+        run_passes(builder.getModulePassManager(), module, builder)
+        run_function_passes(module, lambda: llvm.create_pass_builder(None, options))
+
+    for _ in range(20):
+        run()
+    before = allocated()
+    for _ in range(100):
+        run()
+    assert allocated() - before < 100 * 50
+
+
+def test_memory_that_does_not_look_like_callbacks_is_left_alone(libraries):
+    llvm = libraries[1]
+    builder = llvm.create_pass_builder(None, llvm.create_pipeline_tuning_options(speed_level=1))
+    table = llvm_callbacks._table(builder._ptr)
+    assert table
+    held = bytearray(ctypes.string_at(table, 1440))
+    assert llvm_callbacks._looks_right(table, bytes(held))
+    assert not llvm_callbacks._looks_right(table + 8, bytes(held)) and not llvm_callbacks._looks_right(table, held[:-1])
+    for at in (0, 8, 12, 1296, 1308):  # a vector's callbacks elsewhere, more than there is room for, another room
+        changed = held.copy()
+        changed[at] ^= 0x40
+        assert not llvm_callbacks._looks_right(table, bytes(changed)), at
+    for other in (
+        bytes(200),
+        b"\xff" * 200,
+        (1 << 40).to_bytes(8, "little") * 25,
+    ):  # nothing there, or no memory at all
+        buffer = ctypes.create_string_buffer(other)
+        assert llvm_callbacks._table(ctypes.addressof(buffer)) == 0
 
 
 def test_compiling_for_a_gpu_imports_no_package_of_llvm():

@@ -31,10 +31,6 @@ from tritium.compiler import ASTSource, GPUTarget
 #: What may be added between the middle and the end, in bytes: for a launch and a compile, and for noise of the allocator.
 PER_LAUNCH, PER_COMPILE, NOISE = 1, 100, 3 << 20
 
-#: What llvmlite keeps of a run of LLVM's passes (0.50): `LLVMPY_CreatePassBuilder` makes callbacks that nothing frees, 1,488
-#: bytes; `malloc`'s own figures show no other growth. A builder cannot be used again: runs leave callbacks in it.
-PER_PASS_BUILDER = 1600
-
 #: What is compiled for, and until which stage.
 COMPILES: dict[str, tuple[GPUTarget, str | None]] = {
     "ttgir": (GPUTarget("cuda", 90, 32), "ttgir"),
@@ -126,7 +122,7 @@ def main() -> int:
                 continue
             start = time.perf_counter()
             added = compiles(chosen.compiles, target, until)
-            most = chosen.compiles // 2 * (PER_COMPILE + (until != "ttgir") * PER_PASS_BUILDER) + NOISE
+            most = chosen.compiles // 2 * PER_COMPILE + NOISE
             what = f"compiles for {target.backend}{f', to {until}' if until else ''}"
             good &= say(what, chosen.compiles, added, most, time.perf_counter() - start)
     return 0 if good else 1

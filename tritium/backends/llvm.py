@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from ..support.patterns import pattern
 from ..support.settings import compilation
 from .compiler import UserText
 from .errors import BackendError
+from .llvm_callbacks import close_pass_builder
 
 __all__ = [
     "Machine",
@@ -187,29 +188,30 @@ def read(text: str, machine: Machine) -> Any:
 
 
 def run_passes(manager: Any, module: Any, builder: Any) -> None:
-    """Run a pass manager over a module, telling times where that is asked for, and free it."""
-    _run(manager, "LLVMPY_DisposeNewModulePassManger", [module], builder)
+    """Run a pass manager over a module, telling times where that is asked for, and free it and its builder."""
+    _run(manager, "LLVMPY_DisposeNewModulePassManger", module, builder)
 
 
-def run_function_passes(manager: Any, module: Any, builder: Any) -> None:
-    """The same for passes of functions, over each that the module has a body of."""
-    functions = [function for function in module.functions if not function.is_declaration]
-    _run(manager, "LLVMPY_DisposeNewFunctionPassManger", functions, builder)
+def run_function_passes(module: Any, new_builder: Callable[[], Any]) -> None:
+    """Simplify each function that the module has a body of, by a builder of its own: none may serve twice."""
+    for function in [function for function in module.functions if not function.is_declaration]:
+        builder = new_builder()
+        _run(builder.getFunctionPassManager(), "LLVMPY_DisposeNewFunctionPassManger", function, builder)
 
 
-def _run(manager: Any, freed_by: str, units: Iterable[Any], builder: Any) -> None:
+def _run(manager: Any, freed_by: str, unit: Any, builder: Any) -> None:
     timing = compilation.time_llvm
     try:
         if timing:
             builder.start_pass_timing()
-        for unit in units:
-            manager.run(unit, builder)
+        manager.run(unit, builder)
         if timing:
             print(builder.finish_pass_timing(), file=sys.stderr, flush=True)
     finally:
         # llvmlite's own clean-up never reaches this call (its class inherits an empty one first): 65 KB a compile
         getattr(manager._capi, freed_by)(manager)
         manager.detach()
+        close_pass_builder(builder)
 
 
 def dump(when: str, module: Any) -> None:

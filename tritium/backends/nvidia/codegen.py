@@ -187,8 +187,7 @@ def _run_level(module: Any, level: int, machine: Any) -> None:
 
 def _widen_counters(module: Any, level: int) -> None:
     """What the pipeline does to functions, once more and with no machine's costs."""
-    builder = _pass_builder(level, None)
-    run_function_passes(builder.getFunctionPassManager(), module, builder)
+    run_function_passes(module, lambda: _pass_builder(level, None))
 
 
 def _pass_builder(level: int, machine: Any) -> Any:
