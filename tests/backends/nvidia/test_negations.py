@@ -1,4 +1,4 @@
-"""Negated operands of signed minima and maxima: computed, where ptxas would lose the sign."""
+"""Negations and absolute values: computed, where ptxas would lose the sign or forget that they wrap around."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tritium.backends.nvidia.assembler import Assembler, assembler_options
 from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
 from tritium.backends.nvidia.disassembler import instructions_of
-from tritium.backends.nvidia.negations import with_negations_computed
+from tritium.backends.nvidia.negations import with_signs_computed
 
 FORMS = ["x, -y, z", "-y, x, z", "-x, -y, -z", "z, x, -y"]
 
@@ -70,10 +70,79 @@ def test_chips_without_the_instruction_keep_their_modifiers():
 
 def test_copies_of_negations_count():
     ptx = "\tneg.s32 \t%r1, %r2;\n\tmov.b32 \t%r3, %r1;\n\tselp.b32 \t%r4, %r5, %r3, %p1;\n\tmax.s32 \t%r6, %r4, 7;\n"
-    assert with_negations_computed(ptx).startswith("\tadd.s32 \t%r1, %r2, -1;\n\tnot.b32 \t%r1, %r1;\n\tmov.b32")
+    wanted = "\tadd.s32 \t%r1, %r2, -1;\n\tnot.b32 \t%r1, %r1;\n\tmov.b32"
+    assert with_signs_computed(ptx, 90).startswith(wanted)
 
 
 def test_other_negations_are_left_alone():
     ptx = "\tneg.s32 \t%r1, %r2;\n\tadd.s32 \t%r3, %r1, %r4;\n\tmax.s32 \t%r6, %r3, 7;\n\tneg.f32 \t%r7, %r6;\n"
-    assert with_negations_computed(ptx) == ptx
-    assert with_negations_computed("\tneg.s32 \t%r1, %r2;\n\tmax.u32 \t%r6, %r1, 7;\n").startswith("\tneg")
+    assert with_signs_computed(ptx, 90) == ptx
+    assert with_signs_computed("\tneg.s32 \t%r1, %r2;\n\tmax.u32 \t%r6, %r1, 7;\n", 90).startswith("\tneg")
+
+
+def test_what_stands_under_a_predicate_is_left_alone():
+    """Inline assembly, that is; two instructions would need the predicate twice."""
+    ptx = "\t@%p1 neg.s16 \t%rs1, %rs2;\n\t@%p1 abs.s32 \t%r1, %r2;\n\tabs.s32 \t%r1, %r1;\n"
+    assert with_signs_computed(ptx, 90) == ptx
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+def test_halves_are_negated_as_unsigned_numbers(capability):
+    """Whatever reads the result widens it then, where `neg.s16` leaves 32768 for the negated least number."""
+    given = "\tneg.s16 \t%rs1, %rs2;\n\tcvt.s32.s16 \t%r1, %rs1;\n\tsub.s16 \t%rs3, %rs4, %rs1;\n"
+    wanted = "\tsub.u16 \t%rs1, 0, %rs2;\n\tcvt.s32.s16 \t%r1, %rs1;\n\tsub.u16 \t%rs3, %rs4, %rs1;\n"
+    assert with_signs_computed(given, capability) == wanted
+
+
+WRAPPED = {
+    "cvt": "cvt.s32.s16 %r1, %rs2;",
+    "shr": "shr.s16 %rs2, %rs2, 3; cvt.u32.u16 %r1, %rs2;",
+    "setp": "setp.lt.s16 %p1, %rs2, %rs3; selp.b32 %r1, 1, 0, %p1;",
+    "mul": "mul.wide.s16 %r1, %rs2, %rs3;",
+}
+
+
+@needs_ptxas
+@needs_nvdisasm
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize("what", ["neg", "abs"])
+@pytest.mark.parametrize("use", WRAPPED)
+def test_machine_code_widens_what_may_wrap(use, what, capability):
+    """A negation is followed by the widening of its low half (PRMT 0x9910), or none of its high half is read."""
+    text = f"""
+.visible .entry k(.param .u64 a, .param .u64 b) {{
+\t.reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<4>;
+\tld.param.b64 %rd1, [a]; ld.param.b64 %rd2, [b];
+\tld.global.b16 %rs1, [%rd1]; ld.global.b16 %rs3, [%rd1+2];
+\t{what}.s16 %rs2, %rs1;
+\t{WRAPPED[use]}
+\tst.global.b32 [%rd2], %r1;
+\tret;
+}}
+"""
+    head = f".version 8.4\n.target sm_{capability}\n.address_size 64\n"
+    cubin, _ = Assembler(assembler_options(f"sm_{capability}")).finish(
+        head + with_signs_computed(text, capability), "k"
+    )
+    code = [i.text for i in instructions_of(cubin)["k"]]
+    last = max(i for i, line in enumerate(code) if re.search(r"IABS|-R\d|MNMX|0x33", line))
+    assert any("PRMT" in line and "0x9910" in line for line in code[last:]), "\n".join(code)
+
+
+@needs_ptxas
+@needs_nvdisasm
+def test_an_absolute_value_may_be_negative():
+    """That of the least number is."""
+    llir = """define ptx_kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+  %x = load i32, ptr addrspace(1) %in
+  %a = call i32 @llvm.abs.i32(i32 %x, i1 false)
+  %less = icmp slt i32 %a, 0
+  %r = zext i1 %less to i32
+  store i32 %r, ptr addrspace(1) %out
+  ret void
+}
+declare i32 @llvm.abs.i32(i32, i1)
+"""
+    ptx = emit_ptx(optimize(llir, Chip(90, 84)), Chip(90, 84))
+    cubin, _ = Assembler(assembler_options("sm_90a")).finish(ptx, "k")
+    assert any("LDG" in i.text for i in instructions_of(cubin)["k"])

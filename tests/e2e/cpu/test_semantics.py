@@ -65,6 +65,33 @@ def test_extremes_of_negated_numbers(rng, dtype):
 
 
 @tritium.jit
+def signs_that_wrap(x, y, out):
+    at = tl.arange(0, 32)
+    a, b = tl.load(x + at), tl.load(y + at)
+    tl.store(out + at, (-a).to(tl.int64))
+    tl.store(out + 32 + at, tl.abs(a).to(tl.int64))
+    tl.store(out + 64 + at, (tl.abs(a) < 0).to(tl.int64))
+    tl.store(out + 96 + at, (-a < b).to(tl.int64))
+    tl.store(out + 128 + at, (-a >> 3).to(tl.int64))
+    tl.store(out + 160 + at, (tl.abs(a) >> 3).to(tl.int64))
+    tl.store(out + 192 + at, tl.maximum(tl.abs(a), b).to(tl.int64))
+    tl.store(out + 224 + at, (-a).to(tl.float32).to(tl.int64))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32])
+def test_signs_of_the_least_number_wrap_around(dtype, rng):
+    """-x and |x| of it are the number itself, whatever reads them; an assembler of GPUs has it otherwise."""
+    x, y = edges(rng, dtype), edges(rng, dtype)[rng.permutation(N)]
+    out = np.full(8 * N, 77, np.int64)
+    signs_that_wrap[(1,)](x, y, out)
+    with np.errstate(over="ignore"):
+        neg, size = -x, np.abs(x)
+        floats = neg.astype(np.float32).astype(np.int64)
+        wanted = [neg, size, size < 0, neg < y, neg >> 3, size >> 3, np.maximum(size, y), floats]
+    np.testing.assert_array_equal(out.reshape(8, N), np.array([w.astype(np.int64) for w in wanted]))
+
+
+@tritium.jit
 def divide(x, y, q, r):
     at = tl.arange(0, 32)
     a, b = tl.load(x + at), tl.load(y + at)

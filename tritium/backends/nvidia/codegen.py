@@ -39,7 +39,7 @@ from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_function_passes, run_isolated, run_passes, target_machine
 from .asm_constraints import asm_is_plain
 from .libdevice import link_libraries
-from .negations import AFFECTED, with_negations_computed
+from .negations import with_signs_computed
 
 __all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "gpu_library", "optimize", "optimized_module"]
 
@@ -244,6 +244,4 @@ def _finished(text: str, chip: Chip) -> str:
     head, mark, rest = text.partition(".address_size")
     head = re.sub(r"\.version \d+\.\d+", f".version {_dotted(chip.ptx)}", head)
     head = re.sub(r",\s*debug\b", "", head)
-    if chip.capability >= AFFECTED:
-        rest = with_negations_computed(rest)
-    return head + mark + rest
+    return head + mark + with_signs_computed(rest, chip.capability)
