@@ -86,6 +86,41 @@ def test_run_passes_on_what_scripts_do(tmp_path: Path) -> None:
     assert done.stderr.rstrip().endswith("ValueError: mine") and "line 2, in f" in done.stderr
 
 
+FAILING = """
+import numpy as np
+import triton
+import triton.language as tl
+
+@triton.autotune(configs=[triton.Config({"N": 4}), triton.Config({"N": 8})], key=[])
+@triton.jit
+def kernel(out, N: tl.constexpr):
+    tl.store(out + tl.arange(0, N), missing)
+
+def main():
+    kernel[(1,)](np.zeros(8, np.float32))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_errors_of_scripts_show_their_own_lines_only(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(FAILING)
+    for arguments, env in (([str(script)], None), (["-m", "script"], {"PYTHONPATH": f"{ROOT}:{tmp_path}", "PATH": ""})):
+        done = python("-m", "tritium", "run", *arguments, env=env)
+        frames = [line.split(", ")[1:] for line in done.stderr.splitlines() if line.startswith("  File ")]
+        assert frames == [["line 15", "in <module>"], ["line 12", "in main"]], done.stderr
+        assert "NameError: missing is not defined" in done.stderr and done.returncode == 1
+    script.write_text("import runpy\nrunpy.run_path(__file__ + '2')")
+    (tmp_path / "script.py2").write_text("1 / 0")
+    shown = python("-m", "tritium", "run", str(script)).stderr
+    assert shown.count("script.py") == 2 and "run_path" in shown and "cli.py" not in shown
+    script.write_text("def f(:")
+    shown = python("-m", "tritium", "run", str(script)).stderr
+    assert shown.startswith("  File ") and shown.rstrip().endswith("SyntaxError: invalid syntax")
+
+
 def test_run_a_module(tmp_path: Path) -> None:
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__main__.py").write_text("import sys, triton; print(triton.__version__, sys.argv[1:])")

@@ -159,6 +159,16 @@ def test_wrong_names(kernel) -> None:
     tuned[(1,)](np.zeros(4, np.int32), 7)
     with pytest.raises(ValueError, match="conflicting meta-parameters: BLOCK"):
         tuned[(1,)](np.zeros(4, np.int32), 9, BLOCK=16)
+    for decorate in (tritium.autotune(CONFIGS, key=[]), tritium.heuristics({"BLOCK": lambda args: 4})):
+        with pytest.raises(AutotunerError, match=r"adder is none\nhint: write @\w+\(...\) first, and @jit below it"):
+            decorate(kernel.fn)
+
+
+def test_errors_come_without_what_the_tuner_did(kernel) -> None:
+    tuned = tritium.autotune([Config({"BLOK": 16}), Config({"BLOK": 32})], key=[])(kernel)
+    with pytest.raises(tritium.TritiumError, match="'BLOK' is neither a parameter") as caught:
+        tuned[(1,)](np.zeros(4, np.int32), 7)
+    assert len(caught.traceback) <= 3  # of this function, `run`, and what chooses
 
 
 @pytest.mark.shows("autotune.cache_results")

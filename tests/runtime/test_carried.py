@@ -54,3 +54,22 @@ def test_code_runs_behind_a_pickle() -> None:
 def test_a_kernel_is_pickled_by_name_and_copied_as_itself() -> None:
     assert pickle.loads(pickle.dumps(_double)) is _double and copy.deepcopy(_double) is _double
     assert _double.__globals__ is globals() and _double.used_global_vals == {}
+
+
+@tritium.heuristics({"BLOCK": lambda args: 16})
+@tritium.jit
+def _triple(x, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, at < n) * 3, at < n)
+
+
+_tuned = tritium.autotune([tritium.Config({}, pre_hook=lambda args: None)], key=[])(_triple)
+
+
+def test_decorated_kernels_are_pickled_by_name() -> None:
+    """As multiprocessing needs it: hooks and heuristics may be lambdas, which have no pickles."""
+    assert pickle.loads(pickle.dumps(_triple)) is _triple
+    assert pickle.loads(pickle.dumps(_triple.fn)) is _triple.fn  # the kernel has the name of what is made of it
+    other = copy.copy(_tuned)
+    other.configs = []
+    assert _tuned.configs and other.fn is _triple

@@ -11,13 +11,14 @@ from typing import Any
 from ..backends.errors import BackendError
 from ..compiler import Entry, KernelCache, make_backend, package_key
 from ..frontend.errors import CompilationError
-from ..support import InternalError, settings
+from ..support import InternalError, TritiumError, settings
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from ..testing import do_bench, do_bench_cpu
 from .arrays import HOST, element_name, is_array
+from .carried import CarriedWrapper
 from .driver import driver
-from .errors import AutotunerError, OutOfResources, PTXASError
+from .errors import AutotunerError, ConflictError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
 from .placement import place
 
@@ -146,7 +147,7 @@ class _Pruner:
         return configs
 
 
-class Autotuner(KernelInterface[Any]):
+class Autotuner(CarriedWrapper, KernelInterface[Any]):
     """A kernel that tries its configurations when a new key comes, and launches with the best from then on.
 
     The key is the values of the arguments named in `key` and the element types of all arrays. Attributes: `cache` (key
@@ -245,9 +246,9 @@ class Autotuner(KernelInterface[Any]):
         """The keywords of a launch with a configuration."""
         conflicts = kwargs.keys() & config.kwargs.keys()
         if conflicts:
-            raise ValueError(
-                f"conflicting meta-parameters: {', '.join(sorted(conflicts))}; "
-                "a launch cannot set what the configurations of autotune set"
+            raise ConflictError(
+                f"{self.base_fn.__name__}: conflicting meta-parameters: {', '.join(sorted(conflicts))}\n"
+                "hint: what the configurations of autotune set, a launch does not set; leave one of them out"
             )
         return {**kwargs, **config.all_kwargs()}
 
@@ -387,7 +388,12 @@ class Autotuner(KernelInterface[Any]):
             self.cache[key] = configs[0]
             return configs[0]
         started = time.perf_counter()
-        on_disk = self._tune(key, configs, args, kwargs)
+        try:
+            on_disk = self._tune(key, configs, args, kwargs)
+        except TritiumError as error:
+            if settings.compilation.front_end_debugging:
+                raise
+            raise error.with_traceback(None) from error.__cause__  # as a launch does: how we tune is of no use
         config = self.cache[key]
         self._tell(key, config, time.perf_counter() - started, on_disk)
         return config
@@ -439,14 +445,14 @@ def autotune(
 
     def decorate(fn: Any) -> Autotuner:
         return Autotuner(
-            fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by,
-            warmup, rep, use_cuda_graph, do_bench, cache_results,
+            fn, _parameters(fn, "autotune"), configs, key, reset_to_zero, restore_value, pre_hook, post_hook,
+            prune_configs_by, warmup, rep, use_cuda_graph, do_bench, cache_results,
         )  # fmt: skip
 
     return decorate
 
 
-class Heuristics(KernelInterface[Any]):
+class Heuristics(CarriedWrapper, KernelInterface[Any]):
     """A kernel some of whose meta-parameters are computed from the other arguments."""
 
     def __init__(self, fn: Any, arg_names: Sequence[str], values: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
@@ -465,4 +471,15 @@ class Heuristics(KernelInterface[Any]):
 
 def heuristics(values: dict[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
     """Decorator: meta-parameters (and options) from functions of the dict of all arguments."""
-    return lambda fn: Heuristics(fn, fn.arg_names, values)
+    return lambda fn: Heuristics(fn, _parameters(fn, "heuristics"), values)
+
+
+def _parameters(fn: Any, decorator: str) -> Sequence[str]:
+    """The names of the parameters of what `decorator` stands above."""
+    names: Sequence[str] | None = getattr(fn, "arg_names", None)
+    if names is None:
+        raise AutotunerError(
+            f"{decorator} stands above a kernel, and {getattr(fn, '__name__', repr(fn))} is none\n"
+            f"hint: write @{decorator}(...) first, and @jit below it, next to the function"
+        )
+    return names

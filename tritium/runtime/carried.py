@@ -1,18 +1,20 @@
 """Kernels in pickles.
 
-A kernel is pickled by name, as functions are. PyTorch's compiler pickles compiled code with a kernel whose function it
+A kernel is pickled by name, as functions are; so is what decorators make of it, and the kernel inside by the way to it.
+PyTorch's compiler pickles compiled code with a kernel whose function it
 took away (`fn = None`, `__globals__ = None`): such a one is its names and parameters, which is what launches ask for.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from ..frontend.callee import Parameter, SourceFunction
 
-__all__ = ["Carried"]
+__all__ = ["Carried", "CarriedWrapper"]
 
 
 class Carried(SourceFunction):
@@ -51,10 +53,53 @@ class Carried(SourceFunction):
     def __reduce__(self) -> Any:
         """A name (a copy is the kernel itself); the parameters of one without its function."""
         if self.fn is not None:
-            return self.fn.__qualname__
+            return _by_name(self, self.fn) or self.fn.__qualname__
         parameters = [(p.num, p.name, p.annotation) for p in self.params]
         names = {name: getattr(self, name) for name in ("__name__", "__qualname__", "__module__")}
         return _without_function, (type(self), parameters, {**names, "repr": self.repr})  # type: ignore[attr-defined]
+
+
+class CarriedWrapper:
+    """What a decorator makes of a kernel (`fn`): pickled by the kernel's name if it has it, else as objects are."""
+
+    fn: Any
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """The way to it from the module; `copy.copy` makes another one."""
+        return _by_name(self, _innermost(self)) or super().__reduce_ex__(protocol)
+
+    def __copy__(self) -> Any:
+        made = self.__class__.__new__(self.__class__)
+        made.__dict__.update(self.__dict__)
+        return made
+
+
+def _innermost(kernel: Any) -> Any:
+    """The Python function under decorators."""
+    while hasattr(kernel, "fn"):
+        kernel = kernel.fn
+    return kernel
+
+
+def _named(module: str, name: str, depth: int) -> Any:
+    """What is called so, without `depth` of its decorators."""
+    found = reduce(getattr, name.split("."), sys.modules.get(module) or __import__(module, fromlist=["_"]))
+    for _ in range(depth):
+        found = found.fn
+    return found
+
+
+def _by_name(kernel: Any, function: Any) -> Any:
+    """What pickles `kernel` by the name of its Python function; None if nothing of that name leads to it."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    try:
+        found = _named(module, name, 0) if module else None
+    except (AttributeError, ImportError):
+        return None
+    depth = 0
+    while found is not kernel and hasattr(found, "fn"):
+        found, depth = found.fn, depth + 1
+    return (_named, (module, name, depth)) if found is kernel else None
 
 
 def _without_function(cls: type[Carried], parameters: list[tuple[int, str, str]], members: dict[str, Any]) -> Carried:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "AutotunerError",
+    "ConflictError",
     "DeviceAssertError",
     "IntegerOverflowError",
     "InterpreterError",
@@ -51,6 +52,10 @@ class IntegerOverflowError(ArgumentError, OverflowError):
 
 class AutotunerError(TritiumError):
     """Tuning cannot be done as described."""
+
+
+class ConflictError(AutotunerError, ValueError):
+    """A launch gives a parameter that the configurations of autotune give."""
 
 
 class _KernelError(TritiumError, RuntimeError):

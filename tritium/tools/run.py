@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ..alias import FOR_CHILDREN, install
 from ..support import TritiumError
+from .script_errors import show_what_the_script_did
 
 __all__ = ["run_module", "run_script"]
 
@@ -17,12 +18,13 @@ def run_script(path: str, arguments: Sequence[str] = ()) -> None:
     """Run the script at `path` as `__main__`, with `import triton` answered by this package.
 
     `sys.argv` and `sys.path[0]` are as if Python had been started with the script. TritiumError if there is no such
-    file; whatever the script raises is raised.
+    file; whatever the script raises is raised, and shown without what is above the script and below its launches.
     """
     if not os.path.isfile(path):
         raise TritiumError(f"there is no script {path!r}")
     install()
     _tell_children()
+    show_what_the_script_did()
     sys.argv = [path, *arguments]
     sys.path[0:1] = [os.path.dirname(os.path.abspath(path))]
     runpy.run_path(path, run_name="__main__")
@@ -32,6 +34,7 @@ def run_module(name: str, arguments: Sequence[str] = ()) -> None:
     """The same for `python -m name`."""
     install()
     _tell_children()
+    show_what_the_script_did()
     sys.argv = [name, *arguments]
     if "" not in sys.path:
         sys.path.insert(0, "")
