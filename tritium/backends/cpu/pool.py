@@ -16,6 +16,7 @@ from ...support.folders import read_record, write_record
 from ...support.hashing import sha256
 from ...support.settings import runtime
 from .amx import enable_amx
+from .crash import explain_crashes
 from .errors import BackendError
 from .llvm import compile_llvm
 from .loader import LoadedObject, load_object
@@ -117,7 +118,9 @@ _load_lock = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _the_pool() -> Pool:
-    return load_pool(futex=sys.platform == "linux")
+    made = load_pool(futex=sys.platform == "linux")
+    explain_crashes(made.loaded.address("tt.crash"))
+    return made
 
 
 def pool() -> Pool:

@@ -28,6 +28,7 @@ Waiting is a Linux futex; elsewhere one mutex and one condition variable stand i
 from __future__ import annotations
 
 from ...conversion.llvm.abi import CONTEXT, CONTEXT_BYTES, ERROR_RECORD_BYTES
+from .crash import SIGNALS, crash_text
 from .launch_ir import LAUNCH, PYTHON
 
 __all__ = ["LIMIT_OFFSET", "SLOTS", "STATE_BYTES", "pool_text"]
@@ -65,6 +66,7 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         _WORKERS.replace("$pause", pause).replace("$spins", str(_SPINS[arch])).replace("$setmask", str(sig_setmask)),
         LAUNCH.replace("$pause", pause).replace("$spins", str(_SPINS[arch])).replace("$clock", str(clock)),
     ]
+    parts.append(crash_text())
     if python:
         parts.append(PYTHON)
     text = "\n".join(parts)
@@ -89,6 +91,8 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         "$share_cost": SHARE_NS * 256,
         "$patient_cost": PATIENT_NS * 256,
         "$stack_bytes": _STACK_BYTES,
+        # a fault whose signal is blocked ends the process at once, whoever handles such signals
+        "$own_faults": "\n".join(f"  %f{n:d} = call i32 @sigdelset(ptr %all, i32 {n:d})" for n in SIGNALS),
     }
     for name in sorted(numbers, key=len, reverse=True):
         text = text.replace(name, str(numbers[name]))
@@ -155,6 +159,7 @@ declare i32 @pthread_attr_setstacksize(ptr, i64)
 declare i32 @pthread_attr_destroy(ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigfillset(ptr)
+declare i32 @sigdelset(ptr, i32)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 ; In a child of fork: the workers did not come along, and locks may have been held by threads that are gone.
@@ -317,6 +322,7 @@ entry:
   br i1 %mine, label %begin, label %out
 begin:
   %a = call i32 @sigfillset(ptr %all)
+$own_faults
   %b = call i32 @pthread_sigmask(i32 $setmask, ptr %all, ptr %old)
   %c = call i32 @pthread_attr_init(ptr %attributes)
   %d = call i32 @pthread_attr_setstacksize(ptr %attributes, i64 $stack_bytes)
