@@ -183,6 +183,17 @@ def test_memory_that_does_not_look_like_callbacks_is_left_alone(libraries):
         assert llvm_callbacks._table(ctypes.addressof(buffer)) == 0
 
 
+def test_callbacks_are_freed_for_known_releases_only(libraries, monkeypatch):
+    """Another release may free them itself, or keep something else in their place."""
+    llvm, freed = libraries[1], []
+    monkeypatch.setattr(llvm_callbacks, "_delete", lambda: freed.append)
+    for known in (False, True):
+        monkeypatch.setattr(llvm_callbacks, "release_is_known", lambda known=known: known)
+        options = llvm.create_pipeline_tuning_options(speed_level=1)
+        llvm_callbacks.close_pass_builder(llvm.create_pass_builder(None, options))
+        assert len(freed) == known
+
+
 def test_compiling_for_a_gpu_imports_no_package_of_llvm():
     code = """
 import sys

@@ -6,9 +6,10 @@ run, and a builder cannot serve a second run: the first one's callbacks stay in 
 
 So the table is freed here, when its builder is. Nothing exports its address or its destructor, but it needs none: it is
 ten vectors, each with room for four callbacks inside of itself, and while nothing outgrew that room all that it owns
-are its own bytes. Its address stands in the builder. Where exactly is a fact of a release of llvmlite, and what stands
-there is looked at before it is believed: memory without the whole shape of such a table is left alone, as llvmlite
-leaves it. Looking goes through `/proc/self/mem`, which refuses what is not mapped; where there is none, nothing is freed.
+are its own bytes. Its address stands in the builder. Where exactly is a fact of a release of llvmlite, so that this is
+done for releases that are known only (another may free the table itself), and what stands there is looked at before it
+is believed: memory without the whole shape of such a table is left alone, as llvmlite leaves it. Looking goes through
+`/proc/self/mem`, which refuses what is not mapped; where there is none, nothing is freed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import ctypes
 import os
 import struct
 from typing import Any
+
+from .llvm_calls import release_is_known
 
 __all__ = ["close_pass_builder"]
 
@@ -29,7 +32,7 @@ _HEADER = struct.Struct("=QII")
 def close_pass_builder(builder: Any) -> None:
     """Free a builder of llvmlite's, or of `llvm_calls`, that has run, and the callbacks that it refers to."""
     address = ctypes.cast(builder._ptr, ctypes.c_void_p).value
-    table = _table(address) if address and not builder._owned else 0
+    table = _table(address) if address and not builder._owned and release_is_known() else 0
     builder.close()
     delete = _delete() if table else None
     if delete is not None:

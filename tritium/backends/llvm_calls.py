@@ -9,6 +9,7 @@ not where it should be, it gives the package itself.
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import importlib.util
 import os
@@ -18,7 +19,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
 
-__all__ = ["load"]
+__all__ = ["load", "release_is_known"]
 
 RELEASES = ("0.50.",)  # of llvmlite, whose entries have been compared with what stands here
 
@@ -93,16 +94,27 @@ INTERNAL = 8  # the linkage, in LLVM's C interface
 
 def load() -> Any:
     """What stands for `llvmlite.binding`: calls of its library, or the package itself."""
-    spec = importlib.util.find_spec("llvmlite")
-    folder = Path((spec.origin if spec else None) or ".").parent
+    folder = _folder()
     name = "libllvmlite.dylib" if sys.platform == "darwin" else "libllvmlite.so"
     path = folder / "binding" / name
-    if "llvmlite.binding" in sys.modules or os.name != "posix" or not _release(folder).startswith(RELEASES):
+    if "llvmlite.binding" in sys.modules or os.name != "posix" or not release_is_known():
         return importlib.import_module("llvmlite.binding")
     try:
         return LLVM(ctypes.CDLL(str(path)))
     except (OSError, AttributeError):
         return importlib.import_module("llvmlite.binding")
+
+
+@functools.cache
+def release_is_known() -> bool:
+    """Whether what is known here of llvmlite's library holds for the release that is installed."""
+    return _release(_folder()).startswith(RELEASES)
+
+
+def _folder() -> Path:
+    """llvmlite's own."""
+    spec = importlib.util.find_spec("llvmlite")
+    return Path((spec.origin if spec else None) or ".").parent
 
 
 def _release(folder: Path) -> str:
