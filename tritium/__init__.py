@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .support import TritiumError
+from .support.finder import find_quickly
 from .support.lazy import lazy_attributes
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 TritonError = TritiumError
+
+find_quickly(__name__)
 
 __getattr__ = lazy_attributes(
     __name__,

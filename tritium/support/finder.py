@@ -1,0 +1,93 @@
+"""Finding the package's own modules with one look at the source and one file read.
+
+Python's finder asks each entry of `sys.meta_path`, lists and stats folders, tries five suffixes, and stats the source
+twice: 0.07 ms a module of which a compile imports 280. The modules of a package are at most in two places. What is
+loaded is what Python has compiled (`__pycache__`), under Python's own condition: that the time and size of the source
+are those written in it. Whatever is not so (an edited source, no bytecode yet, another kind of it, a folder without
+`__init__`, an archive) is left to Python's own machinery.
+"""
+
+from __future__ import annotations
+
+import io
+import marshal
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import MAGIC_NUMBER
+from types import CodeType, ModuleType
+from typing import Any
+
+__all__ = ["PackageFinder", "find_quickly"]
+
+_HEADER = 16  # bytes in front of the code: magic number, flags, time and size of the source (PEP 552)
+
+
+def find_quickly(package: str) -> None:
+    """From now on, modules below `package` are found so, behind finders that others have put in front of Python's."""
+    if sys.pycache_prefix is None and sys.implementation.cache_tag is not None:
+        standard = [i for i, f in enumerate(sys.meta_path) if f in (BuiltinImporter, FrozenImporter, PathFinder)]
+        sys.meta_path.insert(standard[0] if standard else len(sys.meta_path), PackageFinder(package))  # type: ignore[arg-type]
+
+
+class PackageFinder:
+    """A finder (of `sys.meta_path`) for the modules below one package."""
+
+    def __init__(self, package: str) -> None:
+        optimized = f".opt-{sys.flags.optimize}" if sys.flags.optimize else ""
+        self._below, self._ending = f"{package}.", f".{sys.implementation.cache_tag}{optimized}.pyc"
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Where the module is; None where this finder does not know."""
+        if not name.startswith(self._below) or not path:
+            return None
+        folder, stem = path[0], name.rpartition(".")[2]
+        source, below = f"{folder}/{stem}.py", None
+        try:
+            told = os.stat(source)
+        except OSError:
+            below = f"{folder}/{stem}"
+            folder, stem, source = below, "__init__", f"{below}/__init__.py"
+            try:
+                told = os.stat(source)
+            except OSError:
+                return None
+        compiled = f"{folder}/__pycache__/{stem}{self._ending}"
+        spec = ModuleSpec(name, _Loader(name, source, compiled, told), origin=source, is_package=below is not None)
+        spec.has_location = True
+        spec.cached = compiled
+        if below is not None:
+            spec.submodule_search_locations = [below]
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Python's own, which reads the bytecode at once if it belongs to the source that was found."""
+
+    def __init__(self, name: str, source: str, compiled: str, told: os.stat_result) -> None:
+        super().__init__(name, source)
+        self._compiled = compiled
+        self._told: os.stat_result | None = told
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        told, self._told = self._told, None  # whoever asks again later gets an answer of then
+        return (told and self._bytecode(told)) or super().get_code(fullname)
+
+    def _bytecode(self, told: os.stat_result) -> Any:
+        """The code of the module; None where Python's machinery has to decide."""
+        try:
+            with io.open_code(self._compiled) as file:
+                data = file.read()
+        except OSError:
+            return None
+        time, size = (int(n) & 0xFFFFFFFF for n in (told.st_mtime, told.st_size))
+        if data[:_HEADER] != MAGIC_NUMBER + bytes(4) + time.to_bytes(4, "little") + size.to_bytes(4, "little"):
+            return None
+        try:
+            code = marshal.loads(memoryview(data)[_HEADER:])
+        except (EOFError, TypeError, ValueError):
+            return None
+        return code if isinstance(code, CodeType) and code.co_filename == self.path else None
