@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from .compiler import backends
 from .dropin_names import ADDED, LEFT_OUT, PLACES, REACHED
@@ -27,6 +27,7 @@ from .frontend.errors import chained
 from .runtime.driver import PreferredCPU
 from .support import TritiumError
 from .support.lazy import LazyModule, lazy_attributes
+from .support.namedtuples import NamedTuple
 
 __all__ = ["FOR_CHILDREN", "TRITON_VERSION", "install", "uninstall"]
 

@@ -20,7 +20,7 @@ import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from .support import settings as _settings
 from .support.hook_types import (
@@ -35,6 +35,7 @@ from .support.hook_types import (
     PipelineStagesHook,
 )
 from .support.lazy import LazyModule
+from .support.namedtuples import NamedTuple
 from .support.setting import (
     ClassName,
     Environment,

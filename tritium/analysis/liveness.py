@@ -14,10 +14,9 @@ used in one of their regions alone lives by the order there, and at one time wit
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..dialects import ttg
 from ..ir import LOOP, BlockArgument, Operation, Region, Value
+from ..support.namedtuples import NamedTuple
 
 __all__ = ["Interval", "Order"]
 

@@ -30,13 +30,14 @@ is seen by the beginning of the next. Barriers that were found necessary stay, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..dialects import gpu, scf, tt, ttg
 from ..dialects.tt_types import MemSemantic
 from ..dialects.ttg_context import num_warps
 from ..ir import PURE, READ, WRITE, Block, IntegerAttr, Operation, Region, Value, constant_of, memory_effects
 from ..support.lazy import LazyModule
+from ..support.namedtuples import NamedTuple
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
 

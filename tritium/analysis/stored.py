@@ -13,12 +13,13 @@ each store (`ttc.check_writable`), so that no program is refused which stores no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..dialects import arith, scf, tt
 from ..dialects.tt_descriptor import DescriptorReduce, DescriptorScatter, DescriptorStore
 from ..dialects.tt_types import TensorDescType
 from ..ir import BlockArgument, Value, element_type
+from ..support.namedtuples import NamedTuple
 
 __all__ = ["STORES", "StoredArrays", "stored_arrays"]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..support import UnsupportedStage
 from ..support.dataclasses import dataclass
+from ..support.namedtuples import NamedTuple
 from .errors import BackendError
 
 __all__ = ["BaseBackend", "GPUTarget", "Language", "Mismatch", "Stage", "UserText"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..ir import Operation
+from ..support.namedtuples import NamedTuple
 from .listing import place, source_line
 
 __all__ = ["Finding", "finding_at", "finding_of"]

@@ -16,7 +16,8 @@ import linecache
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+
+from ..support.namedtuples import NamedTuple
 
 __all__ = ["Calls", "Coded", "calls_of", "interleave", "place", "source_line"]
 

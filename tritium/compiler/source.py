@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..backends.compiler import UserText
 from ..support import TritiumError
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
+from ..support.namedtuples import NamedTuple
 from .stage_text import MLIR_STAGES, kernel_symbol, stated_options, stated_signature
 
 __all__ = ["ASTSource", "IRSource", "SourceError"]

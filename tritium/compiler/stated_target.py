@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..support import Diagnostic
+from ..support.namedtuples import NamedTuple
 from .source import IRSource, SourceError
 
 __all__ = ["StatedTarget", "TargetWarning", "check_target", "choose_target", "other_target_hint", "stated_target"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..support import Diagnostic, TritiumError
+from ..support.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from .source import SourceText

@@ -17,10 +17,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..frontend.callee import SourceFunction
 from ..frontend.visitor.names import assigned_names
+from ..support.namedtuples import NamedTuple
 
 __all__ = ["FRAME", "Program", "program_of"]
 

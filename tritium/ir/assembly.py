@@ -26,9 +26,10 @@ function per class, made on first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..support import InternalError
+from ..support.namedtuples import NamedTuple
 from ..support.patterns import pattern
 from .attributes import UNIT, Attribute, quote
 from .definition import Field, code_of

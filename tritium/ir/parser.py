@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
 from ..support.lazy import LazyModule
+from ..support.namedtuples import NamedTuple
 from .assembly_parser import compile_parser
 from .attributes import DIALECT_ATTRIBUTES, Attribute, OpaqueAttr
 from .definition import FORMER_NAMES, OPS, UnregisteredOp

@@ -28,9 +28,10 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..support import Diagnostic, InternalError
+from ..support.namedtuples import NamedTuple
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
 from .definition import Op, code_of
 from .dominance import Dominance, value_dominates

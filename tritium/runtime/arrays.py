@@ -12,9 +12,10 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..support.lazy import LazyModule
+from ..support.namedtuples import NamedTuple
 from .errors import ArgumentError
 
 __all__ = [

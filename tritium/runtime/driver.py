@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..backends.driver import DriverBase
 from ..compiler import compile_for, default_target
 from ..support import OptionError, settings
 from ..support.lazy import LazyModule
+from ..support.namedtuples import NamedTuple
 from .arrays import HOST
 
 __all__ = ["CPUDriver", "DeviceInterface", "DriverConfig", "Place", "PreferredCPU", "driver", "get_device_key"]

@@ -12,8 +12,9 @@ import ctypes
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..support.namedtuples import NamedTuple
 from .torch_layout import Layout, address_by, find_layout, state_by
 
 __all__ = ["CPU", "CUDA", "TensorView", "functions_for", "look_at", "state_of", "stream_function_address"]

@@ -10,7 +10,9 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..support.namedtuples import NamedTuple
 
 __all__ = ["STATE_MASK", "Layout", "address_by", "find_layout", "state_by"]
 

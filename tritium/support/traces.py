@@ -21,9 +21,10 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from .lazy import LazyModule, loaded
+from .namedtuples import NamedTuple
 
 __all__ = [
     "RECORDS",

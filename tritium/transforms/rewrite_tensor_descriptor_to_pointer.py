@@ -20,7 +20,7 @@ no power of two, which `pad-shapes` then pads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..analysis.descriptors import pointer_reasons, uneven_descriptors
 from ..analysis.tma import STAY
@@ -50,6 +50,7 @@ from ..ir import (
 )
 from ..support import UnsupportedOperation
 from ..support.dataclasses import dataclass
+from ..support.namedtuples import NamedTuple
 from .expand_values import Bundle, Expander
 from .rules.constants import constant, constant_attr
 from .tile_access import Tile

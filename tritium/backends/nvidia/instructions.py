@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from typing import NamedTuple
+
+from ...support.namedtuples import NamedTuple
 
 __all__ = ["GROUPS", "Count", "count_instructions", "in_flight", "register_moves"]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...support.namedtuples import NamedTuple
 from .launch_ir import LAUNCH, PYTHON
 from .libcuda import Library
 

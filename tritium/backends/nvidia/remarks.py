@@ -8,7 +8,8 @@ its speed, and a search over configurations should count it as lost.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from ...support.namedtuples import NamedTuple
 
 __all__ = ["Remark", "explain"]
 

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...dialects import ub
 from ...ir import Block
+from ...support.namedtuples import NamedTuple
 from ..language import core
 from .branches import static_condition
 from .core import Visitor, handles

@@ -15,8 +15,7 @@ module { … }
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...support.namedtuples import NamedTuple
 from ..parser import parse_module
 from ..resources import Resources, resources_text
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...support import InternalError, OptionError, TritiumError, dataclasses
 from ...support.lazy import LazyModule
+from ...support.namedtuples import NamedTuple
 from ...support.recording import current
 from ...support.settings import compilation, insertions
 from ..operation import Operation

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...support.namedtuples import NamedTuple
 from ..packing import Packer
 from ..tensor_maps import MapEncoder
 

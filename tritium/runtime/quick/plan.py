@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...compiler import CompiledKernel
 from ...frontend.outside import OutsideValue
+from ...support.namedtuples import NamedTuple
 from .. import arrays
 from ..grid import normalize_grid
 from ..packing import padded

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...dialects import scf, tt, ttg, ttng
 from ...dialects.ttg_memory import MemDescType
@@ -54,6 +54,7 @@ from ...ir import (
 )
 from ...ir.dominance import ancestor_in
 from ...support.dataclasses import dataclass, field
+from ...support.namedtuples import NamedTuple
 from ..regions import add_result, is_inside
 from .conversion_cost import stays_in_thread
 from .layout_flow import layout_of

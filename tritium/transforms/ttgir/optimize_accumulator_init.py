@@ -21,11 +21,12 @@ too, where it ended with a reset; a select behind the loop makes that zero, if s
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...dialects import arith, scf, ttng
 from ...dialects.ttg_switches import is_on
 from ...ir import BlockArgument, Builder, Operation, OpResult, Value, count, functions_of, i1, may_change, pass_on
+from ...support.namedtuples import NamedTuple
 from ..regions import defined_in
 from ..rules.constants import splat_of
 from .pipelining.loops import add_carried

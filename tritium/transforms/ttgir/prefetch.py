@@ -34,7 +34,7 @@ The copy engine's loops are left alone: there, waiting is done otherwise.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...dialects import arith, scf, tt, ttg, ttng
 from ...dialects.ttg_layouts import AmdMfma, DotOperand, NvidiaMma
@@ -52,6 +52,7 @@ from ...ir import (
     may_change,
     pass_on,
 )
+from ...support.namedtuples import NamedTuple
 
 __all__ = ["prefetch"]
 

@@ -16,9 +16,10 @@ A value must be made before it is used, in this order. In the IR it is said by a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....ir import BlockArgument, Operation, Value
+from ....support.namedtuples import NamedTuple
 from .loops import body_of, needed_by, number_of, set_number
 
 __all__ = ["CLUSTER", "MAX_STAGE", "STAGE", "Cluster", "Place", "Schedule", "drop_attributes"]

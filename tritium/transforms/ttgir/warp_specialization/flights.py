@@ -36,11 +36,12 @@ be needed for the next iteration before it is free.
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....dialects import scf, ttng
 from ....dialects.ttg_memory import element_bits
 from ....ir import Block, BlockArgument, Operation, TensorType, Value
+from ....support.namedtuples import NamedTuple
 from ...regions import is_inside
 from .rings import VIEWS
 

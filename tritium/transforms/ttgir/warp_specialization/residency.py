@@ -23,11 +23,12 @@ given out anew.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....dialects import scf, ttng
 from ....dialects.ttg_memory import element_bits
 from ....ir import TensorType, Value
+from ....support.namedtuples import NamedTuple
 from .partition import Span
 
 __all__ = ["Residency", "registers_of", "residencies"]
