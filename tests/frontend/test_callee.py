@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -105,6 +106,7 @@ def test_lookup_prefers_enclosing_functions():
 def module_of(text, tmp_path, name):
     path = tmp_path / f"{name}.py"
     path.write_text(textwrap.dedent(text))
+    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)  # bytecode knows the source by its size and second
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
