@@ -388,9 +388,9 @@ def _clock_khz() -> float:
         return 2.5e6
 
 
-def nvsmi(attributes: Sequence[str]) -> list[int]:
+def nvsmi(attrs: Sequence[str]) -> list[int]:
     """Zeros: there is no GPU to ask."""
-    return [0] * len(attributes)
+    return [0] * len(attrs)
 
 
 def cuda_memcheck(**target_kwargs: Any) -> Callable[[Any], Any]:

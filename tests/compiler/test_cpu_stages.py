@@ -159,6 +159,14 @@ def test_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "pid (0, 0, 0) idx (0) r: 0\npid (0, 0, 0) idx (1) r: 1\n"
 
 
+def test_a_text_takes_truth_as_one_bit(tmp_path: Path) -> None:
+    text = "tt.func public @k(%p: !tt.ptr<i32>, %b: i1) { %x = arith.extui %b : i1 to i32 tt.store %p, %x : !tt.ptr<i32> tt.return }"
+    kernel, out = tritium.compile(written(tmp_path, text)), np.full(1, 7, np.int32)
+    for truth in (True, False, 1, 0, -1):
+        kernel[(1,)](out, truth)
+        assert out[0] == (truth != 0)
+
+
 def test_nothing_to_compile(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="holds no kernel"):
         IRSource(written(tmp_path, "module { }"))

@@ -92,3 +92,31 @@ def test_options_without_effect_are_checked_too(option):
     (name,) = option
     with pytest.raises(TritiumError, match=f"{name} must be"):
         shapes_apart[(1,)](np.zeros(16, np.float32), **option)
+
+
+@tritium.jit
+def asks_a_block(x):
+    if tl.arange(0, 4) > 2:
+        tl.store(x, 1.0)
+
+
+@tritium.jit
+def to_any_power(x):
+    tl.store(x, tl.load(x) ** 2.5)
+
+
+@tritium.jit
+def asks_whether_a_value_is_in(x):
+    if tl.load(x) in (1.0, 2.0):
+        tl.store(x, 1.0)
+
+
+@tritium.jit
+def formats_a_value(x):
+    tl.static_print(f"{tl.load(x)}")
+
+
+@pytest.mark.parametrize("kernel", [asks_a_block, to_any_power, asks_whether_a_value_is_in, formats_a_value])
+def test_syntax_without_a_meaning_is_told_apart_as_in_triton(kernel):
+    with pytest.raises(tritium.compiler.errors.UnsupportedLanguageConstruct, match="hint: "):
+        kernel[(1,)](np.zeros(4, np.float32))

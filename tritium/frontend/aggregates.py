@@ -208,7 +208,7 @@ def _members(cls: type, init: Any) -> list[Any]:
     return [*found, *([ConstexprFunction(init)] if init is not None and hasattr(init, "__code__") else [])]
 
 
-def aggregate_replace(value: Any, *, _semantic: Any = None, **changes: Any) -> Any:
+def aggregate_replace(value: Any, /, *, _semantic: Any = None, **changes: Any) -> Any:
     """A copy of an aggregate value with some fields changed. Raises FieldError for unknown fields and other values."""
     if not isinstance(value, _Aggregate):
         raise FieldError(f"TypeError: aggregate_replace expects an aggregate instance, got {type(value).__name__}")

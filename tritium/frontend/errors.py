@@ -35,6 +35,10 @@ class LanguageError(TritiumError):
         self.hint = hint
 
 
+class UnsupportedUse(LanguageError):
+    """A use of Python's syntax that kernels have no meaning for: becomes an UnsupportedLanguageConstruct."""
+
+
 class _Chained:
     """Whether errors have causes, see `cause_of_call`."""
 

@@ -296,8 +296,10 @@ def _flatten(ty: Any, value: Any, name: str, found: _Found) -> None:
 
 
 def _integer(ty: str, value: int, name: str) -> int:
+    if ty in ("i1", "u1"):
+        return int(value != 0)
     limits = integer_range(ty)
-    if limits is not None and ty != "u1" and not limits[0] <= value <= limits[1]:
+    if limits is not None and not limits[0] <= value <= limits[1]:
         raise ArgumentError(f"argument {name!r}: {value} does not fit into {ty}")
     return value
 

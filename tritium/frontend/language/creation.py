@@ -187,16 +187,16 @@ def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> tensor:
 
 @member
 @builtin
-def unsqueeze(input: Any, dim: Any, _semantic: Any = None) -> tensor:
+def unsqueeze(x: Any, dim: Any, _semantic: Any = None) -> tensor:
     """A dimension of size 1 at `dim`."""
-    return expand_dims(input, dim, _semantic=_semantic)
+    return expand_dims(x, dim, _semantic=_semantic)
 
 
 @member
 @builtin
-def squeeze(input: Any, dim: Any, _semantic: Any = None) -> tensor:
+def squeeze(x: Any, dim: Any, _semantic: Any = None) -> tensor:
     """Without dimension `dim`, which has size 1."""
-    x = _block(input, "squeeze", _semantic)
+    x = _block(x, "squeeze", _semantic)
     shape = list(x.type.shape)
     at = static_int(dim, "dim")
     at = at + len(shape) if at < 0 else at

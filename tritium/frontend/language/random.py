@@ -125,9 +125,9 @@ def rand(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 
 
 @language_function
-def rand4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
+def rand4x(seed, offsets, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """Four random floats of [0, 1) for each offset."""
-    i1, i2, i3, i4 = randint4x(seed, offset, n_rounds)
+    i1, i2, i3, i4 = randint4x(seed, offsets, n_rounds)
     return (
         uint_to_uniform_float(i1),
         uint_to_uniform_float(i2),

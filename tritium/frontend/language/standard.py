@@ -6,7 +6,7 @@ from typing import Any
 
 from ..callee import constexpr_function, language_function
 from ..constexpr import constexpr
-from ..dtypes import float32, get_int_dtype, int32
+from ..dtypes import bfloat16, float32, get_int_dtype, int32
 from . import mathematics as math
 from .builtin import builtin, member
 from .creation import arange, broadcast_to, full, gather, join, reshape
@@ -237,17 +237,24 @@ def _product_combine(a, b):
 
 @language_function
 def _summand(x, dtype: constexpr):
-    """In `dtype`, by default: small integers widened to 32 bits, bf16 to fp32."""
-    if dtype is not None:
-        return x.to(dtype)
-    return widen_integers(promote_bfloat16(x))
+    """In `dtype`, by default: small integers widened to 32 bits. Sums of bf16 are computed in fp32 and rounded once."""
+    if dtype is None:
+        return promote_bfloat16(widen_integers(x))
+    return promote_bfloat16(x.to(dtype))
+
+
+@builtin
+def _rounded(y: Any, x: Any, dtype: Any, _semantic: Any = None) -> Any:
+    """A sum or product `y` of summands of `x` in the type that it has to its caller: bf16 if they are bf16."""
+    kind = dtype.value if dtype.__class__ is constexpr else dtype
+    return _semantic.cast(y, bfloat16) if (kind or x.dtype) is bfloat16 else y
 
 
 @member
 @language_function
 def sum(input, axis=None, keep_dims=False, dtype: constexpr = None):
     """The sum along `axis` (of all elements for None), in `dtype`."""
-    return reduce(_summand(input, dtype), axis, _sum_combine, keep_dims=keep_dims)
+    return _rounded(reduce(_summand(input, dtype), axis, _sum_combine, keep_dims=keep_dims), input, dtype)
 
 
 @builtin
@@ -276,14 +283,14 @@ def reduce_or(input, axis, keep_dims=False):
 @language_function
 def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):
     """The sums of the elements up to each one along `axis` (from the end with `reverse`)."""
-    return associative_scan(_summand(input, dtype), axis, _sum_combine, reverse)
+    return _rounded(associative_scan(_summand(input, dtype), axis, _sum_combine, reverse), input, dtype)
 
 
 @member
 @language_function
-def cumprod(input, axis=0, reverse=False):
-    """The products of the elements up to each one along `axis` (from the end with `reverse`)."""
-    return associative_scan(promote_bfloat16(input), axis, _product_combine, reverse)
+def cumprod(input, axis=0, reverse=False, dtype: constexpr = None):
+    """The products of the elements up to each one along `axis` (from the end with `reverse`), in `dtype`."""
+    return _rounded(associative_scan(_summand(input, dtype), axis, _product_combine, reverse), input, dtype)
 
 
 # -- sorting ------------------------------------------------------------------------------------------------------

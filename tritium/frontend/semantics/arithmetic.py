@@ -200,17 +200,16 @@ def maximum(sem: Semantic, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.
 
 
 def clamp(sem: Semantic, x: Any, low: Any, high: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
-    """min(max(x, low), high) per element, of floats."""
+    """min(max(x, low), high) per element."""
     low, high = binary_operands(sem, to_tensor(sem, low), to_tensor(sem, high))
     x, low = binary_operands(sem, x, low)
     x, high = binary_operands(sem, x, high)
     if low.type is not x.type:  # the last step may have widened or broadcast x
         low = binary_operands(sem, low, x)[0]
+    if x.dtype.is_int():
+        return minimum(sem, maximum(sem, x, low), high)
     if not x.dtype.is_floating():
-        raise type_error(
-            f"Unexpected dtype {x.dtype}. Only floating point clamp is supported",
-            "use tl.minimum(tl.maximum(x, low), high)",
-        )
+        raise type_error(f"Unexpected dtype {x.dtype}", "clamp takes integers and floats")
     if x.dtype.is_fp8():
         wide = clamp(sem, *(sem.cast(v, float32) for v in (x, low, high)), propagate_nan)
         return sem.cast(wide, x.dtype)

@@ -104,7 +104,7 @@ def atomic_rmw(sem: Semantic, name: str, ptr: tensor, val: Any, mask: Any, order
         if name in ("max", "min"):
             return _float_extremum(sem, name, ptr, val, mask, order, scope)
         if name not in ("add", "xchg"):
-            raise type_error(f"atomic_{name} not supported for dtype {kind}", "it takes integers")
+            return _float_bits(sem, name, ptr, val, mask, order, scope)
         return _emit(sem, tt.AtomicOp.fadd if name == "add" else tt.AtomicOp.exch, ptr, val, mask, order, scope)
     signed, unsigned = _INTEGER[name]
     return _emit(sem, signed if kind.is_int_signed() else unsigned, ptr, val, mask, order, scope)
@@ -131,6 +131,14 @@ def _float_extremum(sem: Semantic, name: str, ptr: tensor, val: tensor, mask: te
     lower = _emit(sem, ops[1], u_ptr, u_val, sem.and_(mask, negative), order, scope)
     lower = tensor(lower.handle, upper.type)  # the same bits
     return sem.bitcast(sem.where(positive, upper, lower), kind)
+
+
+def _float_bits(sem: Semantic, name: str, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any) -> tensor:
+    """The bitwise operation on the bits of floats."""
+    kind = val.dtype
+    bits = get_int_dtype(kind.primitive_bitwidth, False)
+    at = sem.bitcast(ptr, pointer_type(bits))
+    return sem.bitcast(_emit(sem, _INTEGER[name][1], at, sem.bitcast(val, bits), mask, order, scope), kind)
 
 
 # -- loads, stores, polls -----------------------------------------------------------------------------------------

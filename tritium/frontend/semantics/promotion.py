@@ -9,6 +9,7 @@ from ...ir.floats import round_float, saturated
 from ...ir.types import FLOATS
 from ..constexpr import constexpr
 from ..dtypes import bfloat16, dtype, float8e4b15, float16, float32, float64, int1, int32, int64, uint32, uint64
+from ..errors import UnsupportedUse
 from ..tensor import tensor
 from .errors import type_error, value_error
 
@@ -129,8 +130,9 @@ def to_condition(sem: Semantic, x: Any) -> tensor:
     x = to_tensor(sem, x)
     if x.type.is_block():
         if x.type.numel != 1:
-            raise value_error(
-                f"Boolean value of Tensor with more than one value is ambiguous (shape {list(x.type.shape)})",
+            shape = list(x.type.shape)
+            raise UnsupportedUse(
+                f"ValueError: Boolean value of Tensor with more than one value is ambiguous (shape {shape})",
                 "use tl.where for a choice per element, or reduce the condition with tl.max",
             )
         x = tensor(sem.builder.add(tt.Unsplat(x.handle)), x.dtype)

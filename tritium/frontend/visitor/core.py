@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...support import FileLineColLoc, NameLoc
 from ..callee import LanguageFunction, SourceFunction
-from ..errors import CallFrame, CompilationError, LanguageError, UnsupportedLanguageConstruct, cause_of_call
+from ..errors import (
+    CallFrame,
+    CompilationError,
+    LanguageError,
+    UnsupportedLanguageConstruct,
+    UnsupportedUse,
+    cause_of_call,
+)
 from .names import find_return
 from .scope import Poisoned, lookup
 
@@ -187,7 +194,8 @@ class Visitor:
     def wrapped(self, node: ast.AST, e: Exception) -> CompilationError:
         """The error that a library function or an operator on constants raised, with its place."""
         if isinstance(e, LanguageError):
-            return CompilationError(e.message, self.frames(node), e.hint)
+            kind = UnsupportedLanguageConstruct if isinstance(e, UnsupportedUse) else CompilationError
+            return kind(e.message, self.frames(node), e.hint)
         return CompilationError(f"{type(e).__name__}: {e}", self.frames(node), getattr(e, "hint", None))
 
     def unsupported(self, node: ast.AST, what: str | None = None, hint: str | None = None) -> CompilationError:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..callee import SourceFunction
-from ..errors import LanguageError
+from ..errors import LanguageError, UnsupportedUse
 from ..language import core
 from .assign import bind_target
 from .builtins import items_of
@@ -140,7 +140,7 @@ def _f_string(visitor: Visitor, node: ast.JoinedStr) -> Any:
         assert isinstance(part, ast.FormattedValue)
         value = visitor.visit(part.value)
         if has_handles(value):
-            raise LanguageError(
+            raise UnsupportedUse(
                 "Cannot evaluate f-string containing non-constexpr conversion values,"
                 f" found value of type {type_text(value)}",
                 "print run-time values with tl.device_print",

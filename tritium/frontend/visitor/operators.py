@@ -6,7 +6,7 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LanguageError
+from ..errors import LanguageError, UnsupportedUse
 from .core import handles
 from .values import (
     constexpr,
@@ -110,7 +110,7 @@ def _power(visitor: Visitor, base: Any, exponent: Any) -> Any:
     """x ** n for a small constant integer n by repeated squaring; other powers have no one meaning on a GPU."""
     n = unwrap(exponent)
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= 64:
-        raise LanguageError(
+        raise UnsupportedUse(
             f"TypeError: no operator ** for {type_text(base)} and {type_text(exponent)}",
             "x ** n takes a constant integer 1 <= n <= 64; for others use tl.exp2(y * tl.log2(x))",
         )
@@ -194,7 +194,7 @@ def _compare_one(visitor: Visitor, op: ast.cmpop, lhs: Any, rhs: Any) -> Any:
 
 def _contains(wanted: bool, item: Any, container: Any) -> Any:
     if has_handles(item) or has_handles(container):
-        raise LanguageError(
+        raise UnsupportedUse(
             f"TypeError: `in` needs compile-time values, got {type_text(item)} in {type_text(container)}",
             "compare with each element: (x == a) | (x == b)",
         )

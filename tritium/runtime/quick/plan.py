@@ -183,10 +183,10 @@ def _argument(
     if ty in ("fp32", "fp64") and type(value) is float:
         size = {"fp32": 4, "fp64": 8}[ty]
         return {"check": "float", "type": float, "at": spot.places[0][0], "size": size}
-    if ty == "u1" and type(value) is bool:
+    if ty in ("i1", "u1") and type(value) is bool:
         return {"check": "bool", "type": bool, **spot.fields}
     limits = integer_range(ty)
-    if limits is None or type(value) is not int or ty == "u1":
+    if limits is None or type(value) is not int or ty in ("i1", "u1"):
         return None
     return _integer(rule, ty, key, limits, spot)
 
