@@ -72,6 +72,21 @@ def test_names_are_kept():
     assert lines[0] == "%a = arith.addi %x, %y : i32"
 
 
+@pytest.mark.parametrize("second, name", [("n", "%n"), ("m", "%c7_i32")])
+def test_constants_are_called_as_their_place_says_unless_that_differs(second, name):
+    """Triton's names of values are those of their places; a constant of two variables belongs to neither."""
+
+    @rule(arith.AddI, arith.SubI)
+    def seven(op):
+        return IntegerAttr(7, i32)
+
+    first = '%a = arith.addi %x, %y : i32 loc("n"("k.py":3:7))'
+    other = f'%b = arith.subi %x, %y : i32 loc("{second}"("k.py":4:7))'
+    module = parse_module(HEAD + "\n".join([first, other, STORED, STORED.replace("%a", "%b")]) + "\ntt.return\n}")
+    _, lines = rewritten(module, seven)
+    assert lines == [f"{name} = arith.constant 7 : i32", *[f"tt.store %o, {name} : !tt.ptr<i32>"] * 2]
+
+
 def test_an_empty_list_erases_and_its_operands_follow():
     @rule(tt.Store)
     def away(op):

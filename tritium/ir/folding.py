@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..support import UNKNOWN, InternalError, Location
+from ..support import UNKNOWN, InternalError, Location, NameLoc
 from .attributes import Attribute
 from .operation import Block, Operation, Region, Value
 from .traits import CONSTANT, ISOLATED, WRITE, memory_effects
@@ -184,6 +184,7 @@ class ConstantPools:
         """
         op = materialize(value, ty, anchor.loc, dialect)
         if op.traits & CONSTANT:
+            op.results[0].hint = anchor.loc.name if isinstance(anchor.loc, NameLoc) else None
             return self.of(anchor).adopt(op).results[0]
         assert anchor.parent is not None
         anchor.parent.insert_before(op, anchor)
