@@ -8,7 +8,9 @@ import pickle
 import pytest
 from place import Place
 
+import tritium
 import tritium.language as tl
+from tritium.compiler import ASTSource, GPUTarget
 from tritium.dialects import tt
 from tritium.ir import Block, TensorType, f32, i32, i64
 
@@ -177,3 +179,17 @@ def test_every_public_name_is_there():
         "extra.hip.libdevice",
     ):
         assert importlib.import_module(f"tritium.language.{name}").__doc__
+
+
+@tritium.jit
+def printed(x, n: tl.constexpr):
+    block = tl.load(x + tl.arange(0, n))
+    tl.static_print("of", n, block, block[None, :], tl.program_id(0), x)
+
+
+def test_blocks_are_printed_as_triton_prints_them(capsys) -> None:
+    tritium.compile(ASTSource(printed, {"x": "*i32", "n": "constexpr"}, {"n": 64}), GPUTarget("cuda", 90, 32))
+    assert (
+        capsys.readouterr().out
+        == "of 64 int32[constexpr[64]] int32[constexpr[1], constexpr[64]] int32[] pointer<int32>[]\n"
+    )

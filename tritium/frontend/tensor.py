@@ -58,6 +58,12 @@ class tensor:
         data = getattr(self.handle, "data", None)  # known where a kernel is interpreted
         return text if data is None else f"{text} {data}"
 
+    def __str__(self) -> str:
+        """As Triton prints it, whose sizes are compile-time constants: `int32[constexpr[128]]`."""
+        if getattr(self.handle, "data", None) is not None:
+            return repr(self)
+        return f"{self.dtype}[{', '.join(f'constexpr[{size}]' for size in self.type.shape)}]"
+
     def __bool__(self) -> bool:
         raise TypeError("the truth of a run-time value is not known while compiling")
 
