@@ -28,8 +28,10 @@ issue them meets, at a named barrier of its own, the other group, which arrives 
 
 The first turn is group 0's, for which group 1 arrives in front of the loop; group 0 takes the last arrival behind it.
 
-**When.** The body has a product in the back whose first operand comes from registers, and a product in front. Loads
-stand for visits of rings here: the copies `origin` tells apart do not load, they only say where the consumer visits.
+**When.** The body has a product in the back whose first operand comes from registers, and a product in front. No tile
+in shared memory is read by both halves (keys that are the values, too): its slot would have to outlast an iteration.
+Loads stand for visits of rings here: the copies `origin` tells apart do not load, they only say where the consumer
+visits.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, scf, tt, ttg, ttng
+from ....dialects.ttg_memory import MemDescType
 from ....ir import WRITE, Builder, Operation, TensorType, Value, i32, memory_effects
 from .flights import is_summed
 
@@ -207,7 +210,8 @@ def overlap_of(loop: Any, loads: set[Operation], turns: bool) -> Overlap | None:
     if any(op.__class__ is tt.DescriptorLoad and op not in loads for op in body):
         return None
     _take_along(body, back)
-    return Overlap(loop, back, sums, turns)
+    overlap = Overlap(loop, back, sums, turns)
+    return None if any(isinstance(v.type, MemDescType) for v in overlap.handed) else overlap
 
 
 def _depending(body: Any, dot: Any) -> set[Operation]:
