@@ -38,6 +38,7 @@ from ..ir import (
     pass_on,
 )
 from ..support.dataclasses import dataclass
+from .packed_elements import split_packs
 
 __all__ = ["ConvertOptions", "convert_triton_to_tritongpu"]
 
@@ -68,6 +69,7 @@ def convert_triton_to_tritongpu(module: Operation, options: ConvertOptions = Con
     ):
         module.attributes[name] = IntegerAttr(value, i32)
     module.attributes[TARGET] = StringAttr(options.target)
+    split_packs(module)
     conversion = _Conversion(options)
     for op in list(module.regions[0].blocks[0]):
         conversion.function(op)

@@ -132,7 +132,7 @@ def fold(a, b):
 
 @tritium.jit
 def paired(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1, a0 * 1.0, b1 * 1.0  # which elements come together is up to the target
+    return a0 + b0, a1 + b1, a0 * 1.0, b1 * 1.0
 
 
 @tritium.jit
