@@ -21,13 +21,15 @@ KNOWN = Path(__file__).with_name("known.toml")
 @dataclass(frozen=True)
 class Class:
     """A class of failures: whose test id matches one of `tests` (as file names are matched) and whose reason contains
-    `says`, a regular expression; `devices` where it can occur."""
+    `says`, a regular expression; `devices` where it can occur; `golden` which text is compared with Triton 3.9's
+    (see `golden`)."""
 
     name: str
     why: str
     tests: tuple[str, ...]
     says: str = ""
     devices: tuple[str, ...] = ("cpu", "cuda")
+    golden: str = ""
 
     def explains(self, test: str, reason: str, device: str) -> bool:
         plain = test.replace("[", "{").replace(

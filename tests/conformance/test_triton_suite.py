@@ -109,7 +109,7 @@ def test_every_test_has_an_outcome(checkout: Path, tmp_path: Path, capsys: pytes
         "test_expected": "xfailed",
     }
     assert "no_such_name" in results["broken"]["unit/language/test_broken.py"]
-    assert "| language/test_small.py | 12 | 12 | 7 | 0 | 3 | 2 | 70.0 % | 70.0 % |" in table.read_text()
+    assert "| language/test_small.py | 12 | 12 | 7 | 0 | 0 | 3 | 2 | 70.0 % | 70.0 % |" in table.read_text()
     assert "the process ended with 3" in capsys.readouterr().out
     assert not list(checkout.rglob("__pycache__"))
 
@@ -129,7 +129,7 @@ def test_recorded_parts_are_one_table(checkout: Path, tmp_path: Path) -> None:
         words = ["--only", "language/test_small.py", "-k", "good or wrong", "--part", f"{k}/2", "--json", str(part)]
         triton_suite.main([str(checkout), *words])
     assert triton_suite.main([str(checkout), "--from", *map(str, parts), "--markdown", str(table)]) == 1
-    assert "| language/test_small.py | 5 | 5 | 4 | 0 | 1 | 0 | 80.0 % | 80.0 % |" in table.read_text()
+    assert "| language/test_small.py | 5 | 5 | 4 | 0 | 0 | 1 | 0 | 80.0 % | 80.0 % |" in table.read_text()
     parts[1].write_text(parts[1].read_text().replace('"device": "cpu"', '"device": "cuda"'))
     with pytest.raises(ValueError, match="of one device"):
         triton_suite.main([str(checkout), "--from", *map(str, parts)])

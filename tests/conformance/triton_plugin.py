@@ -15,11 +15,13 @@ import importlib.util
 import json
 import os
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 DETAIL = 6000  # characters of a failure that are kept, from its end
+OPTIONS = ("num_warps", "num_stages", "num_ctas")
 
 
 class Events:
@@ -52,6 +54,12 @@ class Events:
         self.open[nodeid] = {"outcome": "passed", "reason": "", "detail": "", "seconds": 0.0}
         self.write(event="start", id=nodeid)
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+        outcome = yield
+        if call.excinfo is not None:
+            outcome.get_result().texts = texts_of(call.excinfo.value)  # type: ignore[attr-defined]
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         row = self.open[report.nodeid]
         row["seconds"] = round(row["seconds"] + report.duration, 3)
@@ -61,6 +69,7 @@ class Events:
             row.update(outcome="skipped", reason=reason_of_skip(report.longrepr))
         elif report.failed and row["outcome"] != "failed":
             row.update(outcome="failed", reason=reason_of_failure(report), detail=report.longreprtext[-DETAIL:])
+            row["texts"] = getattr(report, "texts", {})
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.write(event="end", id=nodeid, **self.open.pop(nodeid))
@@ -77,6 +86,25 @@ def reason_of_failure(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else report.longreprtext
     return re.sub(r"0x[0-9a-f]{6,}", "0x…", text)[:600]
+
+
+def texts_of(error: BaseException) -> dict[str, Any]:
+    """What a failed test had compiled, by the innermost frame that has any of it: the module that FileCheck reads (both
+    compilers call it `module_str` there), or the stages of a kernel with its target and options."""
+    found: dict[str, Any] = {}
+    place = error.__traceback__
+    while place is not None:
+        names = dict(place.tb_frame.f_locals)
+        if isinstance(names.get("module_str"), str):
+            found = {"module": names["module_str"]}
+        for value in names.values():
+            asm, metadata = getattr(value, "asm", None), getattr(value, "metadata", None)
+            if hasattr(asm, "keys") and "ttir" in asm and hasattr(metadata, "target"):
+                found = {stage: asm[stage] for stage in ("ttir", "ptx") if stage in asm}
+                found["target"] = f"{metadata.target.backend}:{metadata.target.arch}"
+                found["options"] = {name: getattr(metadata, name) for name in OPTIONS if hasattr(metadata, name)}
+        place = place.tb_next
+    return found
 
 
 class NoDevice:

@@ -41,6 +41,11 @@ OURS = "import tritium; tritium.install(); sys.path.insert(0, {own!r})"  # in fr
 PEERS = "sys.path.remove({own!r}); sys.path += {more!r}"  # ours at the end, for what a peer's environment lacks: torch
 
 
+def packages() -> list[str]:
+    """Where this interpreter's packages are: pytest and torch, for a peer without its own."""
+    return [path for path in sys.path if path.endswith("-packages")]
+
+
 @dataclass(frozen=True)
 class Checkout:
     """A checkout of Triton's sources and how its tests are started; `folder` is ours, for what is written.
@@ -59,8 +64,7 @@ class Checkout:
         package = self.folder / "path" / "triton"
         package.mkdir(parents=True)
         shared = str(self.path / "python" / "triton" / "_internal_testing.py")
-        more = [path for path in sys.path if path.endswith("-packages")]
-        begin = (PEERS if self.peer else OURS).format(own=str(package.parent), more=more)
+        begin = (PEERS if self.peer else OURS).format(own=str(package.parent), more=packages())
         (package / "__init__.py").write_text(SHIM.format(shared=shared, begin=begin))
 
     def start(self, files: Iterable[str], events: Path, *more: str, **variables: str) -> subprocess.Popen[bytes]:
@@ -77,6 +81,7 @@ class Checkout:
         options += ["-c", os.devnull, "--rootdir", str(tests), "--confcutdir", str(tests), "--device", self.device]
         command = [self.peer or sys.executable, "-m", "pytest", *options, *more, *(str(tests / name) for name in files)]
         path = [str(self.folder / "path"), str(ROOT), os.environ.get("PYTHONPATH", "")]
+        path += packages() if self.peer else []
         environment = os.environ | variables
         environment |= {
             "PYTHONPATH": os.pathsep.join(filter(None, path)),

@@ -7,7 +7,8 @@
 runs the files of the checkout's `python/test/unit` as they are, from outside, with `import triton` answered by Tritium.
 Each worker is a process of its own that may crash or hang without ending the run. Failures get their names from
 `known.toml`; those without a name are listed, and make the command's status 1. `--from` makes tables of runs recorded by
-`--json`. `--peer` runs what failed by another interpreter with its own Triton, whose tests may be of another release.
+`--json`. `--peer` runs what failed by another interpreter with its own Triton, whose tests may be of another release, and
+compares texts that tests quote from another release with those of that Triton (`golden`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tests.conformance.golden import judge
 from tests.conformance.triton_processes import Checkout, Worker, collect
 from tests.conformance.triton_report import Found, Row, markdown, name_failures, read, report, show
 
@@ -124,6 +126,7 @@ def ask_peer(found: Found, options: argparse.Namespace, folder: Path) -> None:
         cannot = row["outcome"] not in ("failed", "passed") or re.search(f"{NO_DRIVER}|{NO_TORCH}", row["reason"])
         found.tests[test]["peer"] = "" if cannot else "passed" if row["outcome"] == "passed" else "failed"
         found.tests[test]["peer_reason"] = row["reason"]
+        found.tests[test]["peer_texts"] = row.get("texts", {})
 
 
 def try_tests(options: argparse.Namespace, folder: Path, console: Console) -> tuple[Found, bool]:
@@ -151,6 +154,8 @@ def main(words: Sequence[str] | None = None) -> int:
         if options.peer:
             ask_peer(found, options, Path(folder, "peer"))
     name_failures(found)
+    if options.peer:
+        judge(found, options.peer)
     tables = report(found)
     show(console, tables)
     if options.json:
