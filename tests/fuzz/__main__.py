@@ -3,9 +3,9 @@
     python -m tests.fuzz --programs 20000 --targets interpreter,numpy,cpu --workers 2 --seed 0 --time 10m
 
 tries the programs of seeds 0 to 19999, prints each seed that fails, and writes what came of it to `--out`: a summary as
-JSON, and each failing program as a test cut down to what fails. A run that was cut short goes on from the seed that the
-summary calls "next" (`--seed`). Targets are interpreter, numpy (for
-kernels that keep to what `kernels/reference.py` has), cpu, cuda, emulated:80, emulated:90.
+JSON, and the first failing programs (`--reduce`) as tests cut down to what fails, in two minutes each behind the `--time`
+of the run. A run that was cut short goes on from the seed that the summary calls "next" (`--seed`). Targets are
+interpreter, numpy (for kernels that keep to what `kernels/reference.py` has), cpu, cuda, emulated:80, emulated:90.
 """
 
 from __future__ import annotations
@@ -67,13 +67,15 @@ def main() -> int:
                     f"seed {result['seed']}: {result['error']}: {first[:200]}", markup=False, soft_wrap=True
                 )
     summary.write(options.out / "summary.json")
+    print(
+        f"{summary.tried} programs in {summary.seconds:.0f} s, {len(summary.failures)} failed; "
+        f"compared on: {dict(summary.compared)}; next: {summary.next}",
+        flush=True,
+    )
     for failure in summary.failures[: options.reduce]:
         path = options.out / f"test_seed_{failure['seed']}.py"
         path.write_text(reproducer(failure, targets))
         print(f"reduced to {path}", flush=True)
-    print(
-        f"{summary.tried} programs in {summary.seconds:.0f} s, {len(summary.failures)} failed; compared on: {dict(summary.compared)}"
-    )
     return bool(summary.failures)
 
 

@@ -1,5 +1,8 @@
 """The fuzzer finds what is wrong: a planted wrong operation, a write around an array; and cuts the program down."""
 
+import time
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,8 @@ import tritium
 import tritium.language as tl
 from tests.fuzz.kernels import compare, reduce
 from tests.fuzz.kernels.elements import TYPES
-from tests.fuzz.kernels.writer import Case
+from tests.fuzz.kernels.generate import NOT_IN_NUMPY, generate
+from tests.fuzz.kernels.writer import FEATURES, Case
 from tritium.interpreter import evaluator
 
 TEXT = """import tritium
@@ -37,6 +41,25 @@ def test_a_planted_wrong_operation_is_found_and_cut_out(monkeypatch, tmp_path):
     assert reduce.failure_of(small, targets, tmp_path) == "interpreter and numpy"
     assert "^" in small.text and "for" not in small.text and len(small.text) < len(TEXT) * 0.7, small.text
     assert small.grid == (1,) and small.options == {}
+
+
+def test_what_differs_and_is_late_the_next_time_is_late(monkeypatch, tmp_path):
+    def differs(*_: object, **__: object) -> None:
+        raise compare.Mismatch("interpreter and cpu: o1_i32: 1 of 8 elements, at [1]: [2] and [3], tolerance 0")
+
+    monkeypatch.setattr(reduce, "check", differs)
+    monkeypatch.setattr(reduce, "differs_by_itself", lambda *_: time.sleep(5))
+    assert reduce.failure_of(CASE, ("interpreter", "cpu"), tmp_path, patience=1) == "late"
+
+
+def test_every_step_is_drawn_and_numpy_goes_without_steps_that_exist():
+    """No step refuses always, and none of those left out for NumPy's sake is misspelt."""
+    drawn = Counter()
+    for seed in range(2500):
+        drawn.update(generate(seed).features)
+    steps = {function.__name__ for group in FEATURES.values() for _, function in group}
+    assert steps - set(drawn) == set()
+    assert NOT_IN_NUMPY - steps == set()
 
 
 @tritium.jit

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import random
 
-from . import accesses, expressions, extensions, products, structure
+from . import accesses, expressions, extensions, functions, overlapped, products, structure, transfers
 from .elements import TYPES
 from .writer import Case, Refused, Value, Writer
 
-__all__ = ["generate"]
+__all__ = ["HEAD", "generate"]
 
 WEIGHTS = {"types": 49.0, "memory": 19.0, "build": 16.0 + 6.0, "control": 5.0}
 SHAPES = [
@@ -26,7 +26,10 @@ NOT_IN_NUMPY = frozenset(
     "mathematics float_division block_pointer descriptor store_block atomic atomic_old own_combine two_operands map_elements "
     "softmax indices largest integer_reductions element set_element fused_multiply chained_dot truth "
     "batched_dot transposed_dot computed_dot scaled_dot masked_dot_loop attention_loop tiles_in_turn row_loop "
-    "hints random_numbers wide_sum largest_floats gathered_rows".split()
+    "hints random_numbers wide_sum largest_floats gathered_rows noinline_call noinline_load aggregate tuples function_argument "
+    "python_expression leave loop_with_else descriptor_of_any_rank descriptor_store descriptor_scatter descriptor_atomic "
+    "load_broadcast store_in_loop store_number store_and_load atomic_orders atomic_loop atomic_floats atomic_words "
+    "specialized_loop specialized_attention rare_dot product_of_parts device_library masked_histogram packed_elements".split()
 )
 """What the reference in NumPy lacks: a part of the kernels does without, so that it says something of the others."""
 PID = {
@@ -35,7 +38,7 @@ PID = {
     3: "tl.program_id(0) + tl.program_id(2)",
 }
 """The number of a program, by the dimensions of the grid."""
-HEAD = "import tritium\nimport tritium.language as tl\n\n\n"
+HEAD = "import tritium\nimport tritium.language as tl\nfrom tritium.language.extra import libdevice\n\n\n"
 
 
 def options_of(r: random.Random, fused: bool) -> dict[str, object]:
@@ -94,4 +97,12 @@ def generate(seed: int) -> Case:
     return Case(seed, text, grid, w.scalars, w.outputs, w.tolerances, options_of(r, fused), w.features)
 
 
-_ = expressions, extensions, products, structure  # their steps are registered when they are imported
+_ = (
+    expressions,
+    extensions,
+    functions,
+    overlapped,
+    products,
+    structure,
+    transfers,
+)  # their steps are registered when they are imported

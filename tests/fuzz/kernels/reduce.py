@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .compare import Mismatch, arrays_of, check, run_on
-from .generate import generate
+from .generate import HEAD, generate
 from .runner import load
 from .writer import Case
 
@@ -41,20 +41,25 @@ def failure_of(case: Case, targets: Sequence[str], folder: Path, patience: int =
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(patience)
     try:
+        return _failure(case, targets, folder)
+    except _Late:
+        return "late"
+    finally:
+        signal.alarm(0)
+
+
+def _failure(case: Case, targets: Sequence[str], folder: Path) -> str | None:
+    try:
         kernel = load(case.text, folder, "candidate").kernel
         check(kernel, case.grid, case.scalars, case.outputs, case.tolerances, case.seed, targets, **case.options)
     except Mismatch as e:
         if differs_by_itself(kernel, case, targets[0]):
             return "other results in each run"
         return str(e).split(":")[0] + (" guards" if "-" in str(e).split("at [")[1].split("]")[0] else "")
-    except _Late:
-        return "late"
     except Exception as e:
         lines = [line for line in str(e).splitlines() if line.strip()]
         text = re.sub(r"^\S*\.py:[\d:]*", "", lines[0] if lines else "")
         return f"{type(e).__name__} {re.sub(r'[a-z]?[0-9]+', 'N', text)[:80]}"
-    finally:
-        signal.alarm(0)
     return None
 
 
@@ -298,9 +303,10 @@ def reproducer(failure: dict, targets: Sequence[str]) -> str:
         f"tolerances={case.tolerances}",
     ]
     arguments += [f"seed={case.seed}", *(f"{k}={v!r}" for k, v in case.options.items())]
-    body = case.text.replace("import tritium\nimport tritium.language as tl\n", "")
+    body = case.text.removeprefix(HEAD)
+    library = "from tritium.language.extra import libdevice\n" if "libdevice." in body else ""
     return (
         f'"""{failure["error"]}: {first[:100]}"""\n\nimport tritium\nimport tritium.language as tl\n'
-        f"from tests.fuzz.kernels.compare import check\n\n{body}\n\n\n"
+        f"from tests.fuzz.kernels.compare import check\n{library}\n{body}\n\n\n"
         f"def test_seed_{case.seed}():\n    check(kernel, {', '.join(arguments)})\n"
     )
