@@ -212,7 +212,8 @@ def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = 
     """The jit function `scalar_fn` of scalars applied to each element of `args`, which are broadcast together.
 
     Unlike the rest of the language it may branch for each element. With `pack`, it takes so many neighbours of each
-    argument along the last dimension, and returns as many values for each result. The result is a tuple where the function returns one.
+    argument along the last dimension, and returns as many values for each result. The result is a tuple where the
+    function returns one.
     """
     results, single = _semantic.map_elementwise(unwrap(scalar_fn), args, static_int(pack, "pack"), _generator)
     return results[0] if single else tl_tuple(results)
