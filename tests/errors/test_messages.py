@@ -1,21 +1,16 @@
-"""Every kernel in `kernels.py` fails with one clear error at the line that says so."""
+"""Every kernel in `kernels.py` and `meant.py` fails with one clear error at the line that says so."""
 
 import ast
-import importlib.util
 import re
 import traceback
-from pathlib import Path
 
 import pytest
 
+from tests.errors import kernels, meant
 from tritium.frontend.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 from tritium.frontend.visitor import ast_to_ttir
 
-PATH = Path(__file__).with_name("kernels.py")
-spec = importlib.util.spec_from_file_location("kernels_with_errors", PATH)
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-LINES = PATH.read_text().splitlines()
+KERNELS = [*kernels.KERNELS, *meant.KERNELS]
 
 
 def failure(fn, signature, constants):
@@ -26,12 +21,12 @@ def failure(fn, signature, constants):
 
 def expected(fn):
     """(line, message) from the comments of a function, or from the comment of another that names it."""
-    tree = fn.parse()
+    tree, lines = fn.parse(), fn.source.lines
     for number in range(tree.lineno, tree.end_lineno + 1):
-        found = re.search(r"# error: (.*)$", LINES[number - 1])
+        found = re.search(r"# error: (.*)$", lines[number - 1])
         if found:
             return number, found[1]
-    for number, line in enumerate(LINES, 1):
+    for number, line in enumerate(lines, 1):
         found = re.search(rf"# error-of: {fn.__name__}: (.*)$", line)
         if found:
             return number, found[1]
@@ -41,11 +36,11 @@ def expected(fn):
 def hints(fn):
     tree = fn.parse()
     # a comment behind the last statement belongs to the function too
-    block = LINES[tree.lineno - 1 : tree.end_lineno + 1]
+    block = fn.source.lines[tree.lineno - 1 : tree.end_lineno + 1]
     return [m[1] for line in block if (m := re.search(r"# hint: (.*)$", line))]
 
 
-CASES = [pytest.param(*case, id=case[0].__name__) for case in module.KERNELS]
+CASES = [pytest.param(*case, id=case[0].__name__) for case in KERNELS]
 
 
 @pytest.mark.parametrize("fn, signature, constants", CASES)
@@ -55,8 +50,8 @@ def test_error(fn, signature, constants):
     text = str(error)
     assert message in error.error_message
     assert error.node.lineno == line, text
-    assert f"{PATH}:{line}:" in text
-    assert LINES[line - 1].strip() in text and "^" in text
+    assert f"{fn.source.file}:{line}:" in text
+    assert fn.source.lines[line - 1].strip() in text and "^" in text
     for hint in hints(fn):
         assert hint in (error.hint or ""), text
 
@@ -70,7 +65,7 @@ def test_no_internal_traceback(fn, signature, constants):
 
 
 def named(name):
-    return next(failure(*case) for case in module.KERNELS if case[0].__name__ == name)
+    return next(failure(*case) for case in KERNELS if case[0].__name__ == name)
 
 
 def test_position_within_the_function_as_triton_counts():
@@ -115,3 +110,8 @@ def test_every_statement_kind_is_known_or_refused():
 
     accepted = {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For, ast.While, ast.With, ast.Return, ast.Expr}
     assert accepted <= set(HANDLERS)
+
+
+def test_calls_that_repeat_are_told_once():
+    text = str(named("endless_recursion"))
+    assert text.count("note:") == 2 and "times)" in text

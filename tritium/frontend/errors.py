@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..support import Diagnostic, TritiumError
@@ -109,9 +110,10 @@ class CompilationError(TritiumError):
             return Diagnostic(self.error_message, hint=hint)
         frame = self.frames[-1]
         notes = []
-        for caller, callee in zip(reversed(self.frames[:-1]), reversed(self.frames)):
+        calls = [(callee.name, caller) for caller, callee in zip(reversed(self.frames[:-1]), reversed(self.frames))]
+        for (name, caller), times in Counter(calls).items():
             line, column, length = _span(caller)
-            message = f"{callee.name} is called from {caller.name}"
+            message = f"{name} is called from {caller.name}" + (f" ({times} times)" if times > 1 else "")
             lines = caller.source.lines
             notes.append(
                 Diagnostic(message, caller.source.file, line, column, lines, length=length, severity="note", context=0)

@@ -25,7 +25,7 @@ from ..frontend.visitor.assign import bind_target
 from ..frontend.visitor.branches import static_condition
 from ..frontend.visitor.builtins import items_of
 from ..frontend.visitor.calls import bind_arguments, call_arguments
-from ..frontend.visitor.entry import Arguments
+from ..frontend.visitor.entry import Arguments, kernel_returns
 from ..frontend.visitor.loops import bounds_of, iterator_of
 from ..frontend.visitor.unit import Unit
 from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, unwrap, unwrap_deep
@@ -146,9 +146,10 @@ class Frame:
 
     def truth(self, number: int, names: dict[str, Any]) -> bool:
         """Does a condition hold?"""
-        value = self.visitor.visit(self._enter(number, names).node)
+        node = self._enter(number, names).node
+        value = self.visitor.visit(node)
         value = value.condition if isinstance(value, core.condition) else value
-        known, condition = self._in_line(number, lambda: static_condition(self.visitor, value))
+        known, condition = self._in_line(number, lambda: static_condition(self.visitor, node, value))
         return bool(condition.handle.data) if known is None else known
 
     def assigned(self, number: int, name: str) -> Any:
@@ -293,5 +294,4 @@ class Launch:
         bound = {p.name: make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(self.fn.params)}
         result = self.unit.run(self.fn, bound)
         if has_handles(result) and flatten(result):
-            frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())  # type: ignore[attr-defined]
-            raise CompilationError("a kernel returns no value", [frame], "store results with tl.store")
+            raise kernel_returns(self.fn)

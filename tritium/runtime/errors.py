@@ -16,6 +16,7 @@ __all__ = [
     "AutotunerError",
     "ConflictError",
     "DeviceAssertError",
+    "GridArgumentError",
     "IntegerOverflowError",
     "InterpreterError",
     "LaunchError",
@@ -32,6 +33,13 @@ __getattr__ = lazy_attributes("tritium.runtime", {"InterpreterError": "..interpr
 
 class LaunchError(TritiumError, RuntimeError):
     """A kernel cannot be launched as asked: no grid, a grid that is none, a changed global."""
+
+
+class GridArgumentError(LaunchError, KeyError):
+    """A grid's function asks for what is no argument of the launch."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show the repr
 
 
 class ArgumentError(TritiumError, TypeError):

@@ -6,15 +6,29 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-from .errors import LaunchError
+from ..support.suggestions import did_you_mean
+from .errors import GridArgumentError, LaunchError
 
-__all__ = ["LIMIT", "normalize_grid"]
+__all__ = ["LIMIT", "GridArguments", "normalize_grid"]
 
 LIMIT = (1 << 31) - 1
 """The largest extent of a dimension: program ids are 32-bit integers."""
 
 PROGRAMS = 1 << 62
 """The most programs of a launch: they are numbered by 64-bit integers."""
+
+
+class GridArguments(dict[str, Any]):
+    """What the function of a grid gets: the arguments of the launch of `kernel` by name."""
+
+    def __init__(self, kernel: str, named: dict[str, Any]) -> None:
+        super().__init__(named)
+        self.kernel = kernel
+
+    def __missing__(self, name: Any) -> Any:
+        text = f"{self.kernel}: the grid's function asks for {name!r}, which is no argument of this launch"
+        hint = did_you_mean(str(name), self) or f"there are {', '.join(self)}"
+        raise GridArgumentError(f"{text}\nhint: {hint}")
 
 
 def normalize_grid(
@@ -26,7 +40,7 @@ def normalize_grid(
     grid runs nothing. LaunchError for everything else.
     """
     if callable(grid) and meta is not None:
-        grid = grid(meta())
+        grid = grid(GridArguments(kernel, meta()))
     if hasattr(grid, "__index__"):
         grid = (grid,)
     if not isinstance(grid, (tuple, list)):
@@ -36,7 +50,10 @@ def normalize_grid(
     try:
         sizes = [index(n) for n in grid]
     except TypeError:
-        raise LaunchError(f"{kernel}: the dimensions of a grid are integers, not {grid!r}") from None
+        raise LaunchError(
+            f"{kernel}: the dimensions of a grid are integers, not {grid!r}\n"
+            "hint: cdiv(x, y) divides integers and rounds up"
+        ) from None
     if max(sizes) > LIMIT:
         raise LaunchError(f"{kernel}: a dimension of the grid {tuple(sizes)} is larger than {LIMIT}")
     x, y, z = sizes + [1] * (3 - len(sizes))

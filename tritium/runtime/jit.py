@@ -22,6 +22,7 @@ from .carried import Carried
 from .device_caches import DeviceCaches, Kernels, Specialization
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
+from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
 from .placement import only_host, place
 from .quick.table import LAUNCH_ONLY, Call, LaunchTable
@@ -183,7 +184,7 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
 
     def _launch(self, grid: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Launch in any way; later launches of the same kind take the table's plan."""
-        values, options = self._binder(*args, **kwargs)
+        values, options = self._bind(args, kwargs)
         try:
             return self._launch_any(grid, values, options, Call(len(args), tuple(kwargs)))
         except TritiumError as error:
@@ -191,6 +192,15 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
                 raise
             # what the compiler was doing is of no use to the user: the text says what is wrong, and where
             raise error.with_traceback(None) from error.__cause__
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """A value for every parameter, and the keywords that are none."""
+        try:
+            return self._binder(*args, **kwargs)  # type: ignore[no-any-return]
+        except ArgumentError as error:
+            raise error.with_traceback(None) from None
+        except TypeError as error:  # Python's, of a parameter that is given twice
+            raise ArgumentError(f"{error}; the parameters are ({', '.join(self.arg_names)})") from None
 
     def _launch_any(self, grid: Any, args: tuple[Any, ...], given: dict[str, Any], call: Call) -> Any:
         """Launch with a value for every parameter (MISSING where none was given) and a dict of other keywords."""
@@ -313,7 +323,8 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     ) -> None:
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
         if callable(grid):
-            grid = grid({**{rule.name: value for rule, value in zip(self._rules, args)}, **options})
+            named = {**{rule.name: value for rule, value in zip(self._rules, args)}, **options}
+            grid = grid(GridArguments(self.__name__, named))  # type: ignore[attr-defined]
         if not (enter or leave):
             kernel.launcher(grid, args, stream)
             return
@@ -440,10 +451,9 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
             if name not in known:  # more likely a misspelt parameter than a forgotten one
                 self._complain_unknown(name, known)
         plural = "s" if len(missing) > 1 else ""
-        raise ArgumentError(
-            f"{self.__name__}: missing argument{plural} {', '.join(map(repr, missing))}; "  # type: ignore[attr-defined]
-            f"the parameters are ({', '.join(self.arg_names)})"
-        )
+        text = f"missing argument{plural} {', '.join(map(repr, missing))}"
+        text += f"; the parameters are ({', '.join(self.arg_names)})"
+        raise at_parameter(self, missing[0], ArgumentError(text))
 
     def _complain_unknown(self, name: str, known: Sequence[str]) -> None:
         near = _difflib.get_close_matches(name, [*self.arg_names, *known], 1)

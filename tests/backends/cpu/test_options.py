@@ -66,7 +66,11 @@ def test_what_no_gpu_takes_is_refused_in_the_same_words(values):
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize("values", [{"num_warps": 32}, {"num_ctas": 16}, {"maxnreg": 255}, {"maxnreg": None}])
+# scripts ask whether the target is "cuda", and have AMD's options where it is not
+_AMD = {"waves_per_eu": 2, "matrix_instr_nonkdim": 16, "kpack": 2, "schedule_hint": "none", "allow_flush_denorm": True}
+
+
+@pytest.mark.parametrize("values", [{"num_warps": 32}, {"num_ctas": 16}, {"maxnreg": 255}, {"maxnreg": None}, _AMD])
 def test_what_some_gpu_takes_is_taken(values):
     CPUOptions.parse(values)
 

@@ -59,6 +59,11 @@ class CPUOptions:
     extern_libs: tuple[tuple[str, str], ...] = ()
     sanitize_overflow: bool = True
     instrumentation_mode: str = ""
+    waves_per_eu: int = 0  # this one and what follows are for AMD's GPUs: what scripts take that find no "cuda"
+    matrix_instr_nonkdim: int = 0
+    kpack: int = 1
+    schedule_hint: str = ""
+    allow_flush_denorm: bool = False
     backend_name: str = "cpu"
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ...support.hashing import sha256
+from .. import dtypes
 from ..callee import SourceFunction
 from ..constexpr import unwrap
 from ..dtypes import dtype
@@ -140,5 +141,12 @@ def check_dtype(ty: Any, what: str = "dtype") -> dtype:
     """A dtype given as such (constexpr or not)."""
     ty = unwrap(ty)
     if not isinstance(ty, dtype):
-        raise LanguageError(f"TypeError: {what} must be a dtype such as tl.float32, got {_kind(ty)}")
+        raise LanguageError(f"TypeError: {what} must be a dtype such as tl.float32, got {_kind(ty)}", _dtype_hint(ty))
     return ty
+
+
+def _dtype_hint(ty: Any) -> str | None:
+    """What the type of another library is called here."""
+    name = (getattr(ty, "__name__", None) or str(ty)).rpartition(".")[2]
+    name = {"bool": "int1", "float8_e4m3fn": "float8e4nv", "float8_e5m2": "float8e5"}.get(name, name)
+    return f"pass tl.{name}" if isinstance(getattr(dtypes, name, None), dtype) else None

@@ -52,6 +52,8 @@ def check_operands(name: str, args: Sequence[tensor], names: Sequence[str]) -> N
     for x in args:
         if x.dtype.name not in names:
             hint = "cast the argument: x.to(tl.float32)" if "fp32" in names else None
+            if x.dtype.is_ptr():
+                hint = "a pointer is an address, the values there are tl.load(pointer + offsets)"
             raise LanguageError(f"ValueError: {name} expects dtype {list(names)} but got {x.dtype}", hint)
 
 

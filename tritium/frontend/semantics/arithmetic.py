@@ -68,7 +68,10 @@ def add(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> te
             _check_overflow(sem, "add", arith.AddI, lhs, rhs)
         return tensor(sem.builder.add(arith.AddI(lhs.handle, rhs.handle)), lhs.type)
     if kind.is_ptr() and rhs.dtype.is_ptr():
-        raise type_error("cannot add pointers together")
+        raise type_error(
+            "cannot add pointers together",
+            "offsets are integers; the values there are tl.load(pointer + offsets)",
+        )
     if rhs.dtype.is_ptr():
         lhs, rhs = rhs, lhs
     if not lhs.dtype.is_ptr() or not rhs.dtype.is_int():

@@ -66,7 +66,7 @@ def load(
     }
     padding = choice(PADDING, padding_option, "Padding option")
     if ptr.__class__ is not tensor:
-        raise type_error(f"tl.load takes a pointer, got {type(ptr).__name__}")
+        raise _no_pointer("load", ptr)
     if _is_block_pointer(ptr):
         return _load_block(sem, ptr, mask, other, boundary_check, padding, attributes)
     if not ptr.dtype.is_ptr():
@@ -85,7 +85,25 @@ def load(
 def _pointer_hint(ptr: tensor) -> str | None:
     if ptr.dtype.is_int():
         return "an integer address becomes a pointer by .to(tl.pointer_type(dtype)); is an argument not a tensor?"
-    return None
+    return "an address is what a parameter is that gets a tensor, and offsets: pointer + tl.arange(0, N)"
+
+
+def _no_pointer(name: str, ptr: Any) -> Exception:
+    """The error of an access through what is no value of the language."""
+    hint = None
+    if isinstance(ptr, tl_tuple):
+        hint = "a comma behind a value makes a tuple of it" if len(ptr) == 1 else "take one of its elements"
+    elif hasattr(ptr, "data_ptr"):
+        hint = "the parameter of a tensor has no annotation tl.constexpr"
+    return type_error(f"tl.{name} takes a pointer, got {type(ptr).__name__}", hint)
+
+
+def _one_address(name: str) -> Exception:
+    """The error of a block of values, or of a mask, for one address."""
+    return value_error(
+        f"{name} argument cannot be block type if pointer argument is not a block",
+        "the pointer needs offsets, one for each element: pointer + tl.arange(0, N)",
+    )
 
 
 def _load_pointers(sem: Semantic, ptr: tensor, mask: Any, other: Any, attributes: dict[str, Any]) -> tensor:
@@ -94,7 +112,7 @@ def _load_pointers(sem: Semantic, ptr: tensor, mask: Any, other: Any, attributes
     if not ptr.type.is_block():
         for name, value in (("Mask", mask), ("Other", other)):
             if value is not None and value.type.is_block():
-                raise value_error(f"{name} argument cannot be block type if pointer argument is not a block")
+                raise _one_address(name)
     else:
         if mask is not None:
             ptr, mask = sem.broadcast_value(ptr, mask)
@@ -149,7 +167,7 @@ def store(
         "cachePolicy": cache_policy(CACHE_STORE, cache_modifier, eviction_policy),
     }
     if ptr.__class__ is not tensor:
-        raise type_error(f"tl.store takes a pointer, got {type(ptr).__name__}")
+        raise _no_pointer("store", ptr)
     value = sem.to_tensor(value)
     if _is_block_pointer(ptr):
         _store_block(sem, ptr, value, mask, boundary_check, attributes)
@@ -171,7 +189,7 @@ def _store_pointers(sem: Semantic, ptr: tensor, value: tensor, mask: Any, attrib
     if not ptr.type.is_block():
         for name, x in (("Value", value), ("Mask", mask)):
             if x is not None and x.type.is_block():
-                raise value_error(f"{name} argument cannot be block type if pointer argument is not a block")
+                raise _one_address(name)
     else:
         before = ptr.type.shape
         if mask is None:

@@ -157,8 +157,19 @@ def full(sem: Semantic, shape: Any, value: Any, ty: dtype) -> tensor:
 def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
     if a.is_ptr():
         if not allowed or (b.is_ptr() and a is not b) or b.is_floating():
-            hint = "compare or combine addresses as integers: x.to(tl.int64)" if not allowed else None
-            raise type_error(f"invalid operands of type {a} and {b}", hint)
+            raise type_error(f"invalid operands of type {a} and {b}", _pointer_hint(b))
+
+
+def _pointer_hint(other: dtype) -> str:
+    """What somebody meant who combined a pointer with `other`."""
+    if other.is_ptr():
+        return "compare or combine addresses as integers: x.to(tl.int64)"
+    if other.is_floating():
+        return "a pointer takes integers as offsets (// divides these); the values there are tl.load(pointer + offsets)"
+    return (
+        "a pointer is an address, the values there are tl.load(pointer + offsets);"
+        " a number in a tensor is passed as number.item()"
+    )
 
 
 def binary_operands(

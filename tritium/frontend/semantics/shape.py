@@ -42,7 +42,10 @@ def arange(sem: Semantic, start: Any, end: Any) -> tensor:
     start, end = unwrap(start), unwrap(end)
     wrong = next((x for x in (start, end) if not isinstance(x, int)), None)
     if wrong is not None and not isinstance(wrong, tensor):
-        raise value_error(f"arange's arguments must be integers, got {wrong!r} of type {type(wrong).__name__}")
+        raise value_error(
+            f"arange's arguments must be integers, got {wrong!r} of type {type(wrong).__name__}",
+            "// divides integers" if isinstance(wrong, float) else "pass a number: x.item() of a tensor",
+        )
     if wrong is not None:
         raise value_error(
             "arange's arguments must be of type tl.constexpr",

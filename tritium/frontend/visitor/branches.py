@@ -42,10 +42,13 @@ MAX_COPIES = 64  # of the statements behind ifs that return on some of their pat
 _MISSING = object()
 
 
-def static_condition(visitor: Visitor, value: Any) -> tuple[bool | None, Any]:
-    """(truth, None) of a compile-time condition, (None, i1 tensor) of a run-time one."""
+def static_condition(visitor: Visitor, test: ast.AST, value: Any) -> tuple[bool | None, Any]:
+    """(truth, None) of a compile-time condition, (None, i1 tensor) of a run-time one; errors are at `test`."""
     if has_handles(value) and not isinstance(value, tl_tuple):
-        return None, visitor.semantic.to_condition(value)
+        try:
+            return None, visitor.semantic.to_condition(value)
+        except LanguageError as error:
+            raise visitor.wrapped(test, error) from None
     return truth(value), None
 
 
@@ -62,7 +65,7 @@ def branch_block(visitor: Visitor, loc: Any) -> Block:
 
 @handles(ast.If)
 def _if(visitor: Visitor, node: ast.If) -> Outcome | None:
-    known, condition = static_condition(visitor, visitor.visit(node.test))
+    known, condition = static_condition(visitor, node.test, visitor.visit(node.test))
     if known is not None:
         return visitor.run(node.body if known else node.orelse)
     if find_return(node) is not None:
@@ -166,7 +169,7 @@ def _emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[A
 
 @handles(ast.IfExp)
 def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
-    known, condition = static_condition(visitor, visitor.visit(node.test))
+    known, condition = static_condition(visitor, node.test, visitor.visit(node.test))
     if known is not None:
         return visitor.visit(node.body if known else node.orelse)
     builder = visitor.builder

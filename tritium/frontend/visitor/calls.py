@@ -8,11 +8,13 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from ...support.lazy import LazyModule
+from ...support.suggestions import did_you_mean
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
 from ..errors import CompileTimeAssertionFailure, LanguageError
 from ..language import core
 from .builtins import STATIC, call_static, items_of
 from .core import handles
+from .meant import wrong_call
 from .operators import truth
 from .printing import is_print, print_call
 from .values import (
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from .core import Visitor
 
 _inspect = LazyModule("inspect")
+_standard = LazyModule("..language.standard", __package__)
 
 __all__ = ["apply", "bind_arguments", "call_arguments"]
 
@@ -86,7 +89,10 @@ def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) ->
         return _static_print(args, kwargs)
     if is_builtin(fn):
         extra = {"_generator": visitor} if takes_generator(fn) else {}
-        return wrap(fn(*args, **kwargs, **extra, _semantic=visitor.semantic))
+        try:
+            return wrap(fn(*args, **kwargs, **extra, _semantic=visitor.semantic))
+        except TypeError as error:
+            raise wrong_call(fn, args, kwargs) or error from None
     if isinstance(fn, SourceFunction):
         return visitor.unit.call(visitor, fn, args, kwargs)
     if isinstance(fn, BoundCallee):
@@ -184,9 +190,10 @@ def _refuse_run_time(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     """A function that runs at compile time gets no tensors."""
     for arg in (*args, *kwargs.values()):
         if has_handles(arg) and isinstance(arg, tensor):
+            other = f"tl.{fn.__name__}" if hasattr(_standard, fn.__name__) else "a function under @triton.jit"
             raise LanguageError(
                 f"TypeError: constexpr function {fn.__qualname__} got a {type_text(arg)} only known at run time",
-                "its arguments must be compile-time values; a function under @triton.jit takes others, too",
+                f"its arguments must be compile-time values; {other} takes others, too",
             )
 
 
@@ -218,6 +225,7 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
         elif p.has_default:
             value = wrap(unwrap(p.default)) if not has_handles(p.default) else p.default
         else:
+            _check_keywords(callee, kwargs)
             raise LanguageError(f"TypeError: {name}() missing argument '{p.name}'", f"it takes ({_parameters(callee)})")
         bound[p.name] = value
     if rest:
@@ -225,12 +233,18 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
             f"TypeError: {name}() takes {len(callee.params)} arguments, got {len(args)}",
             f"it takes ({_parameters(callee)})",
         )
-    if kwargs:
-        raise LanguageError(
-            f"TypeError: {name}() got an unexpected keyword argument '{next(iter(kwargs))}'",
-            f"it takes ({_parameters(callee)})",
-        )
+    _check_keywords(callee, kwargs)
     return bound
+
+
+def _check_keywords(callee: SourceFunction, kwargs: dict[str, Any]) -> None:
+    """Raise for a keyword that no parameter has."""
+    wrong = next((name for name in kwargs if name not in callee.arg_names), None)
+    if wrong is not None:
+        raise LanguageError(
+            f"TypeError: {callee.__name__}() got an unexpected keyword argument '{wrong}'",  # type: ignore[attr-defined]
+            did_you_mean(wrong, callee.arg_names) or f"it takes ({_parameters(callee)})",
+        )
 
 
 def _parameters(callee: SourceFunction) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..errors import CallFrame, CompilationError
 from .unit import Unit, location_of
 from .values import flatten, tl_tuple, wrap
 
-__all__ = ["Arguments", "ast_to_ttir"]
+__all__ = ["Arguments", "ast_to_ttir", "kernel_returns"]
 
 Path = tuple[int, ...]
 
@@ -57,8 +58,7 @@ def ast_to_ttir(
         env = {p.name: arguments.make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(fn.params)}
         result = unit.compile_body(fn, env, block)
         if flatten(result):
-            frame = CallFrame(fn.__name__, fn.source, fn.parse())  # type: ignore[attr-defined]
-            raise CompilationError("a kernel returns no value", [frame], "store results with tl.store")
+            raise kernel_returns(fn)
     except CompilationError as e:
         raise e.with_traceback(None) from e.__cause__
     symbol = name or fn.__name__  # type: ignore[attr-defined]
@@ -70,6 +70,15 @@ def ast_to_ttir(
         unit.module.attributes[KNOWS_WARPS] = UNIT
     unit.module.loc = func.loc
     return unit.module
+
+
+def kernel_returns(fn: SourceFunction) -> CompilationError:
+    """The error of a kernel that returns a value, at the first statement that does."""
+    function = fn.parse()
+    returns = (node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None)
+    place: ast.AST = min(returns, key=lambda node: node.lineno, default=function)
+    frame = CallFrame(fn.__name__, fn.source, place)  # type: ignore[attr-defined]
+    return CompilationError("a kernel returns no value", [frame], "store results with tl.store")
 
 
 class Arguments:

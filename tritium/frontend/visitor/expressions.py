@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..callee import SourceFunction
@@ -12,24 +11,13 @@ from ..language import core
 from .assign import bind_target
 from .builtins import items_of
 from .core import handles
+from .meant import no_attribute
 from .operators import truth
 from .subscripts import indices
 from .values import constexpr, dtype, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
 
 if TYPE_CHECKING:
     from .core import Visitor
-
-_METHOD_HINTS = {
-    "item": "a scalar block needs no item(); reduce blocks with tl.sum or tl.max",
-    "size": "use x.shape",
-    "float": "use x.to(tl.float32)",
-    "half": "use x.to(tl.float16)",
-    "int": "use x.to(tl.int32)",
-    "astype": "use x.to(dtype)",
-    "transpose": "use tl.trans(x)",
-    "view": "use tl.reshape(x, shape)",
-    "mean": "use tl.sum(x, axis) / x.shape[axis]",
-}
 
 
 @handles(ast.Constant)
@@ -83,19 +71,8 @@ def _attribute(visitor: Visitor, node: ast.Attribute) -> Any:
     try:
         found = getattr(owner, name)
     except AttributeError:
-        raise _no_attribute(owner, name) from None
+        raise no_attribute(owner, name) from None
     return wrap(found)
-
-
-def _no_attribute(owner: Any, name: str) -> LanguageError:
-    if isinstance(owner, ModuleType):
-        what = f"module {owner.__name__}"
-        hint = None
-    elif has_handles(owner):
-        what, hint = f"a value of type {type_text(owner)}", _METHOD_HINTS.get(name)
-    else:
-        what, hint = "None" if owner is None else f"{type(unwrap(owner)).__name__} {unwrap(owner)!r}", None
-    return LanguageError(f"AttributeError: {what} has no attribute {name}", hint)
 
 
 @handles(ast.Subscript)

@@ -319,7 +319,7 @@ def _index(visitor: Visitor, node: _Index) -> Any:
 def _holds(visitor: Visitor, node: _Holds) -> Any:
     value = visitor.visit(node.test)
     value = value.condition if isinstance(value, core.condition) else value
-    known, condition = static_condition(visitor, value)
+    known, condition = static_condition(visitor, node.test, value)
     return constexpr(known) if condition is None else condition
 
 

@@ -421,5 +421,5 @@ def _loop_condition(visitor: Visitor, node: ast.While) -> tuple[bool | None, Any
         if unwrap(value.disable_licm):
             attributes["llvm.loop_annotation"] = LICM_OFF
         value = value.condition
-    known, condition = static_condition(visitor, value)
+    known, condition = static_condition(visitor, node.test, value)
     return known, condition, attributes
