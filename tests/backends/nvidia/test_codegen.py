@@ -15,6 +15,7 @@ from tritium.backends.llvm import gpu_library, target_machine
 from tritium.backends.nvidia import codegen
 from tritium.backends.nvidia.asm_constraints import asm_is_plain
 from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.simplify import extends_counters
 
 HOPPER = Chip(90, 84)
 KNOWN = sorted(codegen._KNOWN)
@@ -141,14 +142,14 @@ end:
 
 
 def test_counters_that_addresses_extend_are_made_wide() -> None:
-    assert codegen._extends_counters(LOOP)
+    assert extends_counters(LOOP)
     llir = str(optimize(LOOP, HOPPER))
     assert re.search(r"phi i64 \[ (?:%indvars|0)", llir) and not re.search(
         "[sz]ext(?: nneg)? i32 %(?!count|n|wide.trip)", llir
     )
-    assert not codegen._extends_counters(llir)
+    assert not extends_counters(llir)
     alone = LOOP.replace("sext i32 %at", "sext i32 %n")
-    assert not codegen._extends_counters(alone)
+    assert not extends_counters(alone)
 
 
 # ---- inline assembly -----------------------------------------------------------------------------------------------

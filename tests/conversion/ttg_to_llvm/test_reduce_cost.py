@@ -41,6 +41,16 @@ def test_a_sum_takes_one_barrier(warps):
     assert found["ld"] == {1: 0, 2: 1, 4: 1, 8: 2, 16: 2}[warps]
 
 
+def test_partial_results_that_stand_in_a_row_are_accessed_together():
+    layout = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>"
+    x = np.random.default_rng(0).integers(-9, 9, (32, 128)).astype(np.float32)
+    (y,), ptx = apply("reduce", single("reduce", "arith.addf", "f32"), [x], ["f32"], layout, 0, 4)
+    np.testing.assert_array_equal(y, x.sum(0))
+    found = counts(ptx)
+    assert found["st"] == len(re.findall(r"st\.shared\.v4\.b32", ptx)) == 2
+    assert found["ld"] == len(re.findall(r"ld\.shared\.v4\.b32", ptx)) == 8
+
+
 def test_rows_of_a_warp_take_no_barrier():
     layout = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>"
     x = np.random.default_rng(0).integers(-9, 9, (16, 64)).astype(np.float32)

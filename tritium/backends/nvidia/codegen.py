@@ -1,21 +1,8 @@
 """LLVM text -> optimized LLVM -> PTX.
 
-The optimizer is given the target machine: without one it takes the code for that of some machine where threads do not
-work together, and may move what must not be moved.
-
-Levels of the optimizer, measured 2026-11 with llvmlite 0.50 over Triton's own input for vector add, softmax, a matrix
-product and attention: 1, 2 and 3 give the same PTX to the byte; 1 takes two thirds of the time of 3. Hence level 1.
-(Vectorizers are off: memory is accessed in vectors already, and arithmetic has none.) Instruction selection runs at
-level 2: level 3 numbers values once more in each of its steps, which took half of its time and changed at most six
-lines of PTX (six kernels of examples/, LLVM 22).
-
-One thing that the target's costs prevent pays all the same. NVPTX calls 64-bit additions twice as dear as 32-bit ones;
-so a 32-bit loop counter is not made a 64-bit one although each trip extends it for addresses, and these are computed
-in each trip from row offsets that all stay alive: 908 bytes of spills in a matrix product over descriptors (128 x 128
-tiles, 4 warps, sm_80), and none where the counter is widened. The functions of a module with such a loop go through the
-passes of level 1 once more, without costs; those of whole modules have nothing left to do. What threads do together is
-safe there: calls are marked `convergent`, and no pass of level 1 copies or moves those (the ones that ask for
-divergence begin at 2).
+Which passes LLVM runs is `simplify`'s to say. Instruction selection runs at level 2: level 3 numbers values once more
+in each of its steps, which took half of its time and changed at most six lines of PTX (six kernels of examples/, LLVM
+22).
 
 `.version` is what the assembler at hand reads, `.target` the chip with the suffix `a` where instructions depend on it.
 Whether products and sums may become one FMA stands on the operations (`contract`), which is the lowering's to say.
@@ -32,18 +19,17 @@ import sys
 from typing import Any
 
 from ...support.dataclasses import asdict, dataclass
-from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import BackendError
-from ..llvm import Machine, dump, gpu_library, read, run_function_passes, run_isolated, run_passes, target_machine
+from ..llvm import Machine, dump, gpu_library, read, run_isolated, target_machine
 from .asm_constraints import asm_is_plain
 from .libdevice import link_libraries
 from .negations import with_signs_computed
+from .simplify import simplified
 
 __all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "gpu_library", "optimize", "optimized_module"]
 
-LEVEL = 1
 SELECTION_LEVEL = 2
 TRIPLE = "nvptx64-nvidia-cuda"
 TIMEOUT = 300.0
@@ -169,47 +155,9 @@ def optimized_module(text: str, chip: Chip, libraries: tuple[tuple[str, str], ..
     module = read(text, machine)
     link_libraries(module, text, libraries, ftz)
     dump("Before", module)
-    level = 0 if compilation.disable_llvm_opt else LEVEL
-    _run_level(module, level, target_machine(machine))
-    optimized = str(module)
-    if level and _extends_counters(optimized):
-        _widen_counters(module, level)
-        optimized = str(module)
+    optimized = simplified(module, text, target_machine(machine), not compilation.disable_llvm_opt)
     dump("After", module)
     return module, optimized
-
-
-def _run_level(module: Any, level: int, machine: Any) -> None:
-    """LLVM's pipeline of a level, with the costs of a target machine."""
-    builder = _pass_builder(level, machine)
-    run_passes(builder.getModulePassManager(), module, builder)
-
-
-def _widen_counters(module: Any, level: int) -> None:
-    """What the pipeline does to functions, once more and with no machine's costs."""
-    run_function_passes(module, lambda: _pass_builder(level, None))
-
-
-def _pass_builder(level: int, machine: Any) -> Any:
-    llvm = gpu_library()
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.slp_vectorization = options.loop_vectorization = options.loop_interleaving = False
-    return llvm.create_pass_builder(machine, options)
-
-
-# LLVM prints an instruction on a line of its own: beginning with its end, a pattern is tried once a line
-_COUNTER = pattern(r"\n  (%[\w.]+) = phi i32 ")
-_STEP = pattern(r"\n  (%[\w.]+) = (?:shl|mul|add|sub|or)\b[a-z ]* i32 (%[\w.]+|\d+), (%[\w.]+|\d+)")
-_EXTENDED = pattern(r"= [sz]ext(?: nneg)? i32 (%[\w.]+) to i64")
-
-
-def _extends_counters(text: str) -> bool:
-    """Whether a 32-bit number that a loop carries, or one an operation away from it, is extended to 64 bits."""
-    carried = set(_COUNTER.findall(text))
-    if not carried:
-        return False
-    near = {m[1] for m in _STEP.finditer(text) if m[2] in carried or m[3] in carried}
-    return any(name in carried or name in near for name in _EXTENDED.findall(text))
 
 
 def emit_ptx(llir: Any, chip: Chip, fewer_registers: bool = False) -> str:

@@ -170,7 +170,11 @@ def scattered(bits: Sequence[Bit], index: int) -> tuple[int, int]:
 
 
 def _byte(e: FunctionContext, base: str, offset: int) -> str:
-    return e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {offset}") if offset else base
+    if not offset:
+        return base
+    out = e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {offset}")
+    e.multiples[out] = min(e.multiple_of(base), e.multiple_of(str(offset)))
+    return out
 
 
 def thread_index(e: FunctionContext, layout: LinearLayout) -> tuple[str, int]:
@@ -180,7 +184,10 @@ def thread_index(e: FunctionContext, layout: LinearLayout) -> tuple[str, int]:
     for name in threads:
         for column in layout.columns_of(name):
             bits |= column
-    return linear_image(e, layout, threads)["index"], bits
+    index = linear_image(e, layout, threads)["index"]
+    if bits:
+        e.multiples[index] = bits & -bits
+    return index, bits
 
 
 def register_index(e: FunctionContext, layout: LinearLayout, thread: tuple[str, int], register: int) -> str:
@@ -212,11 +219,17 @@ def times(e: FunctionContext, operand: str, bits: int) -> str:
     """operand << bits"""
     if operand.isdigit():
         return str(int(operand) << bits)
-    return e.op(f"shl nuw nsw i32 {operand}, {bits}") if bits else operand
+    if not bits:
+        return operand
+    out = e.op(f"shl nuw nsw i32 {operand}, {bits}")
+    e.multiples[out] = e.multiple_of(operand) << bits
+    return out
 
 
 def plus(e: FunctionContext, left: str, right: str) -> str:
     """The sum of two operands that have no bit in common."""
     if left == "0" or right == "0":
         return right if left == "0" else left
-    return e.op(f"or disjoint i32 {left}, {right}")
+    out = e.op(f"or disjoint i32 {left}, {right}")
+    e.multiples[out] = min(e.multiple_of(left), e.multiple_of(right))
+    return out

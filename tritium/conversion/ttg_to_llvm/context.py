@@ -84,6 +84,10 @@ class ModuleContext(llvm_module.ModuleContext):
         return "" if self.debug is None else self.debug.at(loc)  # type: ignore[no-any-return]
 
 
+WIDEST = 16
+"""Bytes of the widest access to memory: scratch, like all shared memory, begins at a multiple of it."""
+
+
 class FunctionContext(Emitter):
     """The emitter of one function, with the parts of each SSA value.
 
@@ -107,6 +111,7 @@ class FunctionContext(Emitter):
         "known_positions",
         "lane",
         "module",
+        "multiples",
         "names",
         "offsets",
         "shared",
@@ -132,6 +137,7 @@ class FunctionContext(Emitter):
         self.joins: list[tuple[str, list[tuple[list[str], str]]]] = []  # where regions that are inlined return to
         self.known_values: dict[str, str] = {}  # of this block, by their text
         self.offsets: dict[str, tuple[str, int, bool]] = {}  # see `offsets`; whether the two have no bit in common
+        self.multiples: dict[str, int] = {}  # see `multiple_of`
         self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction
         self.current: Operation | None = None  # what is being lowered
@@ -304,7 +310,16 @@ class FunctionContext(Emitter):
         offset = op.attributes.get(OFFSET)
         if not isinstance(offset, IntegerAttr):
             raise InternalError(f"{op.name} has no shared memory: allocate-shared-memory has not run")
-        return self.shared_at(offset.value)
+        address = self.shared_at(offset.value)
+        self.multiples[address] = WIDEST
+        return address
+
+    def multiple_of(self, operand: str) -> int:
+        """A power of two of which an i32 operand, or an address in shared memory, is known to be a multiple."""
+        if operand.isdigit():
+            number = int(operand)
+            return number & -number or WIDEST
+        return self.multiples.get(operand, 1)
 
     def shared_at(self, offset: int) -> str:
         """The address of a byte of the function's shared memory."""

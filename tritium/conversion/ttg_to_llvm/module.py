@@ -85,10 +85,9 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
-    head = [
-        f'target triple = "{TRIPLE}"',
-        f"{SHARED} = external addrspace(3) global [0 x i8], align {_alignment_of(context)}",
-    ]
+    head = [f'target triple = "{TRIPLE}"']
+    if any(SHARED in body for body in (*context.functions.values(), *bodies)):
+        head.append(f"{SHARED} = external addrspace(3) global [0 x i8], align {_alignment_of(context)}")
     tail = [] if debug is None else [debug.text()]
     attributes = [
         "attributes #0 = { nounwind }",

@@ -67,9 +67,11 @@ def with_constant(e: FunctionContext, operand: str, bits: int, constant: int) ->
     if operand == "0":
         return str(constant)
     if bits & constant:
-        return e.op(f"xor i32 {operand}, {constant}")
-    out = e.op(f"or disjoint i32 {operand}, {constant}")
-    e.offsets[out] = operand, constant, True
+        out = e.op(f"xor i32 {operand}, {constant}")
+    else:
+        out = e.op(f"or disjoint i32 {operand}, {constant}")
+        e.offsets[out] = operand, constant, True
+    e.multiples[out] = (bits | constant) & -(bits | constant)
     return out
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ...dialects.tt_types import PointerType
 from ...ir import FloatType, IntegerType, Type
-from .context import FunctionContext
+from .context import WIDEST, FunctionContext
 from .types import bit_width, byte_width, llvm_type
 
 __all__ = [
@@ -155,10 +155,14 @@ def memory_type(ty: Type) -> Type:
 def element_at(e: FunctionContext, base: str, ty: Type, index: str) -> str:
     """The address of element `index` (an i32 operand) of an array of elements in shared memory."""
     size = byte_width(ty)
+    if index == "0":
+        return base
     if index.isdigit():
-        offset = int(index) * size
-        return base if not offset else e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {offset}")
-    return e.op(f"getelementptr i{8 * size}, ptr addrspace(3) {base}, i32 {index}")
+        out = e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {int(index) * size}")
+    else:
+        out = e.op(f"getelementptr i{8 * size}, ptr addrspace(3) {base}, i32 {index}")
+    e.multiples[out] = min(e.multiple_of(base), e.multiple_of(index) * size)
+    return out
 
 
 def store_element(e: FunctionContext, ty: Type, operand: str, address: str) -> None:
@@ -168,7 +172,13 @@ def store_element(e: FunctionContext, ty: Type, operand: str, address: str) -> N
         operand = bits_of(e, ty, operand)
     elif moved is not ty and bit_width(ty) < 8:
         operand = e.op(f"zext i{bit_width(ty)} {operand} to i8")
-    e.stmt(f"store {llvm_type(moved)} {operand}, ptr addrspace(3) {address}, align {byte_width(ty)}")
+    alignment = _alignment(e, address, byte_width(ty))
+    e.stmt(f"store {llvm_type(moved)} {operand}, ptr addrspace(3) {address}, align {alignment}")
+
+
+def _alignment(e: FunctionContext, address: str, least: int) -> int:
+    """What is known of an address, by which LLVM finds neighbours that one instruction of up to 16 bytes can access."""
+    return max(least, min(WIDEST, e.multiple_of(address)))
 
 
 def load_elements(e: FunctionContext, ty: Type, address: str, count: int) -> list[str]:
@@ -179,7 +189,8 @@ def load_elements(e: FunctionContext, ty: Type, address: str, count: int) -> lis
     for start in range(0, count, most):
         at = address if not start else element_at(e, address, ty, str(start))
         vector = f"<{most} x {moved}>" if most > 1 else moved
-        whole = e.op(f"load {vector}, ptr addrspace(3) {at}, align {most * byte_width(ty)}")
+        alignment = _alignment(e, at, most * byte_width(ty))
+        whole = e.op(f"load {vector}, ptr addrspace(3) {at}, align {alignment}")
         found = [whole] if most == 1 else [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(most)]
         out += [_loaded(e, ty, v) for v in found]
     return out

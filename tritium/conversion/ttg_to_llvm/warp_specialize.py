@@ -200,7 +200,12 @@ def _publish(e: FunctionContext, op: WarpSpecialize) -> None:
     with guarded(e, e.op(f"icmp eq i32 {e.thread}, 0")):
         for i, (ty, part) in enumerate(operands):
             at = base if not i else e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {PART_BYTES * i}")
-            e.stmt(f"store {ty} {part}, ptr addrspace(3) {at}, align {PART_BYTES}")
+            e.stmt(f"store {ty} {part}, ptr addrspace(3) {at}, align {_alignment(PART_BYTES * i)}")
+
+
+def _alignment(offset: int) -> int:
+    """Of a capture: two in a row are one access."""
+    return PART_BYTES if offset % (2 * PART_BYTES) else 2 * PART_BYTES
 
 
 def _default_region(e: FunctionContext, op: WarpSpecialize) -> None:
@@ -330,7 +335,7 @@ def _bind_captures(e: FunctionContext, op: Any, arguments: Sequence[Value]) -> N
         parts = []
         for ty in types_of(value.type):
             place = base if not at else e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {at}")
-            parts.append(e.op(f"load {ty}, ptr addrspace(3) {place}, align {PART_BYTES}"))
+            parts.append(e.op(f"load {ty}, ptr addrspace(3) {place}, align {_alignment(at)}"))
             at += PART_BYTES
         e.bind(argument, parts)
 
