@@ -31,6 +31,7 @@ from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
 from ...ir.verifier import verify
 from ...support import Diagnostic
+from ...support.lazy import LazyModule
 from ...support.patterns import pattern
 from ...support.recording import recorded
 from ...support.settings import compilation, nvidia
@@ -40,7 +41,6 @@ from ..compiler import UserText
 from ..errors import BackendError, OutOfResources
 from . import codegen
 from .assembler import Assembler, Resources, assembler_options, for_blocks, warn_of
-from .late_reads import late_reads
 from .occupancy import REGISTERS, blocks_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
@@ -49,6 +49,7 @@ from .toolchain import find_tool, highest_ptx, tool_version
 __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 _general = rows_from("tritium.transforms")
+_late = LazyModule(".late_reads", __package__)
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
 """The passes to `ttir` by the first target that has them so."""
@@ -192,7 +193,7 @@ class Build:
         blocks = 1 if found.spilled > found.registers else min(limits.values())  # it gives up rather than have one
         texts = [ptx] if blocks < kept and found.registers < register_limit(warps) else []
         if not isinstance(ptx, UserText) and "late-reads" not in self.options.without.split(","):
-            late = late_reads(ptx)
+            late = _late.late_reads(ptx)
             texts += [late] if late != ptx else []
         if self._limited:
             return [text for text in texts if text is not ptx]
