@@ -1,4 +1,10 @@
-"""Compiles kernels for several targets in an order of its own, and prints a hash of each stage: for test_determinism.py."""
+"""Compiles kernels for several targets in an order of its own, and prints a hash of each stage: for test_determinism.py.
+
+    python tests/stress/determined.py SEED [users]
+
+The seed shuffles what is compiled. With `users` it also shuffles, in front of every pass, in which order each value knows
+who uses it: an order that means nothing, and that no pass may show.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ import hashlib
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -13,6 +20,7 @@ if __name__ == "__main__":
 import tritium
 import tritium.language as tl
 from tritium.compiler import ASTSource, GPUTarget
+from tritium.ir.passes import run as runs
 from tritium.tools.workloads import example
 
 
@@ -41,8 +49,29 @@ def wanted() -> list[tuple[ASTSource, GPUTarget, str]]:
     return [(source, *target) for source in sources for target in targets]
 
 
-def main(seed: int) -> None:
+def shuffle_users(seed: int) -> list[int]:
+    """Let every pass meet values whose users are in another order; how many were turned around is added up in a list."""
+    rng, run_pass, turned = random.Random(seed), runs.call_pass, [0]
+
+    def call_pass(p: Any, op: Any, run: Any) -> None:
+        for each in op.walk():
+            arguments = [a for region in each.regions for block in region.blocks for a in block.args]
+            for value in (*each.results, *arguments):
+                if len(value.users) > 1:
+                    users = list(value.users.items())
+                    rng.shuffle(users)
+                    value.users.clear()
+                    value.users.update(users)
+                    turned[0] += 1
+        run_pass(p, op, run)
+
+    runs.call_pass = call_pass
+    return turned
+
+
+def main(seed: int, users: bool = False) -> None:
     work = wanted()
+    turned = shuffle_users(seed) if users else [1]
     random.Random(seed).shuffle(work)
     lines = []
     for source, target, until in work:
@@ -54,7 +83,9 @@ def main(seed: int) -> None:
                 data = text if isinstance(text, bytes) else str(text).encode()
                 lines.append(f"{source.name} {target.backend} {stage} {hashlib.sha256(data).hexdigest()[:16]}")
     print("\n".join(sorted(lines)))
+    if not turned[0]:
+        raise SystemExit("no value had two users")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), "users" in sys.argv[2:])

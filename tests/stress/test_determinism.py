@@ -15,9 +15,10 @@ import tritium.language as tl
 SCRIPT = Path(__file__).with_name("determined.py")
 
 
-def hashes(seed: int, folder: Path) -> list[str]:
-    environment = {**os.environ, "PYTHONHASHSEED": str(seed), "TRITIUM_CACHE_DIR": str(folder / str(seed))}
-    command = [sys.executable, str(SCRIPT), str(seed)]
+def hashes(seed: int, folder: Path, *more: str) -> list[str]:
+    place = "-".join([str(seed), *more])
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed), "TRITIUM_CACHE_DIR": str(folder / place)}
+    command = [sys.executable, str(SCRIPT), str(seed), *more]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")
@@ -29,6 +30,7 @@ def test_keys_and_every_stage_are_the_same_in_any_order(tmp_path: Path) -> None:
     assert len(first) >= 6 * 4
     for seed in (1, 4711):
         assert hashes(seed, tmp_path) == first
+    assert hashes(2, tmp_path, "users") == first  # nor does the order in which values know their users
 
 
 @tritium.jit
