@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
+
 import pytest
 
 import tritium
@@ -38,6 +41,21 @@ def test_an_endless_kernel_is_an_error_that_names_its_place(target: GPUTarget, m
             tritium.compile(source(4000, 4000), target)
     assert "tl.store(x + i * M + j" in str(error.value) and "^^" in str(error.value)
     assert len(made) == 20_001  # sixteen million stores are never made, nor looked for
+
+
+@pytest.mark.parametrize("steps", [1 << 15, 10**9, 10**30])
+def test_steps_that_no_memory_holds_are_never_listed(steps: int) -> None:
+    """A billion compile-time numbers in a list took all memory before anybody counted them."""
+    begin = time.perf_counter()
+    tracemalloc.start()
+    try:
+        with pytest.raises(CompilationError, match="more than 16,384 steps is too long") as error:
+            tritium.compile(source(steps, 1), TARGETS[0], until="ttir")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "for i in tl.static_range(N):" in str(error.value)
+    assert most < 32 << 20 and time.perf_counter() - begin < 30
 
 
 @tritium.jit

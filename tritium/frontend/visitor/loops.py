@@ -160,7 +160,10 @@ def _for(visitor: Visitor, node: ast.For) -> None:
     iterator = iterator_of(visitor, node.iter)
     if isinstance(iterator, core.static_range):
         start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
-        _unroll(visitor, node, [core.constexpr(i) for i in builtins.range(start, stop, step)])
+        numbers = builtins.range(start, stop, step)
+        if numbers[MAX_UNROLL:]:  # told before there is a list of them, which may be more than memory holds
+            raise _endless(f"more than {MAX_UNROLL:,}")
+        _unroll(visitor, node, [core.constexpr(i) for i in numbers])
     elif isinstance(iterator, core.range):
         _numbers(visitor, node, iterator)
     else:
@@ -211,7 +214,7 @@ def _static_int(value: Any) -> int:
 
 def _unroll(visitor: Visitor, node: ast.For, items: list[Any]) -> None:
     if len(items) > MAX_UNROLL:
-        raise LanguageError(f"a static loop of {len(items)} steps is too long to unroll", "use range or tl.range")
+        raise _endless(f"{len(items):,}")
     jumps = jumps_of(node)
     body = node.body if jumps is None else _while_live(node, jumps)
     if jumps is not None:
@@ -221,6 +224,10 @@ def _unroll(visitor: Visitor, node: ast.For, items: list[Any]) -> None:
             break
         bind_target(visitor, node.target, item)
         visitor.run(body)
+
+
+def _endless(steps: str) -> LanguageError:
+    return LanguageError(f"a static loop of {steps} steps is too long to unroll", "use range or tl.range")
 
 
 def _while_live(node: ast.For, jumps: Jumps) -> list[ast.stmt]:
