@@ -3,7 +3,8 @@
     got, expected = CASES["gathered"](trips, stages)
 
 Loads by addresses that were loaded, in branches, of single numbers, by pointers and numbers that the loop carries, with
-values for what is masked, in a loop inside of another, and for no product at all.
+values for what is masked, in a loop inside of another, for two products that read a tile each in its way, and for no
+product at all.
 """
 
 from __future__ import annotations
@@ -130,6 +131,18 @@ def _described(x, y, out, tiles, n, M: tl.constexpr, N: tl.constexpr, K: tl.cons
     tl.store(out + at, acc)
 
 
+@tritium.jit
+def _both_ways(own, x, out, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, STAGES: tl.constexpr):
+    """What is contiguous along its first dimension is an operand of one product, and turned around of another."""
+    m, j, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(own + m[:, None] * K + k[None, :])
+    acc = tl.zeros((M, K), tl.float32)
+    for i in tl.range(0, n, num_stages=STAGES):
+        b = tl.load(x + (i * N + j)[None, :] * K + k[:, None])
+        acc = tl.dot(tl.dot(a, b).to(tl.float16), b.T, acc)
+    tl.store(out + m[:, None] * K + k[None, :], acc)
+
+
 def _halves(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float16)
 
@@ -221,6 +234,15 @@ def described(trips: int, stages: int) -> tuple[np.ndarray, Any]:
     return out, np.stack([*sums, products[-1] if trips % 2 else np.zeros((M, N))])
 
 
+def both_ways(trips: int, stages: int) -> tuple[np.ndarray, Any]:
+    """Of small integers: products that are rounded to halves between are exact."""
+    random = np.random.default_rng(4)
+    own, x = (random.integers(-2, 3, shape).astype(np.float16) for shape in ((M, 2 * K), (max(trips, 1) * N, 2 * K)))
+    out = _empty(M, 2 * K)
+    _both_ways[(1,)](own, x, out, trips, M, N, 2 * K, stages)
+    return out, _product(_product(own, x[: trips * N].T), x[: trips * N])
+
+
 CASES: dict[str, Callable[[int, int], tuple[np.ndarray, Any]]] = {
     "gathered": gathered,
     "branches": branches,
@@ -231,6 +253,7 @@ CASES: dict[str, Callable[[int, int], tuple[np.ndarray, Any]]] = {
     "linked": linked,
     "narrow": narrow,
     "described": described,
+    "both ways": both_ways,
 }
 
 

@@ -112,8 +112,8 @@ def _swizzle_for(result: TensorType, source: Any) -> SwizzledShared | None:
 def _like_operand(result: TensorType, source: Any) -> SwizzledShared | None:
     """The buffer for a layout that is built from tiles of 8 rows of 4 `width` neighbours, as operands are.
 
-    Its lanes' first two bits go along the contiguous dimension behind those of the registers, the others along the
-    next dimension.
+    Its lanes' first two bits go along one of the last two dimensions behind those of the registers, the others along
+    the other one. Whichever of them is contiguous where the elements come from is so in the buffer.
     """
     layout: Any = result.encoding
     rank = len(result.shape)
@@ -127,8 +127,9 @@ def _like_operand(result: TensorType, source: Any) -> SwizzledShared | None:
             width *= 2
         steps = [(inner, width), (inner, 2 * width), (outer, 1), (outer, 2), (outer, 4)]
         if all(_moves(basis, *step) for basis, step in zip(layout.lane, steps)):
-            order = (inner, outer, *(d for d in reversed(range(rank)) if d not in (inner, outer)))
-            blocks = cluster_bases(source.encoding, source.shape) if isinstance(source, TensorType) else ()
+            held = isinstance(source, TensorType)
+            order = memory_order(source.encoding, source.shape) if held else source.encoding.order
+            blocks = cluster_bases(source.encoding, source.shape) if held else ()
             return swizzled_tile(operand, width, result.shape, order, bit_width(result.element), blocks)
     return None
 
