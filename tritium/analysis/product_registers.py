@@ -21,11 +21,15 @@ from ..dialects import arith, tt
 from ..dialects.tt_types import KNOWS_WARPS
 from ..ir import LOOP, BlockArgument, Operation, Value
 
-__all__ = ["crowded_loop", "enough_warps"]
+__all__ = ["FEW_LEFT", "crowded_loop", "enough_warps", "most_results"]
 
 ROOM = 224
 """Registers of a thread for results of products: 255, less addresses, descriptors and what softmax needs. Products of
 attention that take 192 have no spills, those with 256 have 120 to 250 (H200, November 2026)."""
+
+FEW_LEFT = 160
+"""Registers of a thread for results of products above which the others are few: attention's gradients of 192 spill for
+8 addresses of shared memory (06-fused-attention on sm_80), products of 128 have 55 to 70 registers left."""
 
 MOST = 16
 """Warps up to which this is done: then there are 128 registers for each thread."""
@@ -33,9 +37,18 @@ MOST = 16
 
 def crowded_loop(module: Operation, warps: int) -> tuple[Operation, int] | None:
     """The loop whose products leave most in the registers of a thread, and how many that are, if they have no room."""
-    found = [(loop, _held(loop) // (32 * warps)) for loop in module.walk() if loop.traits & LOOP]
-    worst = max(found, key=lambda row: row[1], default=None)
+    worst = max(_by_loop(module, warps), key=lambda row: row[1], default=None)
     return worst if worst is not None and worst[1] > ROOM else None
+
+
+def most_results(module: Operation, warps: int) -> int:
+    """The most registers of a thread that a loop's products leave results in; those of `tt` alone, which are computed
+    from registers in the `ttgir` of NVIDIA GPUs."""
+    return max((registers for _, registers in _by_loop(module, warps)), default=0)
+
+
+def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
+    return [(loop, _held(loop) // (32 * warps)) for loop in module.walk() if loop.traits & LOOP]
 
 
 def enough_warps(module: Operation, warps: int) -> int:

@@ -18,3 +18,10 @@ def test_ampere(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch
         check(case, trips)
     finally:
         driver.reset_active()
+
+
+@pytest.mark.parametrize("case", ["gathered", "both ways", "branches"])
+def test_addresses_that_are_computed_where_they_are_used(case: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where products leave few registers."""
+    monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.FEW_LEFT", -1)
+    test_ampere(case, 5, tmp_path, monkeypatch)

@@ -31,6 +31,8 @@ from .types import types_of
 
 __all__ = [
     "LOWERINGS",
+    "OFFSET",
+    "SHARED_ALIGNMENT",
     "FunctionContext",
     "ModuleContext",
     "Warps",
@@ -41,6 +43,10 @@ __all__ = [
 ]
 
 OFFSET = "allocation.offset"
+
+SHARED_ALIGNMENT = 1024
+"""Bytes that the address of all shared memory is a multiple of, where somebody relies on it: the most that a swizzle
+needs."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,8 @@ class ModuleContext(llvm_module.ModuleContext):
     `total_warps` are those of a block, where there are more for the partitions of `ttg.warp_specialize`; `registers`
     is what a thread may have when a kernel begins, where something limits it. `debug` makes source locations, None
     where none are wanted; `texts` are the constants that are texts, by symbol; `global_scratch` counts the bytes of
-    global memory that a launch provides for each program.
+    global memory that a launch provides for each program. `few_registers`: what products leave in those of a thread is
+    so much that addresses are better computed than kept.
     """
 
     capability: int = 80
@@ -73,6 +80,7 @@ class ModuleContext(llvm_module.ModuleContext):
     debug: Any = None
     texts: dict[str, str] = field(default_factory=dict)
     global_scratch: int = 0
+    few_registers: bool = False
 
     @property
     def warps(self) -> Warps:

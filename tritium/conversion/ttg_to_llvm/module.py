@@ -13,6 +13,7 @@ import functools
 import re
 from typing import Any
 
+from ...analysis.product_registers import FEW_LEFT, most_results
 from ...analysis.tma import DESCRIPTOR_BYTES
 from ...dialects import builtin, scf, tt
 from ...dialects.tt_types import PointerType, TensorDescType
@@ -22,7 +23,7 @@ from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_for, lower_region
-from .context import LOWERINGS, FunctionContext, ModuleContext, lowers
+from .context import LOWERINGS, SHARED_ALIGNMENT, FunctionContext, ModuleContext, lowers
 from .order import in_order_of_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
 from .types import types_of
@@ -83,6 +84,7 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
         num_ctas=num_ctas(module),
         debug=debug,
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
+        few_registers=most_results(module, warps) > FEW_LEFT,
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
     head = [f'target triple = "{TRIPLE}"']
@@ -100,7 +102,7 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
 
 def _alignment_of(context: ModuleContext) -> int:
     """Of all shared memory: from sm_90 on that of what wgmma and the copy engine read in rows of 128 bytes."""
-    return 1024 if context.capability >= 90 else 16
+    return SHARED_ALIGNMENT if context.capability >= 90 or context.few_registers else 16
 
 
 def _number(module: Operation, name: str) -> int:

@@ -3,6 +3,11 @@
 An address is `base + (thread ^ constant)`, where `thread` is what lane and warp contribute. The bits of a constant that
 no thread has are added as the immediate of the instruction; those that threads have need an exclusive or, made once for
 all constants that share them. Gaps of padded layouts add up the same way, since bits apart never carry.
+
+Each exclusive or that the thread has is the same in all iterations of a loop, and LLVM keeps it in a register for as
+long. Where the address of a buffer is `aligned` to more than the constant, `(base + thread) ^ constant` is the same
+address, and there is only `thread` to keep: as many instructions in the loop, but for where an address may have two
+parts, so that this is for programs with few registers left.
 """
 
 from __future__ import annotations
@@ -41,6 +46,7 @@ class Addresses:
     `base` is the address of the buffer, `extra` an i32 operand of bytes that is combined with what the thread
     contributes by exclusive or and has no other bits than `extra_bits`. `block_bit` is the bit (of an offset in
     elements) from which on the number of a block stands; such addresses are i32 operands in the memory of the cluster.
+    `base` is known to be a multiple of `aligned` bytes, a power of two.
     """
 
     def __init__(
@@ -51,8 +57,9 @@ class Addresses:
         gaps: Gaps = (),
         extra: tuple[str, int] = ("0", 0),
         block_bit: int | None = None,
+        aligned: int = 1,
     ) -> None:
-        self.e, self.base, self.gaps = e, base, gaps
+        self.e, self.base, self.gaps, self.aligned = e, base, gaps, aligned
         self.size = access.bits // 8
         self.block_bit = block_bit
         columns = {"lane": access.lane, "warp": access.warp, "block": access.block}
@@ -79,6 +86,11 @@ class Addresses:
         if found is None:
             e = self.e
             offset = self.thread
+            if 0 < flipped < self.aligned and offset != "0" and not self.gaps:
+                whole = e.op(f"ptrtoint {SHARED} {self._based(0)} to i32")
+                found = e.op(f"inttoptr i32 {e.op(f'xor i32 {whole}, {flipped}')} to {SHARED}")
+                self._bases[flipped] = found
+                return found
             if flipped:
                 offset = str(flipped) if offset == "0" else e.op(f"xor i32 {offset}, {flipped}")
             total = offset

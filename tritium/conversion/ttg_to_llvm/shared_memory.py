@@ -24,13 +24,13 @@ from ...analysis.exchange import has_ldmatrix, has_stmatrix
 from ...dialects import ttg
 from ...dialects.ttg_maps import linear_layout, linear_layout_of
 from ...dialects.ttg_memory import PartitionedShared, element_bits, padded_layout
-from ...ir import Operation, Value
+from ...ir import IntegerAttr, Operation, Value
 from ...layout import LinearLayout
 from ...layout.access import Access
 from ...layout.buffer_access import Gaps, plan_buffer_access
 from ...support import UnsupportedOperation
 from ...support.namedtuples import NamedTuple
-from .context import FunctionContext, lowers
+from .context import OFFSET, SHARED_ALIGNMENT, FunctionContext, lowers
 from .positions import linear_image, positions
 from .shared_access import (
     Addresses,
@@ -50,19 +50,23 @@ SHARED = "ptr addrspace(3)"
 
 
 class Buffer(NamedTuple):
-    """A buffer as lowering sees it: its address, where it begins, and the map of the allocation that it is part of."""
+    """A buffer as lowering sees it: its address, where it begins, and the map of the allocation that it is part of.
+
+    The address is a multiple of `aligned`, where that is worth knowing.
+    """
 
     base: str
     start: list[str]
     layout: LinearLayout
     gaps: Gaps
     bits: int
+    aligned: int = 1
 
     def addresses(self, e: FunctionContext, access: Access) -> Addresses:
         """The addresses of an access to it."""
         size = self.bits // 8
         gaps = [(interval * size, padding * size) for interval, padding in self.gaps]
-        return Addresses(e, access, self.base, gaps, self._start(e))
+        return Addresses(e, access, self.base, gaps, self._start(e), aligned=self.aligned)
 
     def _start(self, e: FunctionContext) -> tuple[str, int]:
         """The offset in bytes of what is seen, and the bits it may have."""
@@ -112,7 +116,24 @@ def buffer_of(e: FunctionContext, op: Operation, value: Value) -> Buffer:
         whole = linear_layout(layout, ty.allocShape[-rank:])
     except ValueError as error:
         raise UnsupportedOperation(op, f"cannot be done: {error}") from None
-    return Buffer(base, start[-rank:], whole, gaps, element_bits(ty))
+    aligned = _alignment(value) if e.module.few_registers and e.is_kernel else 1
+    return Buffer(base, start[-rank:], whole, gaps, element_bits(ty), aligned)
+
+
+def _alignment(value: Value) -> int:
+    """A power of two that divides the address of one of several buffers behind each other, by where they stand.
+
+    1 where that is not known; also for a single buffer, whose addresses LLVM knows but for the thread's part.
+    """
+    op: Any = value.defining_op
+    while op.__class__ in (ttg.MemDescTrans, ttg.MemDescSubslice):
+        op = op.src.defining_op
+    several = op.src.defining_op if op.__class__ is ttg.MemDescIndex else None
+    offset = several.attributes.get(OFFSET) if several.__class__ is ttg.LocalAlloc else None
+    if not isinstance(offset, IntegerAttr):
+        return 1
+    step = offset.value | (stride_bytes(op.src.type) or 1) | SHARED_ALIGNMENT
+    return step & -step
 
 
 def _plan(op: Operation, tensor: Any, buffer: Buffer, matrix: bool) -> Access:
