@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 
 from tests.backends.nvidia.texts import needs_ptxas
+from tests.e2e.overlapping import _both_ways
 from tests.example_kernels import cases
 from tests.gpu_compile.test_examples import build
 from tritium.backends.nvidia.assembler import PerformanceWarning
+from tritium.compiler import ASTSource, GPUTarget, compile
 
 pytestmark = needs_ptxas
 
@@ -38,6 +41,9 @@ CONFIGURATIONS = [
     ("attention-forward-causal", dict(zip(ATTENTION, (64, 64, 128))), 8, 4, (80,)),
     ("attention-forward", dict(zip(ATTENTION, (64, 64, 128))), 4, 3, (80,)),  # operands are read as they are needed
     ("matmul-fp32", dict(zip(TILE, (128, 128, 64))), 4, 3, (80,)),
+    ("matmul-fp8e5", dict(zip(TILE, (128, 128, 64))), 4, 3, (80, 90)),  # the assembler is told to use few registers
+    ("attention-backward_keys", dict(zip(ATTENTION, (64, 128, 64))), 4, 3, (80, 90)),
+    ("persistent_matmul-descriptors", {}, 4, 3, (80, 90)),
 ]
 
 
@@ -77,8 +83,17 @@ def test_no_register_is_kept_in_memory(
 def test_registers_are_kept_for_no_more_blocks_than_there_are(name: str, tile: dict[str, int], most: int) -> None:
     case = CASES[name]
     with pytest.warns(PerformanceWarning, match="registers in memory"):
-        kernel = build(replace(case, constants={**case.constants, **tile}, options={"num_warps": 4}), 80)
+        options = {"num_warps": 4, "without": "late-reads,few-registers,more-warps"}
+        kernel = build(replace(case, constants={**case.constants, **tile}, options=options), 80)
     assert kernel.n_regs == 255 and kernel.n_spills <= most
+
+
+def test_code_for_few_registers_where_there_are_spills() -> None:
+    case = CASES["matmul-fp8e5"]
+    constants = {**case.constants, **dict(zip(TILE, (128, 128, 64)))}
+    with pytest.warns(PerformanceWarning, match="registers in memory"):
+        kernel = build(replace(case, constants=constants, options={"without": "few-registers"}), 80)
+    assert kernel.n_spills > 10  # 23, and none with them: above
 
 
 def test_operands_are_read_as_products_need_them() -> None:
@@ -110,3 +125,21 @@ def test_a_limit_of_the_user_holds(limit: dict[str, Any]) -> None:
     with pytest.warns(PerformanceWarning, match="registers in memory"):
         kernel = build(replace(case, constants=constants, options=options), 80)
     assert kernel.n_regs <= 128 and kernel.n_spills
+
+
+def test_addresses_are_computed_where_products_leave_few_registers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop keeps one address of a tile that it reads in eight places, and not eight."""
+    constants = {"M": 64, "N": 32, "K": 64, "STAGES": 3}
+    signature = {"own": "*fp16", "x": "*fp16", "out": "*fp32", "n": "i32"} | dict.fromkeys(constants, "constexpr")
+    source = ASTSource(_both_ways, signature, constants, {(i,): [["tt.divisibility", 16]] for i in range(3)})
+    registers, kept = [], []
+    for few in (1000, 0):
+        monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.FEW_LEFT", few)
+        kernel = compile(source, target=GPUTarget("cuda", 80, 32))
+        loop = next(text for text in re.findall(_LOOP, kernel.asm["ptx"]) if "mma.sync" in text)
+        kept.append(len(set(re.findall(r"%r\d+", loop)) - set(re.findall(r"\t\S+ \t\{?(%r\d+)", loop))))
+        registers.append(kernel.n_regs)
+    assert kept[1] <= kept[0] - 7 and registers[1] < registers[0]
+
+
+_LOOP = r"\$L__BB0_\d+:((?:(?!\$L__BB)[^\0])*bra\s+\$L__BB0_\d+;)"

@@ -35,7 +35,6 @@ __all__ = [
     "PerformanceWarning",
     "Resources",
     "assembler_options",
-    "for_blocks",
     "read_log",
     "warn_of",
 ]
@@ -154,6 +153,13 @@ class Assembler:
         if nvidia.dump_ptxas_log:
             print(log, end="")
         return code, read_log(log, kernel)
+
+    def finish_if_possible(self, ptx: str, kernel: str) -> tuple[bytes, Resources] | None:
+        """The same; None where it is refused, as by an assembler that does not know an option."""
+        try:
+            return self.finish(ptx, kernel)
+        except PTXASError:
+            return None
 
     def _refusal(self, log: str, ptx: str, kernel: str, status: int) -> str:
         """The assembler's messages with the lines they are about; how to repeat it, at the end."""
@@ -302,23 +308,6 @@ def _warps(ptx: str) -> int:
     """The warps of a block, 0 where the text leaves them open."""
     found = _THREADS.search(ptx)
     return int(found[1]) // 32 if found else 0
-
-
-_LIMITS = pattern(r"^\s*\.(?:maxnreg|minnctapersm)\b", re.M)
-
-
-def for_blocks(ptx: str, blocks: int) -> str | None:
-    """The text, telling that a multiprocessor need not have registers for more than so many blocks; None where it says
-    for how many it must, or how many registers there may be.
-
-    ptxas does not know the shared memory that a launch will ask for. It spills rather than have no room for another
-    block, which may have none in any case: attention of heads of 128 on sm_80, 64 x 64, 8 warps, 88 KiB, has 128
-    registers and 8 bytes of spills, and 248 and none when this is said for one block; gradients of keys, 64 x 128,
-    4 warps, 65 KiB, have 168 and 1,856, then, for two, 255 and 580. And it gives up: 128 x 128, 4 warps, has 32
-    registers and 35,616 bytes, then 255 and 2,840.
-    """
-    found = None if _LIMITS.search(ptx) else _THREADS.search(ptx)
-    return f"{ptx[: found.end()]} .minnctapersm {blocks}{ptx[found.end() :]}" if found else None
 
 
 def warn_of(resources: Resources, kernel: str, ptx: str) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,7 +40,7 @@ from ...transforms.ttir import gpu_ttir_pipeline
 from ..compiler import UserText
 from ..errors import BackendError, OutOfResources
 from . import codegen
-from .assembler import Assembler, Resources, assembler_options, for_blocks, warn_of
+from .assembler import Assembler, Resources, assembler_options, warn_of
 from .occupancy import REGISTERS, blocks_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
@@ -49,7 +49,7 @@ from .toolchain import find_tool, highest_ptx, tool_version
 __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 _general = rows_from("tritium.transforms")
-_late = LazyModule(".late_reads", __package__)
+_fewer_spills = LazyModule(".fewer_spills", __package__)
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
 """The passes to `ttir` by the first target that has them so."""
@@ -122,6 +122,7 @@ class Build:
         self.options, self._assembles = options, assembles
         self.target = options.target
         self._assembler: Assembler | None = None
+        self._llir: Any = None
 
     @property
     def chip(self) -> codegen.Chip:
@@ -160,6 +161,7 @@ class Build:
         metadata["ptx_version"] = chip.ptx
         with self._assembling():
             text = codegen.emit_ptx(llir, chip, self.options.sched4reg)
+        self._llir = llir
         self._complete(metadata, text)
         return f"// {launch_comment(metadata)}\n{text}"
 
@@ -171,10 +173,7 @@ class Build:
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
         if found.spilled:
-            others = [(self._start(), text) for text in self._for_fewer_spills(ptx, found, metadata)]
-            made = [other.finish(text, metadata["name"]) for other, text in others]
-            allowed = [one for one in made if not self._limited or one[1].registers <= found.registers]
-            code, found = min([(code, found), *allowed], key=lambda one: one[1].spilled)
+            code, found = self._with_fewer_spills(ptx, (code, found), metadata)
         warn_of(found, metadata["name"], ptx)
         _check_registers(found.registers, metadata)
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
@@ -184,20 +183,46 @@ class Build:
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
 
-    def _for_fewer_spills(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> list[str]:
-        """Texts of which the assembler may make code that spills less, for as many blocks at a time: it does not know
-        how many there will be, and orders by rules of its own what reads operands of products."""
+    def _with_fewer_spills(
+        self, ptx: str, made: tuple[bytes, Resources], metadata: dict[str, Any]
+    ) -> tuple[bytes, Resources]:
+        """The code that spills least of what the assembler makes in the rounds of `attempts`, up to the first that does
+        not spill."""
+        first, name = made[1], metadata["name"]
+
+        def reordered() -> str | None:  # more in memory than in registers is too far for an order
+            return self._reordered() if made[1].spilled <= made[1].registers else None
+
+        for texts, options in _fewer_spills.attempts(ptx, self._asked(ptx, first, metadata), reordered):
+            runs = [(self._start(options), text) for text in texts]
+            found = [one for run, text in runs if (one := run.finish_if_possible(text, name)) is not None]
+            allowed = [one for one in found if not self._limited or one[1].registers <= first.registers]
+            made = min([made, *allowed], key=lambda one: one[1].spilled)
+            if not made[1].spilled:
+                break
+        return made
+
+    def _asked(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> Any:
         warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
         limits = blocks_by_limit(self.target.capability, found.registers, warps, shared)
-        kept = limits["registers"]
         blocks = 1 if found.spilled > found.registers else min(limits.values())  # it gives up rather than have one
-        texts = [ptx] if blocks < kept and found.registers < register_limit(warps) else []
-        if not isinstance(ptx, UserText) and "late-reads" not in self.options.without.split(","):
-            late = _late.late_reads(ptx)
-            texts += [late] if late != ptx else []
-        if self._limited:
-            return [text for text in texts if text is not ptx]
-        return [told for text in texts if (told := for_blocks(text, blocks)) is not None]
+        few = self._may("few-registers")
+        return _fewer_spills.Asked(
+            blocks=None if self._limited else blocks,
+            more=blocks < limits["registers"] and found.registers < register_limit(warps),
+            late=self._may("late-reads") and not isinstance(ptx, UserText),
+            usage_level=few and not any(option in self._extra for option in _fewer_spills.USAGE_LEVEL),
+            reordered=few and not self.options.sched4reg,
+        )
+
+    def _reordered(self) -> str | None:
+        """The text as LLVM orders it for few registers; None where LLVM did not make it, or not of ours."""
+        if self._llir is None or isinstance(self._llir, UserText):
+            return None
+        return codegen.emit_ptx(str(self._llir), self.chip, fewer_registers=True)
+
+    def _may(self, switch: str) -> bool:
+        return switch not in self.options.without.split(",")
 
     @property
     def _limited(self) -> bool:
@@ -223,8 +248,9 @@ class Build:
         """The options of the assembler that the user gives."""
         return " ".join(filter(None, (nvidia.ptxas_options, self.options.ptx_options)))
 
-    def _start(self) -> Assembler:
-        return Assembler(assembler_options(self.chip.name, self.options.enable_fp_fusion, self._extra))
+    def _start(self, more: Sequence[str] = ()) -> Assembler:
+        options = assembler_options(self.chip.name, self.options.enable_fp_fusion, self._extra)
+        return Assembler([*options, *more])
 
     @contextmanager
     def _assembling(self) -> Iterator[None]:
