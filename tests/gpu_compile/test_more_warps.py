@@ -69,10 +69,11 @@ def compiled(m: int, n: int, d: int, arch: int = 90, until: str = "llir", asks: 
         ((64, 64, 256), 4, 4),  # 128 + 128 + 32, but only 64 rows for as many warps
     ],
 )
-def test_warps(tile: tuple[int, int, int], asked: int, warps: int) -> None:
+@pytest.mark.parametrize("arch", [80, 90])
+def test_warps(tile: tuple[int, int, int], asked: int, warps: int, arch: int) -> None:
     told: list[Any] = []
     with listening(told.append):
-        kernel = compiled(*tile, until="ttgir", num_warps=asked)
+        kernel = compiled(*tile, arch, until="ttgir", num_warps=asked)
     assert f'"ttg.num-warps" = {warps} : i32' in kernel.asm["ttgir"]
     assert kernel.metadata.num_warps == warps
     remarks = [d.message for d in told if "warps" in d.message]
@@ -82,18 +83,19 @@ def test_warps(tile: tuple[int, int, int], asked: int, warps: int) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"without": "more-warps"}, {"maxnreg": 168}, {"asks": True}, {"arch": 80}, {"num_ctas": 2}],
+    [{"without": "more-warps"}, {"maxnreg": 168}, {"asks": True}, {"arch": 75}, {"num_ctas": 2}],
     ids=lambda options: next(iter(options)),
 )
 def test_the_number_that_was_asked_for(options: dict[str, Any]) -> None:
-    """Where somebody counts on it, has set a limit, or nothing was measured, it stays."""
+    """Where somebody counts on it, has set a limit, or nothing was counted, it stays."""
     kernel = compiled(128, 32, 128, until="ttgir", **{"num_warps": 4, **options})
     assert '"ttg.num-warps" = 4 : i32' in kernel.asm["ttgir"] and kernel.metadata.num_warps == 4
 
 
 @needs_ptxas
-def test_nothing_is_spilled() -> None:
-    kernel = compiled(128, 32, 128, until="cubin", num_warps=4, num_stages=3)
+@pytest.mark.parametrize("arch", [80, 90])
+def test_nothing_is_spilled(arch: int) -> None:
+    kernel = compiled(128, 32, 128, arch, until="cubin", num_warps=4, num_stages=3)
     assert kernel.n_spills == 0 and kernel.metadata.stack_size == 0
     assert kernel.metadata.n_max_threads == 256 and ".reqntid 256" in kernel.asm["ptx"]
 

@@ -103,7 +103,7 @@ def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> A
 def _warps(module: Operation, options: CUDAOptions) -> int:
     """The warps asked for; more where what products give has no room in their registers, and nobody set a limit."""
     given = options.num_warps
-    if not 90 <= options.target.capability < 100 or options.num_ctas > 1 or options.maxnreg is not None:
+    if options.target.capability < 80 or options.num_ctas > 1 or options.maxnreg is not None:
         return given
     crowded = crowded_loop(module, given) if is_on(module, "more-warps") else None
     warps = given if crowded is None else enough_warps(module, given)
