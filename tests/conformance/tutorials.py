@@ -28,7 +28,7 @@ from tritium.backends.errors import BackendError
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.support import TritiumError
 
-__all__ = ["CASES", "Case", "Row", "compare", "extract", "main"]
+__all__ = ["CASES", "Case", "Row", "compare", "extract", "main", "source_of"]
 
 PRELUDE = """import {package} as triton
 import {package}.language as tl
@@ -305,9 +305,8 @@ def without_debug(ptx: str) -> str:
     return "\n".join(kept)
 
 
-def compare(case: Case, target: int, checkout: Path, folder: Path, oracle: TritonOracle | None) -> Row:
-    """Compile one kernel for `sm_<target>` both ways."""
-    row = Row(case, target)
+def source_of(case: Case, checkout: Path, folder: Path) -> tuple[ASTSource, dict[str, Any], Path]:
+    """The kernel as we compile it, its constants, and the file of `folder` in which Triton finds it."""
     paths = {}
     for package in ("tritium", "triton"):
         paths[package] = folder / package / f"tutorial_{case.tutorial}.py"
@@ -316,8 +315,14 @@ def compare(case: Case, target: int, checkout: Path, folder: Path, oracle: Trito
     fn = getattr(_load(paths["tritium"]), case.kernel)
     constants = {n: v for n, v in case.constants.items() if n in fn.arg_names}
     attrs = {(fn.arg_names.index(n),): [["tt.divisibility", d]] for n, d in case.divisible.items()}
+    return ASTSource(fn, case.signature, constants, attrs), constants, paths["triton"]
+
+
+def compare(case: Case, target: int, checkout: Path, folder: Path, oracle: TritonOracle | None) -> Row:
+    """Compile one kernel for `sm_<target>` both ways."""
+    row = Row(case, target)
+    source, constants, path = source_of(case, checkout, folder)
     try:
-        source = ASTSource(fn, case.signature, constants, attrs)
         text = compile(source, target=GPUTarget("cuda", target, 32), options=case.options, until="ttir").asm["ttir"]
     except TritiumError as error:
         row.steps["ttir"], row.problem = "no", str(error)
@@ -326,7 +331,7 @@ def compare(case: Case, target: int, checkout: Path, folder: Path, oracle: Trito
     stem = folder / re.sub(r"\W+", "_", f"{case.name}_{target}")
     stem.with_suffix(".ours.ttir").write_text(text)
     if oracle is not None:
-        _through_triton(row, text, str(paths["triton"]), constants, oracle, stem)
+        _through_triton(row, text, str(path), constants, oracle, stem)
     return row
 
 
