@@ -189,16 +189,8 @@ FORMER_NAMES: dict[str, str] = {}
 class OpMeta(type):
     """Turns annotations into fields and accessors; keeps instances free of a `__dict__`."""
 
-    def __new__(mcs, clsname: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
-        annotations = namespace.get("__annotations__", {})
-        is_root = not any(isinstance(b, OpMeta) for b in bases)  # its annotations are no fields
-        defaults = {} if is_root else {n: namespace.pop(n) for n in annotations if n in namespace}
-        namespace.setdefault("__slots__", ())
-        namespace["_defaults"] = defaults
-        return super().__new__(mcs, clsname, bases, namespace)
-
-    def __init__(
-        cls,
+    def __new__(
+        mcs,
         clsname: str,
         bases: tuple[type, ...],
         namespace: dict[str, Any],
@@ -206,42 +198,60 @@ class OpMeta(type):
         traits: int = 0,
         assembly: str | None = None,
         **kwargs: Any,
+    ) -> Any:
+        annotations = namespace.get("__annotations__", {})
+        is_root = not any(isinstance(b, OpMeta) for b in bases)  # its annotations are no fields
+        defaults = {} if is_root else {n: namespace.pop(n) for n in annotations if n in namespace}
+        namespace.setdefault("__slots__", ())
+        namespace["_defaults"] = defaults
+        if name:  # what is there when the class is made costs less than what is set afterwards
+            namespace.update(name=name, traits=traits, assembly=assembly)
+            _collect_fields(namespace, annotations)
+        return super().__new__(mcs, clsname, bases, namespace)
+
+    def __init__(
+        cls, clsname: str, bases: tuple[type, ...], namespace: dict[str, Any], name: str = "", **kwargs: Any
     ) -> None:
         super().__init__(clsname, bases, namespace)
         if not name:
             return
-        cls.name, cls.traits, cls.assembly = name, traits, assembly
-        _collect_fields(cls, namespace)
         if name in OPS and OPS[name].__module__ != cls.__module__:
             raise InternalError(f"operation {name} is defined twice")
         OPS[name] = cls  # type: ignore[assignment]
 
 
-def _collect_fields(cls: Any, namespace: dict[str, Any]) -> None:
-    scope = sys.modules[cls.__module__].__dict__
+def _collect_fields(namespace: dict[str, Any], annotations: dict[str, Any]) -> None:
+    """Put what is told of fields into the namespace of a class, with a property for each."""
+    scope = sys.modules[namespace["__module__"]].__dict__
+    defaults = namespace["_defaults"]
     fields: list[Field] = []
     groups: dict[str, list[Field]] = {"operand": [], "result": [], "region": [], "successor": [], "attribute": []}
-    for name, annotation in namespace.get("__annotations__", {}).items():
+    for name, annotation in annotations.items():
         kind = scope.get(annotation)  # most are a name
         if kind is None:
             kind = eval(annotation, scope) if isinstance(annotation, str) else annotation
         for meta in (kind,) if isinstance(kind, Field) else getattr(kind, "__metadata__", ()):
             if isinstance(meta, Field):
                 group = groups[meta.kind]
-                f = meta.named(name, name in cls._defaults, 0 if meta.kind == "attribute" else len(group))
+                f = meta.named(name, name in defaults, 0 if meta.kind == "attribute" else len(group))
                 fields.append(f)
                 group.append(f)
                 break
-    cls.fields = fields
-    cls.operand_fields, cls.result_fields = groups["operand"], groups["result"]
-    cls.region_fields, cls.successor_fields = groups["region"], groups["successor"]
-    cls.attribute_fields = {f.name: f for f in groups["attribute"]}
-    cls.segmented = _variable(cls.operand_fields) > 1
-    cls.segmented_results = _variable(cls.result_fields) > 1
-    if len(cls.result_fields) > 1:
-        cls.traits |= NAMED_RESULTS
+    operands, results = groups["operand"], groups["result"]
+    namespace.update(
+        fields=fields,
+        operand_fields=operands,
+        result_fields=results,
+        region_fields=groups["region"],
+        successor_fields=groups["successor"],
+        attribute_fields={f.name: f for f in groups["attribute"]},
+        segmented=_variable(operands) > 1,
+        segmented_results=_variable(results) > 1,
+    )
+    if len(results) > 1:
+        namespace["traits"] |= NAMED_RESULTS
     for f in fields:
-        setattr(cls, f.name, _property(cls, f, groups[f.kind]))
+        namespace[f.name] = _property(namespace, f, groups[f.kind])
 
 
 def _variable(fields: list[Field]) -> int:
@@ -252,12 +262,12 @@ def _variable(fields: list[Field]) -> int:
 _SLOTS = {"operand": "operands", "result": "results", "region": "regions"}
 
 
-def _property(cls: Any, f: Field, group: list[Field]) -> property:
+def _property(namespace: dict[str, Any], f: Field, group: list[Field]) -> property:
     """What a field is read by. Ops share it where all in front of it is fixed: it is an element of a list then."""
     slot = _SLOTS.get(f.kind)
     if slot is not None and f.arity == "1" and not _variable(group[: f.index]):
         return _fixed(slot, f.index)
-    return property(_accessor(cls, f, group, slot), doc=f"{f.kind} `{f.name}`")
+    return property(_accessor(namespace, f, group, slot), doc=f"{f.kind} `{f.name}`")
 
 
 @functools.cache
@@ -265,13 +275,13 @@ def _fixed(slot: str, index: int) -> property:
     return property(_fixed_accessor(slot, index), doc=f"number {index} of the {slot}")
 
 
-def _accessor(cls: Any, f: Field, group: list[Field], slot: str | None) -> Callable[[Any], Any]:
+def _accessor(namespace: dict[str, Any], f: Field, group: list[Field], slot: str | None) -> Callable[[Any], Any]:
     if f.kind == "attribute":
-        return _attribute_accessor(f, cls._defaults.get(f.name))
+        return _attribute_accessor(f, namespace["_defaults"].get(f.name))
     index, after = f.index, len(group) - f.index - 1
     if slot is None:
         return (lambda op: op.successors[index]) if f.arity == "1" else lambda op: op.successors[index:]
-    if (f.kind == "operand" and cls.segmented) or (f.kind == "result" and cls.segmented_results):
+    if (f.kind == "operand" and namespace["segmented"]) or (f.kind == "result" and namespace["segmented_results"]):
         return _segment_accessor(f)
     if f.arity == "1":
         return lambda op: getattr(op, slot)[-after - 1]

@@ -29,7 +29,7 @@ import contextlib
 import enum
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from .attributes import DIALECT_ATTRIBUTES, Attribute, quote
 from .definition import code_of
@@ -252,8 +252,12 @@ class _Parameter:
 
 
 def _kind_of(annotation: Any, scope: dict[str, Any]) -> Kind | None:
-    found = eval(annotation, scope) if isinstance(annotation, str) else annotation
-    return found if isinstance(found, Kind) else next((a for a in get_args(found) if isinstance(a, Kind)), None)
+    found = scope.get(annotation)  # most are a name
+    if found is None:
+        found = eval(annotation, scope) if isinstance(annotation, str) else annotation
+    if isinstance(found, Kind):
+        return found
+    return next((a for a in getattr(found, "__metadata__", ()) if isinstance(a, Kind)), None)
 
 
 class _Meta(type):
