@@ -20,21 +20,10 @@ import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .support import settings as _settings
-from .support.hook_types import (
-    AutotuneListener,
-    BuildImpl,
-    CompilationListener,
-    InitHandleHook,
-    JITHook,
-    JITHookCompileInfo,
-    KernelAttr,
-    LaunchHook,
-    PipelineStagesHook,
-)
-from .support.lazy import LazyModule
+from .support.lazy import LazyModule, lazy_attributes
 from .support.namedtuples import NamedTuple
 from .support.setting import (
     ClassName,
@@ -72,6 +61,19 @@ from .support.settings import (
     refresh_knobs,
     runtime,
 )
+
+if TYPE_CHECKING:
+    from .support.hook_types import (
+        AutotuneListener,
+        BuildImpl,
+        CompilationListener,
+        InitHandleHook,
+        JITHook,
+        JITHookCompileInfo,
+        KernelAttr,
+        LaunchHook,
+        PipelineStagesHook,
+    )
 
 __all__ = [
     "AutotuneListener",
@@ -124,6 +126,18 @@ __all__ = [
 
 _toolchain = LazyModule(".backends.nvidia.toolchain", __package__)
 _stages = LazyModule(".compiler.run_stages", __package__)
+_HOOK_TYPES = (
+    "AutotuneListener",
+    "BuildImpl",
+    "CompilationListener",
+    "InitHandleHook",
+    "JITHook",
+    "JITHookCompileInfo",
+    "KernelAttr",
+    "LaunchHook",
+    "PipelineStagesHook",
+)
+__getattr__ = lazy_attributes(__name__, dict.fromkeys(_HOOK_TYPES, ".support.hook_types"), globals(), __package__)
 _PROGRAMS = frozenset(("ptxas", "nvdisasm", "cuobjdump"))
 
 Env, env = Environment, environment

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..support import settings
+from ..support.lazy import LazyModule
 from .backend import make_backend
 from .cache import open_cache
-from .inventory import Item, items
 from .key import Described, describe_key, get_cache_key
 
+if TYPE_CHECKING:
+    from .inventory import Item
+
 __all__ = ["CacheMiss", "differences", "explain", "nearest"]
+
+_inventory = LazyModule(".inventory", __package__)
 
 _CANDIDATES = 300  # entries of a kernel to look at, those used last: tuning leaves many
 
@@ -43,7 +48,7 @@ class CacheMiss:
         if self.unasked or self.refused or self.folder is None:
             return None, [self.unasked or self.refused]
         name = self.described["kernel"]["name"]
-        found = nearest(self.described, (i for i in items(self.folder) if i.key != self.key), name)
+        found = nearest(self.described, (i for i in _inventory.items(self.folder) if i.key != self.key), name)
         if found is None:
             return None, [f"no kernel called {name} has been kept in {self.folder}"]
         return found[0], found[1] or ["what its functions refer to differs"]

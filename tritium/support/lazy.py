@@ -13,7 +13,7 @@ from typing import Any
 
 from .collection import paused
 
-__all__ = ["LazyModule", "lazy_attributes", "load", "loaded"]
+__all__ = ["LazyMethod", "LazyModule", "lazy_attributes", "load", "loaded"]
 
 
 def load(name: str, package: str | None = None) -> Any:
@@ -46,6 +46,27 @@ class LazyModule:
         value = getattr(load(self._name, self._package), attribute)
         setattr(self, attribute, value)
         return value
+
+
+class LazyMethod:
+    """Stands in a class for the function of its own name in the module `name`, as a method, until it is asked for.
+
+    >>> class Numbers(int):
+    ...     sqrt = LazyMethod("math")
+    >>> Numbers(9).sqrt
+    <built-in function sqrt>
+    """
+
+    def __init__(self, name: str, package: str | None = None) -> None:
+        self._name, self._package = name, package
+
+    def __set_name__(self, owner: type, attribute: str) -> None:
+        self._owner, self._attribute = owner, attribute
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        function = getattr(load(self._name, self._package), self._attribute)
+        setattr(self._owner, self._attribute, function)
+        return function.__get__(instance, owner) if hasattr(function, "__get__") else function
 
 
 def loaded(module: LazyModule) -> Any:

@@ -27,7 +27,6 @@ from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import PTXASError
-from .remarks import explain
 from .toolchain import Tool, require_tool
 
 __all__ = [
@@ -41,6 +40,7 @@ __all__ = [
 
 _subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
 _fcntl = LazyModule("fcntl")
+_remarks = LazyModule(".remarks", __package__)
 
 TIMEOUT = 1800.0  # an assembler that is still busy then has gone astray
 
@@ -319,4 +319,4 @@ def warn_of(resources: Resources, kernel: str, ptx: str) -> None:
             PerformanceWarning,
         )
     for remark in resources.remarks:
-        tell(explain(remark, _warps(ptx)).message(kernel), PerformanceWarning)
+        tell(_remarks.explain(remark, _warps(ptx)).message(kernel), PerformanceWarning)

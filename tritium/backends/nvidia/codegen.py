@@ -19,16 +19,18 @@ import sys
 from typing import Any
 
 from ...support.dataclasses import asdict, dataclass
+from ...support.lazy import LazyModule
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, target_machine
-from .asm_constraints import asm_is_plain
 from .libdevice import link_libraries
 from .negations import with_signs_computed
 from .simplify import simplified
 
 __all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "gpu_library", "optimize", "optimized_module"]
+
+_asm = LazyModule(".asm_constraints", __package__)
 
 SELECTION_LEVEL = 2
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -142,7 +144,7 @@ def optimize(
     lets these flush subnormals; a `comment` is put before the text; `foreign_asm` says whether inline assembly may be
     in it that no lowering of ours wrote. BackendError with LLVM's message where the text is malformed.
     """
-    if isinstance(text, UserText) or (foreign_asm and not asm_is_plain(text)):
+    if isinstance(text, UserText) or (foreign_asm and not _asm.asm_is_plain(text)):
         request = {**asdict(chip), "stage": "llir", "libraries": libraries, "ftz": ftz}
         return UserText(_commented(run_isolated(_WORKER, request, text, TIMEOUT).decode(), comment))
     module, optimized = optimized_module(text, chip, libraries, ftz)

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir import Attribute, Builder, Value
+from ...support.lazy import LazyMethod
 from ..dtypes import dtype
 from . import (
     arithmetic,
-    atomics,
     casts,
-    descriptors,
-    elementwise,
     extras,
-    indexing,
     memory,
     promotion,
-    scaled,
     shape,
     tiles,
 )
@@ -32,8 +28,9 @@ def _any_size(lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
 class Semantic:
     """What each operation of the language means: checks its operands, promotes and broadcasts them, emits IR.
 
-    The methods are the functions of this package's files, one family a file. `options` may lack any of the fields
-    read here; `debug` turns assertions on, `sanitize_overflow` (with `debug`) checks integer arithmetic.
+    The methods are the functions of this package's files, one family a file; those that few kernels use are imported
+    when they do. `options` may lack any of the fields read here; `debug` turns assertions on, `sanitize_overflow` (with
+    `debug`) checks integer arithmetic.
     """
 
     def __init__(self, builder: Builder, options: Any = None) -> None:
@@ -116,29 +113,29 @@ class Semantic:
     split = shape.split
     gather = shape.gather
 
-    index = indexing.index
-    replaced = indexing.replaced
-    updated = indexing.updated
+    index = LazyMethod(".indexing", __package__)
+    replaced = LazyMethod(".indexing", __package__)
+    updated = LazyMethod(".indexing", __package__)
 
     load = memory.load
     store = memory.store
     make_block_ptr = memory.make_block_ptr
     advance = memory.advance
-    atomic_cas = atomics.atomic_cas
-    atomic_rmw = atomics.atomic_rmw
-    atomic_load = atomics.atomic_load
-    atomic_store = atomics.atomic_store
-    atomic_poll = atomics.atomic_poll
-    make_tensor_descriptor = descriptors.make_tensor_descriptor
-    descriptor_load = descriptors.descriptor_load
-    descriptor_store = descriptors.descriptor_store
-    descriptor_reduce = descriptors.descriptor_reduce
-    descriptor_gather = descriptors.descriptor_gather
-    descriptor_scatter = descriptors.descriptor_scatter
+    atomic_cas = LazyMethod(".atomics", __package__)
+    atomic_rmw = LazyMethod(".atomics", __package__)
+    atomic_load = LazyMethod(".atomics", __package__)
+    atomic_store = LazyMethod(".atomics", __package__)
+    atomic_poll = LazyMethod(".atomics", __package__)
+    make_tensor_descriptor = LazyMethod(".descriptors", __package__)
+    descriptor_load = LazyMethod(".descriptors", __package__)
+    descriptor_store = LazyMethod(".descriptors", __package__)
+    descriptor_reduce = LazyMethod(".descriptors", __package__)
+    descriptor_gather = LazyMethod(".descriptors", __package__)
+    descriptor_scatter = LazyMethod(".descriptors", __package__)
 
     where = tiles.where
     dot = tiles.dot
-    dot_scaled = scaled.dot_scaled
+    dot_scaled = LazyMethod(".scaled", __package__)
     reduce = tiles.reduce
     scan = tiles.scan
     histogram = tiles.histogram
@@ -156,4 +153,4 @@ class Semantic:
     grid_dependency_wait = extras.grid_dependency_wait
     grid_dependency_launch_dependents = extras.grid_dependency_launch_dependents
     barrier = extras.barrier
-    map_elementwise = elementwise.map_elementwise
+    map_elementwise = LazyMethod(".elementwise", __package__)

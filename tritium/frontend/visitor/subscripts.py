@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from ...support.lazy import LazyModule
 from ..errors import LanguageError
-from ..semantics.subscripts import Moving
 from .operators import BINARY, operate
 from .values import set_hints, tensor, tl_tuple, type_text
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .core import Visitor
 
 __all__ = ["assign_element", "indices", "update_element"]
+
+_kinds = LazyModule("..semantics.subscripts", __package__)
 
 _TOTAL = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operators that no element can make trap."""
@@ -40,7 +42,7 @@ def _index(visitor: Visitor, node: ast.AST) -> Any:
             "ValueError: unsupported tensor index: a slice from a run-time start must say how long it is",
             "write x[s : s + N] with a constant N, or make the bounds tl.constexpr",
         )
-    return Moving(found.start, visitor.visit(length))
+    return _kinds.Moving(found.start, visitor.visit(length))
 
 
 def _length(node: ast.Slice) -> ast.expr | None:
