@@ -139,7 +139,7 @@ def test_an_assembler_that_gets_no_text_leaves_nothing(tmp_path: Path, monkeypat
     one = Assembler(assembler_options("sm_90a"))
     process = one._process
     one.close()
-    assert process.poll() is not None and not list(tmp_path.iterdir())
+    assert process is not None and process.returncode is not None and not list(tmp_path.iterdir())
     assemble(ptx(add()))
     assert not list(tmp_path.iterdir())
     with pytest.raises(PTXASError):

@@ -158,8 +158,8 @@ def test_tiles_that_need_more_shared_memory_than_the_chip_has(monkeypatch: pytes
 @pytest.mark.parametrize("until", ["llir", "ptx", "cubin"])
 def test_an_assembler_is_started_for_machine_code_alone(until: str, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
-    start = assembler._subprocess.Popen
-    monkeypatch.setattr(assembler._subprocess, "Popen", lambda *a, **k: started.append(a) or start(*a, **k))
+    start = assembler.Process
+    monkeypatch.setattr(assembler, "Process", lambda command: started.append(command) or start(command))
     assert list(build(until=until).asm)[-1] == until
     assert len(started) == (until == "cubin")
 

@@ -16,7 +16,6 @@ import linecache
 import os
 import re
 import sys
-from typing import Any
 
 from ...support import Diagnostic
 from ...support.collecting import tell
@@ -27,6 +26,7 @@ from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import PTXASError
+from .process import OverdueError, Process
 from .toolchain import Tool, require_tool
 
 __all__ = [
@@ -38,8 +38,6 @@ __all__ = [
     "warn_of",
 ]
 
-_subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
-_fcntl = LazyModule("fcntl")
 _remarks = LazyModule(".remarks", __package__)
 
 TIMEOUT = 1800.0  # an assembler that is still busy then has gone astray
@@ -89,7 +87,7 @@ class Assembler:
     """
 
     def __init__(self, options: list[str], tool: Tool | None = None) -> None:
-        self._process: Any = None
+        self._process: Process | None = None
         self._folder = self._output = ""
         self.tool = tool or require_tool("ptxas", "the stage cubin")
         self.options = options
@@ -99,13 +97,7 @@ class Assembler:
             raise PTXASError(f"there is no folder for the assembler's output: {error}") from None
         self._output = os.path.join(self._folder, "kernel.cubin")
         try:
-            self._process = _subprocess.Popen(
-                [self.tool.path, *options, "-o", self._output, "/dev/stdin"],
-                stdin=_subprocess.PIPE,
-                stdout=_subprocess.PIPE,
-                stderr=_subprocess.STDOUT,
-                close_fds=False,
-            )
+            self._process = Process([self.tool.path, *options, "-o", self._output, "/dev/stdin"])
         except OSError as error:
             self.close()
             raise PTXASError(f"{self.tool.path} ({self.tool.origin}) cannot be run: {error}") from None
@@ -118,11 +110,7 @@ class Assembler:
         """End the program if it still runs, and remove its files."""
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-            process.stdout.close()
             process.kill()
-            process.wait()
         with contextlib.suppress(OSError):
             os.unlink(self._output)
         with contextlib.suppress(OSError):
@@ -134,17 +122,17 @@ class Assembler:
         Warning of what makes it slow (`warn_of`) is left to who takes the code.
         """
         process = self._process
+        assert process is not None
         try:
             text = _undated(ptx).encode()
-            sent = _fill(process.stdin.fileno(), text)
+            sent = process.begin(text)
             collect_young()  # the modules of earlier stages
-            output, _ = process.communicate(text[sent:], timeout=TIMEOUT)
-            log = output.decode(errors="replace")
+            log = process.finish(text[sent:], TIMEOUT).decode(errors="replace")
             if process.returncode != 0:
                 raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))
             with open(self._output, "rb") as f:
                 code = f.read()
-        except _subprocess.TimeoutExpired:
+        except OverdueError:
             raise PTXASError(f"ptxas took more than {TIMEOUT:.0f} s over {kernel}") from None
         except OSError as error:
             raise PTXASError(f"ptxas made no code of {kernel}: {error}") from None
@@ -252,25 +240,6 @@ def _located(message: str, before: list[str], files: dict[str, str]) -> str:
                 return Diagnostic(message, file, line, column, linecache.getlines(file)).render()
             break
     return message
-
-
-_PIPE = 1 << 20  # bytes that a pipe may hold on Linux, where nobody has set another limit
-
-
-def _fill(pipe: int, text: bytes) -> int:
-    """Write as much of the text as a pipe takes at once, made larger where that is possible; the number of bytes.
-
-    `communicate` writes 512 bytes at a time, and wakes who reads for each of them.
-    """
-    with contextlib.suppress(AttributeError, OSError):
-        _fcntl.fcntl(pipe, _fcntl.F_SETPIPE_SZ, min(len(text) + 1, _PIPE))
-    os.set_blocking(pipe, False)
-    try:
-        return os.write(pipe, text)
-    except (BlockingIOError, BrokenPipeError):  # the latter is `communicate`'s to find
-        return 0
-    finally:
-        os.set_blocking(pipe, True)
 
 
 _PROPERTIES = pattern(
