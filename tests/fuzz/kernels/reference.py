@@ -359,10 +359,11 @@ def reshape(x: Tile, *shape: Any) -> Tile:
 
 
 def total(x: Tile, axis: Any = None, keep_dims: bool = False, dtype: Element | None = None) -> Tile:
+    e = x.e
     x = widened(x) if dtype is None else x.to(dtype)
     if x.e.kind == "f" and not exact_sums(x.data):
         raise Uncovered("sums of floats")
-    return Tile(x.data.sum(axis=axis, keepdims=keep_dims), x.e)
+    return narrowed(Tile(x.data.sum(axis=axis, keepdims=keep_dims), x.e), e, dtype)
 
 
 def exact_sums(data: np.ndarray) -> bool:
@@ -374,6 +375,11 @@ def widened(x: Tile) -> Tile:
     if x.e.kind == "f":
         return _promoted(x)
     return x if x.e.bits >= 32 else x.to(I32 if x.e.kind == "i" else U32)
+
+
+def narrowed(sums: Tile, e: Element, dtype: Element | None) -> Tile:
+    """Sums of bf16, which are made in fp32, are bf16."""
+    return sums.to(e) if dtype is None and e.name == "bf16" else sums
 
 
 def _reduced(function: Callable) -> Callable:
@@ -396,12 +402,13 @@ def _index_of(function: Callable) -> Callable:
 
 
 def cumsum(x: Tile, axis: int = 0, reverse: bool = False, dtype: Element | None = None) -> Tile:
+    e = x.e
     x = widened(x) if dtype is None else x.to(dtype)
     if x.e.kind == "f" and not exact_sums(x.data):
         raise Uncovered("sums of floats")
     data = np.flip(x.data, axis) if reverse else x.data
     data = np.cumsum(data, axis=axis)
-    return Tile(np.flip(data, axis) if reverse else data, x.e)
+    return narrowed(Tile(np.flip(data, axis) if reverse else data, x.e), e, dtype)
 
 
 def sort(x: Tile, descending: bool = False) -> Tile:

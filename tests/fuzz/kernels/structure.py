@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from .elements import TYPES
-from .expressions import float_result, known
+from .elements import TYPES, Element
+from .expressions import float_result, known, to_float
 from .writer import Refused, Value, Writer, feature, names_of
 
 __all__ = ["CONTROL"]
@@ -132,6 +132,13 @@ def widened(v: Value) -> object:
     return F32 if e.name == "bf16" else e
 
 
+def kept(w: Writer, v: Value, e: Element, facts: dict) -> tuple[Element, dict]:
+    """The type that sums made in `e` have in the end, and what is known of them there: bf16 again if `v` is."""
+    if v.element.name != "bf16":
+        return e, facts
+    return v.element, to_float(w, Value("", e, (), **facts), v.element)
+
+
 def axis_of(w: Writer, v: Value) -> tuple[int | None, str, tuple[int, ...]]:
     """An axis (or all), how a reduction is told, and the shape of the result."""
     axis = None if w.chance(0.2) else w.random.randrange(len(v.shape))
@@ -151,6 +158,7 @@ def total(w: Writer) -> None:
         if facts["grid"] is None:
             facts["error"] = v.error * count + count * w.rounding(e, v.most * count)
     form = w.choice(("tl.sum({}, {})", "tl.sum({}, axis={})", "{}.sum({})"))
+    e, facts = kept(w, v, e, facts)
     w.put(form.format(v.name, text), e, shape, **facts)
 
 
@@ -254,6 +262,7 @@ def cumulative(w: Writer) -> None:
     if e.kind == "f" and (e.bits == 8 or not w.fits(e, v.most * v.shape[axis], v.grid)):
         raise Refused
     facts = {"most": v.most * v.shape[axis], "grid": v.grid} if e.kind == "f" else {}
+    e, facts = kept(w, v, e, facts)
     w.put(f"tl.cumsum({v.name}, {axis}{reverse})", e, v.shape, **facts)
 
 
