@@ -159,6 +159,9 @@ def test_wrong_names(kernel) -> None:
     tuned[(1,)](np.zeros(4, np.int32), 7)
     with pytest.raises(ValueError, match="conflicting meta-parameters: BLOCK"):
         tuned[(1,)](np.zeros(4, np.int32), 9, BLOCK=16)
+    for option in ({"BLOCK": 16}, {"num_warps": 2}):  # of what has been tuned, too
+        with pytest.raises(ValueError, match=f"conflicting meta-parameters: {next(iter(option))}"):
+            tuned[(1,)](np.zeros(4, np.int32), 7, **option)
     for decorate in (tritium.autotune(CONFIGS, key=[]), tritium.heuristics({"BLOCK": lambda args: 4})):
         with pytest.raises(AutotunerError, match=r"adder is none\nhint: write @\w+\(...\) first, and @jit below it"):
             decorate(kernel.fn)

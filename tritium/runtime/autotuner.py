@@ -244,13 +244,14 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
 
     def _keywords(self, config: Config, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The keywords of a launch with a configuration."""
-        conflicts = kwargs.keys() & config.kwargs.keys()
+        chosen = config.all_kwargs()
+        conflicts = kwargs.keys() & chosen.keys()
         if conflicts:
             raise ConflictError(
                 f"{self.base_fn.__name__}: conflicting meta-parameters: {', '.join(sorted(conflicts))}\n"
                 "hint: what the configurations of autotune set, a launch does not set; leave one of them out"
             )
-        return {**kwargs, **config.all_kwargs()}
+        return {**kwargs, **chosen}
 
     def _promise(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> Any:
         """The kernel of a configuration, compiled or to be compiled. The hook of a configuration may choose what the
@@ -373,9 +374,10 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
                 config = self._chosen(key, args, kwargs)
         assert config is not None
         self.best_config = config
+        keywords = self._keywords(config, kwargs)
         if config.pre_hook is not None:
-            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
-        result = self.fn.run(*args, **kwargs, **config.all_kwargs())
+            config.pre_hook({**self.nargs, **keywords})
+        result = self.fn.run(*args, **keywords)
         self.nargs = None
         return result
 
