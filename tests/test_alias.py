@@ -160,6 +160,24 @@ def test_install_and_uninstall() -> None:
     assert done.stdout.strip() == "ok", done.stderr
 
 
+def test_the_version_of_the_package_is_known_while_it_is_answered_for() -> None:
+    text = (
+        "import tritium, importlib.metadata as m\n"
+        "before = {d.name for d in m.distributions()}\n"
+        "tritium.install()\n"
+        "import triton\n"
+        "assert m.version('triton') == triton.__version__ == m.metadata('triton')['Version']\n"
+        "assert {d.name for d in m.distributions()} == before | {'triton'}\n"
+        "assert m.version('numpy') and not m.distribution('triton').files and m.entry_points() is not None\n"
+        "from tritium import alias\n"
+        "alias.uninstall()\n"
+        "assert {d.name for d in m.distributions()} == before\n"
+        "print('ok')"
+    )
+    done = python("-c", text)
+    assert done.stdout.strip() == "ok", done.stderr
+
+
 CHILDREN = """
 import multiprocessing, os, subprocess, sys
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ Triton whose language we speak.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.util
@@ -34,6 +35,7 @@ __all__ = ["FOR_CHILDREN", "TRITON_VERSION", "install", "uninstall"]
 TRITON_VERSION = "3.9.0"
 
 _cuda = LazyModule(".runtime.cuda", __package__)
+_metadata, _pathlib = LazyModule("importlib.metadata"), LazyModule("pathlib")
 
 
 class _Triton(ModuleType):
@@ -178,6 +180,24 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name == "triton.backends" and not hasattr(module, "backends"):
             module.backends = _Backends()  # type: ignore[attr-defined]
         return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
+
+    @staticmethod
+    def find_distributions(context: Any = None) -> Iterator[Any]:
+        """What `importlib.metadata` says of the package `triton`: its version, which scripts compare."""
+        if context is None or context.name in (None, "triton"):
+            yield _distribution()
+
+
+@functools.cache
+def _distribution() -> Any:
+    def read_text(self: Any, filename: str) -> str | None:
+        return f"Metadata-Version: 2.1\nName: triton\nVersion: {TRITON_VERSION}\n" if filename == "METADATA" else None
+
+    def locate_file(self: Any, path: Any) -> Any:
+        return _pathlib.Path(__file__).parent / path
+
+    methods = {"read_text": read_text, "locate_file": locate_file}
+    return type("Distribution", (_metadata.Distribution,), methods)()
 
 
 _finder = _Finder()

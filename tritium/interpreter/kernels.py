@@ -12,6 +12,7 @@ import builtins
 import itertools
 from bdb import BdbQuit
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -288,10 +289,14 @@ class Launch:
                 self.evaluator.program = (x, y, z)
                 self._program()
 
-    def _program(self) -> None:
+    @cached_property
+    def _bound(self) -> dict[str, Any]:
+        """The values of the parameters, made by the first program: none changes them, a name is only bound anew."""
         block: Any = _Values(self.unit.builder, iter(self.values))  # type: ignore[arg-type]
         signature, make = self.signature, self.arguments.make
-        bound = {p.name: make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(self.fn.params)}
-        result = self.unit.run(self.fn, bound)
+        return {p.name: make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(self.fn.params)}
+
+    def _program(self) -> None:
+        result = self.unit.run(self.fn, dict(self._bound))
         if has_handles(result) and flatten(result):
             raise kernel_returns(self.fn)

@@ -46,6 +46,16 @@ def _writable() -> Iterator[tuple[int, int]]:
                 yield low, high
 
 
+def _words(data: np.ndarray, offsets: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes as words of `size`, and which of them begin at `offsets`."""
+    if size == 1:
+        return data, offsets
+    kind = np.dtype(f"u{size}")
+    if not (offsets & size - 1).any():
+        return data[: data.size & -size].view(kind), offsets // size
+    return np.ndarray((data.size - size + 1,), kind, data, 0, (1,)), offsets  # one at each byte
+
+
 class Memory:
     """Addresses are those of the process; an access is checked against the arrays that were added."""
 
@@ -96,6 +106,10 @@ class Memory:
 
     def groups(self, addresses: np.ndarray, size: int, what: str) -> Any:
         """The lanes by array: (positions among `addresses`, byte offsets, bytes)."""
+        whole = self._whole(addresses, size, what)
+        if whole is not None:
+            yield whole
+            return
         left = np.ones(addresses.shape, bool)
         for low, high, data in self.extents:
             here = left & (addresses >= low) & (addresses + size <= high)
@@ -115,6 +129,18 @@ class Memory:
             hint = "" if near is None else f", {bad - near[0]} bytes from the start of one of {near[1] - near[0]} bytes"
             raise OutOfBoundsError(f"{what} of {size} bytes at {bad:#x} is in no array{hint}")
 
+    def _whole(self, addresses: np.ndarray, size: int, what: str) -> Any:
+        """All lanes as the one group that they mostly are; None where that has to be seen lane by lane."""
+        if not addresses.size:
+            return None
+        first, end = int(addresses.min()), int(addresses.max()) + size
+        for low, high, data in self.extents:
+            if low <= first and end <= high:
+                return (slice(None), addresses - low, data) if what == "load" or data.flags.writeable else None
+            if first < high and low < end:
+                return None
+        return None
+
     def load(self, addresses: np.ndarray, mask: np.ndarray | None, other: Any, ty: Type, filler: Any) -> np.ndarray:
         """Elements of type `ty` at `addresses`; `other`, or `filler`, where `mask` is off."""
         inactive = filler if other is None else other
@@ -123,9 +149,8 @@ class Memory:
         size = byte_size(ty)
         active, wanted = self.lanes(addresses, mask, ty, "load")
         for where, offsets, data in self.groups(wanted, size, "load"):
-            raw = data[offsets[:, None] + np.arange(size)]
-            bits = np.ascontiguousarray(raw).view(f"u{size}")[:, 0]
-            flat[active[where]] = decode(bits, ty)
+            words, at = _words(data, offsets, size)
+            flat[active[where]] = decode(words[at], ty)
         return result
 
     def store(self, addresses: np.ndarray, value: np.ndarray, mask: np.ndarray | None, ty: Type) -> None:
@@ -133,6 +158,6 @@ class Memory:
         size = byte_size(ty)
         active, wanted = self.lanes(addresses, mask, ty, "store")
         bits = encode(np.broadcast_to(value, addresses.shape), ty).reshape(-1)[active]
-        raw = np.ascontiguousarray(bits)[:, None].view(np.uint8)
         for where, offsets, data in self.groups(wanted, size, "store"):
-            data[offsets[:, None] + np.arange(size)] = raw[where]
+            words, at = _words(data, offsets, size)
+            words[at] = bits[where]
