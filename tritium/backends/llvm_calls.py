@@ -16,7 +16,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
-from pathlib import Path
 from typing import Any
 
 __all__ = ["load", "release_is_known"]
@@ -96,11 +95,11 @@ def load() -> Any:
     """What stands for `llvmlite.binding`: calls of its library, or the package itself."""
     folder = _folder()
     name = "libllvmlite.dylib" if sys.platform == "darwin" else "libllvmlite.so"
-    path = folder / "binding" / name
+    path = os.path.join(folder, "binding", name)
     if "llvmlite.binding" in sys.modules or os.name != "posix" or not release_is_known():
         return importlib.import_module("llvmlite.binding")
     try:
-        return LLVM(ctypes.CDLL(str(path)))
+        return LLVM(ctypes.CDLL(path))
     except (OSError, AttributeError):
         return importlib.import_module("llvmlite.binding")
 
@@ -111,16 +110,17 @@ def release_is_known() -> bool:
     return _release(_folder()).startswith(RELEASES)
 
 
-def _folder() -> Path:
+def _folder() -> str:
     """llvmlite's own."""
     spec = importlib.util.find_spec("llvmlite")
-    return Path((spec.origin if spec else None) or ".").parent
+    return os.path.dirname((spec.origin if spec else None) or "")
 
 
-def _release(folder: Path) -> str:
+def _release(folder: str) -> str:
     """The version that stands in llvmlite's `_version.py`."""
     try:
-        text = (folder / "_version.py").read_text()
+        with open(os.path.join(folder, "_version.py"), encoding="utf-8") as file:
+            text = file.read()
     except OSError:
         return ""
     _, found, rest = text.partition("version_version = '")

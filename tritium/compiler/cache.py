@@ -24,14 +24,16 @@ import json
 import os
 import time
 import warnings
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..support import settings
 from ..support.dataclasses import dataclass, field
 from ..support.folders import cache_folder, is_trusted, open_file, replace_file
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "MAX_ENTRY",
@@ -44,6 +46,7 @@ __all__ = [
     "warn_once",
 ]
 
+_pathlib = LazyModule("pathlib")
 _inventory = LazyModule(".inventory", __package__)
 _remote = LazyModule(".remote", __package__)
 
@@ -178,8 +181,8 @@ def warn_once(topic: str, message: str) -> None:
 class KernelCache:
     """The entries in one folder: `read(key)` and `write(key, entry)`. Keys are hexadecimal.
 
-    >>> import tempfile
-    >>> cache = KernelCache(Path(tempfile.mkdtemp()))
+    >>> import pathlib, tempfile
+    >>> cache = KernelCache(pathlib.Path(tempfile.mkdtemp()))
     >>> cache.write("ab12", Entry({"name": "k"}, {"ttir": "module {}", "obj": b"..."}))
     True
     >>> cache.read("ab12").stages["ttir"]
@@ -187,13 +190,23 @@ class KernelCache:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = (folder or cache_folder()) / "kernels"
+        self._folder = os.path.join(folder or settings.cache.dir, "kernels")
         #: why the last `read` found nothing, where there was something: "damaged", "untrusted", "unreadable"
         self.refused = ""
 
+    @property
+    def folder(self) -> Path:
+        """Where the entries are."""
+        found: Path = _pathlib.Path(self._folder)
+        return found
+
     def path(self, key: str) -> Path:
         """The file of an entry."""
-        return self.folder / key[:2] / f"{key}.kernel"
+        found: Path = _pathlib.Path(self._file(key))
+        return found
+
+    def _file(self, key: str) -> str:
+        return os.path.join(self._folder, key[:2], f"{key}.kernel")
 
     def read(self, key: str) -> Entry | None:
         """The entry of `key`, or None: missing, damaged, or not to be trusted."""
@@ -211,12 +224,12 @@ class KernelCache:
 
     def read_bytes(self, key: str) -> bytes | None:
         """The file of `key`, unchecked but for who may have written it; None without one."""
-        path = self.path(key)
+        path = self._file(key)
         self.refused = ""
         try:
             with open(open_file(path), "rb", buffering=0) as f:
                 status = os.fstat(f.fileno())
-                if not is_trusted(status) or not is_trusted(os.stat(path.parent)):
+                if not is_trusted(status) or not is_trusted(os.stat(os.path.dirname(path))):
                     self.refused = "untrusted"
                     warn_once("trust", f"{path} could have been written by another user: it is not used")
                     return None
@@ -238,18 +251,18 @@ class KernelCache:
 
     def write_bytes(self, key: str, data: bytes) -> bool:
         """`write` for the bytes of an entry."""
-        path = self.path(key)
+        path = self._file(key)
         for left in reversed(range(_ATTEMPTS)):
             try:
-                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                path.parent.mkdir(exist_ok=True, mode=0o700)
+                os.makedirs(self._folder, 0o700, exist_ok=True)
+                os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
                 replace_file(path, data)
                 break
             except OSError as error:
                 if left and _may_pass(error, path):
                     time.sleep(0.001 * (_ATTEMPTS - left))
                     continue
-                warn_once("write", f"compiled kernels cannot be kept in {self.folder}: {error}")
+                warn_once("write", f"compiled kernels cannot be kept in {self._folder}: {error}")
                 return False
         with contextlib.suppress(OSError):
             self._account(len(data))
@@ -265,7 +278,7 @@ class KernelCache:
         if not limit:
             return
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-        ledger = os.open(self.folder.parent / "written", flags, 0o600)
+        ledger = os.open(os.path.join(os.path.dirname(self._folder), "written"), flags, 0o600)
         try:
             os.write(ledger, b"." * (size // _LEDGER_UNIT + 1))
             if os.fstat(ledger).st_size * _LEDGER_UNIT > limit // _LEDGER_SHARE:
@@ -282,7 +295,7 @@ def open_cache() -> KernelCache:
     return found
 
 
-def _may_pass(error: OSError, path: Path) -> bool:
+def _may_pass(error: OSError, path: str) -> bool:
     """Is what a write met gone by the next try? So it is where somebody clears the cache, and its folders."""
     if isinstance(error, FileExistsError):  # seen by one call and gone before the next
         return not os.path.exists(error.filename or path)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import BaseBackend
@@ -66,7 +66,7 @@ def compile(
     start = time.perf_counter_ns()
     if settings.compilation.plugins:
         _plugins.load_plugins()
-    if isinstance(src, (str, Path)):
+    if isinstance(src, (str, os.PathLike)):
         src = IRSource(src)
     backend = make_backend(_target_of(src) if target is None else target)
     chosen = _options(src, backend, options or {})

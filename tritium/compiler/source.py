@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import UserText
 from ..support import TritiumError
@@ -16,6 +15,10 @@ from .stage_text import MLIR_STAGES, kernel_symbol, stated_options, stated_signa
 
 __all__ = ["ASTSource", "IRSource", "SourceError"]
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_pathlib = LazyModule("pathlib")
 _visitor = LazyModule("..frontend.visitor", __package__)
 _text = LazyModule(".text", __package__)
 
@@ -200,7 +203,7 @@ class IRSource:
     """
 
     def __init__(self, path: str | Path, context: Any = None, backend: Any = None) -> None:
-        self.path = Path(path)
+        self.path: Path = _pathlib.Path(path)
         self.ext = self.path.suffix[1:]
         try:
             self.src = self.path.read_text(encoding="utf-8")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from functools import lru_cache
-from pathlib import Path
 
 from ..support.folders import read_record, write_record
 from ..support.hashing import sha256
@@ -43,7 +42,8 @@ def package_key() -> str:
         return stored.decode()
     digest = sha256(repr(sys.version_info[:2]).encode())
     for path, _, _ in found:
-        digest.update(path.encode() + b"\0" + Path(_ROOT + path).read_bytes())
+        with open(_ROOT + path, "rb") as file:
+            digest.update(path.encode() + b"\0" + file.read())
     key = digest.hexdigest()
     write_record(name, key.encode())
     return key

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..support import settings
@@ -14,6 +13,8 @@ from .cache import open_cache
 from .key import Described, describe_key, get_cache_key
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .inventory import Item
 
 __all__ = ["CacheMiss", "differences", "explain", "nearest"]
@@ -39,9 +40,14 @@ class CacheMiss:
     def __init__(self, key: str, described: Described, cache: Any) -> None:
         self.key = key
         self.described = described
-        self.folder: Path | None = None if cache is None else cache.folder
+        self._cache = cache
         self.refused = "" if cache is None else _REFUSED.get(cache.refused, "")
         self.unasked = _not_asked()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where kernels are kept, None for a compile without a cache."""
+        return None if self._cache is None else self._cache.folder
 
     @cached_property
     def _found(self) -> tuple[Item | None, list[str]]:

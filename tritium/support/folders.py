@@ -15,10 +15,14 @@ import errno
 import os
 import stat
 from itertools import count
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import settings
 from .hashing import sha256
+from .lazy import LazyModule
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "TEMPORARY",
@@ -31,6 +35,8 @@ __all__ = [
     "replace_file",
     "write_record",
 ]
+
+_pathlib = LazyModule("pathlib")  # 3 ms with what it imports; a compile and a kernel from the cache do without
 
 _numbers = count()
 _DIGEST_BYTES = 32
@@ -48,7 +54,8 @@ _CAREFULLY |= getattr(os, "O_BINARY", 0)
 
 def cache_folder() -> Path:
     """The setting `cache.dir` (`TRITIUM_CACHE_DIR`, `TRITON_CACHE_DIR`), else `.tritium/cache` in `cache.home_dir`."""
-    return Path(settings.cache.dir)
+    found: Path = _pathlib.Path(settings.cache.dir)
+    return found
 
 
 def is_trusted(status: os.stat_result) -> bool:
@@ -74,9 +81,10 @@ def open_file(path: str | Path, looking: bool = False) -> int:
     return descriptor
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: str | Path, data: bytes) -> None:
     """Let `path`, whose folder exists, be a file of these bytes; OSError if that cannot be, and nothing is left."""
-    temporary = path.parent / f"{TEMPORARY}{os.getpid()}-{next(_numbers)}-{os.urandom(4).hex()}"
+    name = f"{TEMPORARY}{os.getpid()}-{next(_numbers)}-{os.urandom(4).hex()}"
+    temporary = os.path.join(os.path.dirname(path), name)
     try:
         # nobody else may write to it, whatever the umask
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFULLY, 0o644), "wb") as f:
@@ -97,7 +105,8 @@ def file_digest(path: str) -> str:
             name = "file-" + sha256(state.encode()).hexdigest()[:24]
             known = read_record(name)
             if known is None:
-                known = sha256(Path(path).read_bytes()).hexdigest()[:16].encode()
+                with open(path, "rb") as f:
+                    known = sha256(f.read()).hexdigest()[:16].encode()
                 if not settings.cache.disable:
                     write_record(name, known)
             _digests[state] = known.decode()
@@ -111,10 +120,14 @@ def record_folder() -> Path:
     return cache_folder() / "native"
 
 
+def _record(name: str) -> str:
+    return os.path.join(settings.cache.dir, "native", name)
+
+
 def read_record(name: str) -> bytes | None:
     """The bytes stored under `name`, or None if missing, damaged or not ours."""
     try:
-        with open(open_file(record_folder() / name), "rb") as f:
+        with open(open_file(_record(name)), "rb") as f:
             data = f.read(_MAX_RECORD) if is_trusted(os.fstat(f.fileno())) else b""
     except OSError:
         return None
@@ -125,9 +138,9 @@ def read_record(name: str) -> bytes | None:
 def write_record(name: str, body: bytes) -> bool:
     """Store `body` under `name`; False if the folder cannot be written."""
     try:
-        folder = record_folder()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(folder / name, sha256(body).digest() + body)
+        path = _record(name)
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        replace_file(path, sha256(body).digest() + body)
     except OSError:
         return False
     return True

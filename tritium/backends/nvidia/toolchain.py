@@ -19,7 +19,6 @@ import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 
 from ...support import settings
 from ...support.dataclasses import dataclass
@@ -38,7 +37,7 @@ _PLACES = {
 }
 
 #: The folders of NVIDIA's wheels below `site-packages/nvidia`: all of CUDA 13 in one, those of CUDA 12 each their own.
-_WHEELS = ("cu[0-9]*", "cuda_nvcc", "cuda_nvdisasm", "cuda_cuobjdump", "cuda_nvvm", "nvvm")
+_WHEELS = ("cu[0-9].*", "cuda_nvcc", "cuda_nvdisasm", "cuda_cuobjdump", "cuda_nvvm", "nvvm")
 
 _SETTINGS = {"ptxas": "ptxas", "nvdisasm": "nvdisasm", "cuobjdump": "cuobjdump", "libdevice": "libdevice_path"}
 
@@ -86,29 +85,38 @@ def _search(name: str, path: str, home: str) -> Tool | None:
 def _candidates(name: str, path: str, home: str) -> Iterator[tuple[str, str]]:
     places = _PLACES[name][0]
     for folder in _package_folders("nvidia"):
-        wheels = sorted((w for pattern in _WHEELS for w in folder.glob(pattern)), key=_release, reverse=True)
-        yield from (("wheel", str(wheel / place)) for wheel in wheels for place in places)
+        yield from (("wheel", os.path.join(wheel, place)) for wheel in _wheels(folder) for place in places)
     yield from (("path", os.path.join(folder, name)) for folder in path.split(os.pathsep) if folder)
     for toolkit in (home, "/usr/local/cuda", "/opt/cuda"):
         yield from (("toolkit", os.path.join(toolkit, place)) for place in places if toolkit)
     for folder in _package_folders("triton"):
         own = "lib/libdevice.10.bc" if name == "libdevice" else f"bin/{name}"
-        yield "triton", str(folder / "backends" / "nvidia" / own)
+        yield "triton", os.path.join(folder, "backends", "nvidia", own)
 
 
-def _release(folder: Path) -> int:
+def _wheels(folder: str) -> list[str]:
+    """The folders of wheels below that of the package, the latest release first."""
+    try:
+        there = os.listdir(folder)
+    except OSError:
+        return []
+    found = [(i, n) for n in there for i, pattern in enumerate(_WHEELS) if re.fullmatch(pattern, n)]
+    return [os.path.join(folder, n) for _, n in sorted(found, key=lambda w: (-_release(w[1]), w[0]))]
+
+
+def _release(name: str) -> int:
     """13 of "cu13"; the folders of CUDA 12 have no number."""
-    number = re.search(r"\d+$", folder.name)
+    number = re.search(r"\d+$", name)
     return int(number[0]) if number else 12
 
 
-def _package_folders(package: str) -> list[Path]:
+def _package_folders(package: str) -> list[str]:
     """Where an installed package lies, without importing it."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):  # something else has put a module of that name into the process
         return []
-    return [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+    return list(spec.submodule_search_locations or ()) if spec else []
 
 
 def tool_version(tool: Tool) -> tuple[int, int]:
