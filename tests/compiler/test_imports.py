@@ -26,7 +26,19 @@ types = {{"x_ptr": "*fp32", "y_ptr": "*fp32", "output_ptr": "*fp32", "n_elements
 source = ASTSource(add_kernel, types, constexprs={{"BLOCK_SIZE": 1024}})
 compile(source, target=GPUTarget("cuda", 90, 32), until={until!r}).asm
 """
-SLOW = {"pathlib", "subprocess", "inspect", "dataclasses", "_hashlib", "difflib", "tempfile", "pkgutil", "numpy", "torch", "llvmlite.binding"}
+SLOW = {
+    "pathlib",
+    "subprocess",
+    "inspect",
+    "dataclasses",
+    "_hashlib",
+    "difflib",
+    "tempfile",
+    "pkgutil",
+    "numpy",
+    "torch",
+    "llvmlite.binding",
+}
 
 
 def modules_of(code, folder):

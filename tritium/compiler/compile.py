@@ -13,6 +13,7 @@ from ..backends.errors import OutOfResources
 from ..support import OptionError, settings
 from ..support.collection import paused
 from ..support.dataclasses import asdict
+from ..support.generated import keep_generated
 from ..support.lazy import LazyModule
 from ..support.progress import shown
 from .backend import make_backend
@@ -198,6 +199,7 @@ def _compile(
     entry = Entry(metadata, texts, as_json(described))
     if cache is not None:
         cache.write(key, _kept(entry, backend) if settings.compilation.store_binary_only else entry)
+        keep_generated()
     times.store_results = (time.perf_counter_ns() - start) // 1000
     if trace is not None:
         trace.end(times, "off" if cache is None or settings.compilation.always_compile else "miss")

@@ -29,10 +29,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..support import InternalError
+from ..support.generated import code_of
 from ..support.namedtuples import NamedTuple
 from ..support.patterns import pattern
 from .attributes import UNIT, Attribute, quote
-from .definition import Field, code_of
+from .definition import Field
 
 __all__ = [
     "Custom",

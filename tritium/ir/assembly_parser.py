@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..support import UNKNOWN, InternalError
+from ..support.generated import code_of
 from .assembly import Element, _customs, elements, flatten, keyword_names
 from .attributes import UNIT, Attribute, DenseArrayAttr
-from .definition import Field, code_of
+from .definition import Field
 from .traits import SAME_TYPE
 from .types import i32
 

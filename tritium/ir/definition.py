@@ -18,10 +18,10 @@ import enum
 import functools
 import sys
 from collections.abc import Callable
-from types import CodeType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..support import UNKNOWN, InternalError, Location
+from ..support.generated import code_of
 from .attributes import (
     UNIT,
     Attribute,
@@ -407,12 +407,6 @@ class UnregisteredOp(Operation):
     def name(self) -> str:  # type: ignore[override]
         """The full name as written in the text."""
         return self.op_name
-
-
-@functools.lru_cache(1024)
-def code_of(source: str) -> CodeType:
-    """Generated source, compiled; classes of the same form share it, what differs stands in the scope it runs in."""
-    return compile(source, "<generated>", "exec")
 
 
 def _parameters(cls: Any) -> tuple[list[str], list[str]]:

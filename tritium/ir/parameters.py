@@ -31,8 +31,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from ..support.generated import code_of
 from .attributes import DIALECT_ATTRIBUTES, Attribute, quote
-from .definition import code_of
 from .types import DIALECT_TYPES, Type
 
 if TYPE_CHECKING:

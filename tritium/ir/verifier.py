@@ -31,9 +31,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..support import Diagnostic, InternalError
+from ..support.generated import code_of
 from ..support.namedtuples import NamedTuple
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
-from .definition import Op, code_of
+from .definition import Op
 from .dominance import Dominance, value_dominates
 from .operation import Block, Operation, Region, Value
 from .printer import print_op
