@@ -130,15 +130,15 @@ def _identity(v: Any) -> Any:
 
 
 Operand = Annotated[Value, Field("operand")]
-OptionalOperand = Annotated["Value | None", Field("operand", "?")]
-VariadicOperand = Annotated["list[Value]", Field("operand", "*")]
+OptionalOperand = Annotated[Value | None, Field("operand", "?")]
+VariadicOperand = Annotated[list[Value], Field("operand", "*")]
 Result = Annotated[OpResult, Field("result")]
-OptionalResult = Annotated["OpResult | None", Field("result", "?")]
-VariadicResult = Annotated["list[OpResult]", Field("result", "*")]
+OptionalResult = Annotated[OpResult | None, Field("result", "?")]
+VariadicResult = Annotated[list[OpResult], Field("result", "*")]
 Body = Annotated[Region, Field("region")]
-VariadicRegion = Annotated["list[Region]", Field("region", "*")]
+VariadicRegion = Annotated[list[Region], Field("region", "*")]
 Successor = Annotated[Block, Field("successor")]
-VariadicSuccessor = Annotated["list[Block]", Field("successor", "*")]
+VariadicSuccessor = Annotated[list[Block], Field("successor", "*")]
 AnyAttr = Annotated[Any, Field("attribute", "1", _identity, _identity)]
 I16 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i16), _value_of)]
 I32 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i32), _value_of)]
@@ -147,8 +147,8 @@ Bool = Annotated[bool, _codec("bool", bool_attr, lambda a: bool(a.value))]
 Str = Annotated[str, _codec("str", StringAttr, _value_of)]
 Symbol = Annotated[str, _codec("symbol", SymbolRefAttr, lambda a: a.name)]
 TypeField = Annotated[Type, _codec("type", TypeAttr, lambda a: a.type)]
-I32Array = Annotated["tuple[int, ...]", _codec("array", lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)]
-I64Array = Annotated["tuple[int, ...]", _codec("array", lambda v: DenseArrayAttr(tuple(v), i64), lambda a: a.values)]
+I32Array = Annotated[tuple[int, ...], _codec("array", lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)]
+I64Array = Annotated[tuple[int, ...], _codec("array", lambda v: DenseArrayAttr(tuple(v), i64), lambda a: a.values)]
 Flag = Annotated[
     bool,
     Field("attribute", "?", lambda v: UNIT if v else None, lambda a: a is not None, form="flag"),

@@ -190,8 +190,8 @@ TYPE = Kind(_instance(Type, "type"), lambda p: p.type(), lambda v, spell: spell(
 #: The numbers are not negative, and less than 2 ** 63.
 Int = Annotated[int, INT]
 Boolean = Annotated[bool, BOOLEAN]
-Ints = Annotated["tuple[int, ...]", INTS]
-Bases = Annotated["tuple[tuple[int, ...], ...]", BASES]
+Ints = Annotated[tuple[int, ...], INTS]
+Bases = Annotated[tuple[tuple[int, ...], ...], BASES]
 Text = Annotated[str, TEXT]
 Attr = Annotated[Attribute, ATTR]
 Typ = Annotated[Type, TYPE]

@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 __all__ = [
     "Chain",
@@ -29,7 +29,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-G = TypeVar("G", bound="Group")
+if TYPE_CHECKING:
+    G = TypeVar("G", bound="Group")
 
 _TRUE = ("1", "true", "on", "yes", "y")
 
@@ -157,7 +158,7 @@ class Flag(Setting[bool]):
         return "1" if value else "0"
 
 
-class OptionalFlag(Setting["bool | None"]):
+class OptionalFlag(Setting[bool | None]):
     """A flag that need not be set: None then, and the compiler chooses."""
 
     def __init__(self, *env: str, doc: str = "", invalidates: bool = False) -> None:
@@ -170,7 +171,7 @@ class OptionalFlag(Setting["bool | None"]):
         return "1" if value else "0"
 
 
-class Text(Setting["str | None"]):
+class Text(Setting[str | None]):
     """A string; an empty variable counts as unset."""
 
     def parse(self, text: str) -> str | None:
@@ -194,7 +195,7 @@ class SettingError(ValueError, RuntimeError):
     """An environment variable has a text that its setting cannot have."""
 
 
-class Integer(Setting["int | None"]):
+class Integer(Setting[int | None]):
     """An integer; text that is none is an error naming the variable."""
 
     def parse(self, text: str) -> int | None:
@@ -204,7 +205,7 @@ class Integer(Setting["int | None"]):
             raise SettingError(f"{' / '.join(self.env)} must be an integer, not {text!r}") from None
 
 
-class Size(Setting["int | None"]):
+class Size(Setting[int | None]):
     """A number of bytes, such as 500M or 4G (of 1024 each); text that is none is an error naming the variable.
 
     >>> Size(None).parse("2K")
@@ -224,7 +225,7 @@ class Size(Setting["int | None"]):
 _UNITS = {letter: 1 << 10 * power for power, letter in enumerate("KMGT", 1)}
 
 
-class ClassName(Setting["type | None"]):
+class ClassName(Setting[type | None]):
     """A class, which the environment names as `module:Class`; it has a class called `kind` among its bases."""
 
     def __init__(self, kind: str, *env: str, doc: str = "") -> None:
@@ -252,7 +253,7 @@ class ClassName(Setting["type | None"]):
         return "" if value is None else f"{value.__module__}:{value.__qualname__}"
 
 
-class Hook(Setting["Callable[..., Any] | None"]):
+class Hook(Setting[Callable[..., Any] | None]):
     """A function of the user's, or None. No environment variable."""
 
     def __init__(self, doc: str = "") -> None:
