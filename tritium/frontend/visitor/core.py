@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...support import FileLineColLoc, NameLoc
+from ...support.lazy import LazyModule, load
 from ..callee import LanguageFunction, SourceFunction
 from ..errors import (
     CallFrame,
@@ -30,6 +31,11 @@ __all__ = ["HANDLERS", "Outcome", "Visitor", "handles"]
 Handler = Callable[["Visitor", Any], Any]
 HANDLERS: dict[type[ast.AST], Handler] = {}
 """What compiles each kind of syntax node."""
+
+LATER: dict[type[ast.AST], str] = {ast.For: ".loops", ast.While: ".loops"}
+"""Files that register what compiles these, imported when a kernel has one."""
+
+_jumps = LazyModule(".jumps", __package__)
 
 HINTS: dict[type[ast.AST], str] = {
     ast.Try: "kernels raise no exceptions",
@@ -95,9 +101,6 @@ class Visitor:
         "unused",
     )
 
-    returning_loop: Callable[[Any], list[ast.stmt]]  # of `jumps`, which imports this module
-    loop_and_else: Callable[[Any], list[ast.stmt]]
-
     def __init__(self, unit: Unit, callee: SourceFunction, env: dict[str, Any]) -> None:
         self.unit = unit
         self.callee = callee
@@ -118,7 +121,10 @@ class Visitor:
         kind = node.__class__
         handler = HANDLERS.get(kind)
         if handler is None:
-            raise self.unsupported(node)
+            if kind not in LATER:
+                raise self.unsupported(node)
+            load(LATER[kind], __package__)
+            handler = HANDLERS[kind]
         builder = self.builder
         before = builder.loc
         loc = FileLineColLoc(self.file, node.lineno, node.col_offset + 1)
@@ -140,9 +146,9 @@ class Visitor:
             kind = statement.__class__
             if kind is ast.For or kind is ast.While:
                 if statement.orelse:  # type: ignore[attr-defined]
-                    return self.run([*self.loop_and_else(statement), *suite[i + 1 :]])
+                    return self.run([*_jumps.loop_and_else(statement), *suite[i + 1 :]])
                 if find_return(statement) is not None:
-                    return self.run([*self.returning_loop(statement), *suite[i + 1 :]])
+                    return self.run([*_jumps.returning_loop(statement), *suite[i + 1 :]])
             if kind is ast.If or kind is ast.With:
                 self.tails.append((suite, i + 1))
                 outcome = self.visit(statement)

@@ -364,7 +364,3 @@ def _first_return(visitor: Visitor, node: _Prepare) -> Any:
     except _Seen as seen:
         return seen.value
     return None
-
-
-Visitor.returning_loop = staticmethod(returning_loop)
-Visitor.loop_and_else = staticmethod(loop_and_else)
