@@ -202,10 +202,10 @@ class KernelCache:
 
     def path(self, key: str) -> Path:
         """The file of an entry."""
-        found: Path = _pathlib.Path(self._file(key))
+        found: Path = _pathlib.Path(self._place(key))
         return found
 
-    def _file(self, key: str) -> str:
+    def _place(self, key: str) -> str:
         return os.path.join(self._folder, key[:2], f"{key}.kernel")
 
     def read(self, key: str) -> Entry | None:
@@ -224,7 +224,7 @@ class KernelCache:
 
     def read_bytes(self, key: str) -> bytes | None:
         """The file of `key`, unchecked but for who may have written it; None without one."""
-        path = self._file(key)
+        path = self._place(key)
         self.refused = ""
         try:
             with open(open_file(path), "rb", buffering=0) as f:
@@ -251,7 +251,7 @@ class KernelCache:
 
     def write_bytes(self, key: str, data: bytes) -> bool:
         """`write` for the bytes of an entry."""
-        path = self._file(key)
+        path = self._place(key)
         for left in reversed(range(_ATTEMPTS)):
             try:
                 os.makedirs(self._folder, 0o700, exist_ok=True)

@@ -25,6 +25,7 @@ from ...support.dataclasses import dataclass
 from ...support.folders import read_record, write_record
 from ...support.hashing import sha256
 from ..errors import PTXASError, ToolMissing
+from .process import OverdueError, Process
 
 __all__ = ["Tool", "find_tool", "highest_ptx", "require_tool", "tool_release", "tool_version"]
 
@@ -141,12 +142,15 @@ def tool_release(tool: Tool) -> str:
 
 
 def _ask_version(tool: Tool) -> str:
-    import subprocess  # 3 ms that a process with cached kernels does not pay
-
     try:
-        done = subprocess.run([tool.path, "--version"], capture_output=True, text=True, timeout=60)
-        output = done.stdout + done.stderr
-    except (OSError, subprocess.TimeoutExpired) as error:
+        process = Process([tool.path, "--version"])
+        try:
+            output = process.finish(b"", 60.0).decode(errors="replace")
+        finally:
+            process.kill()
+    except OverdueError:
+        output = "nothing within a minute"
+    except OSError as error:
         output = str(error)
     found = re.search(r"release (\d+\.\d+)(?:, V(\1[\d.]*))?", output)
     if found is None:
