@@ -156,10 +156,13 @@ def test_a_run_of_passes_keeps_nothing(libraries, which):
 
     for _ in range(20):
         run()
-    before = allocated()
-    for _ in range(100):
-        run()
-    assert allocated() - before < 100 * 50
+    kept = []
+    for _ in range(3):  # in one of them a table may grow
+        before = allocated()
+        for _ in range(100):
+            run()
+        kept.append(allocated() - before)
+    assert min(kept) < 100 * 50
 
 
 def test_memory_that_does_not_look_like_callbacks_is_left_alone(libraries):
