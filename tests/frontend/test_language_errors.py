@@ -153,6 +153,12 @@ CASES = [
         "atomic_and does not support fp16",
     ),
     (
+        "atomic-cas-of-a-block",
+        lambda s, p, x: tl.atomic_cas(p, x, 1, _semantic=s),
+        [tl.pointer_type(tl.int32), I32],
+        "atomic_cas through one pointer takes scalar values",
+    ),
+    (
         "atomic-sem",
         lambda s, p: tl.atomic_add(p, 1.0, sem="x", _semantic=s),
         [P32],

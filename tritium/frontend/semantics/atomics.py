@@ -64,6 +64,8 @@ def atomic_cas(sem: Semantic, ptr: tensor, cmp: Any, val: Any, order: Any = None
     cmp, val = sem.cast(sem.to_tensor(cmp), element), sem.cast(sem.to_tensor(val), element)
     if ptr.type.is_block():
         cmp, val = (sem.broadcast_to(v, ptr.type.shape) for v in (cmp, val))
+    elif cmp.type.is_block() or val.type.is_block():
+        raise value_error("atomic_cas through one pointer takes scalar values")
     op = tt.AtomicCAS(ptr.handle, cmp.handle, val.handle, order, scope, result=val.type.ir)
     return tensor(sem.builder.insert(op).results[0], val.type)
 
