@@ -69,7 +69,8 @@ class Jump:
 class Evaluator:
     """The state of a launch: memory, the grid, what was printed, which program runs.
 
-    `extra` is what operations keep. `max_steps` operations of regions and functions are run at most.
+    `extra` is what operations keep. `max_steps` operations of regions and functions are run at most. With
+    `masked_zeros` lanes of loads that are masked off without `other` read zeros, as they do in compiled code.
     """
 
     module: Operation
@@ -81,6 +82,11 @@ class Evaluator:
     functions: dict[str, Any] = field(default_factory=dict)
     steps: int = 0
     max_steps: int = 50_000_000
+    masked_zeros: bool = False
+
+    def masked(self, ty: Type) -> Any:
+        """What a lane of a load of `ty` reads that is masked off, and has no `other`."""
+        return np.zeros((), dtype_of(ty)) if self.masked_zeros else undefined(ty)
 
     def function(self, name: str) -> Any:
         """The function `name` of the module, to which functions may be added."""

@@ -277,7 +277,7 @@ class Launch:
         self.values = values
         self.signature = signature
         self.arguments = Arguments(fn, constants, attrs, _Native())
-        self.evaluator = Evaluator(None, (1, 1, 1), memory)  # type: ignore[arg-type]
+        self.evaluator = Evaluator(None, (1, 1, 1), memory, masked_zeros=True)  # type: ignore[arg-type]
         self.unit = _Unit(options, self.evaluator)
 
     def run(self, grid: Sequence[int]) -> None:

@@ -154,7 +154,7 @@ def _load(ev: Any, op: Any, ptr: Any, *rest: Any) -> Any:
     values = list(rest)
     mask = values.pop(0) if op.mask is not None else None
     other = values.pop(0) if op.other is not None else None
-    loaded = ev.memory.load(np.asarray(ptr), mask, other, ty, undefined(element_type(ty)))
+    loaded = ev.memory.load(np.asarray(ptr), mask, other, ty, ev.masked(element_type(ty)))
     if isinstance(element_type(ty), tt.PointerType):
         ev.memory.open(loaded if mask is None else loaded[np.broadcast_to(mask, loaded.shape)])
     return loaded

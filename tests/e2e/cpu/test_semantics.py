@@ -340,6 +340,22 @@ def test_masked_off_addresses_are_never_touched(n, far):
 
 
 @tritium.jit
+def masked_without_other(x, out, total, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < n)
+    tl.store(out + at, value)
+    tl.store(total, tl.sum(value, 0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "int8", "bool"])
+@pytest.mark.parametrize("n", [0, 1, 7, N])
+def test_masked_off_elements_are_zero(n, dtype):
+    x, out, total = np.ones(N, dtype), np.ones(N, dtype), np.ones(1, np.int32)
+    masked_without_other[(1,)](x, out, total, n, BLOCK=N)
+    assert out.tolist() == [1] * n + [0] * (N - n) and total[0] == n
+
+
+@tritium.jit
 def far_and_back(x, y, far):
     at = tl.arange(0, 32)
     base = x - far
