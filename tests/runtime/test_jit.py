@@ -79,3 +79,14 @@ def test_the_cpu_is_a_device_under_torchs_name_as_well() -> None:
     kernel.device_caches["cpu"][0].clear()
     kernel[(1,)](x)
     assert list(kernel.device_caches) == [0]
+
+
+def test_what_tools_ask_a_kernel() -> None:
+    @tritium.jit
+    def asked(out, N: "constexpr", n, M: "constexpr" = 3):  # noqa: F821, UP037
+        pass
+
+    assert asked.constexprs == [1, 3] and asked.module == __name__ and not asked.is_gluon()
+    assert asked.raw_src[0].strip() == "@tritium.jit" and asked.raw_src[1].strip().startswith("def asked(")
+    with open(__file__) as f:
+        assert f.read().splitlines(True)[asked.starting_line_number - 1 :][: len(asked.raw_src)] == asked.raw_src

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 _difflib = LazyModule("difflib")
+_inspect = LazyModule("inspect")
 _interpreted = LazyModule(".interpreted", __package__)
 
 T = TypeVar("T")
@@ -149,6 +150,30 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     @src.setter
     def src(self, value: str) -> None:
         raise AttributeError("the source of a kernel cannot be changed; make a new function")
+
+    @property
+    def constexprs(self) -> list[int]:
+        """The numbers of the parameters that are known at compile time."""
+        return [p.num for p in self.params if p.is_constexpr]
+
+    @property
+    def raw_src(self) -> list[str]:
+        """The lines of the source as they stand in the file, decorators first."""
+        return _inspect.getsourcelines(self.fn)[0]  # type: ignore[no-any-return]
+
+    @property
+    def starting_line_number(self) -> int:
+        """The line of the file where `raw_src` begins."""
+        return _inspect.getsourcelines(self.fn)[1]  # type: ignore[no-any-return]
+
+    @property
+    def module(self) -> str:
+        """The name of the module that defines it."""
+        return self.fn.__module__
+
+    def is_gluon(self) -> bool:
+        """Is it in Triton's other language? There are none here."""
+        return False
 
     def __repr__(self) -> str:
         return f"JITFunction({self.__module__}:{self.__qualname__})"  # type: ignore[attr-defined]

@@ -466,3 +466,17 @@ def test_arithmetic_of_8_bits(kind):
     np.testing.assert_array_equal(get("less")[finite], x[finite] < 1)
     np.testing.assert_array_equal(get("max")[finite], np.maximum(x[finite], 1))
     np.testing.assert_array_equal(get("abs")[finite], np.abs(x[finite]))
+
+
+@triton.jit
+def comprehended(x, out, N: tl.constexpr):
+    n = tl.load(x)
+    multiples = [n * i for i in tl.static_range(1, N, 2)]
+    for i in tl.static_range(len(multiples)):
+        tl.store(out + i, multiples[i])
+
+
+def test_a_comprehension_over_a_static_range():
+    x, out = np.array([7], np.int32), np.zeros(4, np.int32)
+    comprehended[(1,)](x, out, N=6)
+    assert out.tolist() == [7, 21, 35, 0]

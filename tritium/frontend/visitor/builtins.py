@@ -66,6 +66,10 @@ def items_of(x: Any) -> list[Any]:
     x = unwrap(x)
     if isinstance(x, (list, builtins.tuple, builtins.range, zip, enumerate, builtins.reversed)):
         return [wrap(v) for v in x]
+    if isinstance(x, core.static_range):
+        bounds = [unwrap(v) for v in (x.start, x.end, x.step)]
+        if all(isinstance(v, int) for v in bounds):
+            return [wrap(v) for v in builtins.range(*bounds)]
     raise LanguageError(f"TypeError: a value of type {type_text(x)} cannot be iterated at compile time")
 
 
