@@ -133,22 +133,42 @@ def test_a_text_longer_than_a_pipe() -> None:
     assert same == resources and len(longer) == len(code)
 
 
+def no_memory(*_: object) -> int:
+    raise OSError("a file in memory is not to be had")
+
+
 @needs_ptxas
-def test_an_assembler_that_gets_no_text_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("memory", [True, False])
+def test_an_assembler_that_gets_no_text_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: bool
+) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    if not memory:
+        monkeypatch.setattr(os, "memfd_create", no_memory)
+    before = len(os.listdir("/dev/fd"))
     one = Assembler(assembler_options("sm_90a"))
+    assert len(list(tmp_path.iterdir())) == (not memory)
     process = one._process
     one.close()
     assert process is not None and process.returncode is not None and not list(tmp_path.iterdir())
-    assemble(ptx(add()))
-    assert not list(tmp_path.iterdir())
+    code, _ = assemble(ptx(add()))
+    assert code[:4] == b"\x7fELF" and not list(tmp_path.iterdir())
     with pytest.raises(PTXASError):
         assemble("nonsense")
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir()) and len(os.listdir("/dev/fd")) == before
+
+
+@needs_ptxas
+def test_the_code_is_the_same_in_memory_and_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = ptx(add())
+    code, resources = assemble(text)
+    monkeypatch.setattr(os, "memfd_create", no_memory)
+    assert assemble(text) == (code, resources)
 
 
 @needs_ptxas
 def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "memfd_create", no_memory)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
     with pytest.raises(PTXASError, match="no folder for the assembler's output"):
         Assembler([])

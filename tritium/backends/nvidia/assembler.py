@@ -16,6 +16,7 @@ import linecache
 import os
 import re
 import sys
+from collections.abc import Iterator
 
 from ...support import Diagnostic
 from ...support.collecting import tell
@@ -88,16 +89,16 @@ class Assembler:
 
     def __init__(self, options: list[str], tool: Tool | None = None) -> None:
         self._process: Process | None = None
-        self._folder = self._output = ""
+        self._output: _Memory | _File | None = None
         self.tool = tool or require_tool("ptxas", "the stage cubin")
         self.options = options
         try:
-            self._folder = _new_folder()
+            self._output = _output()
         except OSError as error:
             raise PTXASError(f"there is no folder for the assembler's output: {error}") from None
-        self._output = os.path.join(self._folder, "kernel.cubin")
         try:
-            self._process = Process([self.tool.path, *options, "-o", self._output, "/dev/stdin"])
+            with self._output.inherited():
+                self._process = Process([self.tool.path, *options, "-o", self._output.path, "/dev/stdin"])
         except OSError as error:
             self.close()
             raise PTXASError(f"{self.tool.path} ({self.tool.origin}) cannot be run: {error}") from None
@@ -111,18 +112,17 @@ class Assembler:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-        with contextlib.suppress(OSError):
-            os.unlink(self._output)
-        with contextlib.suppress(OSError):
-            os.rmdir(self._folder)
+        output, self._output = self._output, None
+        if output is not None:
+            output.close()
 
     def finish(self, ptx: str, kernel: str) -> tuple[bytes, Resources]:
         """The machine code of the text, and what it needs. PTXASError with the user's line where it is refused.
 
         Warning of what makes it slow (`warn_of`) is left to who takes the code.
         """
-        process = self._process
-        assert process is not None
+        process, made = self._process, self._output
+        assert process is not None and made is not None, "an assembler serves once"
         try:
             text = _undated(ptx).encode()
             sent = process.begin(text)
@@ -130,8 +130,7 @@ class Assembler:
             log = process.finish(text[sent:], TIMEOUT).decode(errors="replace")
             if process.returncode != 0:
                 raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))
-            with open(self._output, "rb") as f:
-                code = f.read()
+            code = made.read()
         except OverdueError:
             raise PTXASError(f"ptxas took more than {TIMEOUT:.0f} s over {kernel}") from None
         except OSError as error:
@@ -165,11 +164,64 @@ class Assembler:
         return "\n".join([f"ptxas refuses the code of {kernel}", *found, f"the command was: {command}"])
 
 
-def _new_folder() -> str:
-    """A new folder that nobody else may look into (the module tempfile does so, too, and takes 4 ms to import)."""
-    path = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"tritium-{os.getpid()}-{os.urandom(8).hex()}")
-    os.mkdir(path, 0o700)
-    return path
+class _Memory:
+    """Where the program writes to: a file that is in memory and in no folder."""
+
+    def __init__(self) -> None:
+        self._descriptor = os.memfd_create("kernel.cubin")
+        if self._descriptor < 3:  # a process without standard streams: the program would have its own there
+            os.close(self._descriptor)
+            raise OSError("a file in memory stands where a standard stream should")
+        self.path = f"/dev/fd/{self._descriptor}"
+
+    @contextlib.contextmanager
+    def inherited(self) -> Iterator[None]:
+        """A program that is started meanwhile can open it."""
+        os.set_inheritable(self._descriptor, True)
+        try:
+            yield
+        finally:
+            os.set_inheritable(self._descriptor, False)
+
+    def read(self) -> bytes:
+        """What has been written."""
+        return os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
+
+    def close(self) -> None:
+        """It is gone."""
+        os.close(self._descriptor)
+
+
+class _File:
+    """A file in a new folder that nobody else may look into (tempfile makes such, too, and takes 4 ms to import)."""
+
+    def __init__(self) -> None:
+        self._folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"tritium-{os.getpid()}-{os.urandom(8).hex()}")
+        os.mkdir(self._folder, 0o700)
+        self.path = os.path.join(self._folder, "kernel.cubin")
+
+    def inherited(self) -> contextlib.nullcontext[None]:
+        """Any program can open it."""
+        return contextlib.nullcontext()
+
+    def read(self) -> bytes:
+        """What has been written."""
+        with open(self.path, "rb") as f:
+            return f.read()
+
+    def close(self) -> None:
+        """It is gone, and so is the folder."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+        with contextlib.suppress(OSError):
+            os.rmdir(self._folder)
+
+
+def _output() -> _Memory | _File:
+    """In memory, where the system has that: removing a folder can take 4 ms (ext4, Linux 6) a compile waits for."""
+    with contextlib.suppress(AttributeError, OSError):
+        return _Memory()
+    return _File()
 
 
 _ERROR = pattern(r"^ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)$", re.M)
