@@ -1,4 +1,4 @@
-"""The order of instructions: a permutation within blocks in which everything is made before it is used."""
+"""The order of instructions: a permutation within blocks of those that are of use, each made before it is used."""
 
 from __future__ import annotations
 
@@ -46,10 +46,23 @@ def effects(lines: list[str]) -> list[str]:
     return [line for line in lines if not any(p.fullmatch(line.partition(" = ")[2]) for p in pure)]
 
 
+def useful(lines: list[str]) -> list[str]:
+    """What has an effect, and what that is made of."""
+    needed: set[str] = set()
+    kept, lasting = [], set(effects(lines))
+    for line in reversed(lines):
+        name, _, text = line.partition(" = ")
+        if line in lasting or name.strip() in needed:
+            kept.append(line)
+            needed.update(re.findall(r"%t\d+", text or line))
+    return kept[::-1]
+
+
 @pytest.mark.parametrize("case", range(200))
 def test_random_bodies(case: int, seed: int) -> None:
     lines = body(random.Random(seed))
     found = in_order_of_use(lines)
+    lines = useful(lines)
     assert sorted(found) == sorted(lines)
     assert effects(found) == effects(lines)
     made = {"%lane", "%arg0"}
@@ -70,6 +83,13 @@ def split(lines: list[str]) -> list[list[str]]:
             out.append([])
         out[-1].append(line)
     return out
+
+
+def test_what_nobody_uses_is_left_out() -> None:
+    lines = ["  %t0 = load i32, ptr %p", "  %t1 = add i32 %t0, 1", "  %t2 = mul i32 %t1, 3", "  %t3 = add i32 %t1, 2"]
+    stored = "  store i32 %t3, ptr %p"
+    assert in_order_of_use([*lines, stored, "  ret void"]) == [*lines[:2], lines[3], stored, "  ret void"]
+    assert in_order_of_use([*lines, "  ret void"]) == [lines[0], "  ret void"]
 
 
 def test_chains_of_elements_stay_together() -> None:

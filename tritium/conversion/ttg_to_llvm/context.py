@@ -127,6 +127,7 @@ class FunctionContext(Emitter):
         "thread",
         "warp",
         "warps",
+        "words",
     )
 
     def __init__(self, module: ModuleContext, shared: str, block_id: str = "0", func: Any = None) -> None:
@@ -145,6 +146,7 @@ class FunctionContext(Emitter):
         self.joins: list[tuple[str, list[tuple[list[str], str]]]] = []  # where regions that are inlined return to
         self.known_values: dict[str, str] = {}  # of this block, by their text
         self.offsets: dict[str, tuple[str, int, bool]] = {}  # see `offsets`; whether the two have no bit in common
+        self.words: dict[tuple[str, ...], str] = {}  # elements -> the word that they were taken from, an integer
         self.multiples: dict[str, int] = {}  # see `multiple_of`
         self.known_facts: AxisInfoAnalysis | None = None
         self.debug = ""  # `, !dbg !7` behind every instruction

@@ -207,6 +207,8 @@ class _Writer:
             value = str(parts[0])
         elif len(parts) == 1:
             value = e.op(f"bitcast {llvm} {parts[0]} to i32")
+        elif None not in parts and tuple(map(str, parts)) in e.words:
+            value = e.words[tuple(map(str, parts))]
         else:
             value = "zeroinitializer" if None in parts else "poison"
             vector = f"<{len(parts)} x {llvm}>"

@@ -10,7 +10,7 @@ last time, are moved down to the first use of their result within the basic bloc
     %t0 = fmul %a, %s    %t2 = fadd %t0, %x    store %t2    %t1 = fmul %b, %s    %t3 = fadd %t1, %y    store %t3
 
 What takes the place of an operand stays where it is, so that neighbours can be computed side by side, and everything
-with an effect keeps its place.
+with an effect keeps its place. Lines whose results nobody uses are left out.
 
 The assembler schedules again, but does not take such an order apart. Measured with ptxas 13.0 for sm_90, 2026-11:
 layer norm backward of 8192 columns took 164 registers before and 127 after, a dropout with Philox 40 and 32.
@@ -62,7 +62,10 @@ def in_order_of_use(lines: Sequence[str]) -> list[str]:
     parts = [line.partition(" = ") for line in lines]
     operands = [_operands(text or name) for name, _, text in parts]
     uses = Counter(chain.from_iterable(operands))
-    for line, (name, _, text), needed in zip(lines, parts, operands):
+    unused = _unused(parts, operands, uses)
+    for i, (line, (name, _, text), needed) in enumerate(zip(lines, parts, operands)):
+        if i in unused:
+            continue
         if text and _is_pure(text):
             for value in needed:
                 if uses[value] == 1 and value not in waiting:
@@ -82,6 +85,21 @@ def in_order_of_use(lines: Sequence[str]) -> list[str]:
         for value in needed:
             uses[value] -= 1
         out.append(line)
+    return out
+
+
+def _unused(parts: Sequence[tuple[str, str, str]], operands: Sequence[list[str]], uses: Counter[str]) -> set[int]:
+    """The lines whose values nobody uses, and which do nothing else; their operands have fewer uses then.
+
+    Registers share addresses, and words need not be taken apart where they are moved whole.
+    """
+    out = set()
+    for i in range(len(parts) - 1, -1, -1):
+        name, _, text = parts[i]
+        if text and not uses[name[2:]] and _is_pure(text):
+            out.add(i)
+            for value in operands[i]:
+                uses[value] -= 1
     return out
 
 

@@ -190,11 +190,26 @@ def _vector(e: FunctionContext, kind: str, elements: Sequence[str]) -> tuple[str
     """Elements as one operand, with its type. Bytes go as words: LLVM takes long vectors of them apart."""
     if len(elements) == 1:
         return kind, elements[0]
+    known = _known_words(e, kind, elements)
+    if known is not None:
+        return ("i32", known[0]) if len(known) == 1 else _side_by_side(e, "i32", known)
     if kind == "i8" and len(elements) % 4 == 0:
         fours = [_side_by_side(e, kind, elements[i : i + 4]) for i in range(0, len(elements), 4)]
         words = [e.op(f"bitcast {vector} {four} to i32") for vector, four in fours]
         return ("i32", words[0]) if len(words) == 1 else _side_by_side(e, "i32", words)
     return _side_by_side(e, kind, elements)
+
+
+_PER_WORD = {"half": 2, "bfloat": 2, "i16": 2, "i8": 4}
+
+
+def _known_words(e: FunctionContext, kind: str, elements: Sequence[str]) -> list[str] | None:
+    """The words of 32 bits that all the elements were taken from, in their order; None where there are none."""
+    count = _PER_WORD.get(kind)
+    if count is None or len(elements) % count:
+        return None
+    found = [e.words.get(tuple(elements[i : i + count])) for i in range(0, len(elements), count)]
+    return None if None in found else [word for word in found if word is not None]
 
 
 def _side_by_side(e: FunctionContext, kind: str, elements: Sequence[str]) -> tuple[str, str]:
@@ -210,6 +225,10 @@ def _words(e: FunctionContext, kind: str, bits: int, elements: Sequence[str], wi
     per_word = max(1, width // bits)
     out = []
     for i in range(0, len(elements), per_word):
+        known = e.words.get(tuple(elements[i : i + per_word]))
+        if known is not None:
+            out.append(known)
+            continue
         vector, whole = _vector(e, kind, elements[i : i + per_word])
         out.append(whole if vector == f"i{width}" else e.op(f"bitcast {vector} {whole} to i{width}"))
     return out
@@ -225,7 +244,9 @@ def _elements(e: FunctionContext, kind: str, bits: int, words: Sequence[str], wi
         if per_word == 1:
             out.append(whole)
         else:
-            out += [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(per_word)]
+            parts = [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(per_word)]
+            e.words[tuple(parts)] = word
+            out += parts
     return out
 
 

@@ -37,6 +37,10 @@ def pack(e: FunctionContext, values: Sequence[str], ty: Type, width: int) -> lis
     out = []
     for first in range(0, len(values), per_word):
         group = [v for _, v in elements[first : first + per_word]]
+        known = e.words.get(tuple(group))
+        if known is not None:
+            out.append(known)
+            continue
         word, kind = group[0], narrow
         if per_word > 1:
             kind, word = f"<{per_word} x {narrow}>", "poison"
@@ -57,7 +61,9 @@ def unpack(e: FunctionContext, words: Sequence[str], ty: Type, width: int) -> li
         if per_word > 1:
             vector = f"<{per_word} x {narrow}>"
             whole = e.op(f"bitcast i{width} {word} to {vector}")
-            out += [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(per_word)]
+            parts = [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(per_word)]
+            e.words[tuple(parts)] = word
+            out += parts
         else:
             out.append(word if narrow == f"i{width}" else e.op(f"bitcast i{width} {word} to {narrow}"))
     if pointer:
