@@ -11,6 +11,7 @@ from tritium.emulator import (
     LaunchError,
     MisalignedAccess,
     OutOfBounds,
+    TensorMap,
     TensorMapError,
     UnknownInstruction,
     encode_tiled,
@@ -239,6 +240,18 @@ def test_stores(swizzle):
     )
     expected = np.zeros_like(tensor)
     expected[30:40, 96 - span // 4 :] = data[:10, : span // 4]
+    np.testing.assert_array_equal(tensor, expected)
+
+
+def test_stores_end_at_whole_pieces():
+    """Of a row that ends inside of 16 bytes all of these are written; behind the last row nothing is."""
+    tensor = aligned(np.zeros((10, 32), np.float32))
+    data = np.arange(1, 8 * 16 + 1).astype(np.float32).reshape(8, 16)
+    map_ = map_of(tensor, (8, 16))
+    map_[:] = np.frombuffer(TensorMap.decode(map_.tobytes())._replace(sizes=(21, 9)).encode(), np.uint8)
+    store_box(tensor, map_, (4, 16), data)
+    expected = np.zeros_like(tensor)
+    expected[4:9, 16:24] = data[:5, :8]
     np.testing.assert_array_equal(tensor, expected)
 
 

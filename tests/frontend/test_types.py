@@ -187,7 +187,8 @@ def printed(x, n: tl.constexpr):
     tl.static_print("of", n, block, block[None, :], tl.program_id(0), x)
 
 
-def test_blocks_are_printed_as_triton_prints_them(capsys) -> None:
+def test_blocks_are_printed_as_triton_prints_them(capsys, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))  # what is found there is not printed again
     tritium.compile(ASTSource(printed, {"x": "*i32", "n": "constexpr"}, {"n": 64}), GPUTarget("cuda", 90, 32))
     assert (
         capsys.readouterr().out

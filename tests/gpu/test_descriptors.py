@@ -188,6 +188,51 @@ def test_more_dimensions(kernel, shape, block) -> None:
     np.testing.assert_array_equal(y, x * 2)
 
 
+# -- rows that end inside of 16 bytes -------------------------------------------------------------------------------
+
+
+@tritium.jit
+def written_row(x, y, n, B: tl.constexpr, ADDED: tl.constexpr):
+    value = tl.load(x + tl.arange(0, B))
+    d = tl.make_tensor_descriptor(y, [n], [1], [B])
+    if ADDED:
+        d.atomic_add([0], value)
+    else:
+        d.store([0], value)
+
+
+@tritium.jit
+def written_rows(x, d, out, B: tl.constexpr):
+    d.store([0, 0], tl.load(x + tl.arange(0, 8)[:, None] * B + tl.arange(0, B)[None, :]))
+    tl.debug_barrier()
+    tl.store(out + tl.arange(0, 8)[:, None] * B + tl.arange(0, B)[None, :], d.load([0, 0]))
+
+
+@pytest.mark.parametrize("n", [1, 15, 17, 20, 31, 32])
+@pytest.mark.parametrize(("dtype", "added"), [("u1", False), ("f2", False), ("f4", True), ("f4", False), ("i8", False)])
+def test_nothing_behind_a_row_is_written(dtype, added, n) -> None:
+    """The copy engine writes pieces of 16 bytes, whole: rows that may end inside of one are written by pointers."""
+    x, y = numbers((32,), dtype), aligned(np.full(64, 3, dtype), 128)
+    kernel = written_row[(1,)](x, y, n, B=32, ADDED=added)
+    assert ("bulk.tensor" in kernel.asm["ptx"]) == (n == 32)
+    np.testing.assert_array_equal(y, np.where(np.arange(64) < n, np.resize(x, 64) + (3 if added else 0), 3))
+
+
+@pytest.mark.parametrize("n", [24, 31, 13, 32, 24])
+def test_nothing_behind_the_rows_of_the_hosts_is_written(n) -> None:
+    """A descriptor whose rows end inside of 16 bytes has a kernel of its own."""
+    x, y, out = (
+        numbers((8, 32), np.float32),
+        aligned(np.full((8, 48), 3, np.float32), 128),
+        np.zeros((8, 32), np.float32),
+    )
+    kernel = written_rows[(1,)](x, TensorDescriptor(y, [7, n], [48, 1], [8, 32]), out, B=32)
+    assert ("bulk.tensor" in kernel.asm["ptx"]) == (n % 4 == 0)
+    wanted = np.full((8, 48), 3, np.float32)
+    wanted[:7, :n] = x[:7, :n]
+    np.testing.assert_array_equal(y, wanted)
+
+
 @tritium.jit
 def matrices(a, b, i, M: tl.constexpr, N: tl.constexpr):
     x = a.load([i, 0, 0]).reshape(M, N)

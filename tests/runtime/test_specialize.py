@@ -117,6 +117,11 @@ def test_tensor_descriptor() -> None:
     assert specialize(descriptor, rule())[0] == "tensordesc<fp32[32, 16]>"
     padded = TensorDescriptor(np.zeros((64, 64), np.float32)[:, :], [64, 64], [64, 1], [32, 16], "nan")
     assert specialize(padded, rule())[0] == "tensordesc<fp32[32, 16], nan>"
+    # of rows that end inside of 16 bytes
+    descriptor.shape = [*descriptor.shape[:-1], 13]
+    padded.shape = list(descriptor.shape)
+    assert specialize(descriptor, rule()) == ("tensordesc<fp32[32, 16], uneven>", "zero, uneven")
+    assert specialize(padded, rule())[0] == "tensordesc<fp32[32, 16], nan, uneven>"
     with pytest.raises(ArgumentError, match="last stride"):
         TensorDescriptor(ALIGNED, [8, 8], [8, 2], [4, 4])
     with pytest.raises(ArgumentError, match="strides must be 16-byte aligned.* 7 elements of 4 bytes"):

@@ -57,6 +57,15 @@ def test_element_types_and_ranks() -> None:
         assert m.element == name
 
 
+def test_rows_that_end_inside_of_16_bytes_are_for_kernels_that_know() -> None:
+    x = array((64, 128))
+    uneven = TensorDescriptor(x, [64, 127], [128, 1], [32, 64])
+    with pytest.raises(ArgumentError, match="rows of whole 16 bytes, the descriptor has rows of 254"):
+        encoder("tensordesc<fp16[32, 64]>")(uneven, 4096, "x")
+    data = encoder("tensordesc<fp16[32, 64], uneven>")(uneven, 4096, "x")[0]
+    assert TensorMap.decode(data).sizes == (127, 64)
+
+
 def test_maps_are_remembered() -> None:
     asked: list[Any] = []
 

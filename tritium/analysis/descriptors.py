@@ -23,6 +23,8 @@ __all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons", "uneven_desc
 
 _BITWISE = (tt.DescriptorReduceKind._and, tt.DescriptorReduceKind._or, tt.DescriptorReduceKind.xor)
 
+_WRITES = (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter)
+
 #: The capabilities of chips whose engine gathers and scatters rows.
 ROW_CHIPS = range(100, 120)
 
@@ -127,6 +129,8 @@ class _Facts(dict[Any, AxisInfoAnalysis]):
 
 
 def _reasons(group: list[Value], capability: int, facts: _Facts) -> Iterator[str]:
+    if any(isinstance(user, _WRITES) for value in group for user in value.users):
+        yield from _ends(group, facts)
     for value in group:
         ty: Any = value.type
         found = fits_engine(ty.block, _pads_with_nan(value))
@@ -142,17 +146,48 @@ def _reasons(group: list[Value], capability: int, facts: _Facts) -> Iterator[str
             yield from _column(user, value, facts)
 
 
+def _ends(group: list[Value], facts: _Facts) -> Iterator[str]:
+    """Rows of a tensor that is written to end at multiples of 16 bytes: the engine writes such pieces, whole.
+
+    Measured on an H100, 2026-11: a tile that reaches over the end of a row, as the descriptor has it, is stored or
+    added to memory up to the next multiple of 16 bytes. Loads know the end to the element.
+    """
+    for value in group:
+        bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
+        maker: Any = value.defining_op
+        if isinstance(maker, tt.MakeTensorDescriptor):
+            size = maker.shape[-1]
+            # Strides have whole pieces: where that is not known, the kernel looks itself.
+            strides = {_unwidened(stride) for stride in list(maker.strides)[:-1]}
+            if facts.divisor(maker, size) * bytes_each % LEAST_ROW and _unwidened(size) not in strides:
+                each = LEAST_ROW // bytes_each
+                yield f"the last dimension, which is written to, is not known to be a multiple of {each}"
+        elif maker is None and _argument_attr(value, "tt.uneven_rows") is not None:
+            yield f"the last dimension, which is written to, is no multiple of {LEAST_ROW // bytes_each}"
+
+
+def _unwidened(value: Value) -> Value:
+    while isinstance(value.defining_op, arith.ExtSI):
+        value = value.defining_op.operands[0]
+    return value
+
+
 def _pads_with_nan(value: Value) -> bool:
     """Whether what makes a descriptor, or the kernel's argument, asks for NaN outside of the tensor."""
     maker: Any = value.defining_op
     if maker is not None:
         return getattr(maker, "padding", None) is tt.PaddingOption.pad_nan
+    padding = _argument_attr(value, "tt.padding")
+    return isinstance(padding, IntegerAttr) and padding.value == tt.PaddingOption.pad_nan
+
+
+def _argument_attr(value: Value, name: str) -> Any:
+    """An attribute of a function's argument; None where there is none, or `value` is another block's."""
     func: Any = value.owner.parent_op  # type: ignore[attr-defined]
     attrs = getattr(func, "arg_attrs", None)
     if attrs is None or value not in func.entry.args:
-        return False
-    padding = attrs.elements[value.index].get("tt.padding")  # type: ignore[attr-defined]
-    return isinstance(padding, IntegerAttr) and padding.value == tt.PaddingOption.pad_nan
+        return None
+    return attrs.elements[value.index].get(name)  # type: ignore[attr-defined]
 
 
 def _made(op: tt.MakeTensorDescriptor) -> Iterator[str]:

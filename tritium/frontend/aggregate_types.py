@@ -194,14 +194,16 @@ tensor_descriptor_base_type = tensor_descriptor_type
 class descriptor_argument_type(BaseType):
     """A descriptor that the host passes to a kernel: base pointer, then shape and strides as i64.
 
-    The value made of them is a descriptor, put together at the end of the block whose arguments they are.
+    The value made of them is a descriptor, put together at the end of the block whose arguments they are. `uneven`:
+    rows of the tensor do not end at a multiple of 16 bytes.
     """
 
-    __slots__ = ("block_type", "padding")
+    __slots__ = ("block_type", "padding", "uneven")
 
-    def __init__(self, block: block_type, padding: str = "zero") -> None:
+    def __init__(self, block: block_type, padding: str = "zero", uneven: bool = False) -> None:
         self.block_type = block
         self.padding = padding
+        self.uneven = uneven
 
     @property
     def native(self) -> tensor_descriptor_type:
@@ -267,7 +269,7 @@ NAMES: dict[str, dtype] = {
 }
 """Signature strings of scalars."""
 
-_DESCRIPTOR = pattern(r"tensordesc<\s*(\w+)\s*\[([\d,\s]*)\]\s*(?:,\s*(\w+))?.*>")
+_DESCRIPTOR = pattern(r"tensordesc<\s*(\w+)\s*\[([\d,\s]*)\]\s*(,.*)?>")
 _known: dict[str, Any] = {}
 
 
@@ -300,4 +302,6 @@ def _parse(name: str) -> Any:
     if match is None:
         raise LanguageError(f"TypeError: unknown type {name!r} in a signature", f"scalars are {', '.join(NAMES)}")
     shape = [int(d) for d in match[2].split(",") if d.strip()]
-    return descriptor_argument_type(block_type(str_to_type(match[1]), shape), match[3] or "zero")
+    said = [word.strip() for word in (match[3] or "").split(",")]
+    padding = "nan" if "nan" in said else "zero"
+    return descriptor_argument_type(block_type(str_to_type(match[1]), shape), padding, "uneven" in said)

@@ -8,7 +8,7 @@
 | bool | `u1` | |
 | float | `fp32` | |
 | array | `*fp32` | `D` if its address is divisible by 16 |
-| TensorDescriptor | `tensordesc<fp32[32, 32]>` | |
+| TensorDescriptor | `tensordesc<fp32[32, 32]>`, `, nan` and `, uneven` behind the block | |
 | tuple | tuple of types | tuple of keys |
 
 A parameter in `do_not_specialize` has no key and is never a constant; one in `do_not_specialize_on_alignment` has no
@@ -23,7 +23,7 @@ from typing import Any
 from ..support.patterns import pattern
 from .arrays import describe
 from .errors import ArgumentError, IntegerOverflowError
-from .tensor_descriptor import TensorDescriptor
+from .tensor_descriptor import TensorDescriptor, element_bytes
 
 __all__ = [
     "ALIGNED",
@@ -185,8 +185,10 @@ def _descriptor(value: TensorDescriptor, rule: ParameterRule) -> tuple[Any, Any]
         raise ArgumentError(f"argument {rule.name!r}: the base of a TensorDescriptor must be an array")
     value.check_block()
     block = ", ".join(map(str, value.block_shape))
-    padding = ", nan" if value.padding == "nan" else ""  # what lies outside is part of the kernel
-    return f"tensordesc<{info.element}[{block}]{padding}>", value.padding
+    # What lies outside is part of the kernel, and so is whether the copy engine may write a row's last bytes.
+    padding = ", nan" if value.padding == "nan" else ""
+    uneven = ", uneven" if value.has_uneven_rows(element_bytes(info.element)) else ""
+    return f"tensordesc<{info.element}[{block}]{padding}{uneven}>", value.padding + uneven
 
 
 _BY_CLASS: dict[type, Any] = {

@@ -8,12 +8,21 @@ from ..support.dataclasses import dataclass
 from .arrays import describe
 from .errors import DescriptorError
 
-__all__ = ["TensorDescriptor"]
+__all__ = ["TensorDescriptor", "element_bytes"]
 
 _MAX_RANK = 5
 _MAX_ELEMENTS = 1 << 20  # of a tensor in a kernel
 _WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")  # of torch, while it traces
 _ALIGNMENT = 16  # bytes: what the copy engines of GPUs ask of the base and of every stride but the last
+
+
+def element_bytes(element: str) -> int:
+    """The size of an element whose type is called so in signatures.
+
+    >>> element_bytes("fp8e4nv"), element_bytes("bf16"), element_bytes("i1")
+    (1, 2, 1)
+    """
+    return max(int("".join(c for c in element.split("e")[0] if c.isdigit()) or 8) // 8, 1)
 
 
 @dataclass
@@ -40,8 +49,7 @@ class TensorDescriptor:
         if info.address % _ALIGNMENT and type(self.base).__name__ not in _WITHOUT_MEMORY:
             raise DescriptorError(f"base must be 16-byte aligned: that of a TensorDescriptor is at {info.address:#x}")
         self.check_block()
-        bits = int("".join(c for c in info.element.split("e")[0] if c.isdigit()) or 8)
-        self._check_strides(max(bits // 8, 1))
+        self._check_strides(element_bytes(info.element))
         self._check_loads(info.element)
 
     def _check_rank(self) -> None:
@@ -96,6 +104,13 @@ class TensorDescriptor:
             )
         if self.round_f32_to_tf32 and element != "fp32":
             raise DescriptorError(f"round_f32_to_tf32 is only supported for float32 tensors, not for {element}")
+
+    def has_uneven_rows(self, size: int) -> bool:
+        """Whether the last dimension, in elements of `size` bytes, ends inside of 16 bytes.
+
+        What copy engines store ends at such a multiple, so that kernels are compiled for these by themselves.
+        """
+        return self.shape[-1] * size % _ALIGNMENT != 0
 
     @staticmethod
     def from_tensor(

@@ -30,7 +30,7 @@ _ALIGNMENT = 16
 _MAX_STRIDE = 1 << 40
 _MAX_SIZE = 1 << 32
 _KEPT = 1024
-_TYPE = pattern(r"tensordesc<(\w+)\[([\d, ]*)\]")
+_TYPE = pattern(r"tensordesc<(\w+)\[([\d, ]*)\](.*)>")
 
 
 class MapEncoder:
@@ -44,6 +44,7 @@ class MapEncoder:
         assert found is not None, type_
         self.element = found[1]
         self.block = [int(n) for n in found[2].split(",")]
+        self.uneven = "uneven" in found[3]
         self.swizzle: int = meta["swizzle"]
         self.size: int = meta["elem_size"]
         self.kind: int = meta["elem_type"]
@@ -124,6 +125,11 @@ class MapEncoder:
                 )
         if d.strides[-1] != 1:
             raise ArgumentError(f"argument {name!r}: the last stride of a descriptor must be 1, not {d.strides[-1]}")
+        if d.has_uneven_rows(self.size) and not self.uneven:
+            raise ArgumentError(
+                f"argument {name!r}: the kernel was compiled for rows of whole {_ALIGNMENT} bytes, the descriptor has "
+                f"rows of {d.shape[-1] * self.size}: its type in the signature must say so (`tensordesc<…, uneven>`)"
+            )
 
 
 def _key(d: TensorDescriptor, address: int) -> tuple[Any, ...]:

@@ -115,6 +115,8 @@ class Arguments:
         if ty.__class__ is descriptor_argument_type and self.native_descriptors:
             if ty.padding == "nan":
                 own["tt.padding"] = IntegerAttr(int(tt.PaddingOption.pad_nan), i32)
+            if ty.uneven:
+                own["tt.uneven_rows"] = UNIT
             ty = ty.native
         self._check_supported(ty, name)
         types: list[Type] = []
