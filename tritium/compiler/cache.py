@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from ..support import settings
 from ..support.dataclasses import dataclass, field
 from ..support.folders import cache_folder, is_trusted, open_file, replace_file
-from ..support.hashing import sha256
+from ..support.hashing import sha256, sha256_of_many
 from ..support.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Entry:
                 "metadata": self.metadata,
                 "stages": [[name, text, len(body)] for name, body, text in bodies],
                 "described": len(self.described),
-                "sha256": sha256(contents).hexdigest(),
+                "sha256": sha256_of_many(contents).hexdigest(),
             }
         )
         rest = len(header).to_bytes(8, "little") + header
