@@ -425,8 +425,9 @@ def interleave(a: Tile, b: Tile) -> Tile:
     return Tile(c.reshape(*a.data.shape[:-1], -1), a.e)
 
 
-def histogram(x: Tile, bins: int) -> Tile:
-    return Tile(np.bincount(x.data.astype(np.int64), minlength=bins)[:bins], I32)
+def histogram(x: Tile, bins: int, mask: Any = None) -> Tile:
+    counted = x.data if mask is None else x.data[mask.data.astype(bool)]
+    return Tile(np.bincount(counted.astype(np.int64), minlength=bins)[:bins], I32)
 
 
 def dot(a: Tile, b: Tile, c: Any = None, **precision: Any) -> Tile:
