@@ -16,6 +16,7 @@ import pytest
 from tests.gpu.emulated import emulated_gpu
 from tests.gpu.mirror import CudaMirror, EmulatedMirror, launches_on
 from tritium.runtime.driver import driver
+from tritium.runtime.jit import JITFunction
 
 SHARE = 12  # of the tests, one in so many runs on the emulator
 
@@ -35,12 +36,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+_last: dict[int, str] = {}  # the GPU that a kernel, by its identity, was launched on
+
+
+def _forget_code_of_others(names: dict[str, Any], gpu: str) -> None:
+    """Of kernels that another GPU ran: they have the same number and chip, but the emulated one runs PTX."""
+    for kernel in names.values():
+        if isinstance(kernel, JITFunction):
+            if _last.setdefault(id(kernel), gpu) != gpu:
+                kernel.hash = None
+            _last[id(kernel)] = gpu
+
+
 @pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)], autouse=True)
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[str]:
     """Kernels run on this GPU."""
     monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("TRITON_F32_DEFAULT", "tf32x3")  # products of f32 as exact as the references ask for
     driver.reset_active()
+    _forget_code_of_others(vars(request.module), request.param)
     if request.param == "cuda":
         with launches_on(monkeypatch, CudaMirror):
             yield request.param
