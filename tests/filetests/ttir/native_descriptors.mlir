@@ -4,13 +4,34 @@ module {
   // CHECK-LABEL: @stay(%x: !tt.tensordesc<16x32xf16>
   // CHECK: tt.make_tensor_descriptor
   // CHECK: tt.descriptor_load
-  tt.func public @stay(%x: !tt.tensordesc<16x32xf16>, %p: !tt.ptr<f16>, %n: i32, %s: i64, %c: i1) {
+  tt.func public @stay(%x: !tt.tensordesc<16x32xf16>, %p: !tt.ptr<f16>, %n: i32 {tt.divisibility = 8 : i32}, %s: i64, %c: i1) {
     %one = arith.constant 1 : i64
     %zero = arith.constant 0 : i32
     %y = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <16x32xf16>
     %d = arith.select %c, %x, %y : !tt.tensordesc<16x32xf16>
     %v = tt.descriptor_load %d[%n, %zero] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
     tt.descriptor_store %d[%n, %zero], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
+    tt.return
+  }
+  // Rows that are written to end at multiples of 16 bytes: as their size or a stride says, or the host. Loads need not.
+  // CHECK-LABEL: @ends
+  // CHECK-SAME: %x: !tt.ptr<f16>
+  // CHECK-SAME: %y: !tt.tensordesc<16x32xf16>
+  // CHECK-COUNT-2: tt.make_tensor_descriptor
+  // CHECK-NOT: tt.make_tensor_descriptor
+  tt.func public @ends(%x: !tt.tensordesc<16x32xf16> {tt.uneven_rows}, %y: !tt.tensordesc<16x32xf16> {tt.uneven_rows}, %p: !tt.ptr<f16>, %n: i32, %s: i64) {
+    %one = arith.constant 1 : i64
+    %zero = arith.constant 0 : i32
+    %wide = arith.extsi %n : i32 to i64
+    %v = tt.descriptor_load %y[%zero, %zero] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    tt.descriptor_store %x[%zero, %zero], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
+    %strided = tt.make_tensor_descriptor %p, [%n, %n], [%wide, %one] : <f16>, <16x32xf16>
+    tt.descriptor_store %strided[%zero, %zero], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
+    %apart = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <16x32xf16>
+    tt.descriptor_store %apart[%zero, %zero], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
+    %read = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <16x32xf16>
+    %u = tt.descriptor_load %read[%zero, %zero] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
+    tt.descriptor_store %strided[%zero, %zero], %u : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
     tt.return
   }
   // Bytes cannot be filled with NaN, nor rows of 24 bytes be apart; what is made beside them stays.
@@ -74,7 +95,7 @@ module {
     }
     tt.return
   }
-  tt.func public @kept(%p: !tt.ptr<f32>, %n: i32, %s: i64) {
+  tt.func public @kept(%p: !tt.ptr<f32>, %n: i32 {tt.divisibility = 4 : i32}, %s: i64) {
     %zero = arith.constant 0 : i32
     %step = arith.constant 1 : i32
     %one = arith.constant 1 : i64
