@@ -15,6 +15,7 @@ is believed: memory without the whole shape of such a table is left alone, as ll
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import struct
 from typing import Any
@@ -65,6 +66,7 @@ def _looks_right(table: int, held: bytes) -> bool:
     return True
 
 
+@functools.cache
 def _delete() -> Any:
     """C++'s operator delete of the library that llvmlite's was made with; None if it is not to be found."""
     try:
