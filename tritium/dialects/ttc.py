@@ -187,9 +187,10 @@ class Store(
 
 
 class Prefetch(Op, name="ttc.prefetch", traits=WRITE, assembly="$ptr attr-dict `:` type($ptr)"):
-    """A hint: the cache line at `ptr` will be written. Touches no memory, whatever the address."""
+    """A hint: the cache line at `ptr` will be written, or `to_read` soon. Touches no memory, whatever the address."""
 
     ptr: Operand
+    to_read: Bool = False
 
 
 class Gather(

@@ -6,6 +6,7 @@ tt.func @memory(%p: !tt.ptr<f32>, %at: !tt.ptr<f32>, %i: i32, %x: f32, %offsets:
   %old = ttc.load %p, %mask, %other : !tt.ptr<f32> -> vector<8xf32>
   ttc.store %p, %old, %mask : !tt.ptr<f32>, vector<8xf32>
   ttc.prefetch %p : !tt.ptr<f32>
+  ttc.prefetch %p {to_read = true} : !tt.ptr<f32>
   %places = ttc.offset_pointer %p, %offsets : !tt.ptr<f32>, vector<8xi32>
   %new = ttc.gather %places, %mask, %other : vector<8x!tt.ptr<f32>> -> vector<8xf32>
   ttc.scatter %places, %new, %mask : vector<8x!tt.ptr<f32>>, vector<8xf32>

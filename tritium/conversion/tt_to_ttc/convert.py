@@ -18,6 +18,7 @@ from ...transforms.inliner import inline
 from ...transforms.structure_returns import structure_returns
 from . import access, control, dot, effects, map_elementwise, scan  # noqa: F401  (they register what they lower)
 from .access import Sanitizer, store_at
+from .ahead import streams_of
 from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
 from .iter_args import uniform_iter_args
@@ -232,7 +233,8 @@ class TileLowering:
         if group.reductions:
             values = [v for item in group.reductions for v in item.sources]
             peel = peel_for(self, [*filled, *values], group.space, tuple(filled))
-            emit_reductions(ev, group.space, group.reductions, fill, peel)
+            streams = streams_of(self, [*filled, *values], group.space, tuple(filled))
+            emit_reductions(ev, group.space, group.reductions, fill, peel, streams)
         else:
             versioned(self, filled, group.space, lambda peel: run_nest(ev, group.space, fill, peel), tuple(filled))
         ev.buffers.update(group.fills)

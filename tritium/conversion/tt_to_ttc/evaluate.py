@@ -60,6 +60,8 @@ class Evaluator:
         self.sanitizer: Any = None
         self.assumed: frozenset[Operation] = frozenset()  # comparisons known to hold here (versions.py)
         self.staged: dict[tt.Load, Any] = {}  # loads that read through other pointers now (overlap.py)
+        self.ahead: frozenset[tt.Load] = frozenset()  # loads whose lines are asked for here, and those
+        self.streamed: set[tt.Load] = set()  # for which a loop does so already (ahead.py)
 
     def at(self, value: Value, index: Index) -> Lane:
         """The lanes of `value` at `index`; for a scalar value the index is ignored."""

@@ -25,6 +25,7 @@ from ...ir import (
     i1,
 )
 from ...support import InternalError
+from .ahead import BYTES_EACH, element_bytes
 from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
 from .lanes import Index, Lane, Strided, Uniform, Vec
@@ -104,18 +105,33 @@ _IDENTITIES: dict[type, Callable[[Type], float | int]] = {
 Step = Callable[[Index], None]
 
 
-def emit_reductions(ev: Evaluator, space: Space, items: list[ReduceItem], also: Step, peel: Peel | None = None) -> None:
+def emit_reductions(
+    ev: Evaluator,
+    space: Space,
+    items: list[ReduceItem],
+    also: Step,
+    peel: Peel | None = None,
+    streams: frozenset[tt.Load] = frozenset(),
+) -> None:
     """Write the loops of reductions over one space; `also` is run at each index, for tiles buffered on the way.
 
-    `peel` cuts loops over the vector axis.
+    `peel` cuts loops over the vector axis, where lines of `streams` are asked for ahead.
     """
     before, ev.lanes = ev.lanes, space.lanes
-    _Reduction(ev, space, items, also, peel).run()
+    _Reduction(ev, space, items, also, peel, streams).run()
     ev.lanes = before
 
 
 class _Reduction:
-    def __init__(self, ev: Evaluator, space: Space, items: list[ReduceItem], also: Step, peel: Peel | None) -> None:
+    def __init__(
+        self,
+        ev: Evaluator,
+        space: Space,
+        items: list[ReduceItem],
+        also: Step,
+        peel: Peel | None,
+        streams: frozenset[tt.Load],
+    ) -> None:
         self.ev, self.space, self.items, self.also = ev, space, items, also
         self.dim = items[0].op.axis
         self.across = space.axis == self.dim  # lanes are reduced too
@@ -123,6 +139,11 @@ class _Reduction:
         self.chunks = 1 if space.axis < 0 else space.shape[space.axis] // space.lanes
         self.in_order = self.across and any(combine_of(i.op.combine.block).order is Order.ORDERED for i in items)
         self.unroll = 1 if self.in_order else min(UNROLL, self.chunks)
+        self.streams = streams if self.across and not self.in_order else frozenset()
+        self.turns = 1  # of all accumulators in an iteration: as many as take one line in four
+        if self.streams:
+            at_once = max(element_bytes(op.ptr) for op in self.streams) * space.lanes * self.unroll
+            self.turns = max(1, BYTES_EACH // at_once)
 
     def run(self) -> None:
         if self.across:
@@ -133,10 +154,11 @@ class _Reduction:
     # -- along the vector axis --------------------------------------------------------------------------------
 
     def _across_lanes(self, outer: list[Lane]) -> None:
-        extent, step = self.space.shape[self.dim], self.space.lanes * self.unroll
+        count = self.unroll * self.turns
+        extent, step = self.space.shape[self.dim], self.space.lanes * count
 
         def at(base: Lane) -> list[Index]:
-            return [self._chunk(outer, base, u) for u in range(self.unroll)]
+            return [self._chunk(outer, base, u) for u in range(count)]
 
         totals = self._accumulate(at, extent, step)
         width = self.unroll
@@ -155,26 +177,31 @@ class _Reduction:
     def _accumulate(self, at: Callable[[Lane], list[Index]], extent: int, step: int) -> list[list[list[Value]]]:
         """Totals by accumulator, item and source, over coordinates 0, step, … < extent."""
         w = self.ev.w
-        start = self._identity_totals(len(at(zero_index(self.ev))))
+        indices = at(zero_index(self.ev))
+        side_by_side = len(indices) // self.turns
+        start, first = self._identity_totals(side_by_side), 0
         if start is None or extent == step:
-            start = self._parts(at(zero_index(self.ev)))
-            first = step
-        else:
-            first = 0
+            start, first = self._added(self._parts(indices[:side_by_side]), indices[side_by_side:]), step
         if first >= extent:
             return start
         end = w.number(extent)
         if self.peel is None:
-            return self._loop(at, start, w.number(first), end, step)
+            return self._loop(at, start, w.number(first), end, step, self.streams)
         middle = self.peel.split(self.ev, first, extent, step)
         with self.peel.holding(self.ev):
-            whole = self._loop(at, start, w.number(first), middle, step)
+            whole = self._loop(at, start, w.number(first), middle, step, self.streams)
         # What is left goes chunk by chunk into the first accumulator: a fourth of the code, for a few chunks.
-        rest = self._loop(lambda base: at(base)[:1], whole[:1], middle, end, step // self.unroll)
+        rest = self._loop(lambda base: at(base)[:1], whole[:1], middle, end, step // len(indices))
         return rest + whole[1:]
 
     def _loop(
-        self, at: Callable[[Lane], list[Index]], start: list[list[list[Value]]], lower: Value, upper: Value, step: int
+        self,
+        at: Callable[[Lane], list[Index]],
+        start: list[list[list[Value]]],
+        lower: Value,
+        upper: Value,
+        step: int,
+        streams: frozenset[tt.Load] = frozenset(),
     ) -> list[list[list[Value]]]:
         """One loop that goes on from the totals `start`."""
         w = self.ev.w
@@ -182,10 +209,19 @@ class _Reduction:
         with w.loop(lower, upper, w.number(step), flat) as loop:
             base = Uniform(loop.induction_variable, w.depth)
             args = self._regroup(loop.iter_args, start)
-            new = self._parts(at(base))
-            totals = [self._combine(a, b, 1 if self.in_order else self.ev.lanes) for a, b in zip(args, new)]
+            totals = self._added(args, at(base), streams)
             w.place(scf.Yield([v for acc in totals for item in acc for v in item]))
         return self._regroup(list(loop.results), start)
+
+    def _added(
+        self, totals: list[list[list[Value]]], indices: list[Index], streams: frozenset[tt.Load] = frozenset()
+    ) -> list[list[list[Value]]]:
+        """What is at the indices combined with the totals, a turn of all accumulators after another."""
+        self.ev.ahead, width = streams, 1 if self.in_order else self.ev.lanes
+        for first in range(0, len(indices), len(totals)):
+            new = self._parts(indices[first : first + len(totals)])
+            totals = [self._combine(a, b, width) for a, b in zip(totals, new)]
+        return totals
 
     def _identity_totals(self, count: int) -> list[list[list[Value]]] | None:
         w, found = self.ev.w, [item.identities() for item in self.items]
@@ -214,6 +250,7 @@ class _Reduction:
         for index in indices:
             self.also(index)
             out.append([[self._register(self.ev.at(v, index)) for v in item.sources] for item in self.items])
+            self.ev.ahead = frozenset()  # lines are asked for once an iteration
         return out
 
     def _regroup(self, flat: list[Value], like: list[list[list[Value]]]) -> list[list[list[Value]]]:

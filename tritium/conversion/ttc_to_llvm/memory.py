@@ -159,7 +159,8 @@ def _store(e: FunctionContext, op: ttc.Store) -> None:
 @lowers(ttc.Prefetch)
 def _prefetch(e: FunctionContext, op: ttc.Prefetch) -> None:
     e.module.declare("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
-    e.stmt(f"call void @llvm.prefetch.p0(ptr {e(op.ptr)}, i32 1, i32 3, i32 1)")
+    write, locality = (0, 2) if op.to_read else (1, 3)  # 2: into the second cache, where lines may wait
+    e.stmt(f"call void @llvm.prefetch.p0(ptr {e(op.ptr)}, i32 {write}, i32 {locality}, i32 1)")
 
 
 def _all_lanes(ty: Type) -> str:
