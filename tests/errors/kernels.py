@@ -91,10 +91,11 @@ def defined_in_else_only(p, n):
 
 
 @kernel("*i32, i32")
-def loop_variable_after_the_loop(p, n):
+def loop_variable_assigned_in_the_loop(p, n):
     for i in range(n):
+        i += 1
         tl.store(p + i, i)
-    tl.store(p, i)  # error: i is not defined here: it is the loop variable
+    tl.store(p, i)  # error: i is not defined here: it is the loop variable, which the loop assigns
 
 
 @kernel("*i32, i32")

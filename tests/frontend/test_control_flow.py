@@ -8,7 +8,7 @@ from native import check, compile_scalar, run_compiled
 from programs import Generator
 
 import tritium.language as tl
-from tritium.dialects import scf, tt
+from tritium.dialects import arith, scf, tt
 from tritium.frontend.callee import SourceFunction, constexpr_function
 from tritium.frontend.errors import CompilationError
 
@@ -242,6 +242,74 @@ def test_random_programs(seed, tmp_path):
 
 def ops(module, kind):
     return [op for op in module.walk() if isinstance(op, kind)]
+
+
+@SourceFunction
+def k_variable_behind(out, a, b, n):
+    i = 7
+    for i in range(a, b, 3):
+        tl.store(out + 10, i)
+    tl.store(out, i)
+    i = 8
+    for i in range(b, a, -2):
+        if i == 4:
+            continue
+    tl.store(out + 1, i)
+    k = 100
+    for outer in range(n):
+        tl.store(out + 2 + outer, k)  # what the loop below left in the step before
+        for k in range(outer):
+            tl.store(out + 10, k)
+        for j in range(outer, 9):
+            tl.store(out + 10, j)
+        tl.store(out + 6, j)
+    tl.store(out + 7, k)
+    for q in range(20, 10, -1):
+        if q == a:
+            break
+    tl.store(out + 8, q)
+    for p in range(2):
+        for p in range(n + 1):
+            tl.store(out + 10, p)
+        tl.store(out + 9, p)
+
+
+@pytest.mark.parametrize("args", [(2, 10, 3), (3, 9, 0), (12, 13, 1), (13, 12, 2), (-7, 4, 3), (5, 5, 3)])
+def test_the_variable_of_a_loop_behind_it(args):
+    check(k_variable_behind, 11, *args)
+
+
+def test_the_variable_behind_a_range_that_fills_its_type():
+    @SourceFunction
+    def kernel(out, least, greatest):
+        for i in range(least, greatest, 2000000000):
+            tl.store(out + 1, i)
+        tl.store(out, i)
+
+    assert run_compiled(kernel, 2, -(2**31), 2**31 - 1) == [-(2**31) + 2 * 2000000000] * 2
+
+
+def test_the_variable_behind_a_loop_has_one_type():
+    @SourceFunction
+    def kernel(out, n):
+        i = 1.5
+        for i in range(n):
+            tl.store(out + 1, i)
+        tl.store(out, i)
+
+    with pytest.raises(CompilationError, match="it is fp32 before the loop and int32 inside it"):
+        compile_scalar(kernel, 3)
+
+
+def test_loops_whose_variable_nobody_reads_compute_no_last_number():
+    @SourceFunction
+    def kernel(out, n):
+        for i in range(n):
+            tl.store(out + i, i)
+        for i in range(3, n):
+            tl.store(out + i, 2 * i)
+
+    assert not ops(compile_scalar(kernel, 3), arith.Select)
 
 
 def test_only_what_changes_is_carried():

@@ -83,6 +83,9 @@ def handles(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
     return register
 
 
+_WITH_SUITES = (ast.If, ast.For, ast.While, ast.With)  # whose handlers may ask what follows
+
+
 class Visitor:
     """Compiles the body of one function. `env` maps local names to values; `tails` are the statements that follow
     the current suite and those around it, for `if` statements that return on some of their paths."""
@@ -149,7 +152,7 @@ class Visitor:
                     return self.run([*_jumps.loop_and_else(statement), *suite[i + 1 :]])
                 if find_return(statement) is not None:
                     return self.run([*_jumps.returning_loop(statement), *suite[i + 1 :]])
-            if kind is ast.If or kind is ast.With:
+            if kind in _WITH_SUITES:
                 self.tails.append((suite, i + 1))
                 outcome = self.visit(statement)
                 self.tails.pop()

@@ -289,15 +289,30 @@ def count_of(visitor: Visitor, jumps: Jumps, bounds: tuple[Any, Any, Any, bool])
     """Name what `range_loop` counts with: `first + k * step` for k from 0 to below `count`, whatever overflows."""
     lower, upper, step, down = bounds
     sem, place = visitor.semantic, jumps.live[4:]
-    width = lower.dtype.int_bitwidth
-    unsigned = getattr(core, f"uint{width}")
-    difference = sem.cast(sem.sub(upper, lower, False), unsigned)
-    steps = sem.floordiv(sem.sub(difference, 1, False), sem.cast(step, unsigned))
+    steps = _steps(visitor, bounds)
     count = sem.where(sem.lt(lower, upper), sem.add(steps, 1, False), 0)
     visitor.env[f"first{place}"] = upper if down else lower
     visitor.env[f"step{place}"] = sem.neg(step) if down else step
     visitor.env[f"count{place}"] = count
-    visitor.env[f"k{place}"] = sem.cast(sem.to_tensor(constexpr(0)), unsigned)
+    visitor.env[f"k{place}"] = sem.cast(sem.to_tensor(constexpr(0)), steps.dtype)
+
+
+def _steps(visitor: Visitor, bounds: tuple[Any, Any, Any, bool]) -> Any:
+    """The steps from the first to the last number of a range that has any, unsigned, whatever overflows."""
+    lower, upper, step, _ = bounds
+    sem = visitor.semantic
+    unsigned = getattr(core, f"uint{lower.dtype.int_bitwidth}")
+    difference = sem.cast(sem.sub(upper, lower, False), unsigned)
+    return sem.floordiv(sem.sub(difference, 1, False), sem.cast(step, unsigned))
+
+
+def last_number(visitor: Visitor, bounds: tuple[Any, Any, Any, bool], otherwise: Any) -> Any:
+    """The last number of a range: `first + steps * step`; `otherwise` (by default, the first) where there is none."""
+    lower, upper, step, down = bounds
+    sem, first = visitor.semantic, upper if down else lower
+    way = sem.mul(sem.cast(_steps(visitor, bounds), first.dtype), step, False)
+    last = sem.sub(first, way, False) if down else sem.add(first, way, False)
+    return sem.where(sem.lt(lower, upper), last, first if otherwise is None else otherwise)
 
 
 # -- what the visitor does with it --------------------------------------------------------------------------------

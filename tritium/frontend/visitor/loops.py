@@ -18,12 +18,13 @@ from ...support import Location, NameLoc
 from ...support.limits import MAX_STAGES
 from ..errors import LanguageError
 from ..language import core
+from ..unassigned import reads_before_assignment
 from .assign import bind_target
 from .branches import static_condition
 from .builtins import items_of
 from .core import handles
-from .jumps import Jumps, count_of, jumps_of, range_loop, while_loop
-from .names import assigned_names, spoken
+from .jumps import Jumps, count_of, jumps_of, last_number, range_loop, while_loop
+from .names import assigned_names, read_outside_loops, spoken
 from .scope import Poisoned
 from .values import (
     flatten,
@@ -180,7 +181,10 @@ def _numbers(visitor: Visitor, node: ast.For, iterator: Any) -> None:
         _range_loop(visitor, plain, iterator)
     else:
         _loop_attributes(iterator)  # hints have no meaning here, mistakes in them have
-        count_of(visitor, jumps, bounds_of(visitor, iterator))
+        bounds = bounds_of(visitor, iterator)
+        count_of(visitor, jumps, bounds)
+        if isinstance(node.target, ast.Name) and node.target.id not in visitor.env and _read_behind(visitor, node):
+            visitor.env[node.target.id] = bounds[1] if bounds[3] else bounds[0]
         visitor.run(range_loop(node, jumps))
 
 
@@ -290,6 +294,39 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
     results = iter(builder.insert(op).results)
     carried.name_results(op)
     carried.bind(visitor, [next(results) if v is None else v for v in constant])
+    if _read_behind(visitor, node):
+        visitor.env[node.target.id] = _variable_behind(visitor, node, bounds)
+
+
+def _read_behind(visitor: Visitor, node: ast.For) -> bool:
+    """Can the variable of a loop be read behind it? If it had a value before, an outer loop may come back to a read."""
+    name = node.target.id  # type: ignore[attr-defined]
+    if name not in read_outside_loops(visitor.callee.parse()):
+        return False
+    before = visitor.env.get(name)
+    fresh = before is None or before.__class__ is Poisoned
+    return not fresh or reads_before_assignment(visitor.following(), name)
+
+
+def _variable_behind(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, Any, bool]) -> Any:
+    """The variable of a loop behind it, as in Python: its last number, or what the name was before if there is none.
+
+    Where it was nothing, a loop without steps leaves the first number of its range, which nobody may rely on.
+    """
+    name = node.target.id  # type: ignore[attr-defined]
+    if any(name in assigned_names(statement) for statement in node.body):
+        hint = "copy it to a variable set before the loop"
+        return Poisoned(f"NameError: {name} is not defined here: it is the loop variable, which the loop assigns", hint)
+    before = visitor.env.get(name)
+    before = None if before.__class__ is Poisoned else before
+    if before is not None:
+        before = materialize(before, visitor.semantic)
+        if not is_value(before) or before.type != bounds[0].type:
+            what = f"{type_text(before)} before the loop and {bounds[0].type} inside it"
+            return Poisoned(f"NameError: {name} is not defined here: it is {what}", "give the two names of their own")
+    last = last_number(visitor, bounds, before)
+    set_hints(last, name)
+    return last
 
 
 def _loop_body(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, Any, bool], carried: Carried) -> Block:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["always_returns", "assigned_names", "find_return", "spoken"]
+__all__ = ["always_returns", "assigned_names", "find_return", "read_outside_loops", "spoken"]
 
 _COMPOUND = (ast.If, ast.For, ast.While, ast.With)  # asked about themselves: what they assign is found once
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -21,6 +21,30 @@ def assigned_names(node: ast.AST) -> tuple[str, ...]:
         _collect(node, names)
         found = node.tritium_assigned = tuple(names)  # type: ignore[attr-defined]
     return found
+
+
+def read_outside_loops(function: ast.AST) -> frozenset[str]:
+    """Names that `function` reads elsewhere than in loops which have them as their variable and do not assign them."""
+    found: frozenset[str] | None = getattr(function, "tritium_read_outside", None)
+    if found is None:
+        names: set[str] = set()
+        _reads(function, frozenset(), names)
+        found = function.tritium_read_outside = frozenset(names)  # type: ignore[attr-defined]
+    return found
+
+
+def _reads(node: ast.AST, bound: frozenset[str], names: set[str]) -> None:
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Load) and node.id not in bound:
+            names.add(node.id)
+        return
+    inside = bound
+    if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+        if not any(node.target.id in assigned_names(statement) for statement in node.body):
+            inside = bound | {node.target.id}
+    body = node.body if isinstance(node, ast.For) else ()
+    for child in ast.iter_child_nodes(node):
+        _reads(child, inside if child in body else bound, names)
 
 
 def _collect(node: ast.AST, names: dict[str, None]) -> None:
