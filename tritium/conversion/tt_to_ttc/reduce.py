@@ -28,6 +28,7 @@ from ...support import InternalError
 from .ahead import BYTES_EACH, element_bytes
 from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
+from .extremes import Extreme
 from .lanes import Index, Lane, Strided, Uniform, Vec
 from .nests import Space, outer_loops
 from .peel import Peel
@@ -47,11 +48,15 @@ def vectorizable(op: tt.Reduce | tt.Scan) -> bool:
 
 
 class ReduceItem:
-    """One `tt.reduce` waiting to be written, with the buffers of its results (None for scalars)."""
+    """One `tt.reduce` waiting to be written, with the buffers of its results (None for scalars).
 
-    def __init__(self, op: tt.Reduce, outputs: list[TileBuffer | None]) -> None:
+    Loops that wait for memory may go on as `extreme` says.
+    """
+
+    def __init__(self, op: tt.Reduce, outputs: list[TileBuffer | None], extreme: Extreme | None) -> None:
         self.op = op
         self.outputs = outputs
+        self.extreme = extreme
 
     @property
     def sources(self) -> list[Value]:
@@ -140,6 +145,7 @@ class _Reduction:
         self.in_order = self.across and any(combine_of(i.op.combine.block).order is Order.ORDERED for i in items)
         self.unroll = 1 if self.in_order else min(UNROLL, self.chunks)
         self.streams = streams if self.across and not self.in_order else frozenset()
+        self.extremes: dict[ReduceItem, Extreme] = {}  # that are followed now
         self.turns = 1  # of all accumulators in an iteration: as many as take one line in four
         if self.streams:
             at_once = max(element_bytes(op.ptr) for op in self.streams) * space.lanes * self.unroll
@@ -160,12 +166,39 @@ class _Reduction:
         def at(base: Lane) -> list[Index]:
             return [self._chunk(outer, base, u) for u in range(count)]
 
-        totals = self._accumulate(at, extent, step)
-        width = self.unroll
+        if self.streams and extent > step:
+            self.extremes = {item: item.extreme for item in self.items if item.extreme is not None}
+        totals = self._joined(self._accumulate(at, extent, step))
+        if self.extremes:
+            totals = self._surely(totals, lambda base: [self._chunk(outer, base, 0)])
+        self._finish(outer, totals)
+
+    def _joined(self, totals: list[list[list[Value]]]) -> list[list[Value]]:
+        """The totals of all accumulators and lanes: scalars."""
+        width = len(totals)
         while width > 1:
             width //= 2
             totals = [self._combine(totals[u], totals[u + width], self.ev.lanes) for u in range(width)]
-        self._finish(outer, totals[0] if self.in_order else self._horizontal(totals[0]))
+        return totals[0] if self.in_order else self._horizontal(totals[0])
+
+    def _surely(self, totals: list[list[Value]], at: Callable[[Lane], list[Index]]) -> list[list[Value]]:
+        """Scalar totals, those in doubt reckoned again: chunk by chunk, `at` says of which elements."""
+        w, extremes, self.extremes = self.ev.w, self.extremes, {}
+        kept = (self.items, self.also, self.streams, self.peel, self.turns)
+        for item, extreme in extremes.items():
+            place = self.items.index(item)
+            branch = scf.If.build(extreme.doubtful(w, totals[place][0]), [extreme.type])
+            w.place(branch)
+            self.items, self.also, self.streams, self.peel, self.turns = [item], _nothing, frozenset(), None, 1
+            with w.conditional(branch.then_block, branch):
+                again = self._accumulate(at, self.space.shape[self.dim], self.space.lanes)
+                w.place(scf.Yield(self._joined(again)[0]))
+            assert branch.else_block is not None
+            with w.conditional(branch.else_block, branch):
+                w.place(scf.Yield(totals[place]))
+            self.items, self.also, self.streams, self.peel, self.turns = kept
+            totals[place] = list(branch.results)
+        return totals
 
     def _chunk(self, outer: list[Lane], base: Lane, u: int) -> Index:
         assert isinstance(base, Uniform)
@@ -181,6 +214,7 @@ class _Reduction:
         side_by_side = len(indices) // self.turns
         start, first = self._identity_totals(side_by_side), 0
         if start is None or extent == step:
+            self.extremes = {}
             start, first = self._added(self._parts(indices[:side_by_side]), indices[side_by_side:]), step
         if first >= extent:
             return start
@@ -228,8 +262,11 @@ class _Reduction:
         if self.in_order or any(f is None for f in found):
             return None
         vectors = []
-        for f in found:
+        for item, f in zip(self.items, found):
             assert f is not None
+            if item in self.extremes:
+                vectors.append([self.extremes[item].start(w, self.ev.lanes)])
+                continue
             scalars = [Uniform(w.number(value, ty), 0) for value, ty in f]
             vectors.append([self._register(s) for s in scalars])
         return [vectors] * count
@@ -330,9 +367,15 @@ class _Reduction:
     def _combine(self, a: list[list[Value]], b: list[list[Value]], lanes: int) -> list[list[Value]]:
         scalar = self.space.axis < 0 or lanes == 1
         return [
-            apply_region(self.ev, item.op, x + y, 1 if scalar else lanes, scalar)
+            [self.extremes[item].step(self.ev.w, x[0], y[0])]
+            if item in self.extremes
+            else apply_region(self.ev, item.op, x + y, 1 if scalar else lanes, scalar)
             for item, x, y in zip(self.items, a, b)
         ]
+
+
+def _nothing(index: Index) -> None:
+    """What else a loop does that only reckons again."""
 
 
 def apply_region(
