@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import linecache
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tritium as triton
 import tritium.language as tl
+from tests.compiler.test_key import load
 from tritium.backends.cpu.machine_code import loops_of, read_assembly, stack_of, vector_bits
 from tritium.compiler import ASTSource, GPUTarget, compile
 
@@ -107,3 +110,26 @@ def test_reading_assembly() -> None:
     assert [vector_bits(c) for c in code] == [0, 512, 0, 512, 0, 0, 0] and code[4].scalar_float
     assert code[2].called == "expf" and (code[3].file, code[3].line) == ("/f/k.py", 7)
     assert len(read_assembly(ASSEMBLY)) == 8
+
+
+ALONE = """
+import tritium as triton
+import tritium.language as tl
+
+@triton.jit
+def alone(x, y, n, N: tl.constexpr):
+    total = 0.0
+    for i in range(n):
+        total = total * tl.load(x + i) + 1.0
+    tl.store(y, total)
+"""
+
+
+def test_a_kernel_that_moved_is_inspected_where_it_is(tmp_path: Path) -> None:
+    """The same text in another file is not found in the cache with the lines of a file that is gone."""
+    for folder in (tmp_path / "here", tmp_path / "there"):
+        kernel = load(folder, text=ALONE).alone
+        (slow,) = [f for f in compiled(kernel).inspect().findings if f.kind == "scalar-loop"]
+        assert slow.place.startswith("keyed.py:") and slow.source
+        (folder / "keyed.py").unlink()
+        linecache.clearcache()

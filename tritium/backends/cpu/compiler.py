@@ -56,8 +56,8 @@ class CPUBackend(BaseBackend):
         return {"LLVM": llvm_release()}
 
     def keeps_places(self, options: CPUOptions) -> bool:
-        """Only checks say where they stand."""
-        return options.sanitize or options.guard_stores or options.debug
+        """Only checks and line tables say where they stand."""
+        return options.sanitize or options.guard_stores or options.debug or options.line_info
 
     def parse_options(self, options: Mapping[str, Any]) -> CPUOptions:
         """See `CPUOptions.parse`."""
