@@ -465,6 +465,30 @@ def test_calls_with_early_returns_inside_loops() -> None:
     np.testing.assert_array_equal(run_tile(tile(4, 32, body) + callee, a, (4, 32)), 4 * a)
 
 
+def test_tiles_that_nothing_depends_on() -> None:
+    """Carried, and chosen against: -a, which the loop puts in the place of what nobody reads."""
+    t = "tensor<4x32xf32>"
+    body = f"""%c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %c2 = arith.constant 2 : i32
+      %zero = arith.constant dense<0.0> : {t}
+      %none = ub.poison : {t}
+      %s = scf.for %i = %c0 to %c2 step %c1 iter_args(%p = %none) -> ({t}) : i32 {{
+        %first = arith.cmpi eq, %i, %c0 : i32
+        %n = scf.if %first -> ({t}) {{
+          scf.yield %zero : {t}
+        }} else {{
+          %d = arith.subf %p, %a : {t}
+          scf.yield %d : {t}
+        }}
+        scf.yield %n : {t}
+      }}
+      %same = arith.cmpf oeq, %a, %a : {t}
+      %r = arith.select %same, %s, %none : tensor<4x32xi1>, {t}"""
+    a = sample(4, 32)
+    np.testing.assert_array_equal(run_tile(tile(4, 32, body), a, (4, 32)), -a)
+
+
 _SHAPE_CHAINS = {
     "trans": """%e{i} = tt.trans %v{i} {{order = array<i32: 1, 0>}} : tensor<4x8xf32> -> tensor<8x4xf32>
       %f{i} = arith.negf %e{i} : tensor<8x4xf32>

@@ -171,6 +171,74 @@ def test_blocks(limit):
 
 
 @tritium.jit
+def first_above(x, n, limit, BLOCK: tl.constexpr):
+    """The first block with a number above the limit, doubled, its addresses and its number; or the last one's."""
+    pointers = x + tl.arange(0, BLOCK)
+    for k in range(n):
+        block = tl.load(pointers)
+        if tl.max(block) > limit:
+            return block * 2, pointers, k
+        pointers += BLOCK
+    return tl.load(pointers - BLOCK), pointers - BLOCK, -1
+
+
+@tritium.jit
+def found_blocks(x, out, found, n, limit, BLOCK: tl.constexpr):
+    block, pointers, k = first_above(x, n, limit, BLOCK)
+    tl.store(out + tl.arange(0, BLOCK), block - tl.load(pointers))
+    tl.store(found, k)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float32])
+@pytest.mark.parametrize("n, limit", [(4, 20), (4, 40), (4, 99), (1, 20), (2, 5)])
+def test_a_function_returns_blocks_from_its_loop(n, limit, dtype):
+    x = np.arange(64).reshape(4, 16).astype(dtype)
+    out, found = np.full(16, 77, dtype), np.full(1, 77, np.int32)
+    found_blocks[(1,)](x, out, found, n, limit, BLOCK=16)
+    wanted = next((k for k in range(n) if x[k].max() > limit), -1)
+    assert found[0] == wanted
+    np.testing.assert_array_equal(out, x[wanted] if wanted >= 0 else 0)
+
+
+@tritium.jit
+def stepped(x, n):
+    """Returns from a loop in a branch, a loop in a loop, and a loop that may not run."""
+    if n > 3:
+        for i in range(n):
+            for j in range(i):
+                x = x * 3 + j
+                if i + j == 6:
+                    return x
+        return x ^ 1
+    while n < 3:
+        n += 1
+        if n == 2:
+            return x + 100
+        x = x - n
+    return -x
+
+
+@tritium.jit
+def steps(x, out, n, m, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    block = tl.load(x + at)
+    for k in range(m):
+        block = stepped(block, n + k)
+    tl.store(out + at, block)
+
+
+@pytest.mark.parametrize("m", [0, 1, 3])
+@pytest.mark.parametrize("n", range(7))
+def test_blocks_from_loops_in_branches_and_loops(n, m):
+    x, out = np.arange(-8, 24, dtype=np.int32), np.zeros(32, np.int32)
+    steps[(1,)](x, out, n, m, BLOCK=32)
+    wanted = x
+    for k in range(m):
+        wanted = stepped.fn(wanted, n + k)
+    np.testing.assert_array_equal(out, wanted)
+
+
+@tritium.jit
 def unrolled(out, n, N: tl.constexpr):
     total = 0
     for i in tl.static_range(8):

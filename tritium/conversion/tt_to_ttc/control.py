@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...dialects import cf, scf, tt
+from ...dialects import cf, scf, tt, ub
 from ...ir import Block, Region, TensorType, Value
 from ...support import UnsupportedOperation
 from .buffers import TileBuffer
@@ -147,7 +147,7 @@ def _hand_over(lowering: TileLowering, targets: list[Value], values: list[Value]
     ev, plan = lowering.ev, lowering.plan
     moves: list[tuple[Value, Value, TileBuffer]] = []
     for target, value in zip(targets, values, strict=True):
-        if not _is_tile(target):
+        if not _is_tile(target) or isinstance(value.defining_op, ub.Poison):
             continue
         buffer, old = ev.buffers[target], ev.buffers.get(value)
         if old is None or old.base is not buffer.base:

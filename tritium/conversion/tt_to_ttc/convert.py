@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...analysis.affine import Affinity
-from ...dialects import builtin, tt
+from ...dialects import builtin, tt, ub
 from ...ir import Block, Operation, Region, TensorType, Value, functions_of, memory_effects
 from ...support import UnsupportedOperation
 from ...transforms.inliner import inline
@@ -247,8 +247,10 @@ class TileLowering:
     # -- helpers of the lowerings -----------------------------------------------------------------------------
 
     def fill(self, value: Value, buffer: TileBuffer) -> None:
-        """Write `value` into `buffer` now."""
+        """Write `value` into `buffer` now; one that nothing may depend on is what the buffer has."""
         self.flush()
+        if isinstance(value.defining_op, ub.Poison):
+            return
         ev = self.ev
         space = self.plan.space(value.type.shape, [value])
         versioned(

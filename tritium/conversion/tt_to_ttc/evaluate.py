@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...analysis.affine import AffineForm, Affinity, Num
-from ...dialects import arith, tt, ttc
+from ...dialects import arith, tt, ttc, ub
 from ...ir import (
     ELEMENTWISE,
     DenseElementsAttr,
@@ -395,6 +395,11 @@ def _constant(ev: Evaluator, op: arith.Constant, index: Index) -> Lane:
     if not value.is_splat:
         raise InternalError("a constant tile with different elements has no buffer")
     return Uniform(ev.w.constant(value.splat), 0)
+
+
+@evaluates(ub.Poison)
+def _poison(ev: Evaluator, op: ub.Poison, index: Index) -> Lane:
+    return Uniform(ev.w.place(ub.Poison(result=element_type(op.result.type)), 0), 0)
 
 
 @evaluates(tt.Splat)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...analysis.affine import Affinity, Num
-from ...dialects import arith, math, tt
+from ...dialects import arith, math, tt, ub
 from ...ir import ELEMENTWISE, WRITE, Block, Operation, TensorType, Value, element_type, memory_effects
 from ...support.dataclasses import dataclass, field
 from .nests import Space
@@ -30,6 +30,7 @@ __all__ = ["Plan", "inlinable", "make_plan"]
 
 _SHAPE_OPS = (
     arith.Constant,
+    ub.Poison,
     tt.Splat,
     tt.MakeRange,
     tt.ExpandDims,
