@@ -63,6 +63,65 @@ def test_sums_are_the_same(
         assert torch.equal(found, expected), f"differs without {without or 'nothing'} at {stages} stages"
 
 
+TAIL = """
+@triton.jit
+def blocks(acc, total, peak, q, k_ptr, v_ptr, start, stop, n, i, N: tl.constexpr, D: tl.constexpr, MASKED: tl.constexpr):
+    j, d = tl.arange(0, N), tl.arange(0, D)
+    for first in range(start, stop, N):
+        at = first + j
+        inside = at[:, None] < n
+        k = tl.load(k_ptr + at[:, None] * D + d[None, :], mask=inside, other=0.0)
+        v = tl.load(v_ptr + at[:, None] * D + d[None, :], mask=inside, other=0.0)
+        s = tl.dot(q, k.T)
+        if MASKED:
+            s = tl.where((at[None, :] < n) & (i[:, None] + n - 128 >= at[None, :]), s, -1e20)
+        new = tl.maximum(peak, tl.max(s, 1))
+        p = tl.exp2(s - new[:, None])
+        scale = tl.exp2(peak - new)
+        total = total * scale + tl.sum(p, 1)
+        acc = tl.dot(p.to(v.dtype), v, acc * scale[:, None])
+        peak = new
+    return acc, total, peak
+
+@triton.jit
+def kernel(q_ptr, k_ptr, v_ptr, o_ptr, total_ptr, n, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr,
+           DIAGONAL: tl.constexpr):
+    i, d = tl.arange(0, M), tl.arange(0, D)
+    q = tl.load(q_ptr + i[:, None] * D + d[None, :])
+    acc = tl.full((M, D), 0.25, tl.float32)
+    peak = tl.full((M,), -1e30, tl.float32)
+    total = tl.full((M,), 0.5, tl.float32)
+    full = (tl.maximum(n - M, 0) if DIAGONAL else n) // N * N
+    acc, total, peak = blocks(acc, total, peak, q, k_ptr, v_ptr, 0, full, n, i, N, D, False)
+    acc, total, peak = blocks(acc, total, peak, q, k_ptr, v_ptr, full, n, n, i, N, D, True)
+    tl.store(o_ptr + i[:, None] * D + d[None, :], acc)
+    tl.store(total_ptr + i, total)
+    tl.store(total_ptr + M + i, peak)
+"""
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("length", [0, 5, 64, 128, 129, 200, 320])
+@pytest.mark.parametrize("diagonal", [False, True], ids=["tail", "diagonal"])
+def test_what_is_left_behind_whole_blocks(diagonal: bool, length: int, seed: int, tmp_path: Path) -> None:
+    """The second loop runs once at most, or a few times."""
+    m, n, d = 128, 64, 128
+    rng = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn((rows, d), generator=rng, dtype=torch.float32).half() for rows in (m, 320, 320))
+    kernel = kernel_from(TAIL, tmp_path)
+    results = []
+    for without in ("products-ahead", "wgmma-in-flight", ""):
+        out, totals = torch.full((m, d), float("nan")), torch.full((2, m), float("nan"))
+        kernel[(1,)](
+            q, k, v, out, totals, length, M=m, N=n, D=d, DIAGONAL=diagonal, num_warps=8, num_stages=3, without=without
+        )  # fmt: skip
+        results.append((without, torch.cat([out.flatten(), totals.flatten()])))
+    expected = results[0][1]
+    assert not expected.isnan().any()
+    for without, found in results:
+        assert torch.equal(found, expected), f"differs without {without or 'nothing'}"
+
+
 GRADIENTS = """
 @triton.jit
 def kernel(q_ptr, k_ptr, v_ptr, d_ptr, dk_ptr, dv_ptr, blocks, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):

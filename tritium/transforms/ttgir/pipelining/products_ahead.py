@@ -14,8 +14,9 @@ before the second does, in the kernel, which is against the rule that what is ol
 gets a cluster of its own at the front.
 
 The kernel keeps one result of the first product, the sum of the second, and its left operand, all at once; where that
-is too much for the registers of a thread, the loop stays as it is. The technique is FlashAttention-3's ("Fast and
-Accurate Attention with Asynchrony and Low-precision", 2024, section 3.2).
+is too much for the registers of a thread, the loop stays as it is. So does one that is known to run once at most, as
+for what is left behind the last whole block: all of it would be in front of the kernel and behind it. The technique is
+FlashAttention-3's ("Fast and Accurate Attention with Asynchrony and Low-precision", 2024, section 3.2).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ....analysis.trips import most_trips
 from ....dialects import arith, ttg, ttng
 from ....dialects.ttg_context import num_warps, threads_per_warp
 from ....dialects.ttg_switches import is_on
@@ -46,6 +48,9 @@ some in memory."""
 _WARPS = 8
 """Warps of a block from which on a loop is changed."""
 
+_FEW_TRIPS = 1
+"""Iterations up to which a loop stays as it is: with one, there is no softmax that a product could run beside."""
+
 
 class Chain(NamedTuple):
     """The two products of a loop, and the operation that makes the second one's left operand."""
@@ -58,7 +63,7 @@ class Chain(NamedTuple):
 def chain_of(loop: Any) -> Chain | None:
     """The products of a loop of which the first could be begun an iteration ahead; None where there are none such."""
     dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot]
-    if len(dots) != 2 or loop.unsignedCmp or not _is_wanted(loop):
+    if len(dots) != 2 or loop.unsignedCmp or not _is_wanted(loop) or _has_few_trips(loop):
         return None
     first, second = dots
     bridge = _computed_by(second.a)
@@ -74,6 +79,11 @@ def chain_of(loop: Any) -> Chain | None:
 def _is_wanted(loop: Any) -> bool:
     """Whether blocks have many warps, and may do this."""
     return (num_warps(loop) or 4) >= _WARPS and is_on(loop, "products-ahead") and is_on(loop, "wgmma-in-flight")
+
+
+def _has_few_trips(loop: Any) -> bool:
+    most = most_trips(loop)
+    return most is not None and most <= _FEW_TRIPS
 
 
 def place_ahead(loop: Any, schedule: Schedule) -> None:

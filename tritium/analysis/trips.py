@@ -1,0 +1,150 @@
+"""How often a loop runs at most, where its bounds do not depend on how far apart they are.
+
+    %full = (%n / 128) * 128
+    for %i = %full to %n step 128                              once: what is left of %n
+    for %i = %row to min(%row + 128, %n) step 64               twice: the blocks on a diagonal
+
+Bounds are compared by what they have in common. Sums and products by numbers are reckoned in the ring of their integer
+type, so that wrapping around is included: two numbers of w bits that differ by c there, 0 <= c < 2^w, differ by c or
+by c - 2^w, hence by c at most.
+
+    x and y differ by c there                           x - y <= c
+    min(a, b) - y                                       the lesser of a - y and b - y; so x - max(a, b)
+    max(a, b) - y                                       the greater one; so x - min(a, b)
+    a / k * k, rounded towards zero or down             at most k - 1 from a, without wrapping around
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects import arith
+from ..ir import IntegerAttr, IntegerType, Value, constant_of
+
+__all__ = ["most_trips"]
+
+_DEPTH = 5
+"""Operations from a bound on that are looked at: each may double the differences that there are to find."""
+
+
+def most_trips(loop: Any) -> int | None:
+    """The most iterations that a `scf.for` has; None where its bounds have nothing in common."""
+    step = _number(loop.step)
+    if loop.unsignedCmp or step is None or step <= 0 or not isinstance(loop.ub.type, IntegerType):
+        return None
+    most = _difference(loop.ub, loop.lb, _DEPTH)
+    return None if most is None else max(0, -(-most // step))
+
+
+def _difference(x: Value, y: Value, depth: int) -> int | None:
+    """What x - y is at most, as signed numbers."""
+    if depth == 0:
+        return None
+    found = [_by_terms(x, y)]
+    depth -= 1
+    op: Any = x.defining_op
+    if op.__class__ in _EXTREMA:
+        both = [_difference(v, y, depth) for v in op.operands]
+        found.append(_least(both) if op.__class__ is arith.MinSI else _greatest(both))
+    elif (rounded := _rounded(x)) is not None:
+        found.append(_further(_difference(rounded[0], y, depth), rounded[1] - 1))
+    op = y.defining_op
+    if op.__class__ in _EXTREMA:
+        both = [_difference(x, v, depth) for v in op.operands]
+        found.append(_least(both) if op.__class__ is arith.MaxSI else _greatest(both))
+    elif (rounded := _rounded(y)) is not None:
+        found.append(_further(_difference(x, rounded[0], depth), rounded[1] - 1))
+    return _least(found)
+
+
+_EXTREMA = (arith.MinSI, arith.MaxSI)
+
+
+def _least(numbers: list[int | None]) -> int | None:
+    return min((n for n in numbers if n is not None), default=None)
+
+
+def _greatest(numbers: list[int | None]) -> int | None:
+    return None if None in numbers else max(n for n in numbers if n is not None)
+
+
+def _further(number: int | None, more: int) -> int | None:
+    return None if number is None else number + more
+
+
+# -- sums ---------------------------------------------------------------------------------------------------------
+
+
+def _by_terms(x: Value, y: Value) -> int | None:
+    """What x - y is at most, where all that is not a number in it cancels out."""
+    terms: dict[Value | None, int] = {}
+    _add_terms(x, 1, terms, _DEPTH)
+    _add_terms(y, -1, terms, _DEPTH)
+    modulus = 1 << x.type.width
+    number = terms.pop(None, 0) % modulus
+    return None if any(factor % modulus for factor in terms.values()) else number
+
+
+def _add_terms(value: Value, factor: int, terms: dict[Value | None, int], depth: int) -> None:
+    """Add `value * factor` to a sum: a factor for each value in it, and for None the number."""
+    number = _number(value)
+    op: Any = value.defining_op
+    if number is not None:
+        terms[None] = terms.get(None, 0) + number * factor
+        return
+    if depth > 0 and op.__class__ in (arith.AddI, arith.SubI):
+        _add_terms(op.lhs, factor, terms, depth - 1)
+        _add_terms(op.rhs, factor if op.__class__ is arith.AddI else -factor, terms, depth - 1)
+        return
+    if depth > 0 and (scaled := _scaled(op)) is not None:
+        _add_terms(scaled[0], factor * scaled[1], terms, depth - 1)
+        return
+    terms[value] = terms.get(value, 0) + factor
+
+
+def _scaled(op: Any) -> tuple[Value, int] | None:
+    """What an operation multiplies, and the number it multiplies by."""
+    if op.__class__ is arith.MulI:
+        for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if (number := _number(other)) is not None:
+                return value, number
+    if op.__class__ is arith.ShLI and (number := _number(op.rhs)) is not None and 0 <= number < op.lhs.type.width:
+        return op.lhs, 1 << number
+    return None
+
+
+# -- multiples ----------------------------------------------------------------------------------------------------
+
+
+def _rounded(value: Value) -> tuple[Value, int] | None:
+    """The number that a multiple of k was made of, by rounding towards zero or down; and k."""
+    op: Any = value.defining_op
+    found = None
+    if (scaled := _scaled(op)) is not None:
+        found = _undivided(*scaled)
+    elif op.__class__ is arith.SubI and (rest := op.rhs.defining_op).__class__ is arith.RemSI and rest.lhs is op.lhs:
+        found = op.lhs, _number(rest.rhs)
+    elif op.__class__ is arith.AndI and (mask := _number(op.rhs)) is not None and _is_power_of_two(-mask):
+        found = op.lhs, -mask
+    return found if found is not None and found[1] is not None and found[1] > 0 else None
+
+
+def _undivided(quotient: Value, k: int) -> tuple[Value, int] | None:
+    """What was divided by k."""
+    op: Any = quotient.defining_op
+    if op.__class__ is arith.DivSI and _number(op.rhs) == k:
+        return op.lhs, k
+    if op.__class__ is arith.FloorDivSI and _number(op.rhs) == k and _is_power_of_two(k):  # else it may wrap around
+        return op.lhs, k
+    if op.__class__ is arith.ShRSI and (bits := _number(op.rhs)) is not None and bits >= 0 and 1 << bits == k:
+        return op.lhs, k
+    return None
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number > 0 and number & (number - 1) == 0
+
+
+def _number(value: Value) -> int | None:
+    attr = constant_of(value)
+    return attr.value if isinstance(attr, IntegerAttr) else None
