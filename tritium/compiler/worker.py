@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from ..backends.compiler import GPUTarget
 from ..ir import ParseError, parse_module
+from ..support.cores import share_cores
 from ..support.dataclasses import asdict
 from .backend import make_backend
 from .cache import Entry
@@ -118,6 +119,7 @@ def _serve(number: int, others: list[int]) -> NoReturn:
     """Be a worker, and end."""
     status = 1
     try:
+        share_cores()
         for other in others:
             os.close(other)
         with socket.socket(fileno=number) as channel:

@@ -22,6 +22,7 @@ from typing import Any
 from ..backends.errors import BackendError
 from ..support import settings
 from ..support.collecting import tell
+from ..support.cores import usable_cores
 from ..support.dataclasses import asdict
 from .backend import make_backend
 from .cache import Entry
@@ -30,7 +31,7 @@ from .plugins import foreign_insertions
 from .run_stages import Lowering
 from .worker_processes import Gone, Worker, start_workers
 
-__all__ = ["CompilerPool", "shared_pool", "usable_cores"]
+__all__ = ["CompilerPool", "shared_pool"]
 
 _PACKAGE = __name__.partition(".")[0]
 FEW = 3  # jobs for which no process is started
@@ -45,11 +46,6 @@ _TELLING = {
 }  # fmt: skip
 
 Texts = dict[str, "str | bytes"]
-
-
-def usable_cores() -> int:
-    """The cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class CompilerPool:

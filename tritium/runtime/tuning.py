@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ..compiler.workers import shared_pool, usable_cores
+from ..compiler.workers import shared_pool
 from ..frontend.errors import CompileTimeAssertionFailure
 from ..support import TritiumError, settings
 from ..support.collecting import Told, collected, give
+from ..support.cores import usable_cores
 from ..support.lazy import LazyModule
 from ..support.progress import bar, shown
 from .async_compile import AsyncCompileMode, FutureKernel, active_mode

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
 
-from tritium.backends.nvidia.fewer_spills import FEW_REGISTERS, Asked, attempts, for_blocks
+from tritium.backends.errors import PTXASError
+from tritium.backends.nvidia.assembler import Resources
+from tritium.backends.nvidia.fewer_spills import FEW_REGISTERS, Asked, assembled, attempts, for_blocks
 
 HEAD = ".visible .entry k()\n.reqntid 128\n{\n"
 READ = "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];"
@@ -24,17 +29,16 @@ def never() -> str | None:
 
 def test_rounds_end_where_nobody_asks_for_the_next() -> None:
     rounds = attempts(PRODUCTS, Asked(2), never)
-    (late,), options = next(rounds)
+    ((late,), options), (texts, others) = next(rounds)
     assert options == [] and late.index("ldmatrix") > PRODUCTS.index("mma.sync")
-    texts, options = next(rounds)
-    assert options == FEW_REGISTERS and texts == [for_blocks(PRODUCTS, 2), late]
+    assert others == FEW_REGISTERS and texts == [for_blocks(PRODUCTS, 2), late]
     with pytest.raises(AssertionError, match="LLVM"):
         next(rounds)
 
 
 def test_what_llvm_orders_comes_last() -> None:
     other = PLAIN.replace("{", "{\n\tmov.b32 %r1, 0;")
-    rounds = list(attempts(PLAIN, Asked(1, more=True), lambda: other))
+    rounds = list(chain.from_iterable(attempts(PLAIN, Asked(1, more=True), lambda: other)))
     told, reordered = for_blocks(PLAIN, 1), for_blocks(other, 1)
     assert rounds == [([told], []), ([told], FEW_REGISTERS), ([reordered], []), ([reordered], FEW_REGISTERS)]
 
@@ -48,10 +52,68 @@ def test_what_llvm_orders_comes_last() -> None:
     ],
 )
 def test_what_is_asked_for(asked: Any, texts: list[list[str]]) -> None:
-    assert [found for found, _ in attempts(PRODUCTS, asked, lambda: None)] == texts
+    (rounds,) = attempts(PRODUCTS, asked, lambda: None)
+    assert [found for found, _ in rounds] == texts
 
 
 def test_a_text_that_says_how_many_blocks_there_are_is_not_told() -> None:
     limited = PLAIN.replace(".reqntid 128", ".reqntid 128\n.minnctapersm 3")
     assert for_blocks(limited, 1) is None
-    assert [texts for texts, _ in attempts(limited, Asked(1), lambda: None)] == [[], []]
+    (rounds,) = attempts(limited, Asked(1), lambda: None)
+    assert [texts for texts, _ in rounds] == [[], []]
+
+
+class Slow:
+    """An assembler that tells when it is started, given a text, asked for what it made, and ended."""
+
+    def __init__(self, log: list[str], options: list[str]) -> None:
+        if "none" in options:
+            raise PTXASError("cannot be run")
+        self.log, self.options = log, "".join(options)
+
+    def begin(self, text: str) -> None:
+        if text == "unwritable":
+            raise PTXASError("cannot be given the text")
+        self.log.append(f"+{text}{self.options}")
+
+    def finish_if_possible(self, text: str, kernel: str) -> tuple[bytes, Resources] | None:
+        self.log.append(f"={text}{self.options}")
+        return None if text == "refused" else ((text + self.options).encode(), Resources())
+
+    def close(self) -> None:
+        self.log.append("closed")
+
+
+@pytest.mark.parametrize(
+    ("cores", "log"),
+    [
+        (1, "+a =a +b =b +a1 =a1 +b1 =b1"),
+        (2, "+a +b =a +a1 =b +b1 =a1 =b1"),
+        (3, "+a +b +a1 =a +b1 =b =a1 =b1"),
+        (8, "+a +b +a1 +b1 =a =b =a1 =b1"),
+    ],
+)
+def test_as_many_at_once_as_there_are_cores(cores: int, log: str) -> None:
+    events: list[str] = []
+    start: Any = partial(Slow, events)
+    made = [
+        [code for code, _ in found] for found in assembled([(["a", "b"], []), (["a", "b"], ["1"])], start, "k", cores)
+    ]
+    assert made == [[b"a", b"b"], [b"a1", b"b1"]] and " ".join(events) == log
+
+
+@pytest.mark.parametrize(("cores", "log"), [(1, "+a =a"), (2, "+a +b =a closed"), (8, "+a +b +c =a closed closed")])
+def test_what_nobody_asks_for_is_ended(cores: int, log: str) -> None:
+    events: list[str] = []
+    start: Any = partial(Slow, events)
+    with closing(assembled([(["a"], []), (["b", "c"], [])], start, "k", cores)) as tried:
+        assert next(tried) == [(b"a", Resources())]
+    assert " ".join(events) == log
+
+
+@pytest.mark.parametrize("cores", [1, 8])
+def test_what_cannot_be_assembled_is_passed_over(cores: int) -> None:
+    start: Any = partial(Slow, [])
+    rounds = [(["unwritable", "refused", "a"], []), (["a"], ["none"]), ([], []), (["b"], [])]
+    made = [[code for code, _ in found] for found in assembled(rounds, start, "k", cores)]
+    assert made == [[b"a"], [], [], [b"b"]]

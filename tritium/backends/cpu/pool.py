@@ -12,6 +12,7 @@ import sys
 import threading
 from functools import lru_cache
 
+from ...support.cores import usable_cores
 from ...support.folders import read_record, write_record
 from ...support.hashing import sha256
 from ...support.settings import runtime
@@ -99,18 +100,7 @@ def _pool_target() -> CPUTarget:
 
 def default_threads() -> int:
     """The setting `runtime.num_threads`, else one for each core that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(runtime.num_threads or min(cores, _quota()), MOST_THREADS))
-
-
-def _quota() -> int:
-    """How many cores' worth of time a container gets (cgroup v2); many where there is no limit."""
-    try:
-        with open("/sys/fs/cgroup/cpu.max") as f:
-            allowed, period = f.read().split()
-        return max(1, -(-int(allowed) // int(period)))
-    except (OSError, ValueError):
-        return MOST_THREADS
+    return max(1, min(runtime.num_threads or usable_cores(), MOST_THREADS))
 
 
 _load_lock = threading.Lock()

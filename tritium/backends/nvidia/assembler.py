@@ -90,6 +90,7 @@ class Assembler:
     def __init__(self, options: list[str], tool: Tool | None = None) -> None:
         self._process: Process | None = None
         self._output: _Memory | _File | None = None
+        self._rest: bytes | None = None  # of the text, when there is one
         self.tool = tool or require_tool("ptxas", "the stage cubin")
         self.options = options
         try:
@@ -116,6 +117,16 @@ class Assembler:
         if output is not None:
             output.close()
 
+    def begin(self, ptx: str) -> None:
+        """Have it work on the text, which `finish` is given, too; meanwhile others can."""
+        process = self._process
+        assert process is not None and self._rest is None, "an assembler serves once"
+        text = _undated(ptx).encode()
+        try:
+            self._rest = text[process.begin(text) :]
+        except OSError as error:
+            raise PTXASError(f"ptxas cannot be given the text: {error}") from None
+
     def finish(self, ptx: str, kernel: str) -> tuple[bytes, Resources]:
         """The machine code of the text, and what it needs. PTXASError with the user's line where it is refused.
 
@@ -124,10 +135,10 @@ class Assembler:
         process, made = self._process, self._output
         assert process is not None and made is not None, "an assembler serves once"
         try:
-            text = _undated(ptx).encode()
-            sent = process.begin(text)
-            collect_young()  # the modules of earlier stages
-            log = process.finish(text[sent:], TIMEOUT).decode(errors="replace")
+            if self._rest is None:
+                self.begin(ptx)
+                collect_young()  # the modules of earlier stages
+            log = process.finish(self._rest or b"", TIMEOUT).decode(errors="replace")
             if process.returncode != 0:
                 raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))
             code = made.read()

@@ -1,7 +1,8 @@
 """Other texts and options for kernels that keep registers in memory: tried in turn, up to one that does not.
 
 ptxas neither knows how many blocks there will be on a multiprocessor, nor does it find the order with the fewest
-registers. Each round of `attempts` is some texts, and options of the assembler for all of them:
+registers. Each round of `attempts` is some texts, and options of the assembler for all of them. Each is tried where the
+ones before it spill, 3 and 4 where no more is in memory then than in registers:
 
 | round | texts | options |
 |---|---|---|
@@ -10,20 +11,28 @@ registers. Each round of `attempts` is some texts, and options of the assembler 
 | 3 | what LLVM orders for few registers (`reordered`), and that with late reads | |
 | 4 | those two | no faster code for more registers |
 
-All are for as many blocks at a time as the first code has, so that fewer spills are not bought with idle threads. The
-rounds take up to 0.5 s each where texts are long; nothing else pays for them.
+All are for as many blocks at a time as the first code has, so that fewer spills are not bought with idle threads. A
+round takes up to 0.5 s where texts are long; nothing else pays for them. Where there are cores for it (`assembled`),
+the assembler has the texts of 1 and 2 at once, and of 3 and 4: what is chosen is the same.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from ...support.dataclasses import dataclass
 from ...support.patterns import pattern
+from ..errors import PTXASError
+from .assembler import Assembler, Resources
 from .late_reads import late_reads
 
-__all__ = ["USAGE_LEVEL", "Asked", "attempts", "for_blocks"]
+__all__ = ["USAGE_LEVEL", "Asked", "assembled", "attempts", "for_blocks"]
+
+Round = tuple[list[str], list[str]]
+"""Texts, and options for all of them."""
 
 USAGE_LEVEL = ("--register-usage-level", "-regUsageLevel")
 """What the option of the assembler is called, at length and in short."""
@@ -47,18 +56,58 @@ class Asked:
     reordered: bool = True
 
 
-def attempts(ptx: str, asked: Asked, reordered: Callable[[], str | None]) -> Iterator[tuple[list[str], list[str]]]:
-    """Rounds of texts and options. `reordered` makes the text that LLVM orders for few registers, if there is one."""
+def attempts(ptx: str, asked: Asked, reordered: Callable[[], str | None]) -> Iterator[list[Round]]:
+    """The rounds of a text, then those of the one that LLVM orders for few registers, if `reordered` makes one."""
     same, late = _told(ptx, asked)
-    yield [*(same if asked.more else []), *late], []
-    if asked.usage_level:
-        yield [*same, *late], FEW_REGISTERS
+    yield _rounds([*(same if asked.more else []), *late], [*same, *late], asked)
     other = reordered() if asked.reordered else None
     if other is not None and other != ptx:
         same, late = _told(other, asked)
-        yield [*same, *late], []
-        if asked.usage_level:
-            yield [*same, *late], FEW_REGISTERS
+        yield _rounds([*same, *late], [*same, *late], asked)
+
+
+def _rounds(texts: list[str], again: list[str], asked: Asked) -> list[Round]:
+    return [(texts, []), (again, FEW_REGISTERS)] if asked.usage_level else [(texts, [])]
+
+
+def assembled(
+    rounds: list[Round], start: Callable[[list[str]], Assembler], kernel: str, cores: int
+) -> Iterator[list[tuple[bytes, Resources]]]:
+    """What the assembler, started with options, makes of each round in turn, but for what it refuses.
+
+    As many texts are with it as there are `cores`, those of rounds that nobody may ask for among them: they are ended
+    where somebody does not.
+    """
+    waiting = iter([(text, options) for texts, options in rounds for text in texts])
+    running: deque[tuple[Assembler | None, str]] = deque()
+    try:
+        for texts, _ in rounds:
+            made: list[tuple[bytes, Resources]] = []
+            for _ in texts:
+                for text, options in islice(waiting, max(cores, 1) - len(running)):
+                    running.append((_begun(start, text, options), text))
+                run, text = running.popleft()
+                found = None if run is None else run.finish_if_possible(text, kernel)
+                made += [] if found is None else [found]
+            yield made
+    finally:
+        for run, _ in running:
+            if run is not None:
+                run.close()
+
+
+def _begun(start: Callable[[list[str]], Assembler], text: str, options: list[str]) -> Assembler | None:
+    """An assembler at work on the text; None where there can be none."""
+    try:
+        run = start(options)
+    except PTXASError:
+        return None
+    try:
+        run.begin(text)
+    except PTXASError:
+        run.close()
+        return None
+    return run
 
 
 def _told(ptx: str, asked: Asked) -> tuple[list[str], list[str]]:

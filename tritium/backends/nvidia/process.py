@@ -45,11 +45,16 @@ class Process:
         os.close(written)
 
     def begin(self, text: bytes) -> int:
-        """Give it as much of the text as a pipe takes at once, made larger where that is possible; how many bytes."""
+        """Give it as much of the text as a pipe takes at once, made larger where that is possible; how many bytes.
+
+        Where that is all, its input ends, and it goes on by itself."""
         with contextlib.suppress(AttributeError, OSError):
             _fcntl.fcntl(self._input, _fcntl.F_SETPIPE_SZ, min(len(text) + 1, _PIPE))
         os.set_blocking(self._input, False)
-        return self._give(memoryview(text))
+        sent = self._give(memoryview(text))
+        if sent == len(text):
+            self._end_input()
+        return sent
 
     def finish(self, rest: bytes, seconds: float) -> bytes:
         """Give it the rest of its input, and wait until it has ended: all that it wrote.

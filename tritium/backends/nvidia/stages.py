@@ -14,7 +14,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from ...analysis.allocation import buffer_bytes
@@ -31,6 +31,7 @@ from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
 from ...ir.verifier import verify
 from ...support import Diagnostic
+from ...support.cores import spare_cores
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
 from ...support.recording import recorded
@@ -193,13 +194,13 @@ class Build:
         def reordered() -> str | None:  # more in memory than in registers is too far for an order
             return self._reordered() if made[1].spilled <= made[1].registers else None
 
-        for texts, options in _fewer_spills.attempts(ptx, self._asked(ptx, first, metadata), reordered):
-            runs = [(self._start(options), text) for text in texts]
-            found = [one for run, text in runs if (one := run.finish_if_possible(text, name)) is not None]
-            allowed = [one for one in found if not self._limited or one[1].registers <= first.registers]
-            made = min([made, *allowed], key=lambda one: one[1].spilled)
-            if not made[1].spilled:
-                break
+        for rounds in _fewer_spills.attempts(ptx, self._asked(ptx, first, metadata), reordered):
+            with closing(_fewer_spills.assembled(rounds, self._start, name, spare_cores())) as tried:
+                for found in tried:
+                    allowed = [one for one in found if not self._limited or one[1].registers <= first.registers]
+                    made = min([made, *allowed], key=lambda one: one[1].spilled)
+                    if not made[1].spilled:
+                        return made
         return made
 
     def _asked(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> Any:
