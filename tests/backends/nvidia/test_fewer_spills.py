@@ -11,7 +11,7 @@ import pytest
 
 from tritium.backends.errors import PTXASError
 from tritium.backends.nvidia.assembler import Resources
-from tritium.backends.nvidia.fewer_spills import FEW_REGISTERS, Asked, assembled, attempts, for_blocks
+from tritium.backends.nvidia.fewer_spills import FEW_REGISTERS, Asked, assembled, attempts, for_blocks, is_near
 
 HEAD = ".visible .entry k()\n.reqntid 128\n{\n"
 READ = "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];"
@@ -28,7 +28,7 @@ def never() -> str | None:
 
 
 def test_rounds_end_where_nobody_asks_for_the_next() -> None:
-    rounds = attempts(PRODUCTS, Asked(2), never)
+    rounds = attempts(PRODUCTS, Asked(2), never, lambda: True)
     ((late,), options), (texts, others) = next(rounds)
     assert options == [] and late.index("ldmatrix") > PRODUCTS.index("mma.sync")
     assert others == FEW_REGISTERS and texts == [for_blocks(PRODUCTS, 2), late]
@@ -38,9 +38,26 @@ def test_rounds_end_where_nobody_asks_for_the_next() -> None:
 
 def test_what_llvm_orders_comes_last() -> None:
     other = PLAIN.replace("{", "{\n\tmov.b32 %r1, 0;")
-    rounds = list(chain.from_iterable(attempts(PLAIN, Asked(1, more=True), lambda: other)))
+    rounds = list(chain.from_iterable(attempts(PLAIN, Asked(1, more=True), lambda: other, lambda: True)))
     told, reordered = for_blocks(PLAIN, 1), for_blocks(other, 1)
     assert rounds == [([told], []), ([told], FEW_REGISTERS), ([reordered], []), ([reordered], FEW_REGISTERS)]
+
+
+def test_of_one_that_spills_much_only_the_first_round() -> None:
+    ((((late,), options),),) = attempts(PRODUCTS, Asked(2), never, lambda: False)
+    assert options == [] and late.index("ldmatrix") > PRODUCTS.index("mma.sync")
+
+
+def test_a_first_round_that_leaves_little_has_others_follow() -> None:
+    answers = iter([False, True, False])
+    rounds = list(attempts(PRODUCTS, Asked(2), never, lambda: next(answers)))
+    assert [options for ((_, options),) in rounds] == [[], FEW_REGISTERS]
+
+
+def test_what_is_near() -> None:
+    assert is_near(Resources(registers=255, spill_stores=204)) and not is_near(
+        Resources(registers=255, spill_loads=208)
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,14 +69,14 @@ def test_what_llvm_orders_comes_last() -> None:
     ],
 )
 def test_what_is_asked_for(asked: Any, texts: list[list[str]]) -> None:
-    (rounds,) = attempts(PRODUCTS, asked, lambda: None)
+    (rounds,) = attempts(PRODUCTS, asked, lambda: None, lambda: True)
     assert [found for found, _ in rounds] == texts
 
 
 def test_a_text_that_says_how_many_blocks_there_are_is_not_told() -> None:
     limited = PLAIN.replace(".reqntid 128", ".reqntid 128\n.minnctapersm 3")
     assert for_blocks(limited, 1) is None
-    (rounds,) = attempts(limited, Asked(1), lambda: None)
+    (rounds,) = attempts(limited, Asked(1), lambda: None, lambda: True)
     assert [texts for texts, _ in rounds] == [[], []]
 
 

@@ -191,10 +191,10 @@ class Build:
         not spill."""
         first, name = made[1], metadata["name"]
 
-        def reordered() -> str | None:  # more in memory than in registers is too far for an order
-            return self._reordered() if made[1].spilled <= made[1].registers else None
+        def near() -> bool:
+            return _fewer_spills.is_near(made[1])
 
-        for rounds in _fewer_spills.attempts(ptx, self._asked(ptx, first, metadata), reordered):
+        for rounds in _fewer_spills.attempts(ptx, self._asked(ptx, first, metadata), self._reordered, near):
             with closing(_fewer_spills.assembled(rounds, self._start, name, spare_cores())) as tried:
                 for found in tried:
                     allowed = [one for one in found if not self._limited or one[1].registers <= first.registers]
