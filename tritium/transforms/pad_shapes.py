@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dialects import tt
+from ..dialects import tt, ub
 from ..ir import ELEMENTWISE, DenseArrayAttr, Operation, TypeAttr, functions_of, i32, pass_on, shape_of
 from ..support import UnsupportedOperation
 from .padding.combining import COMBINING
@@ -112,7 +112,7 @@ def _assembly(op: Any, p: Padder) -> None:
 
 
 _HANDLERS: dict[type, Any] = {
-    **dict.fromkeys((tt.Splat, tt.ExpandDims, tt.Broadcast, tt.Join, tt.Split, tt.Call, tt.Return), _keep),
+    **dict.fromkeys((ub.Poison, tt.Splat, tt.ExpandDims, tt.Broadcast, tt.Join, tt.Split, tt.Call, tt.Return), _keep),
     **MEMORY,
     **COMBINING,
     **RESHAPING,

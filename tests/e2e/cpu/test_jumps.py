@@ -227,11 +227,12 @@ def steps(x, out, n, m, BLOCK: tl.constexpr):
     tl.store(out + at, block)
 
 
+@pytest.mark.parametrize("block", [32, 25])
 @pytest.mark.parametrize("m", [0, 1, 3])
 @pytest.mark.parametrize("n", range(7))
-def test_blocks_from_loops_in_branches_and_loops(n, m):
-    x, out = np.arange(-8, 24, dtype=np.int32), np.zeros(32, np.int32)
-    steps[(1,)](x, out, n, m, BLOCK=32)
+def test_blocks_from_loops_in_branches_and_loops(n, m, block):
+    x, out = np.arange(-8, block - 8, dtype=np.int32), np.zeros(block, np.int32)
+    steps[(1,)](x, out, n, m, BLOCK=block)
     wanted = x
     for k in range(m):
         wanted = stepped.fn(wanted, n + k)
