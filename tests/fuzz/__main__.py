@@ -6,6 +6,7 @@ tries the programs of seeds 0 to 19999, prints each seed that fails, and writes 
 JSON, and the first failing programs (`--reduce`) as tests cut down to what fails, in two minutes each behind the `--time`
 of the run. A run that was cut short goes on from the seed that the summary calls "next" (`--seed`). Targets are
 interpreter, numpy (for kernels that keep to what `kernels/reference.py` has), cpu, cuda, emulated:80, emulated:90.
+`--often loop_of_loads,drawn_function` draws these kinds of statements more often; their programs are others than without.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-from tests.fuzz.kernels.generate import generate
+from tests.fuzz.kernels.generate import KINDS, generate
 from tests.fuzz.kernels.reduce import reproducer
 from tests.fuzz.kernels.runner import Summary, run
 
@@ -27,6 +28,17 @@ UNITS = {"s": 1, "m": 60, "h": 3600}
 def seconds_of(text: str) -> float:
     """ "90", "90s", "10m", "2h" in seconds."""
     return float(text[:-1]) * UNITS[text[-1]] if text[-1] in UNITS else float(text)
+
+
+def kinds_of(text: str) -> tuple[str, ...]:
+    """ "A,B" as names of kinds of statements that there are."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in KINDS]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"no kind of statement is called {', '.join(unknown)}; known: {', '.join(KINDS)}"
+        )
+    return names
 
 
 def arguments() -> argparse.Namespace:
@@ -41,6 +53,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--time", type=seconds_of, default=float("inf"), help="stop after 90s, 10m, 2h")
     parser.add_argument("--out", type=Path, default=Path("fuzz-results"))
     parser.add_argument("--reduce", type=int, default=5, help="so many failing programs are cut down")
+    parser.add_argument("--often", type=kinds_of, default=(), help="kinds of statements to draw more often: A,B,C")
     parser.add_argument("--show", type=int, help="print the program of a seed and end")
     return parser.parse_args()
 
@@ -49,7 +62,7 @@ def main() -> int:
     """1 if a program failed."""
     options = arguments()
     if options.show is not None:
-        print(case := generate(options.show).text, file=sys.stdout)
+        print(case := generate(options.show, options.often).text, file=sys.stdout)
         return 0
     targets = options.targets.split(",")
     options.out.mkdir(parents=True, exist_ok=True)
@@ -59,7 +72,7 @@ def main() -> int:
     columns = "programs", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, disable=not sys.stdout.isatty()) as bar:
         task = bar.add_task("", total=options.programs)
-        for result in run(seeds, targets, options.workers, options.time, summary):
+        for result in run(seeds, targets, options.workers, options.time, summary, options.often):
             bar.advance(task)
             if "error" in result:
                 first = result["message"].splitlines()[0] if result["message"] else ""
@@ -74,7 +87,7 @@ def main() -> int:
     )
     for failure in summary.failures[: options.reduce]:
         path = options.out / f"test_seed_{failure['seed']}.py"
-        path.write_text(reproducer(failure, targets))
+        path.write_text(reproducer(failure, targets, options.often))
         print(f"reduced to {path}", flush=True)
     return bool(summary.failures)
 

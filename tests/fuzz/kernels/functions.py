@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .control import condition, room
 from .elements import TYPES
-from .structure import condition
 from .writer import Refused, Value, Writer, feature
 
 __all__ = ["FORMS"]
@@ -169,8 +169,7 @@ def leave(w: Writer) -> None:
 @feature("control", 1)
 def loop_with_else(w: Writer) -> None:
     """What runs where no break ended a loop."""
-    if w.depth > 1:
-        raise Refused
+    room(w)
     v = w.kind("iu", lambda v: v.element.bits >= 32)
     c, i, n = w.fresh("c"), w.fresh("i"), w.scalar_parameter().name
     w.line(f"{c} = {v.name}")

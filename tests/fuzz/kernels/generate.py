@@ -1,21 +1,35 @@
 """A random kernel of a seed: `generate(seed)`.
 
 Steps are drawn by what breaks in compilers of this kind (a study of 301 bugs, arXiv:2605.19652): types, semantics and
-casts 49 %, memory and indexing 19 %, construction of the program 16 %, control flow 5 %; how it is launched is drawn for
+casts 49 %, memory and indexing 19 %, construction of the program 16 %, control flow 5 % (drawn more often here, as little
+of it is needed to go wrong in other steps, which stand in it); how it is launched is drawn for
 each kernel.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
-from . import accesses, expressions, extensions, functions, overlapped, products, structure, transfers
+from . import (
+    accesses,
+    control,
+    drawn,
+    expressions,
+    extensions,
+    functions,
+    loops,
+    overlapped,
+    products,
+    structure,
+    transfers,
+)
 from .elements import TYPES
-from .writer import Case, Refused, Value, Writer
+from .writer import FEATURES, Case, Refused, Value, Writer
 
-__all__ = ["HEAD", "generate"]
+__all__ = ["HEAD", "KINDS", "generate"]
 
-WEIGHTS = {"types": 49.0, "memory": 19.0, "build": 16.0 + 6.0, "control": 5.0}
+WEIGHTS = {"types": 49.0, "memory": 19.0, "build": 16.0 + 6.0, "control": 8.0}
 SHAPES = [
     (1,), (2,), (16,), (32,), (64,), (128,), (256,), (512,), (1024,), (4, 8), (8, 4), (16, 16), (1, 32), (32, 1), (8, 64),
     (64, 8), (32, 32), (16, 64), (2, 4, 8), (4, 4, 16), (8, 2, 4), (1, 8, 8), (2, 128), (16, 1, 4), (16, 32), (64, 16),
@@ -58,14 +72,14 @@ def ends(w: Writer) -> None:
             accesses.store_value(w, v, plain=w.chance(0.6))
 
 
-def generate(seed: int) -> Case:
-    """The kernel of a seed, and how it is launched."""
+def generate(seed: int, often: Sequence[str] = ()) -> Case:
+    """The kernel of a seed, and how it is launched; steps named in `often` are drawn more often."""
     r = random.Random(seed * 7919 + 1)
     fused, programs = r.random() < 0.3, r.choice((1, 2, 3, 4))
     uneven = r.random() < 0.2
     shapes = [r.choice(SHAPES), r.choice(UNEVEN if uneven else SHAPES)]
     w = Writer(seed, shapes, fused, programs)
-    w.uneven = uneven
+    w.uneven, w.often = uneven, tuple(often)
     w.specials = r.random() < 0.3
     if r.random() < 0.35:
         w.without = NOT_IN_NUMPY
@@ -98,11 +112,16 @@ def generate(seed: int) -> Case:
 
 
 _ = (
+    control,
+    drawn,
     expressions,
     extensions,
     functions,
+    loops,
     overlapped,
     products,
     structure,
     transfers,
 )  # their steps are registered when they are imported
+KINDS = sorted(function.__name__ for group in FEATURES.values() for _, function in group)
+"""What the steps of random kernels are called."""

@@ -20,6 +20,7 @@ from typing import Any
 from .compare import Mismatch, arrays_of, check, run_on
 from .generate import HEAD, generate
 from .runner import load
+from .unnest import flattened, inlined_calls, shortened, suites, without_unused
 from .writer import Case
 
 __all__ = ["failure_of", "reduced", "reproducer"]
@@ -73,23 +74,15 @@ def differs_by_itself(kernel: Any, case: Case, target: str) -> bool:
 # -- candidates --------------------------------------------------------------------------------------------------------
 
 
-def _suites(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(tree):
-        for name in ("body", "orelse"):
-            suite = getattr(node, name, None)
-            if isinstance(suite, list) and suite:
-                yield suite
-
-
 def _dropped(tree: ast.Module) -> Iterator[ast.Module]:
     """Without some statements in a row, many at once first."""
     for n in (16, 8, 4, 2, 1):
-        for k, suite in enumerate(list(_suites(tree))):
+        for k, suite in enumerate(list(suites(tree))):
             if suite is tree.body:
                 continue
             for at in range(len(suite) - 1, -1, -n):
                 new = copy.deepcopy(tree)
-                mine = list(_suites(new))[k]
+                mine = list(suites(new))[k]
                 first = max(at - n + 1, 0)
                 mine[first : at + 1] = [] if len(mine) > at - first + 1 else [ast.Pass()]
                 yield new
@@ -130,18 +123,6 @@ def _stored(s: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-def _unwrapped(tree: ast.Module) -> Iterator[ast.Module]:
-    """A loop or branch replaced by what stands in it."""
-    for k, suite in enumerate(list(_suites(tree))):
-        for i, s in enumerate(suite):
-            for part in ("body", "orelse"):
-                if isinstance(s, (ast.If, ast.For, ast.While)) and getattr(s, part):
-                    new = copy.deepcopy(tree)
-                    mine = list(_suites(new))[k]
-                    mine[i : i + 1] = getattr(mine[i], part)
-                    yield new
-
-
 class _Replace(ast.NodeTransformer):
     """Replaces expression number `at` by one of its operands."""
 
@@ -169,13 +150,13 @@ class _Replace(ast.NodeTransformer):
 
 def _simpler(tree: ast.Module) -> Iterator[ast.Module]:
     """An expression replaced by one of its operands."""
-    body = tree.body[-1]
-    count = sum(isinstance(n, (ast.BinOp, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript)) for n in ast.walk(body))
+    kinds = ast.BinOp, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.IfExp
+    count = sum(isinstance(n, kinds) for n in ast.walk(tree))
     for at in range(count):
         for which in range(2):
             new = copy.deepcopy(tree)
             change = _Replace(at, which)
-            new.body[-1] = change.visit(new.body[-1])
+            new = change.visit(new)
             if change.done:
                 yield ast.fix_missing_locations(new)
 
@@ -221,7 +202,9 @@ def _smaller(tree: ast.Module) -> Iterator[ast.Module]:
 TREES: list[Callable[[ast.Module], Iterator[ast.Module]]] = [
     _only_stores,
     _dropped,
-    _unwrapped,
+    flattened,
+    inlined_calls,
+    shortened,
     _simpler,
     _inlined,
     _without_keywords,
@@ -242,7 +225,7 @@ def _launches(case: Case) -> Iterator[Case]:
 
 def _with_tree(case: Case, tree: ast.Module) -> Case:
     """A case with another text, whose parameters are those that are still used."""
-    kernel = tree.body[-1]
+    kernel = without_unused(tree).body[-1]
     assert isinstance(kernel, ast.FunctionDef)
     used = {n.id for n in ast.walk(kernel) if isinstance(n, ast.Name)}
     kernel.args.args = [a for a in kernel.args.args if a.arg in used]
@@ -290,9 +273,9 @@ def _try(case, step, targets, folder, wanted, patience, deadline) -> Case | None
     return None
 
 
-def reproducer(failure: dict, targets: Sequence[str]) -> str:
+def reproducer(failure: dict, targets: Sequence[str], often: Sequence[str] = ()) -> str:
     """A pytest file with the program of a failure, cut down where it fails in this process, too."""
-    case = generate(failure["seed"])
+    case = generate(failure["seed"], often)
     if failure["error"] != "Died":
         case = reduced(case, targets)
     first = failure["message"].splitlines()[0] if failure["message"] else ""

@@ -1,4 +1,4 @@
-"""Steps of random kernels: shapes, reductions, scans, orders, products, calls; loops and branches."""
+"""Steps of random kernels: shapes, reductions, scans, orders, products, calls."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from .elements import TYPES, Element
 from .expressions import float_result, known, to_float
 from .writer import Refused, Value, Writer, feature, names_of
 
-__all__ = ["CONTROL"]
+__all__ = ["helper", "operand"]
 
-F16, F32, F64, I1, I32, I64 = (TYPES[n] for n in ("f16", "f32", "f64", "i1", "i32", "i64"))
-CONTROL = {"types": 5, "memory": 1, "build": 2}
-"""Weights of what stands in loops and branches."""
+F16, F32, F64, I1, I32 = (TYPES[n] for n in ("f16", "f32", "f64", "i1", "i32"))
 
 
 def block(w: Writer, rank: int = 1, test=lambda v: True) -> Value:
@@ -396,160 +394,3 @@ def map_elements(w: Writer) -> None:
     v = block(w, 1, lambda v: v.element.kind in "iu" and v.element.bits >= 16)
     function = helper(w, "scalar_step", "    if a > 5:\n        return a * 3\n    else:\n        return a - 1", "a")
     w.put(f"tl.map_elementwise({function}, {v.name})", v.element, v.shape)
-
-
-# -- control flow ------------------------------------------------------------------------------------------------------
-
-
-def carried(w: Writer) -> list[Value]:
-    """Copies of values that a loop or branch will change; what is known of them holds while it does."""
-    found = [v for v in w.values if v.element.kind in "iub" or (not v.special and v.element.bits > 8)]
-    made = []
-    for v in w.random.sample(found, min(len(found), w.random.randint(1, 3))):
-        name = w.fresh("c")
-        w.line(f"{name} = {v.name}")
-        grid = None if v.grid is None else max(v.grid, 2)
-        most = max(v.most + 4 * 64.0, 300.0) if v.element.kind == "f" else 0.0
-        if v.element.kind == "f" and (
-            most > v.element.most or (grid is not None and not w.fits(v.element, most, grid))
-        ):
-            most, grid = max(v.most, 4.0), v.grid
-        elif v.element.kind == "f" and grid is not None:
-            w.growing.add(name)
-        value = replace(v, name=name, most=most, grid=grid)
-        w.values.append(value)
-        made.append(value)
-    return made
-
-
-def within(v: Value, c: Value, most: float) -> bool:
-    """What is known of `c` holds for `v`, too."""
-    if v.element is not c.element or v.shape != c.shape:
-        return False
-    if c.element.kind != "f":
-        return True
-    return (
-        not v.special
-        and v.error <= c.error
-        and v.most <= most
-        and (c.grid is None or (v.grid is not None and v.grid <= c.grid))
-    )
-
-
-def update(w: Writer, c: Value) -> None:
-    """A statement that changes a carried value, within what is known of it."""
-    if c.element.kind == "f":
-        adds = c.name in w.growing
-        v = w.pick(lambda v: within(v, c, 64.0 if adds else c.most))
-        forms = ("{c} = tl.where({v} > 0, {v}, {c})", "{c} = {v}") if v.exact and c.exact else ("{c} = {v}",)
-        w.line(w.choice((*forms, "{c} += {v}", "{c} = {c} - {v}") if adds else forms).format(c=c.name, v=v.name))
-        return
-    v = w.pick(lambda v: within(v, c, 0))
-    if c.element.kind == "b":
-        w.line(w.choice(("{c} = {c} ^ {v}", "{c} = {v}", "{c} = {c} & {v}")).format(c=c.name, v=v.name))
-        return
-    w.line(w.choice(("{c} += {v}", "{c} = {c} ^ {v}", "{c} = {v}", "{c} = {c} * 3 - {v}")).format(c=c.name, v=v.name))
-
-
-def condition(w: Writer) -> str:
-    """A scalar condition."""
-    found = [v for v in w.values if not v.shape and v.element.kind in "iub"]
-    v = w.random.choice(found) if found and w.chance(0.6) else Value("pid", I32, ())
-    if v.element.kind == "b":
-        return v.name
-    return f"{v.name} {w.choice(('>', '==', '<=', '!='))} {w.choice((0, 1, 3))}"
-
-
-def statements(w: Writer, changing: list[Value], jump: str | None = None) -> None:
-    """What stands in a block: some steps, an update of each carried value, a jump between."""
-    for _ in range(w.random.randint(0, 3)):
-        w.step(CONTROL)
-    place = w.random.randrange(len(changing) + 1)
-    for i, c in enumerate(changing):
-        if jump and i == place:
-            w.line(jump)
-        try:
-            update(w, c)
-        except Refused:
-            continue
-
-
-@feature("control", 2)
-def branch(w: Writer) -> None:
-    if w.depth > 1:
-        raise Refused
-    changing = carried(w)
-    w.line(f"if {condition(w)}:")
-    w.body(lambda: statements(w, changing))
-    if w.chance(0.3):
-        w.line(f"elif {condition(w)}:")
-        w.body(lambda: statements(w, changing))
-    if w.chance(0.6):
-        w.line("else:")
-        w.body(lambda: statements(w, changing))
-
-
-HEADS = [
-    *((text, I32) for text in ("range(3)", "range({n} & 3)", "range(pid)", "tl.static_range(2)", "range(1, 7, 3)", "range(3, 0, -1)",
-        "tl.range(0, {n} & 3, num_stages=2)", "tl.range(4, loop_unroll_factor=2)", "tl.range(3, disable_licm=True)", "range(2, 0)",
-        "range({n} & 7, -3, -3)", "range(pid, {n} & 7, 2)", "range(0, 6, pid + 1)", "range(-2, {n} & 3)", "range(-3, -1)",
-        "tl.static_range(3, 0, -1)", "range(pid - 2, pid)", "tl.range(0, 5, 2, loop_unroll_factor=4)")),
-    *((text, I64) for text in ("range(q & 3)", "range(q, q + 3)", "range(q, q - 4, -2)", "range(0, q & 7, 2)")),
-]  # fmt: skip
-"""Loops, and the type of what counts them."""
-
-
-@feature("control", 3)
-def for_loop(w: Writer) -> None:
-    if w.depth > 1:
-        raise Refused
-    changing = carried(w)
-    n, i = w.scalar_parameter().name, w.fresh("i")
-    head, e = w.choice(HEADS)
-    head = head.format(n=n)
-    if "q" in head:
-        w.parameter("q")
-        w.scalars.setdefault("q", w.choice((2**33 + 5, -(2**40), 2**62)))
-    w.line(f"for {i} in {head}:")
-    jump = None
-    if "static" not in head and w.chance(0.4):
-        jump = f"if {w.choice((i, 'pid', n))} {w.choice(('==', '>'))} 1: {w.choice(('break', 'continue'))}"
-
-    def body() -> None:
-        if "static" not in head:
-            w.values.append(Value(i, e, ()))
-        statements(w, changing, jump)
-
-    w.body(body)
-
-
-@feature("control", 1)
-def while_loop(w: Writer) -> None:
-    if w.depth > 1:
-        raise Refused
-    changing = carried(w)
-    n, i = w.scalar_parameter().name, w.fresh("i")
-    w.line(f"{i} = 0")
-    w.line(f"while {i} < {w.choice((f'({n} & 3)', '2', 'pid'))}:")
-
-    def body() -> None:
-        w.line(f"{i} += 1")
-        w.values.append(Value(i, I32, ()))
-        statements(
-            w, changing, f"if {i} == {w.choice((1, 2))}: {w.choice(('break', 'continue'))}" if w.chance(0.3) else None
-        )
-
-    w.body(body)
-
-
-@feature("control", 1)
-def carried_tuple(w: Writer) -> None:
-    """A loop that carries a tuple."""
-    a = w.kind("iu")
-    b = w.kind("iu")
-    pair, i = w.fresh("t"), w.fresh("i")
-    w.line(f"{pair} = ({a.name}, {b.name})")
-    w.line(f"for {i} in range({w.choice((0, 1, 3))}):")
-    w.line(f"    {pair} = ({pair}[0] + 1, {pair}[1] ^ 5)")
-    for k, v in enumerate((a, b)):
-        w.add(f"{pair}[{k}]", replace(v))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -105,6 +106,11 @@ class Writer:
         self.growing: set[str] = set()  # floats that a loop may add to
         self.specials = self.uneven = False
         self.without: frozenset[str] = frozenset()  # features that are not drawn
+        self.often: tuple[str, ...] = ()  # features that are drawn more often
+        self.carried: list[Value] = []  # what loops and branches around this place change
+        self.jumps: tuple[str, ...] = ()  # what may end a branch here: break, continue
+        self.outcome: tuple[Value, ...] | None = None  # what the function returns that is being drawn
+        self.returns = 0  # so many returns it may still have in its loops and branches
         self.used: Counter = Counter()
         self.features: Counter = Counter()
 
@@ -222,12 +228,28 @@ class Writer:
         if len(self.lines) == count:
             self.lines.append(self.indent + "    pass")
 
+    @contextmanager
+    def function(self, arguments: Sequence[Value]) -> Iterator[tuple[list[str], dict[str, None]]]:
+        """Write a function of these arguments and of `pid`: what comes is its lines, and what else of the kernel it takes."""
+        kept = self.lines, self.values, self.parameters, self.indent, self.depth
+        around = self.carried, self.jumps, self.outcome, self.returns
+        lines: list[str] = []
+        taken: dict[str, None] = {}
+        self.lines, self.values, self.parameters = lines, [*arguments, Value("pid", TYPES["i32"], ())], taken
+        self.indent, self.depth, self.carried, self.jumps = "    ", max(self.depth, 1), [], ()
+        try:
+            yield lines, taken
+        finally:
+            taken.update(self.parameters)  # a step that is taken back leaves another dictionary
+            lines[:] = self.lines
+            self.lines, self.values, self.parameters, self.indent, self.depth = kept
+            self.carried, self.jumps, self.outcome, self.returns = around
+        self.parameters.update(taken)
+
     def step(self, weights: dict[str, float]) -> None:
         """One step of a group drawn by its weight; what refuses leaves no trace."""
         for _ in range(20):
-            group = self.random.choices(list(weights), list(weights.values()))[0]
-            options = FEATURES[group]
-            _, function = self.random.choices(options, [w for w, _ in options])[0]
+            function = self.drawn(weights)
             if function.__name__ in self.without:
                 continue
             kept = self.lines[:], self.values[:], dict(self.parameters), dict(self.outputs), self.functions[:]
@@ -238,6 +260,16 @@ class Writer:
                 continue
             self.features[function.__name__] += 1
             return
+
+    def drawn(self, weights: dict[str, float]) -> Callable:
+        """A step of one of these groups."""
+        if self.often and self.chance(0.4):
+            wanted = [f for group in weights for _, f in FEATURES[group] if f.__name__ in self.often]
+            if wanted:
+                return self.random.choice(wanted)
+        group = self.random.choices(list(weights), list(weights.values()))[0]
+        options = FEATURES[group]
+        return self.random.choices(options, [w for w, _ in options])[0][1]
 
     def zero(self, e: Element) -> str:
         """Nothing, for the other side of a choice."""
