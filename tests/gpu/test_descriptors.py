@@ -211,11 +211,39 @@ def written_rows(x, d, out, B: tl.constexpr):
 @pytest.mark.parametrize("n", [1, 15, 17, 20, 31, 32])
 @pytest.mark.parametrize(("dtype", "added"), [("u1", False), ("f2", False), ("f4", True), ("f4", False), ("i8", False)])
 def test_nothing_behind_a_row_is_written(dtype, added, n) -> None:
-    """The copy engine writes pieces of 16 bytes, whole: rows that may end inside of one are written by pointers."""
+    """The copy engine writes pieces of 16 bytes, whole: a kernel looks whether rows end inside of one."""
     x, y = numbers((32,), dtype), aligned(np.full(64, 3, dtype), 128)
     kernel = written_row[(1,)](x, y, n, B=32, ADDED=added)
-    assert ("bulk.tensor" in kernel.asm["ptx"]) == (n == 32)
+    assert ("bulk.tensor" in kernel.asm["ptx"]) == (n > 1)  # which is a constant
     np.testing.assert_array_equal(y, np.where(np.arange(64) < n, np.resize(x, 64) + (3 if added else 0), 3))
+
+
+@tritium.jit
+def written_groups(x, y, sizes, groups, R: tl.constexpr, B: tl.constexpr):
+    """Tiles of matrices, one behind the other, of as many rows and columns as `sizes` has of each."""
+    for g in range(groups):
+        rows, columns, stride = tl.load(sizes + g * 3), tl.load(sizes + g * 3 + 1), tl.load(sizes + g * 3 + 2)
+        d = tl.make_tensor_descriptor(y + g * 32 * 64, [rows, columns], [stride, 1], [R, B])
+        for i in range(tl.cdiv(rows, R)):
+            for j in range(tl.cdiv(columns, B)):
+                at = (i * R + tl.arange(0, R))[:, None] * 64 + j * B + tl.arange(0, B)[None, :]
+                d.store([i * R, j * B], tl.load(x + g * 32 * 64 + at))
+
+
+@pytest.mark.share(1)
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.float32])
+def test_each_of_several_tensors_is_looked_at(dtype) -> None:
+    sizes = [(32, 64, 64), (31, 61, 64), (17, 48, 64), (32, 33, 48), (1, 1, 64), (0, 16, 64), (16, 63, 64)]
+    x = numbers((len(sizes), 32, 64), dtype)
+    y = aligned(np.full((len(sizes), 32, 64), 3, dtype), 128)
+    wanted = y.copy()
+    for g, (rows, columns, stride) in enumerate(sizes):
+        flat = wanted[g].reshape(-1)
+        for i in range(rows):
+            flat[i * stride : i * stride + columns] = x[g, i, :columns]
+    kernel = written_groups[(1,)](x, y, np.array(sizes, np.int32), len(sizes), R=16, B=32)
+    assert "bulk.tensor" in kernel.asm["ptx"] and "tt.store" in kernel.asm["ttgir"]
+    np.testing.assert_array_equal(y, wanted)
 
 
 @pytest.mark.parametrize("n", [24, 31, 13, 32, 24])

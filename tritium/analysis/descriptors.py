@@ -19,11 +19,23 @@ from .axis_info import AxisInfoAnalysis
 from .buffers import passed_on
 from .tma import LEAST_ROW, fits_engine
 
-__all__ = ["descriptor_groups", "is_descriptor", "pointer_reasons", "uneven_descriptors"]
+__all__ = [
+    "WHOLE_ROWS",
+    "WRITES",
+    "descriptor_groups",
+    "is_descriptor",
+    "pointer_reasons",
+    "uneven_descriptors",
+    "with_uneven_writes",
+]
 
 _BITWISE = (tt.DescriptorReduceKind._and, tt.DescriptorReduceKind._or, tt.DescriptorReduceKind.xor)
 
-_WRITES = (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter)
+WRITES = (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter)
+"""What writes to memory through a descriptor."""
+
+WHOLE_ROWS = "tritium.whole_rows"
+"""Attribute of what makes a descriptor: it is written through only where its rows end at multiples of 16 bytes."""
 
 #: The capabilities of chips whose engine gathers and scatters rows.
 ROW_CHIPS = range(100, 120)
@@ -128,9 +140,35 @@ class _Facts(dict[Any, AxisInfoAnalysis]):
         return self[func].of(value).element_divisor()
 
 
+def with_uneven_writes(module: Operation, capability: int) -> list[Any]:
+    """The operations that make descriptors which the engine could serve if it were known where their rows end.
+
+    Those alone that are used as they are made, not what loops, branches and calls pass on; and none whose rows are
+    known to end inside of a piece.
+    """
+    out = []
+    facts = _Facts()
+    for group in descriptor_groups(functions_of(module), calls=True):
+        maker = group[0].defining_op
+        if len(group) > 1 or not isinstance(maker, tt.MakeTensorDescriptor) or constant_of(maker.shape[-1]) is not None:
+            continue
+        uneven = _is_written(group) and next(_ends(group, facts), None) is not None
+        if uneven and next(_unserved(group, capability, facts), None) is None:
+            out.append(maker)
+    return out
+
+
 def _reasons(group: list[Value], capability: int, facts: _Facts) -> Iterator[str]:
-    if any(isinstance(user, _WRITES) for value in group for user in value.users):
+    if _is_written(group):
         yield from _ends(group, facts)
+    yield from _unserved(group, capability, facts)
+
+
+def _is_written(group: list[Value]) -> bool:
+    return any(isinstance(user, WRITES) for value in group for user in value.users)
+
+
+def _unserved(group: list[Value], capability: int, facts: _Facts) -> Iterator[str]:
     for value in group:
         ty: Any = value.type
         found = fits_engine(ty.block, _pads_with_nan(value))
@@ -156,6 +194,8 @@ def _ends(group: list[Value], facts: _Facts) -> Iterator[str]:
         bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
         maker: Any = value.defining_op
         if isinstance(maker, tt.MakeTensorDescriptor):
+            if WHOLE_ROWS in maker.attributes:
+                continue
             size = maker.shape[-1]
             # Strides have whole pieces: where that is not known, the kernel looks itself.
             strides = {_unwidened(stride) for stride in list(maker.strides)[:-1]}

@@ -12,9 +12,9 @@ are multiples of 16 bytes, so that the arguments say so (`tt.divisibility`). The
 where the argument has the attribute `tt.padding = 2 : i32` (`PaddingOption`), else zero. Descriptors that loops,
 branches and calls of functions pass on travel as all their parts.
 
-With `native`, the capability of a chip whose copy engine reads descriptors, only those become pointers that the engine
-cannot serve (`analysis/descriptors`); with 0 all do. With `uneven` only those do whose blocks have a dimension that is
-no power of two, which `pad-shapes` then pads.
+With `native`, the capability of a chip whose copy engine reads descriptors, only those become pointers that the
+engine cannot serve (`analysis/descriptors`), and copies of those that it cannot always (`uneven_rows`); with 0 all
+do. With `uneven` only those do whose blocks have a dimension that is no power of two, which `pad-shapes` then pads.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ from ..support.namedtuples import NamedTuple
 from .expand_values import Bundle, Expander
 from .rules.constants import constant, constant_attr
 from .tile_access import Tile
+from .uneven_rows import split_uneven_writes
 
 __all__ = ["rewrite_tensor_descriptor_to_pointer"]
 
@@ -82,7 +83,9 @@ def rewrite_tensor_descriptor_to_pointer(op: Operation, options: DescriptorOptio
     if options.uneven:
         return _rewrite(op, _marked_parts) if _mark(op, uneven_descriptors(op)) else False
     if options.native and is_on(op, "tma"):
-        return _rewrite(op, _marked_parts) if _mark(op, pointer_reasons(op, options.native)) else False
+        split = split_uneven_writes(op, options.native)
+        marked = _mark(op, pointer_reasons(op, options.native))
+        return _rewrite(op, _marked_parts) or split if marked else split
     return _rewrite(op, _parts_of)
 
 

@@ -14,10 +14,23 @@ module {
     tt.return
   }
   // Rows that are written to end at multiples of 16 bytes: as their size or a stride says, or the host. Loads need not.
+  // Where nobody says it, the kernel looks.
   // CHECK-LABEL: @ends
   // CHECK-SAME: %x: !tt.ptr<f16>
   // CHECK-SAME: %y: !tt.tensordesc<16x32xf16>
-  // CHECK-COUNT-2: tt.make_tensor_descriptor
+  // CHECK: tt.store
+  // CHECK: tt.make_tensor_descriptor
+  // CHECK-NEXT: tt.descriptor_store
+  // CHECK: %[[D:.*]] = tt.make_tensor_descriptor {{.*}} {tritium.whole_rows}
+  // CHECK: %[[REST:.*]] = arith.remsi %n, %{{.*}} : i32
+  // CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]], %{{.*}} : i32
+  // CHECK: scf.if %[[WHOLE]] {
+  // CHECK-NEXT: tt.descriptor_store %[[D]]
+  // CHECK-NEXT: } else {
+  // CHECK: tt.store
+  // CHECK: }
+  // CHECK: tt.make_tensor_descriptor
+  // CHECK-NEXT: tt.descriptor_load
   // CHECK-NOT: tt.make_tensor_descriptor
   tt.func public @ends(%x: !tt.tensordesc<16x32xf16> {tt.uneven_rows}, %y: !tt.tensordesc<16x32xf16> {tt.uneven_rows}, %p: !tt.ptr<f16>, %n: i32, %s: i64) {
     %one = arith.constant 1 : i64

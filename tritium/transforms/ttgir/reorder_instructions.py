@@ -13,7 +13,8 @@ The order of a program is that in which its registers live; the assembler moves 
    by `mma.sync` to one in each of several loops: shared memory holds it in between, registers do not.
 3. rule *store at once*: a tensor that goes to a buffer goes there as soon as it is made, unless each thread can make it
    again; so does a transpose, which costs nothing.
-4. rule *left before right*: of a product's operands from shared memory the left one is read first, which is the order
+4. rule *into the branch*: a conversion that only one branch of an `if` needs is made there.
+5. rule *left before right*: of a product's operands from shared memory the left one is read first, which is the order
    in which products of several steps along K are unrolled.
 
 No read of memory passes a write.
@@ -37,7 +38,7 @@ def reorder_instructions(op: Operation) -> bool:
     """Order the operations of a function, or of all functions of a module, so that few registers are in use at once."""
     moved = 0
     for func in functions_of(op):
-        for rule in (_after_the_buffer, _into_the_loop, _store_at_once, _transpose_at_once, _left_before_right):
+        for rule in _RULES:
             moved += sum(rule(op) for op in list(func.walk()))
     count("operations moved", moved)
     return moved > 0
@@ -132,6 +133,22 @@ def _transpose_at_once(op: Any) -> bool:
     return _behind(op, op.src.defining_op)
 
 
+def _into_the_branch(op: Any) -> bool:
+    if not isinstance(op, ttg.ConvertLayout):
+        return False
+    users = list(op.result.users)
+    branches = {ancestor_in(op.parent.parent, user) for user in users}  # type: ignore[union-attr]
+    branch = branches.pop() if len(branches) == 1 else None
+    if not isinstance(branch, scf.If) or branch.parent is not op.parent:
+        return False
+    for region in branch.regions:
+        inner = {ancestor_in(region, user) for user in users}
+        if None not in inner and region.blocks and may_change("reorder-instructions", op):
+            op.move_before(next(first for first in region.blocks[0] if first in inner))
+            return True
+    return False
+
+
 def _left_before_right(op: Any) -> bool:
     layout = layout_of(op.result) if isinstance(op, ttg.LocalLoad) else None
     if not isinstance(layout, DotOperand) or layout.opIdx != 1 or not op.result.has_one_use:
@@ -146,3 +163,13 @@ def _left_before_right(op: Any) -> bool:
             return False
         following = following.next
     return _behind(op, left)
+
+
+_RULES = (
+    _after_the_buffer,
+    _into_the_loop,
+    _store_at_once,
+    _transpose_at_once,
+    _into_the_branch,
+    _left_before_right,
+)

@@ -1,0 +1,57 @@
+"""Writes through descriptors of whose rows it is not known whether they end at multiples of 16 bytes.
+
+The copy engine writes pieces of 16 bytes whole, and so behind the end of a row that ends inside of one. Where only that
+keeps it from serving a descriptor, the kernel looks at the size:
+
+    %d = tt.make_tensor_descriptor %p, [%m, %n], …          %d = …  (`tritium.whole_rows`), %e = the same
+    tt.descriptor_store %d[%i, %j], %v                      %whole = %n % 8 == 0        (elements of 2 bytes)
+                                                            scf.if %whole { tt.descriptor_store %d[%i, %j], %v }
+                                                            else          { tt.descriptor_store %e[%i, %j], %v }
+
+and of `%e`, which nothing reads through, `rewrite-tensor-descriptor-to-pointer` makes pointers and masks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..analysis.descriptors import WHOLE_ROWS, WRITES, with_uneven_writes
+from ..analysis.tma import LEAST_ROW
+from ..dialects import arith, scf
+from ..ir import UNIT, Block, Builder, Operation, Region, Value, remark
+
+__all__ = ["split_uneven_writes"]
+
+
+def split_uneven_writes(module: Operation, capability: int) -> bool:
+    """Have the writes of such descriptors look; whether there are any."""
+    makers = with_uneven_writes(module, capability)
+    for maker in makers:
+        remark(maker, "writes are the copy engine's where rows end at multiples of 16 bytes, and by pointers elsewhere")
+        others = maker.clone()
+        b = Builder(maker.parent, maker.next, maker.loc)
+        b.insert(others)
+        whole = _ends_whole(b, maker)
+        maker.attributes[WHOLE_ROWS] = UNIT
+        for user in [user for user in maker.result.users if isinstance(user, WRITES)]:
+            _split(user, whole, maker.result, others.result)
+    return bool(makers)
+
+
+def _ends_whole(b: Builder, maker: Any) -> Value:
+    size = maker.shape[-1]
+    each = LEAST_ROW // (maker.result.type.block.element.width // 8)
+    rest = b.add(arith.RemSI(size, b.add(arith.Constant.of(each, size.type))))
+    return b.add(arith.CmpI(arith.CmpIPredicate.eq, rest, b.add(arith.Constant.of(0, size.type))))  # type: ignore[no-any-return]
+
+
+def _split(write: Any, whole: Value, by_engine: Value, by_pointers: Value) -> None:
+    branches = []
+    for desc in (by_engine, by_pointers):
+        block = Block()
+        b = Builder(block, None, write.loc)
+        b.insert(write.clone({by_engine: desc}))
+        b.insert(scf.Yield([]))
+        branches.append(Region(block))
+    Builder(write.parent, write, write.loc).insert(scf.If(whole, *branches, results_=[]))
+    write.erase()
