@@ -4,8 +4,11 @@
     scf.for iter_args(%d)          =>   scf.for iter_args(%d.base, %d.shape, %d.stride, %d.offset)
 
 Handlers take care of the operations that make or use such a value; every other operation that only passes one on (a
-loop, a branch, a call, a return, a function) has the parts instead. Parts that a loop does not change are dropped by
-canonicalize afterwards, so that a block pointer which a loop advances costs its offsets and no more.
+loop, a branch, a call, a return, a function) has the parts instead. A choice of two is a choice of each part; a value
+that nothing may depend on (what a loop returns that has not returned yet) has parts of this kind.
+
+Parts that a loop does not change are dropped by canonicalize afterwards, so that a block pointer which a loop advances
+costs its offsets and no more.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dialects import tt
+from ..dialects import arith, tt, ub
 from ..ir import (
     RETURN_LIKE,
     ArrayAttr,
     Block,
+    Builder,
     DenseArrayAttr,
     DictionaryAttr,
     FunctionType,
@@ -49,7 +53,7 @@ class Expander:
         handlers: dict[type[Operation], Callable[[Any, Expander], None]],
     ) -> None:
         self.parts_of = parts_of
-        self.handlers = handlers
+        self.handlers = {arith.Select: _select, ub.Poison: _poison, **handlers}
         self.parts: dict[Value, list[Value]] = {}
         self.finished: list[Operation] = []
         self.arguments: list[tuple[Block, list[int]]] = []
@@ -178,3 +182,14 @@ class Expander:
             new.append(sum(len(self.parts.get(v, [v])) for v in op.operands[at : at + n]))
             at += n
         op.attributes["operandSegmentSizes"] = DenseArrayAttr(tuple(new), sizes.element)
+
+
+def _select(op: Any, values: Expander) -> None:
+    b = Builder(op.parent, op, op.loc)
+    pairs = zip(values.parts[op.true_value], values.parts[op.false_value])
+    values.parts[op.result] = [x if x is y else b.add(arith.Select(op.condition, x, y)) for x, y in pairs]
+
+
+def _poison(op: Any, values: Expander) -> None:
+    b = Builder(op.parent, op, op.loc)
+    values.parts[op.result] = [b.add(ub.Poison(result=ty)) for ty in values.types(op.result.type)]

@@ -223,12 +223,6 @@ def _make(op: Any, values: Expander) -> None:
     values.parts[op.result] = [op.base, *shape, *op.strides, nan]
 
 
-def _select(op: Any, values: Expander) -> None:
-    b = Builder(op.parent, op, op.loc)
-    pairs = zip(values.parts[op.true_value], values.parts[op.false_value])
-    values.parts[op.result] = [x if x is y else b.add(arith.Select(op.condition, x, y)) for x, y in pairs]
-
-
 def _no_layouts(op: Any) -> None:
     """Raise for an access in a program that has been given layouts: pointers and masks would need theirs."""
     types = [_tile_of(op.desc), *(v.type for v in (*op.operands, *op.results))]
@@ -378,7 +372,6 @@ def _float_extremum(tile: Any, kind: Any, value: Any, mask: Value) -> None:
 
 _HANDLERS: dict[type[Operation], Any] = {
     tt.MakeTensorDescriptor: _make,
-    arith.Select: _select,
     tt.DescriptorLoad: _load,
     tt.DescriptorStore: _store,
     tt.DescriptorGather: _gather,

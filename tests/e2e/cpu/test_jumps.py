@@ -240,6 +240,33 @@ def test_blocks_from_loops_in_branches_and_loops(n, m, block):
 
 
 @tritium.jit
+def window(x, n, wanted):
+    """Rows of a matrix of 16 columns: a block pointer and a descriptor, of the row that is wanted or of the first."""
+    for i in range(n):
+        if i == wanted:
+            pointer = tl.make_block_ptr(x + i * 16, (16, 16), (16, 1), (0, 0), (8, 16), (1, 0))
+            return pointer, tl.make_tensor_descriptor(x + i * 16, [16, 16], [16, 1], [8, 16])
+    pointer = tl.make_block_ptr(x, (16, 16), (16, 1), (0, 0), (8, 16), (1, 0))
+    return pointer, tl.make_tensor_descriptor(x, [16, 16], [16, 1], [8, 16])
+
+
+@tritium.jit
+def windows(x, out, n, wanted):
+    pointer, descriptor = window(x, n, wanted)
+    at = tl.arange(0, 8)[:, None] * 16 + tl.arange(0, 16)[None, :]
+    tl.store(out + at, tl.load(pointer, boundary_check=(0, 1)))
+    tl.store(out + 128 + at, descriptor.load([0, 0]))
+
+
+@pytest.mark.parametrize("n, wanted", [(0, 0), (2, 5), (4, 3), (7, 6)])
+def test_block_pointers_and_descriptors_from_a_loop(n, wanted):
+    x, out = np.arange(32 * 16, dtype=np.int32).reshape(32, 16), np.zeros((2, 8, 16), np.int32)
+    windows[(1,)](x, out, n, wanted)
+    first = wanted if wanted < n else 0
+    np.testing.assert_array_equal(out, np.stack([x[first : first + 8]] * 2))
+
+
+@tritium.jit
 def unrolled(out, n, N: tl.constexpr):
     total = 0
     for i in tl.static_range(8):
