@@ -240,6 +240,37 @@ def test_blocks_from_loops_in_branches_and_loops(n, m, block):
 
 
 @tritium.jit
+def multiplied(x, limit, wanted):
+    """Nothing stands behind a loop that only a `return` ends."""
+    i = 0
+    while True:
+        i += 1
+        while True:
+            x = x * 3
+            if i < 3:
+                break
+            if tl.sum(x) > limit:
+                return x, i
+            i += 1
+        if i == wanted:
+            return x - i, i
+
+
+@tritium.jit
+def endless(x, out, count, limit, wanted):
+    block, i = multiplied(tl.load(x + tl.arange(0, 8)), limit, wanted)
+    tl.store(out + tl.arange(0, 8), block)
+    tl.store(count, i)
+
+
+@pytest.mark.parametrize("limit, wanted, expected, count", [(100, 2, 7, 2), (100, 5, 27, 3), (1000, 0, 243, 5)])
+def test_a_loop_that_only_returns_end(limit, wanted, expected, count):
+    x, out, counted = np.ones(8, np.int32), np.zeros(8, np.int32), np.zeros(1, np.int32)
+    endless[(1,)](x, out, counted, limit, wanted)
+    assert out.tolist() == [expected] * 8 and counted[0] == count
+
+
+@tritium.jit
 def window(x, n, wanted):
     """Rows of a matrix of 16 columns: a block pointer and a descriptor, of the row that is wanted or of the first."""
     for i in range(n):

@@ -234,10 +234,19 @@ def while_loop(w: Writer) -> None:
     room(w)
     changing = carried(w)
     n, i = w.scalar_parameter().name, w.fresh("i")
+    limit = w.choice((f"({n} & 3)", "2", "pid"))
     w.line(f"{i} = 0")
-    w.line(f"while {i} < {w.choice((f'({n} & 3)', '2', 'pid'))}:")
+    endless = w.chance(0.2)
+    w.line("while True:" if endless else f"while {i} < {limit}:")
+
+    def begin() -> None:
+        w.line(f"{i} += 1")
+        if endless:
+            w.line(f"if {i} > {limit}:")
+            w.line("    " + ("break" if w.outcome is None or w.chance(0.5) else returned(w, w.outcome)))
+
     jump = f"if {i} == {w.choice((1, 2))}: {w.choice(('break', 'continue'))}" if w.chance(0.3) else None
-    looped(w, changing, jump, Value(i, I32, ()), lambda: w.line(f"{i} += 1"))
+    looped(w, changing, jump, Value(i, I32, ()), begin)
 
 
 @feature("control", 1)

@@ -63,14 +63,27 @@ def drawn_function(w: Writer) -> None:
 ENDS = ("tl.max({b}) > 5", "tl.sum({b} & 3) < {k}", "{i} == {n}", "{i} * 2 > pid + {k}", "tl.min({b}) < -3")
 
 
+def places(w: Writer, x: str, shape: tuple[int, ...]) -> tuple[str, str, str, str]:
+    """Returns of pointers or block pointers, from the loop, at the end, and from a branch; what loads there."""
+    if w.without or len(shape) != 2 or min(shape) == 1 or w.chance(0.4):
+        pointers = [f"{x} + {at} + {linear(shape)}" for at in ("{i} * 16", "40", "pid")]
+        return *pointers, "tl.load({})"  # type: ignore[return-value]
+    rows, columns = shape
+    form = f"tl.make_block_ptr({x} + {{}}, ({2 * rows}, {columns}), ({columns}, 1), ({{}}, 0), {shape}, (1, 0))"
+    places = [form.format(*at) for at in (("{i}", "0"), ("0", str(rows // 2)), ("pid", str(2 * rows - 1)))]
+    return *places, 'tl.load({}, boundary_check=(0, 1), padding_option="zero")'  # type: ignore[return-value]
+
+
 @feature("build", 1.5)
 def returns(w: Writer) -> None:
-    """A function that goes through tiles and returns one, or what became of its argument, from its loops."""
+    """A function that goes through tiles and returns one, or where it is, or what became of its argument."""
     v = w.pick(lambda v: v.shape and v.element.name in ("i32", "i64") and prod(v.shape) <= 1024)
     name, a, b, i, j = w.fresh("found"), w.fresh("f"), w.fresh(), w.fresh("i"), w.fresh("j")
     x, n, k = w.parameter(f"x_{v.element.name}"), w.scalar_parameter().name, w.choice((1, 4, 40))
     results = w.choice(("{a} + {b}", "{b}", "{a}", "{b} ^ {i}"))
-    final = w.choice(("{a}", "{a} * 2", "-{a}"))
+    final, otherwise, of = w.choice(("{a}", "{a} * 2", "-{a}")), "{a} + 1", "{}"
+    if w.chance(0.4):
+        results, final, otherwise, of = places(w, x, v.shape)
     head = w.choice((f"range({n} & 7)", "range(4)", "range(5, 0, -2)", f"tl.range(pid, {n} & 3, num_stages=2)"))
     stride = w.choice((1, 16, min(prod(v.shape), SIZE // 8)))
     asked, words = w.choice(ENDS), {"a": a, "b": b, "i": i, "n": n, "k": k}
@@ -86,8 +99,8 @@ def returns(w: Writer) -> None:
     text += [f"{inside}if {asked}:", f"{inside}    return {results}"]
     text.append(f"    {a} = {a} {w.choice(('^', '+', '-'))} {b}")
     if w.chance(0.3):
-        text = [f"if {n} > 2:", *("    " + line for line in text), f"    return {a} + 1"]
+        text = [f"if {n} > 2:", *("    " + line for line in text), f"    return {otherwise}"]
     text.append(f"return {final}")
     lines = "\n".join("    " + line.format(**words) for line in text)
     w.functions.append(f"@tritium.jit\ndef {name}({x}, {a}, {n}, pid):\n{lines}\n")
-    w.put(f"{name}({x}, {v.name}, {n}, pid)", v.element, v.shape)
+    w.put(of.format(f"{name}({x}, {v.name}, {n}, pid)"), v.element, v.shape)

@@ -11,7 +11,7 @@
 What follows a statement that may jump stands under `if go`; a `while` loop asks for its condition inside, so that it is
 not asked again behind a `break`. Flags are compile-time values for as long as they can be: an `if` over a constant that
 jumps costs nothing. A loop that only continues stays the loop it is. `return` also sets `returned` and keeps its value,
-and the statement behind the loop returns it.
+and the statement behind the loop returns it: always, where the loop is a `while True` that has no `break`.
 
 `else` of a loop stands behind it: under `if not broke`, a flag that `break` sets, where the loop has a `break`.
 
@@ -116,7 +116,8 @@ def returning_loop(loop: ast.For | ast.While) -> list[ast.stmt]:
         out.append(prepare)
         value = _name(kept.value, loop)
     out.append(new)
-    out.append(_at(ast.If(_name(kept.flag, loop), [_at(ast.Return(value), loop)], []), loop))
+    leave = _at(ast.Return(value), loop)
+    out.append(leave if _ends_by_return(loop) else _at(ast.If(_name(kept.flag, loop), [leave], []), loop))
     loop.tritium_returning = out  # type: ignore[union-attr]
     return out
 
@@ -177,6 +178,12 @@ def _own_jumps(suite: Iterable[ast.AST]) -> list[ast.stmt]:
 
 def _returns_value(loop: ast.AST) -> bool:
     return any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(loop))
+
+
+def _ends_by_return(loop: ast.For | ast.While) -> bool:
+    """`while True` without `break`: behind it is nothing."""
+    endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    return endless and not any(isinstance(j, ast.Break) for j in _own_jumps(loop.body))
 
 
 def _without_else(loop: ast.For | ast.While) -> Any:
