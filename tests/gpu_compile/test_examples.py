@@ -33,7 +33,7 @@ BARRIERS = r"bar\.sync|barrier"
 INSTRUCTIONS = {
     "vector_add": [LOADS_16_BYTES, STORES_16_BYTES],
     "fused_softmax": [SHUFFLES, BARRIERS, r"ex2\.approx"],
-    "low_memory_dropout-mask": [r"div\.full\.f32"],
+    "low_memory_dropout-mask": [r"rcp\.approx\.ftz\.f32"],
     "low_memory_dropout-seed": [r"mul\.hi\.u32"],
     "layer_norm-forward": [SHUFFLES, BARRIERS, r"sqrt|rsqrt"],
     "layer_norm-backward_dx": [SHUFFLES, r"atom\.\w*\.?(global\.)?(\w+\.)*cas|atom\.(\w+\.)*cas"],

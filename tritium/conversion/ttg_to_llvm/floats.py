@@ -6,6 +6,7 @@ last place, as Triton does (`tt.precise_divf` rounds correctly); so are f16 and 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,48 @@ def _divide(e: FunctionContext, op: arith.DivF) -> None:
     elif element_type(ty) is f64:
         elementwise(e, op, lambda a, b: e.op(f"fdiv double {a}, {b}"))
     else:
-        elementwise(e, op, in_single(e, ty, lambda a, b: e.call("float", "llvm.nvvm.div.full", *_singles(a, b))))
+        _divide_singles(e, op)
+
+
+def _divide_singles(e: FunctionContext, op: arith.DivF) -> None:
+    """a / b to within two units in the last place, of f32 or what is widened to it: `div.full`.
+
+    The assembler makes (a * s) * (1 / (b * s)) of it, with s a power of two that keeps b * s normal and its reciprocal,
+    too. It does all but the reciprocal for each element anew, in four instructions, also where rows are divided by one
+    number each. So where several elements have a divisor in common, s and the reciprocal are written once: the same
+    bits in two.
+    """
+    element = element_type(op.result.type)
+    uses = Counter(e(op.rhs))
+    shared: dict[str, tuple[str, str]] = {}
+
+    def write(a: str, b: str) -> str:
+        a = resize(e, a, element, f32)
+        if uses[b] == 1 or not b.startswith("%"):
+            quotient = e.call("float", "llvm.nvvm.div.full", *_singles(a, resize(e, b, element, f32)))
+        else:
+            if b not in shared:
+                shared[b] = _scaled_reciprocal(e, resize(e, b, element, f32))
+            scale, reciprocal = shared[b]
+            quotient = e.op(f"fmul float {e.op(f'fmul float {a}, {scale}')}, {reciprocal}")
+        return resize(e, quotient, f32, element)
+
+    elementwise(e, op, write)
+
+
+_LARGE, _SMALL = "0x47D0000000000000", "0x3810000000000000"
+"""2 ** 126, whose reciprocal is the least normal number, and 2 ** -126, which is that."""
+
+
+def _scaled_reciprocal(e: FunctionContext, b: str) -> tuple[str, str]:
+    """s and 1 / (b * s), as in `_divide_singles`."""
+    size = e.call("float", "llvm.fabs.f32", ("float", b))
+    large = e.op(f"fcmp ogt float {size}, {_LARGE}")
+    small = e.op(f"fcmp olt float {size}, {_SMALL}")
+    scale = e.op(f"select i1 {small}, float 16777216.0, float 1.0")
+    scale = e.op(f"select i1 {large}, float 0.25, float {scale}")
+    normal = e.op(f"fmul float {b}, {scale}")
+    return scale, e.call("float", "llvm.nvvm.rcp.approx.ftz.f", ("float", normal))
 
 
 @lowers(tt.ApproxDivF)
