@@ -244,6 +244,10 @@ def test_each_of_several_tensors_is_looked_at(dtype) -> None:
     kernel = written_groups[(1,)](x, y, np.array(sizes, np.int32), len(sizes), R=16, B=32)
     assert "bulk.tensor" in kernel.asm["ptx"] and "tt.store" in kernel.asm["ttgir"]
     np.testing.assert_array_equal(y, wanted)
+    # What writes by pointers computes its addresses where it does so, not in front of the loop.
+    text = str(kernel.asm["llir"])
+    (by_pointers,) = [block for block in text.split("\n\n") if "mov.b64 $0, $1;" in block]
+    assert by_pointers.startswith("else") and "mul " in by_pointers
 
 
 @pytest.mark.parametrize("n", [24, 31, 13, 32, 24])

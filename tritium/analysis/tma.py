@@ -23,6 +23,7 @@ from ..layout.shared import tma_block_shape
 __all__ = [
     "DESCRIPTOR_BYTES",
     "LEAST_ROW",
+    "SELDOM",
     "STAY",
     "block_bytes",
     "box_of",
@@ -38,6 +39,9 @@ DESCRIPTOR_BYTES = 128
 
 #: Attribute of a kernel, some of whose descriptors became pointers: for each whether it is still one.
 STAY = "tritium.descriptors"
+
+#: Attribute of a branch: the second one, which does what the engine cannot, is seldom taken.
+SELDOM = "tritium.seldom"
 
 #: What the engine moves of a row is a multiple of this, in bytes (CUDA driver API, cuTensorMapEncodeTiled).
 LEAST_ROW = 16

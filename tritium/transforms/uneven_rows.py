@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..analysis.descriptors import WHOLE_ROWS, WRITES, with_uneven_writes
-from ..analysis.tma import LEAST_ROW
+from ..analysis.tma import LEAST_ROW, SELDOM
 from ..dialects import arith, scf
 from ..ir import UNIT, Block, Builder, Operation, Region, Value, remark
 
@@ -53,5 +53,6 @@ def _split(write: Any, whole: Value, by_engine: Value, by_pointers: Value) -> No
         b.insert(write.clone({by_engine: desc}))
         b.insert(scf.Yield([]))
         branches.append(Region(block))
-    Builder(write.parent, write, write.loc).insert(scf.If(whole, *branches, results_=[]))
+    branch = Builder(write.parent, write, write.loc).insert(scf.If(whole, *branches, results_=[]))
+    branch.attributes[SELDOM] = UNIT
     write.erase()

@@ -15,7 +15,7 @@ from ...dialects.llvm_loops import LICM_OFF
 from ...ir import Block, Operation, Region, Type, Value
 from .module import ModuleContext
 
-__all__ = ["CONTROL", "Phis", "lower_for", "lower_region"]
+__all__ = ["CONTROL", "Phis", "lower_for", "lower_if", "lower_region"]
 
 _METADATA = 1 << 20  # the first number of metadata about loops
 
@@ -171,7 +171,8 @@ def _counted_for(e: Context, op: scf.For, lower: int, upper: int, step: int) -> 
         e.bind_parts(result, parts)
 
 
-def _if(e: Context, op: scf.If) -> None:
+def lower_if(e: Context, op: scf.If, before_else: Callable[[], None] = lambda: None) -> None:
+    """A branch by a condition; `before_else` writes what the second one begins with."""
     then, done = e.fresh_label("then"), e.fresh_label("endif")
     other = e.fresh_label("else") if op.else_block is not None else done
     e.stmt(f"br i1 {e.parts(op.condition)[0]}, label %{then}, label %{other}")
@@ -180,6 +181,8 @@ def _if(e: Context, op: scf.If) -> None:
         if block is None:
             continue
         e.label(label)
+        if block is op.else_block:
+            before_else()
         e.block_body(block)
         yielded = _all_parts(e, block.last.operands) if block.last is not None else []
         edges.append((yielded, e.block))
@@ -265,7 +268,7 @@ def _assume(e: Context, op: Any) -> None:
 
 CONTROL: dict[type[Operation], Callable[[Any, Any], None]] = {
     scf.For: lower_for,
-    scf.If: _if,
+    scf.If: lower_if,
     scf.While: _while,
     scf.Yield: _handed_on,
     scf.Condition: _handed_on,

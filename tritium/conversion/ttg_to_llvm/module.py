@@ -14,15 +14,15 @@ import re
 from typing import Any
 
 from ...analysis.product_registers import FEW_LEFT, most_results
-from ...analysis.tma import DESCRIPTOR_BYTES
+from ...analysis.tma import DESCRIPTOR_BYTES, SELDOM
 from ...dialects import builtin, scf, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
-from ...ir import IntegerAttr, Operation, Value
+from ...ir import IntegerAttr, IntegerType, Operation, Value
 from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
-from ..llvm.control import CONTROL, lower_for, lower_region
+from ..llvm.control import CONTROL, lower_for, lower_if, lower_region
 from .context import LOWERINGS, SHARED_ALIGNMENT, FunctionContext, ModuleContext, lowers
 from .order import in_order_of_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
@@ -51,6 +51,29 @@ def _for(e: FunctionContext, op: scf.For) -> None:
     in_flight = any(inner.name == "ttng.warp_group_dot" and inner.isAsync for inner in op.body)  # type: ignore[attr-defined]
     wait = functools.partial(e.asm, "wgmma.wait_group.sync.aligned 0;", "~{memory}", [])
     lower_for(e, op, wait if in_flight else None)
+
+
+@lowers(scf.If)
+def _if(e: FunctionContext, op: scf.If) -> None:
+    """A second branch that is seldom taken computes what it needs alone.
+
+    LLVM would compute in front of a loop around it what does not change there: 64 offsets of 64 bits for the rows that
+    a thread of a product of 128 x 128 x 64 stores, in registers that the product has no more. It knows nothing of what
+    inline assembly gives, and moves none out of a branch.
+    """
+    if SELDOM not in op.attributes or op.else_block is None:
+        lower_if(e, op)
+        return
+    used = {v: None for inner in op.else_block for part in inner.walk() for v in part.operands}
+    known = {v: e.parts(v) for v in used if isinstance(v.type, IntegerType) and v.type.width == 64 and v in e.names}
+
+    def hide() -> None:
+        for value, (part,) in known.items():
+            if not part.lstrip("-").isdigit():
+                e.bind(value, [e.asm("mov.b64 $0, $1;", "=l,l", [("i64", part)], "i64", side_effects=False)])
+
+    lower_if(e, op, hide)
+    e.names.update(known)
 
 
 @dataclass(frozen=True)
