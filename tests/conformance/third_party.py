@@ -146,14 +146,23 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--parts", type=int, default=1, help="processes that share the cases of a project")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for a project")
     parser.add_argument("--json", type=Path, help="write the rows there, too")
-    return parser.parse_args(given)
+    arguments = parser.parse_args(given)
+    chosen = found_in(arguments.folder) if arguments.folder else {}
+    for item in arguments.projects:
+        name, _, path = item.partition("=")
+        if name not in PROJECTS or not Path(path or "?").is_dir():
+            parser.error(f"{item}: NAME=CHECKOUT wants a project of ours and a folder")
+        chosen[name] = Path(path)
+    if not chosen:
+        parser.error("no project: give NAME=CHECKOUT, or --folder with checkouts under the names that clones get")
+    arguments.projects = chosen
+    return arguments
 
 
 def main(given: list[str] | None = None) -> int:
     """Run what is asked for, print the table; 1 where something unexpected happened."""
     arguments = _arguments(given)
-    chosen = found_in(arguments.folder) if arguments.folder else {}
-    chosen.update({name: Path(path) for name, path in (item.split("=", 1) for item in arguments.projects)})
+    chosen = arguments.projects
     wanted = set(arguments.only.split(",")) if arguments.only else set(chosen)
     work = [
         (name, checkout.resolve(), arguments.device, part, arguments.limit)

@@ -55,17 +55,22 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--peer", metavar="PYTHON", help="an interpreter with Triton: which failures are its own, too?")
     parser.add_argument("--json", type=Path, help="write every test's outcome here")
     parser.add_argument("--markdown", type=Path, help="write the tables here, as Markdown")
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    unit = options.checkout / "python" / "test" / "unit"
+    missing = [name for name in options.only or [""] if not (unit / name).exists()]
+    if missing and not options.recorded:
+        parser.error(
+            f"there is no {unit / missing[0]}: the checkout is a clone of triton-cpu, {options.checkout} is none"
+        )
+    return options
 
 
 def test_files(checkout: Path, only: Sequence[str]) -> list[str]:
-    """Files relative to `python/test`; FileNotFoundError for a name that is none."""
+    """Files relative to `python/test`."""
     unit = checkout / "python" / "test" / "unit"
     files: list[Path] = []
     for name in only:
         path = unit / name
-        if not path.exists():
-            raise FileNotFoundError(f"no {name} in {unit}")
         files += sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
     return [str(path.relative_to(unit.parent)) for path in files]
 

@@ -270,6 +270,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="everything that autotuners try")
     parser.add_argument("--json", type=Path, help="a file for the rows, one a line")
     chosen = parser.parse_args(arguments)
+    tutorials = chosen.checkout / "python" / "tutorials"
+    if not tutorials.is_dir():
+        parser.error(f"there is no folder {tutorials}: the checkout is a clone of Triton or triton-cpu")
     interpreter = find_interpreter()
     oracle = TritonOracle(interpreter) if interpreter else None
     head = "registers, spill stores, loads, stack, shared, warps"
