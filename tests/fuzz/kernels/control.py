@@ -222,11 +222,16 @@ def for_loop(w: Writer) -> None:
     changing = carried(w)
     i = w.fresh("i")
     head, e = head_of(w)
+    counter = Value(i, e, ())
+    behind = e is I32 and "static" not in head and w.chance(0.25)  # its last number is read, or what it was before
+    if behind:
+        w.line(f"{i} = pid + {w.choice((0, 7))}")
     w.line(f"for {i} in {head}:")
     jump = None
     if w.chance(0.4):
         jump = f"if {w.choice((i, 'pid'))} {w.choice(('==', '>'))} 1: {w.choice(('break', 'continue'))}"
-    looped(w, changing, jump, None if "static" in head else Value(i, e, ()))
+    looped(w, changing, jump, None if "static" in head else counter)
+    w.values += [counter] if behind else []
 
 
 @feature("control", 1)
