@@ -250,6 +250,45 @@ def test_each_of_several_tensors_is_looked_at(dtype) -> None:
     assert by_pointers.startswith("else") and "mul " in by_pointers
 
 
+@tritium.jit
+def made_at_once(x, y, z, out_x, out_y, out_z, m, n):
+    """Descriptors one after the other, of two types and three ranks, some of which differ in sizes only."""
+    a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [16, 64])
+    b = tl.make_tensor_descriptor(x + 8 * n, [m - 8, n], [n, 1], [8, 64])
+    c = tl.make_tensor_descriptor(y, [m, n], [n, 1], [16, 32])
+    d = tl.make_tensor_descriptor(z, [2, m, n], [m * n, n, 1], [1, 16, 64])
+    e = tl.make_tensor_descriptor(out_x, [m, n], [n, 1], [16, 64])
+    f = tl.make_tensor_descriptor(out_x + 32 * n, [m, n - 16], [n, 1], [8, 64])
+    g = tl.make_tensor_descriptor(out_y, [m, n], [n, 1], [16, 32])
+    h = tl.make_tensor_descriptor(out_z, [2, m, n], [m * n, n, 1], [1, 16, 64])
+    e.store([0, 0], a.load([8, 0]))
+    f.store([1, 8], b.load([0, 8]))
+    g.store([0, 32], c.load([2, 0]))
+    h.store([1, 0, 0], d.load([1, 3, 0]))
+
+
+@pytest.mark.share(1)
+@pytest.mark.parametrize("warps", [1, 2, 4, 8, 16])
+def test_warps_make_descriptors_of_several_kinds(warps) -> None:
+    m, n = 24, 96
+    x, y, z = numbers((m, n), np.float16), numbers((m, n), np.float32), numbers((2, m, n), np.float16)
+    out_x, out_y = aligned(np.zeros((64, n), np.float16), 128), aligned(np.zeros((m, n), np.float32), 128)
+    out_z = aligned(np.zeros((2, m, n), np.float16), 128)
+    kernel = made_at_once[(1,)](x, y, z, out_x, out_y, out_z, m, n, num_warps=warps)
+    wanted = np.zeros_like(out_x)
+    wanted[:16, :64] = window(x, (8, 0), (16, 64))
+    wanted[33:41, 8:72] = window(x[8:], (0, 8), (8, 64))
+    np.testing.assert_array_equal(out_x, wanted)
+    wanted = np.zeros_like(out_y)
+    wanted[:16, 32:64] = y[2:18, :32]
+    np.testing.assert_array_equal(out_y, wanted)
+    wanted = np.zeros_like(out_z)
+    wanted[1, :16, :64] = z[1, 3:19, :64]
+    np.testing.assert_array_equal(out_z, wanted)
+    copies = kernel.asm["ptx"].count("tensormap.cp_fenceproxy")
+    assert copies == {1: 8, 2: 6, 4: 6, 8: 6, 16: 6}[warps]
+
+
 @pytest.mark.parametrize("n", [24, 31, 13, 32, 24])
 def test_nothing_behind_the_rows_of_the_hosts_is_written(n) -> None:
     """A descriptor whose rows end inside of 16 bytes has a kernel of its own."""

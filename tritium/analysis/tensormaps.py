@@ -18,7 +18,7 @@ from ..ir import PURE, Operation, Value
 from .scratch import scratch_of
 from .tma import DESCRIPTOR_BYTES
 
-__all__ = ["creations", "ends_run", "maker_of"]
+__all__ = ["ends_run", "maker_of", "run_of"]
 
 CREATE = "ttng.tensormap_create"
 ACQUIRE = "ttng.tensormap_fenceproxy_acquire"
@@ -37,13 +37,13 @@ def ends_run(op: Operation) -> bool:
     return after is None or after.name != op.name
 
 
-def creations(op: Operation) -> list[Any]:
-    """The run of creations that ends with `op`, in order; none where it goes on."""
+def run_of(op: Operation) -> list[Any]:
+    """The run of operations of one name that ends with `op`, in order; none where it goes on."""
     if not ends_run(op):
         return []
     found, before = [op], op.prev
-    while before is not None and (before.name == CREATE or _between(before)):
-        if before.name == CREATE:
+    while before is not None and (before.name == op.name or _between(before)):
+        if before.name == op.name:
             found.append(before)
         before = before.prev
     return found[::-1]
@@ -61,10 +61,10 @@ def maker_of(place: Value) -> int | None:
             after = after.next
         assert after is not None
         last = after
-    return creations(last).index(made[0])
+    return run_of(last).index(made[0])
 
 
 @scratch_of(CREATE)
 def _tensormap(op: Any) -> int:
     """Where the descriptors of a run are built; each by one warp, which needs no other."""
-    return DESCRIPTOR_BYTES * len(creations(op))
+    return DESCRIPTOR_BYTES * len(run_of(op))

@@ -5,7 +5,8 @@
                                                   the warp: tensormap.cp_fenceproxy, scratch -> %at
     ttng.tensormap_fenceproxy_acquire %at         the warp: fence.proxy.tensormap::generic.acquire.gpu; then all wait
 
-Those of a run (`analysis/tensormaps`) are made by as many warps at the same time, and all wait once. The copy engine
+Those of a run (`analysis/tensormaps`) are made by as many warps at the same time, and all wait once; descriptors that
+differ in addresses and sizes only by the same instructions, with values that each warp selects. The copy engine
 reads descriptors through a proxy of its own, which the fences bring up to date (PTX ISA 8.7, sections 8.5 and
 9.7.9.27). A fence is followed by an empty group of copies: ptxas (up to 13.0) lets later copies overtake it otherwise.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.tensormaps import creations, ends_run, maker_of
+from ...analysis.tensormaps import maker_of, run_of
 from ...analysis.tma import DESCRIPTOR_BYTES, LEAST_ROW
 from ...dialects import ttng
 from .context import FunctionContext, lowers
@@ -50,7 +51,7 @@ def _end(e: FunctionContext, label: str) -> None:
 @lowers(ttng.TensormapCreate)
 def _create(e: FunctionContext, op: ttng.TensormapCreate) -> None:
     """All of a run, where it ends: what the others are made of is there as well."""
-    made = creations(op)
+    made = run_of(op)
     if not made:
         return
     near = e.op(f"ptrtoint ptr addrspace(3) {e.scratch(op)} to i32")
@@ -61,15 +62,68 @@ def _create(e: FunctionContext, op: ttng.TensormapCreate) -> None:
         word = e.op(f"add i32 {word}, {DESCRIPTOR_BYTES * first}") if first else word
         e.asm("@$1 st.shared.b32 [$0], 0;", f"r,b,{MEMORY}", [("i32", word), ("i1", guard)])
     _sync_warp(e)
-    for i, one in enumerate(made):
-        at = e.op(f"add i32 {near}, {DESCRIPTOR_BYTES * i}") if i else near
-        behind = _only_where(e, _warp_is(e, i % warps))
-        _build(e, one, at)
-        _publish(e, one, at)
+    for first, group in _groups(made, warps):
+        here = e.op(f"add i32 {near}, {DESCRIPTOR_BYTES * first}") if first else near
+        alike = _Alike(e, first % warps, len(group))
+        at = (
+            e.op(f"add i32 {here}, {e.op(f'mul i32 {alike.number()}, {DESCRIPTOR_BYTES}')}") if len(group) > 1 else here
+        )
+        behind = _only_where(e, alike.among())
+        _build(e, group, at, alike)
+        _publish(e, group, at, alike)
         _end(e, behind)
 
 
-def _build(e: FunctionContext, op: Any, at: str) -> None:
+def _groups(made: list[Any], warps: int) -> list[tuple[int, list[Any]]]:
+    """The number of the first, and those that warps next to each other make by the same instructions."""
+    found: list[tuple[int, list[Any]]] = []
+    for i, op in enumerate(made):
+        if i % warps and _kind(found[-1][1][0]) == _kind(op):
+            found[-1][1].append(op)
+        else:
+            found.append((i, [op]))
+    return found
+
+
+def _modes(op: Any) -> dict[str, int]:
+    """The fields whose numbers stand in the instruction."""
+    modes = {"rank": len(op.box_dim) - 1, "elemtype": op.elem_type, "swizzle_mode": op.swizzle_mode}
+    return modes | {"interleave_layout": op.interleave_layout, "fill_mode": op.fill_mode}
+
+
+def _kind(op: Any) -> Any:
+    return _modes(op), len(op.global_dim), len(op.global_stride), len(op.element_stride)
+
+
+class _Alike:
+    """What `count` warps from number `first` on do by the same instructions, each with values of its own."""
+
+    def __init__(self, e: FunctionContext, first: int, count: int) -> None:
+        self.e, self.first, self.count = e, first, count
+
+    def number(self) -> str:
+        """Which of them this warp is."""
+        return self.e.op(f"sub i32 {self.e.warp}, {self.first}") if self.first else self.e.warp
+
+    def among(self) -> str:
+        """Whether this warp is one of them."""
+        if self.count == self.e.num_warps:
+            return "true"
+        if self.count == 1:
+            return _warp_is(self.e, self.first)
+        return self.e.op(f"icmp ult i32 {self.number()}, {self.count}")
+
+    def own(self, values: Sequence[str], ty: str) -> str:
+        """The value of this warp."""
+        most = max(values, key=values.count)
+        found = most
+        for i, value in enumerate(values):
+            if value != most:
+                found = self.e.op(f"select i1 {_warp_is(self.e, self.first + i)}, {ty} {value}, {ty} {found}")
+        return found
+
+
+def _build(e: FunctionContext, group: list[Any], at: str, alike: _Alike) -> None:
     """Fill in the fields of a descriptor in shared memory, by one lane of the warp."""
 
     def replace(name: str, value: str, ty: str = "i32", place: int | None = None) -> None:
@@ -80,42 +134,44 @@ def _build(e: FunctionContext, op: Any, at: str) -> None:
         line = f"tensormap.replace.tile.{name}.shared::cta.b1024.{bits} [$0],{which} {text};"
         e.asm(line, letters, [("i32", at), *more])
 
-    def each(name: str, values: Sequence[str], ty: str = "i32") -> None:
-        for i, value in enumerate(values):
-            replace(name, value, ty, i)
+    def each(name: str, ty: str = "i32") -> None:
+        rows = zip(*(getattr(op, name) for op in group))
+        for i, row in enumerate(rows):
+            replace(name, alike.own([e.scalar(v) for v in row], ty), ty, i)
 
     behind = _only_where(e, e.op(f"icmp eq i32 {e.lane}, 0"))
-    base = _address(e, op.global_address)
-    _stop_where_odd(e, op, base)
+    base = alike.own([_address(e, op.global_address) for op in group], "i64")
+    modes = _modes(group[0])
+    _stop_where_odd(e, group, base, alike)
     replace("global_address", base, "i64")
-    replace("rank", str(len(op.box_dim) - 1))
-    each("box_dim", [e.scalar(v) for v in op.box_dim])
-    each("global_dim", [e.scalar(v) for v in op.global_dim])
-    each("global_stride", [e.scalar(v) for v in op.global_stride], "i64")
-    each("element_stride", [e.scalar(v) for v in op.element_stride])
-    modes = {"elemtype": op.elem_type, "swizzle_mode": op.swizzle_mode}
-    modes |= {"interleave_layout": op.interleave_layout, "fill_mode": op.fill_mode}
+    replace("rank", str(modes.pop("rank")))
+    each("box_dim")
+    each("global_dim")
+    each("global_stride", "i64")
+    each("element_stride")
     for name, number in modes.items():
         if number:  # 0 is what is there
             replace(name, str(number))
     _end(e, behind)
 
 
-def _publish(e: FunctionContext, op: Any, at: str) -> None:
+def _publish(e: FunctionContext, group: list[Any], at: str, alike: _Alike) -> None:
     """Copy a descriptor from shared memory to its place, by the whole warp."""
     _sync_warp(e)
     text = "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned"
-    operands = [("i64", _address(e, op.desc_ptr)), ("i32", at)]
-    e.asm(f"{text} [$0], [$1], {DESCRIPTOR_BYTES};", f"l,r,{MEMORY}", operands)
+    to = alike.own([_address(e, op.desc_ptr) for op in group], "i64")
+    e.asm(f"{text} [$0], [$1], {DESCRIPTOR_BYTES};", f"l,r,{MEMORY}", [("i64", to), ("i32", at)])
 
 
-def _stop_where_odd(e: FunctionContext, op: Any, base: str) -> None:
+def _stop_where_odd(e: FunctionContext, group: list[Any], base: str, alike: _Alike) -> None:
     """Stop the kernel where tensor or rows begin inside of 16 bytes: the engine would drop the rest of the address.
 
     Not an assertion, which would be a call: products by warp groups do not overlap in functions with calls.
     """
-    values = [(op.global_address, base), *((v, e.scalar(v)) for v in op.global_stride)]
-    odd = [operand for v, operand in values if e.facts.of(v).element_divisor() % LEAST_ROW]
+    rows = [([op.global_address for op in group], base)]
+    for row in zip(*(op.global_stride for op in group)):
+        rows.append((list(row), alike.own([e.scalar(v) for v in row], "i64")))
+    odd = [own for row, own in rows if any(e.facts.of(v).element_divisor() % LEAST_ROW for v in row)]
     if not odd:
         return
     bits = odd[0]
@@ -132,19 +188,33 @@ def _address(e: FunctionContext, value: Any) -> str:
 
 @lowers(ttng.TensormapFenceproxyAcquire)
 def _acquire(e: FunctionContext, op: ttng.TensormapFenceproxyAcquire) -> None:
-    """By the warp that made the descriptor; where that is not known, behind all of them."""
-    number = maker_of(op.desc_ptr)
-    if number is None:
+    """All of a run, where it ends, each by the warp that made the descriptor; where that is not known, behind all."""
+    run = run_of(op)
+    if not run:
+        return
+    makers = [maker_of(one.desc_ptr) for one in run]
+    if None in makers:
         e.barrier()
+    groups: list[tuple[int, list[Any]]] = []  # warps next to each other
+    for one, maker in zip(run, makers):
+        warp = (maker or 0) % e.num_warps
+        if groups and warp == groups[-1][0] + len(groups[-1][1]):
+            groups[-1][1].append(one)
+        else:
+            groups.append((warp, [one]))
+    for first, group in groups:
+        _fence(e, group, _Alike(e, first, len(group)))
+    e.barrier()
+
+
+def _fence(e: FunctionContext, group: list[Any], alike: _Alike) -> None:
     lines = (
         f"@$1 fence.proxy.tensormap::generic.acquire.gpu [$0], {DESCRIPTOR_BYTES};",
         "@$1 cp.async.bulk.commit_group;",
         "@$1 cp.async.bulk.wait_group.read 0;",
     )
-    guard = _warp_is(e, (number or 0) % e.num_warps)
-    e.asm("\n\t".join(lines), f"l,b,{MEMORY}", [("i64", _address(e, op.desc_ptr)), ("i1", guard)])
-    if ends_run(op):
-        e.barrier()
+    at, guard = alike.own([_address(e, op.desc_ptr) for op in group], "i64"), alike.among()
+    e.asm("\n\t".join(lines), f"l,b,{MEMORY}", [("i64", at), ("i1", guard)])
 
 
 @lowers(ttng.ReinterpretTensorDesc)
