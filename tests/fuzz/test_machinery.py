@@ -13,7 +13,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tests.fuzz.__main__ import kinds_of
-from tests.fuzz.kernels import compare, reduce, unnest
+from tests.fuzz.kernels import compare, reduce, reference, unnest
 from tests.fuzz.kernels.elements import TYPES
 from tests.fuzz.kernels.generate import NOT_IN_NUMPY, generate
 from tests.fuzz.kernels.writer import FEATURES, Case
@@ -200,6 +200,11 @@ def test_a_write_around_an_array_is_found():
     arrays = compare.arrays_of(["o1_i32"], {"o1_i32": 8}, 0)
     found = compare.run_on("cpu", beside, (1,), {}, arrays, {})
     assert compare.difference(arrays["o1_i32"], found["o1_i32"], "o1_i32", 0.0) is not None
+
+
+def test_a_scalar_of_other_bits_is_a_scalar_in_the_reference():
+    one = reference.bits(reference.Tile(1.0, TYPES["f32"]), TYPES["i32"])
+    assert one.data.shape == () and int(one) == 0x3F800000
 
 
 @pytest.mark.parametrize("name", ["e5", "e4", "bf16", "f16", "f32"])

@@ -149,7 +149,7 @@ def from_integer(data: np.ndarray, e: Element) -> np.ndarray:
 def bits(x: Tile, e: Element) -> Tile:
     """The bits of a value as another type."""
     raw = bits_of(x.data, x.e) if x.e.kind == "f" else x.data.astype(x.e.storage)
-    raw = np.ascontiguousarray(raw)
+    raw = np.ascontiguousarray(raw).reshape(raw.shape)  # a scalar stays one
     if e.kind == "f":
         return Tile(values_of(raw.view(e.storage), e), e)
     return Tile(raw.view(e.storage), e)
