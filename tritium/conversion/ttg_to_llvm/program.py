@@ -17,10 +17,10 @@ GLOBAL_SCRATCH = "%global_scratch"
 _AXES = "xyz"
 
 
-def program_id(e: FunctionContext, axis: int) -> str:
+def program_id(e: FunctionContext, axis: int, anew: bool = False) -> str:
     """The position of this program along an axis: blocks of a cluster are one program; clusters lie along x."""
     register = "clusterid" if e.module.num_ctas > 1 else "ctaid"
-    return _special(e, f"{register}.{_AXES[axis]}")
+    return _special(e, f"{register}.{_AXES[axis]}", anew)
 
 
 @lowers(tt.GetProgramId)
@@ -33,17 +33,22 @@ def _num_programs(e: FunctionContext, op: tt.GetNumPrograms) -> None:
     e.bind(op.result, [_count(e, op.axis)])
 
 
-def _count(e: FunctionContext, axis: int) -> str:
+def _count(e: FunctionContext, axis: int, anew: bool = False) -> str:
     register = "nclusterid" if e.module.num_ctas > 1 else "nctaid"
-    return _special(e, f"{register}.{_AXES[axis]}")
+    return _special(e, f"{register}.{_AXES[axis]}", anew)
 
 
-def _special(e: FunctionContext, register: str) -> str:
+def _special(e: FunctionContext, register: str, anew: bool) -> str:
+    if anew:
+        return e.asm(f"mov.u32 $0, %{register};", "=r", [], "i32")
     return e.call("i32", f"llvm.nvvm.read.ptx.sreg.{register}")
 
 
-def global_scratch(e: FunctionContext, op: Any) -> str:
-    """The address of what allocate-global-scratch gave to `op`: of the program's part, which a callee is handed."""
+def global_scratch(e: FunctionContext, op: Any, anew: bool = False) -> str:
+    """The address of what allocate-global-scratch gave to `op`: of the program's part, which a callee is handed.
+
+    `anew`: not in the registers that other addresses of it are in.
+    """
     offset = op.attributes.get(OFFSET)
     if not isinstance(offset, IntegerAttr):
         raise InternalError(f"{op.name} has no global memory: allocate-global-scratch has not run")
@@ -52,8 +57,9 @@ def global_scratch(e: FunctionContext, op: Any) -> str:
         number = "0"
         for axis in (2, 1, 0):
             if number != "0":
-                number = e.op(f"mul i32 {number}, {_count(e, axis)}")
-            number = program_id(e, axis) if number == "0" else e.op(f"add i32 {number}, {program_id(e, axis)}")
+                number = e.op(f"mul i32 {number}, {_count(e, axis, anew)}")
+            place = program_id(e, axis, anew)
+            number = place if number == "0" else e.op(f"add i32 {number}, {place}")
         at = e.op(f"mul i64 {e.op(f'zext i32 {number} to i64')}, {e.module.global_scratch}")
         base = e.op(f"getelementptr i8, ptr addrspace(1) {base}, i64 {at}")
     return e.op(f"getelementptr i8, ptr addrspace(1) {base}, i64 {offset.value}")
