@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import linecache
 import re
@@ -112,23 +113,11 @@ def test_reading_assembly() -> None:
     assert len(read_assembly(ASSEMBLY)) == 8
 
 
-ALONE = """
-import tritium as triton
-import tritium.language as tl
-
-@triton.jit
-def alone(x, y, n, N: tl.constexpr):
-    total = 0.0
-    for i in range(n):
-        total = total * tl.load(x + i) + 1.0
-    tl.store(y, total)
-"""
-
-
 def test_a_kernel_that_moved_is_inspected_where_it_is(tmp_path: Path) -> None:
     """The same text in another file is not found in the cache with the lines of a file that is gone."""
     for folder in (tmp_path / "here", tmp_path / "there"):
-        kernel = load(folder, text=ALONE).alone
+        text = "import tritium as triton\nimport tritium.language as tl\n\n" + inspect.getsource(numbers.fn)
+        kernel = load(folder, text=text).numbers
         (slow,) = [f for f in compiled(kernel).inspect().findings if f.kind == "scalar-loop"]
         assert slow.place.startswith("keyed.py:") and slow.source
         (folder / "keyed.py").unlink()
