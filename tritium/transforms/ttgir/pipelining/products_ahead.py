@@ -14,9 +14,9 @@ before the second does, in the kernel, which is against the rule that what is ol
 gets a cluster of its own at the front.
 
 The kernel keeps one result of the first product, the sum of the second, and its left operand, all at once; where that
-is too much for the registers of a thread, the loop stays as it is. So does one that is known to run once at most, as
-for what is left behind the last whole block: all of it would be in front of the kernel and behind it. The technique is
-FlashAttention-3's ("Fast and Accurate Attention with Asynchrony and Low-precision", 2024, section 3.2).
+is too much for the registers of a thread, the loop stays as it is. So does one that is known to run a few times at
+most, as on the diagonal or behind the last whole block: most of it would be in front of the kernel and behind it. The
+technique is FlashAttention-3's ("Fast and Accurate Attention with Asynchrony and Low-precision", 2024, section 3.2).
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ some in memory."""
 _WARPS = 8
 """Warps of a block from which on a loop is changed."""
 
-_FEW_TRIPS = 1
-"""Iterations up to which a loop stays as it is: with one, there is no softmax that a product could run beside."""
+_FEW_TRIPS = 3
+"""Iterations up to which a loop stays as it is. With one, there is no softmax that a product could run beside; with a
+few, as on the diagonal, it is a softmax or two, for twice as many instructions."""
 
 
 class Chain(NamedTuple):
