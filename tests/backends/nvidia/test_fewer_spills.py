@@ -55,8 +55,8 @@ def test_a_first_round_that_leaves_little_has_others_follow() -> None:
 
 
 def test_what_is_near() -> None:
-    assert is_near(Resources(registers=255, spill_stores=204)) and not is_near(
-        Resources(registers=255, spill_loads=208)
+    assert is_near(Resources(registers=255, spill_stores=252)) and not is_near(
+        Resources(registers=255, spill_loads=256)
     )
 
 
