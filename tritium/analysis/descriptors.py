@@ -21,7 +21,6 @@ from .tma import LEAST_ROW, fits_engine
 
 __all__ = [
     "WHOLE_ROWS",
-    "WRITES",
     "descriptor_groups",
     "is_descriptor",
     "pointer_reasons",
@@ -30,9 +29,6 @@ __all__ = [
 ]
 
 _BITWISE = (tt.DescriptorReduceKind._and, tt.DescriptorReduceKind._or, tt.DescriptorReduceKind.xor)
-
-WRITES = (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter)
-"""What writes to memory through a descriptor."""
 
 WHOLE_ROWS = "tritium.whole_rows"
 """Attribute of what makes a descriptor: it is written through only where its rows end at multiples of 16 bytes."""
@@ -165,7 +161,7 @@ def _reasons(group: list[Value], capability: int, facts: _Facts) -> Iterator[str
 
 
 def _is_written(group: list[Value]) -> bool:
-    return any(isinstance(user, WRITES) for value in group for user in value.users)
+    return any(isinstance(user, tt.DESCRIPTOR_WRITES) for value in group for user in value.users)
 
 
 def _unserved(group: list[Value], capability: int, facts: _Facts) -> Iterator[str]:

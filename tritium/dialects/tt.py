@@ -34,6 +34,7 @@ from ..ir import I32 as I32Field
 from . import tt_checks
 from .constraints import all_floats, all_integers
 from .tt_descriptor import (
+    DESCRIPTOR_WRITES,
     DescriptorGather,
     DescriptorLoad,
     DescriptorReduce,
@@ -92,6 +93,7 @@ from .tt_types import (
 )
 
 __all__ = [
+    "DESCRIPTOR_WRITES",
     "AddPtr",
     "Advance",
     "ApproxDivF",

@@ -27,6 +27,7 @@ from .tt_checks import all_of
 from .tt_types import PaddingField, PaddingOption, PointerType, ReduceKindField, TensorDescType
 
 __all__ = [
+    "DESCRIPTOR_WRITES",
     "DescriptorGather",
     "DescriptorLoad",
     "DescriptorReduce",
@@ -213,3 +214,7 @@ class DescriptorScatter(
     x_offsets: Operand
     y_offset: Operand
     src: Operand
+
+
+DESCRIPTOR_WRITES = (DescriptorStore, DescriptorReduce, DescriptorScatter)
+"""What writes to memory through a descriptor."""

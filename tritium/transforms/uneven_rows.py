@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..analysis.descriptors import WHOLE_ROWS, WRITES, with_uneven_writes
+from ..analysis.descriptors import WHOLE_ROWS, with_uneven_writes
 from ..analysis.tma import LEAST_ROW, SELDOM
-from ..dialects import arith, scf
+from ..dialects import arith, scf, tt
 from ..ir import UNIT, Block, Builder, Operation, Region, Value, remark
 
 __all__ = ["split_uneven_writes"]
@@ -33,7 +33,7 @@ def split_uneven_writes(module: Operation, capability: int) -> bool:
         b.insert(others)
         whole = _ends_whole(b, maker)
         maker.attributes[WHOLE_ROWS] = UNIT
-        for user in [user for user in maker.result.users if isinstance(user, WRITES)]:
+        for user in [user for user in maker.result.users if isinstance(user, tt.DESCRIPTOR_WRITES)]:
             _split(user, whole, maker.result, others.result)
     return bool(makers)
 

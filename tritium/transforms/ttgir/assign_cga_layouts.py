@@ -85,12 +85,11 @@ def divided_product(rows: int, columns: int, ctas: int) -> Bases:
 
 
 _LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
-_DESCRIPTOR_STORES = (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter)
 
 
 def _accessed(op: Any) -> Value:
     """The tensor that says how an access is divided: addresses, or what goes through a descriptor."""
-    if isinstance(op, _DESCRIPTOR_STORES):
+    if isinstance(op, tt.DESCRIPTOR_WRITES):
         return op.src  # type: ignore[no-any-return]
     return op.operands[0] if isinstance(op, tt.Load) or not isinstance(op, _LOADS) else op.result  # type: ignore[no-any-return]
 
@@ -195,7 +194,7 @@ class _Plan:
             elif isinstance(user, (tt.Store, tt.AtomicRMW)):
                 if i == 1:
                     self.access(user, value.type, layout)
-            elif isinstance(user, _DESCRIPTOR_STORES):
+            elif isinstance(user, tt.DESCRIPTOR_WRITES):
                 if value is user.src:
                     self.access(user, value.type, layout)
             elif user not in self.targets:

@@ -35,7 +35,6 @@ from .tma_copies import buffer_type, start_store
 
 __all__ = ["TMAStoreOptions", "tma_stores"]
 
-_STORES = (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter)
 _LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather, ttng.AsyncTMACopyGlobalToLocal, ttng.AsyncTMAGather)
 _LOADS = (*_LOADS, ttg.AsyncCopyGlobalToLocal)
 
@@ -70,7 +69,7 @@ def _stages(loop: Any, options: TMAStoreOptions) -> int:
 def _stores(op: Operation) -> Iterator[Any]:
     """The stores of a loop, without those of loops in it."""
     for inner in (inner for region in op.regions for block in region.blocks for inner in block):
-        if isinstance(inner, _STORES):
+        if isinstance(inner, tt.DESCRIPTOR_WRITES):
             yield inner
         elif not inner.traits & LOOP:
             yield from _stores(inner)

@@ -159,10 +159,7 @@ def _check_writes(ops: list[Operation], loads: list[Any]) -> None:
             if not isinstance(op, _WRITES) and not (op.__class__ is tt.AtomicRMW and not op.results[0].uses):
                 raise Refused(op, f"loads must not be done ahead of {op.name}")
             target = op.operands[0] if op.operands else None
-            if (
-                isinstance(op, (tt.DescriptorStore, tt.DescriptorReduce, tt.DescriptorScatter))
-                and _root(target) in read
-            ):
+            if isinstance(op, tt.DESCRIPTOR_WRITES) and _root(target) in read:
                 raise Refused(op, "loads must not be done ahead of a store through the same descriptor")
 
 
