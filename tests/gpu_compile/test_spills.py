@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import tritium
+import tritium.language as tl
 from tests.backends.nvidia.texts import needs_ptxas
 from tests.e2e.overlapping import _both_ways
 from tests.example_kernels import cases
@@ -140,6 +142,35 @@ def test_addresses_are_computed_where_products_leave_few_registers(monkeypatch: 
         kept.append(len(set(re.findall(r"%r\d+", loop)) - set(re.findall(r"\t\S+ \t\{?(%r\d+)", loop))))
         registers.append(kernel.n_regs)
     assert kept[1] <= kept[0] - 7 and registers[1] < registers[0]
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+def test_positions_behind_a_loop_are_not_kept_in_it(capability: int) -> None:
+    """Of products of 128 x 128 and 128 x 64 by four warps, whose sums take 192 registers of a thread."""
+    signature = {"a": "*fp16", "b": "*fp16", "out": "*fp32", "n": "i32"}
+    source = ASTSource(_in_two_loops, signature, {}, {(i,): [["tt.divisibility", 16]] for i in range(3)})
+    numbers = []
+    for without in ("behind-loops", ""):
+        kernel = compile(source, target=GPUTarget("cuda", capability, 32), options={"without": without})
+        assert kernel.n_spills == 0
+        numbers.append(kernel.asm["ptx"].count("%tid.x"))
+    assert numbers == [1, 2]
+
+
+@tritium.jit
+def _in_two_loops(a, b, out, n):
+    i, j, k = tl.arange(0, 128), tl.arange(0, 128), tl.arange(0, 32)
+    half = tl.arange(0, 64)
+    wide, narrow = tl.zeros((128, 128), tl.float32), tl.zeros((128, 64), tl.float32)
+    for step in range(n):
+        x = tl.load(a + i[:, None] * 32 + k[None, :] + step * 4096)
+        wide = tl.dot(x, tl.load(b + k[:, None] * 128 + j[None, :] + step * 4096), wide)
+        narrow = tl.dot(x, tl.load(b + k[:, None] * 64 + half[None, :] + step * 2048), narrow)
+    tl.store(out + i[:, None] * 128 + j[None, :], wide)
+    for step in range(n):
+        x = tl.load(a + i[:, None] * 96 + k[None, :] * 3 + step * 4096)
+        narrow = tl.dot(x, tl.load(b + k[:, None] * 192 + half[None, :] + step * 2048), narrow)
+    tl.store(out + 16384 + i[:, None] * 64 + half[None, :], narrow)
 
 
 _LOOP = r"\$L__BB0_\d+:((?:(?!\$L__BB)[^\0])*bra\s+\$L__BB0_\d+;)"

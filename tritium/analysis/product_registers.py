@@ -17,11 +17,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..dialects import arith, tt
+from ..dialects import arith, tt, ttng
 from ..dialects.tt_types import KNOWS_WARPS
 from ..ir import LOOP, BlockArgument, Operation, Value
 
-__all__ = ["FEW_LEFT", "crowded_loop", "enough_warps", "most_results"]
+__all__ = ["CROWDED", "FEW_LEFT", "crowded_loop", "enough_warps", "leaves_few", "most_results"]
 
 ROOM = 224
 """Registers of a thread for results of products: 255, less addresses, descriptors and what softmax needs. Products of
@@ -30,6 +30,9 @@ attention that take 192 have no spills, those with 256 have 120 to 250 (H200, No
 FEW_LEFT = 160
 """Registers of a thread for results of products above which the others are few: attention's gradients of 192 spill for
 8 addresses of shared memory (06-fused-attention on sm_80), products of 128 have 55 to 70 registers left."""
+
+CROWDED = "tritium.crowded"
+"""The attribute of a loop in front of which nothing is to be computed for what stands behind it."""
 
 MOST = 16
 """Warps up to which this is done: then there are 128 registers for each thread."""
@@ -45,6 +48,11 @@ def most_results(module: Operation, warps: int) -> int:
     """The most registers of a thread that a loop's products leave results in; those of `tt` alone, which are computed
     from registers in the `ttgir` of NVIDIA GPUs."""
     return max((registers for _, registers in _by_loop(module, warps)), default=0)
+
+
+def leaves_few(loop: Operation, warps: int) -> bool:
+    """Whether the products of a loop, by one warp or by four, leave few registers of a thread to anything else."""
+    return _held(loop, (*_PRODUCTS, ttng.WarpGroupDot)) // (32 * warps) > FEW_LEFT
 
 
 def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
@@ -67,16 +75,19 @@ def enough_warps(module: Operation, warps: int) -> int:
     return more
 
 
-def _products(loop: Operation) -> list[Any]:
+_PRODUCTS = (tt.Dot, tt.DotScaled)
+
+
+def _products(loop: Operation, kinds: tuple[type, ...] = _PRODUCTS) -> list[Any]:
     """The products of a loop's own blocks."""
     blocks = [block for region in loop.regions for block in region.blocks]
-    return [op for block in blocks for op in block if op.__class__ in (tt.Dot, tt.DotScaled)]
+    return [op for block in blocks for op in block if op.__class__ in kinds]
 
 
-def _held(loop: Operation) -> int:
+def _held(loop: Operation, kinds: tuple[type, ...] = _PRODUCTS) -> int:
     """32-bit elements of all results of a loop's products; one that only begins another counts with that, one that is
     added to a sum of the loop's (8-bit floats, whose products are not begun with sums) counts with the sum."""
-    dots = _products(loop)
+    dots = _products(loop, kinds)
     begun = {dot.c for dot in dots}
     held = [dot.d for dot in dots if dot.d not in begun]
     held += [carried for product in held for carried in _sums_beside(product)]

@@ -34,6 +34,7 @@ SWITCHES = {
     "stmatrix": "results go to shared memory by plain stores",
     "idle-fences": "each product that reads what threads wrote has a fence of its own, needed or not",
     "early-loads": "loads of a branch that hangs on memory begin when it is known to be taken",
+    "behind-loops": "what is needed behind a loop is kept in registers, though its products leave few",
     "late-reads": "kernels that spill are not tried with operands of products (mma.sync) read as late as may be",
     "few-registers": "kernels that spill are not tried as LLVM orders them for few registers, nor as ptxas does",
     "more-warps": "kernels have as many warps as asked for, though the sums of their products find no room",

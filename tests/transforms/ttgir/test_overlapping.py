@@ -25,3 +25,15 @@ def test_addresses_that_are_computed_where_they_are_used(case: str, tmp_path, mo
     """As where products leave few registers."""
     monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.FEW_LEFT", -1)
     test_ampere(case, 5, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("trips", [0, 5])
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_computed_again_behind_loops(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where products leave few registers: positions behind a loop follow from a number of the thread read there.
+
+    All loops are taken for such, and the last one for one that another follows.
+    """
+    loops = "tritium.transforms.ttgir.recompute_behind_loops._crowded"
+    monkeypatch.setattr(loops, lambda func, warps: [op for op in func.regions[0].entry if op.name == "scf.for"])
+    test_ampere(case, trips, tmp_path, monkeypatch)

@@ -205,6 +205,19 @@ class FunctionContext(Emitter):
         self.known_positions = dict(self.entry_positions)
         self.known_values = {}
 
+    def forget_thread(self) -> None:
+        """Read the number of this thread anew, in a block through which all ways to what follows lead.
+
+        Nothing that is computed from it is then equal to what was computed before, for LLVM and the assembler, which
+        would keep that in registers otherwise.
+        """
+        number = self.asm("mov.u32 $0, %tid.x;", "=r", [], "i32")
+        self.thread = self.op(f"and i32 {number}, {32 * self.num_warps - 1}")
+        self.lane = self.op(f"and i32 {self.thread}, 31")
+        self.warp = self.op(f"lshr i32 {self.thread}, 5")
+        self.entry = self.block
+        self.entry_positions, self.known_positions, self.known_values = {}, {}, {}
+
     # -- values ---------------------------------------------------------------------------------------------------
 
     def __call__(self, value: Value) -> list[str]:

@@ -13,7 +13,7 @@ import functools
 import re
 from typing import Any
 
-from ...analysis.product_registers import FEW_LEFT, most_results
+from ...analysis.product_registers import CROWDED, FEW_LEFT, most_results
 from ...analysis.tma import DESCRIPTOR_BYTES, SELDOM
 from ...dialects import builtin, scf, tt
 from ...dialects.tt_types import PointerType, TensorDescType
@@ -51,6 +51,8 @@ def _for(e: FunctionContext, op: scf.For) -> None:
     in_flight = any(inner.name == "ttng.warp_group_dot" and inner.isAsync for inner in op.body)  # type: ignore[attr-defined]
     wait = functools.partial(e.asm, "wgmma.wait_group.sync.aligned 0;", "~{memory}", [])
     lower_for(e, op, wait if in_flight else None)
+    if CROWDED in op.attributes and e.is_kernel and e.warps.alone:
+        e.forget_thread()
 
 
 @lowers(scf.If)

@@ -164,6 +164,11 @@ LOWERING = [
         "copies are there before what is computed for the product that reads them",
         when=has_any("ttng.warp_group_dot"),
     ),
+    _row(
+        "recompute-behind-loops",
+        "loops full of products carry little past them",
+        when=has_any("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"),
+    ),
     _row("store-in-own-block", "elements are where the memory is that holds them", when=_clusters),
     _row("allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")),
     _row("allocate-shared-memory", "places for buffers and for what operations need inside"),
