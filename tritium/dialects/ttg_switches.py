@@ -32,6 +32,7 @@ SWITCHES = {
     "turns": "warp groups of attention multiply when they come to it, not in turns",
     "register-reallocation": "warps that load keep as many registers as warps that multiply",
     "stmatrix": "results go to shared memory by plain stores",
+    "store-own-rows": "results of products go to other warps before they are stored, through memory of the whole block",
     "idle-fences": "each product that reads what threads wrote has a fence of its own, needed or not",
     "early-loads": "loads of a branch that hangs on memory begin when it is known to be taken",
     "behind-loops": "what is needed behind a loop is kept in registers, though its products leave few",

@@ -12,7 +12,7 @@ threads comes from `lane`, `warp` and `block`, which are operands too.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...analysis.axis_info import AxisInfoAnalysis
@@ -105,6 +105,7 @@ class FunctionContext(Emitter):
     """
 
     __slots__ = (
+        "arriving",
         "block_id",
         "current",
         "debug",
@@ -140,6 +141,7 @@ class FunctionContext(Emitter):
         self.func = func
         self.entry = self.block  # the block in which what is lowered begins
         self.names: dict[Value, list[str]] = {}
+        self.arriving: dict[Value, Iterator[dict[int, str]]] = {}  # parts by register, of what the next store takes
         self.known_positions: dict[Any, Any] = {}
         self.entry_positions: dict[Any, Any] = {}
         self.entry_lines: list[str] = []  # what the function begins with

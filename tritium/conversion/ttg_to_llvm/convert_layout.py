@@ -5,20 +5,22 @@ bits. Else elements are stored to the scratch of the operation and loaded again,
 
     store round 0; wait; load round 0; wait; store round 1; wait; load round 1
 
-where waiting is for the threads of the warp, the block, or the cluster, whoever passes elements to each other.
+where waiting is for the threads of the warp, the block, or the cluster, whoever passes elements to each other. What
+goes to global memory next is stored by round, too: the memory is at work while the next round waits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ...analysis.exchange import exchange_of
-from ...dialects import gpu, ttg
-from ...ir import Type
+from ...dialects import gpu, tt, ttg
+from ...ir import PURE, Type
 from ...layout import LinearLayout
 from ...layout.shuffles import Input, LanePlan, Select, Shuffle
 from ...layout.swizzle import MemoryPlan
-from .context import FunctionContext, lowers
+from .context import OFFSET, FunctionContext, lowers
 from .positions import linear_image
 from .shared_access import Addresses, from_memory, load_access, owner, store_access, to_memory
 from .types import llvm_type
@@ -31,7 +33,12 @@ def _convert_layout(e: FunctionContext, op: ttg.ConvertLayout) -> None:
     plan = exchange_of(op)
     parts, ty = e(op.src), op.src.type
     if isinstance(plan, MemoryPlan):
-        e.bind(op.result, _through_memory(e, plan, parts, ty, e.scratch(op)))
+        rounds = _through_memory(e, plan, parts, ty, e.scratch(op), e.debug)
+        if _is_stored_next(op):
+            e.arriving[op.result] = rounds
+        else:
+            found = {r: v for some in rounds for r, v in some.items()}
+            e.bind(op.result, [found[r] for r in range(len(found))])
     elif plan.shuffles or plan.selects:
         e.bind(op.result, _Lanes(e, plan, parts, ty).outputs())
     else:
@@ -56,31 +63,45 @@ def wait_for(e: FunctionContext, whom: str) -> None:
 # -- through memory ---------------------------------------------------------------------------------------------
 
 
-def _through_memory(e: FunctionContext, plan: MemoryPlan, parts: list[str], ty: Type, scratch: str) -> list[str]:
+def _is_stored_next(op: Any) -> bool:
+    """Whether the result goes to a store alone, and nothing in between uses memory."""
+    if not op.result.has_one_use:
+        return False
+    (user,) = op.result.users
+    between = op.next
+    while between is not None and between is not user:
+        if not between.traits & PURE or between.regions or OFFSET in between.attributes:
+            return False
+        between = between.next
+    return between is user and isinstance(user, tt.Store) and user.value is op.result
+
+
+def _through_memory(
+    e: FunctionContext, plan: MemoryPlan, parts: list[str], ty: Type, scratch: str, debug: str
+) -> Iterator[dict[int, str]]:
+    """The parts that each round brings, by their registers; `debug` is where the instructions are from."""
     remote = plan.sync == "cluster"
     into = Addresses(e, plan.store.access, scratch, block_bit=plan.block_bit)
     outof = Addresses(e, plan.load.access, scratch, block_bit=plan.block_bit)
     owns = owner(e, plan.idle_lanes, plan.idle_warps)
     held = [to_memory(e, ty, v) for v in parts] if llvm_type(ty) not in _PLAIN else parts
-    found: dict[int, str] = {}
+    fresh: dict[str, str] = {}
     for k in range(plan.rounds):
+        outer, e.debug = e.debug, debug
         if k:
             wait_for(e, plan.sync)
         mine = [held[plan.store.register(i, k)] for i in range(len(plan.store.access.same))]
         store_access(e, plan.store.access, into, mine, ty, owns)
         wait_for(e, plan.sync)
-        for i, v in load_access(e, plan.load.access, outof, ty, remote).items():
-            found[plan.load.register(i, k)] = v
-    if remote:  # nobody overwrites, or leaves, what others still read
-        wait_for(e, plan.sync)
-    fresh: dict[str, str] = {}
-    out = []
-    for r in range(len(found)):
-        v = found[r]
-        if v not in fresh:
-            fresh[v] = from_memory(e, ty, v)
-        out.append(fresh[v])
-    return out
+        loaded = load_access(e, plan.load.access, outof, ty, remote)
+        found = {plan.load.register(i, k): v for i, v in loaded.items()}
+        if remote and k == plan.rounds - 1:  # nobody overwrites, or leaves, what others still read
+            wait_for(e, plan.sync)
+        for v in found.values():
+            if v not in fresh:
+                fresh[v] = from_memory(e, ty, v)
+        e.debug = outer
+        yield {r: fresh[v] for r, v in found.items()}
 
 
 _PLAIN = frozenset(("i8", "i16", "i32", "i64", "half", "bfloat", "float", "double"))

@@ -259,12 +259,16 @@ def _store(e: FunctionContext, op: tt.Store) -> None:
     groups = vector_groups(e, op.ptr, op.mask)
     _remark_on(op, groups)
     words = _words(e, op, ty, len(groups[0]), _STORE_MODIFIERS)
-    addresses, values = e(op.ptr), e(op.value)
-    masks = e(op.mask) if op.mask is not None else None
+    addresses, masks = e(op.ptr), e(op.mask) if op.mask is not None else None
     holder = first_holder(e, op.ptr.type, bool(op.ignore_cta))
-    for group in groups:
-        mask = holder
-        if masks is not None and masks[group[0]] != "true":
-            mask = masks[group[0]] if holder is None else e.op(f"and i1 {holder}, {masks[group[0]]}")
-        packed = pack(e, [values[r] for r in group], ty, words.bits)
-        _store_words(e, words, addresses[group[0]], packed, mask)
+    values: dict[int, str] = {}
+    for some in e.arriving.pop(op.value, None) or [dict(enumerate(e(op.value)))]:
+        values |= some
+        there = [group for group in groups if all(r in values for r in group)]
+        groups = [group for group in groups if group not in there]
+        for group in there:
+            mask = holder
+            if masks is not None and masks[group[0]] != "true":
+                mask = masks[group[0]] if holder is None else e.op(f"and i1 {holder}, {masks[group[0]]}")
+            packed = pack(e, [values[r] for r in group], ty, words.bits)
+            _store_words(e, words, addresses[group[0]], packed, mask)

@@ -154,6 +154,11 @@ _TAIL = [
 
 LOWERING = [
     _row(
+        "store-own-rows",
+        "warps store what they have of products",
+        when=has_any("tt.dot", "ttng.warp_group_dot"),
+    ),
+    _row(
         "combine-tensor-select-and-if",
         "branches choose tensors, also where pipelining made both",
         when=has_any("scf.if"),
@@ -214,6 +219,7 @@ ORDER = [
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
     ("early-waits", "allocate-shared-memory", "a buffer is in use from the wait for it on"),
+    ("store-own-rows", "allocate-shared-memory", "what warps exchange among themselves takes other room"),
     ("store-in-own-block", "allocate-shared-memory", "its conversions go through shared memory"),
     ("allocate-warp-groups", "allocate-shared-memory", "the partitions it adds capture what the others do"),
     ("allocate-shared-memory", "proxy-fence-insertion", "who uses the same bytes follows from the places"),
