@@ -17,7 +17,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..dialects import arith, tt, ttng
+from ..dialects import arith
 from ..dialects.tt_types import KNOWS_WARPS
 from ..ir import LOOP, BlockArgument, Operation, Value
 
@@ -52,7 +52,7 @@ def most_results(module: Operation, warps: int) -> int:
 
 def leaves_few(loop: Operation, warps: int) -> bool:
     """Whether the products of a loop, by one warp or by four, leave few registers of a thread to anything else."""
-    return _held(loop, (*_PRODUCTS, ttng.WarpGroupDot)) // (32 * warps) > FEW_LEFT
+    return _held(loop, (*_PRODUCTS, "ttng.warp_group_dot")) // (32 * warps) > FEW_LEFT
 
 
 def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
@@ -75,16 +75,16 @@ def enough_warps(module: Operation, warps: int) -> int:
     return more
 
 
-_PRODUCTS = (tt.Dot, tt.DotScaled)
+_PRODUCTS = ("tt.dot", "tt.dot_scaled")
 
 
-def _products(loop: Operation, kinds: tuple[type, ...] = _PRODUCTS) -> list[Any]:
+def _products(loop: Operation, kinds: tuple[str, ...] = _PRODUCTS) -> list[Any]:
     """The products of a loop's own blocks."""
     blocks = [block for region in loop.regions for block in region.blocks]
-    return [op for block in blocks for op in block if op.__class__ in kinds]
+    return [op for block in blocks for op in block if op.name in kinds]
 
 
-def _held(loop: Operation, kinds: tuple[type, ...] = _PRODUCTS) -> int:
+def _held(loop: Operation, kinds: tuple[str, ...] = _PRODUCTS) -> int:
     """32-bit elements of all results of a loop's products; one that only begins another counts with that, one that is
     added to a sum of the loop's (8-bit floats, whose products are not begun with sums) counts with the sum."""
     dots = _products(loop, kinds)
