@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.e2e.kernels import kernel_from
+from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.runtime.driver import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 
@@ -84,3 +85,18 @@ def test_the_largest_and_the_smallest(tmp_path: Path) -> None:
     near(found, x, y[:, None])
     found, _ = divided(x, -y, tmp_path)
     near(found, x, -y[:, None])
+
+
+def test_rows_that_fill_the_registers(tmp_path: Path) -> None:
+    """Of 1024 threads each has 64, and holds 64 elements."""
+    kernel = kernel_from(KERNEL, tmp_path)
+    signature = {
+        "x_ptr": "*fp32",
+        "y_ptr": "*fp32",
+        "out_ptr": "*fp32",
+        **dict.fromkeys(("M", "N", "ROWS"), "constexpr"),
+    }
+    for columns, shares in ((32768, True), (65536, False)):
+        source = ASTSource(kernel, signature, {"M": 1, "N": columns, "ROWS": True}, {})
+        ptx = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 32}, until="ptx").asm["ptx"]
+        assert (ptx.count("div.full") == 0) is shares and ("rcp.approx.ftz.f32" in ptx) is shares

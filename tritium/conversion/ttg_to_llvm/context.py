@@ -49,6 +49,11 @@ SHARED_ALIGNMENT = 1024
 needs."""
 
 
+REGISTERS = 65536
+"""Of 32 bits, that all threads of a block can have together, from sm_75 to sm_121 (CUDA C++ programming guide 13.0,
+technical specifications per compute capability)."""
+
+
 @dataclass(frozen=True)
 class Warps:
     """The warps that run what is lowered: `count` of them, which meet at the `barrier` of this number of their block.
@@ -86,6 +91,11 @@ class ModuleContext(llvm_module.ModuleContext):
     def warps(self) -> Warps:
         """Those that run a function, but for its partitions."""
         return Warps(self.num_warps, alone=self.total_warps <= self.num_warps)
+
+    @property
+    def most_registers(self) -> int:
+        """Of 32 bits, that a thread can have where a block has so many warps, if there is nothing else to limit it."""
+        return REGISTERS // (32 * max(self.num_warps, self.total_warps))
 
     def debug_location(self, loc: Location) -> str:
         """What is written behind the instructions of an operation at `loc`: `, !dbg !7` or nothing."""

@@ -173,10 +173,6 @@ def _through_memory(
     return _elements(e, target, reader.row)
 
 
-_REGISTERS = 65536
-"""Of 32 bits, for all threads of a block (CUDA programming guide, technical specifications per compute capability)."""
-
-
 def _most_inside(e: FunctionContext, combine: Combining, plan: Reduction) -> int:
     """The logarithm of how many partial results a thread should hold at once.
 
@@ -184,7 +180,7 @@ def _most_inside(e: FunctionContext, combine: Combining, plan: Reduction) -> int
     wanted afterwards, fill more than half of the registers that a thread can have.
     """
     words = sum(max(1, bit_width(ty) // 32) for ty in combine.types) * plan.source.ins["register"]
-    if 2 * words * 32 * e.num_warps > _REGISTERS:
+    if 2 * words > e.module.most_registers:
         return 0
     return 3 if combine.facts.size == 1 else 2
 
