@@ -190,7 +190,7 @@ def test_generated_permutations(request: pytest.FixtureRequest) -> None:
 
 def test_generated_pairs_across_a_cluster(request: pytest.FixtureRequest) -> None:
     for seed in range(count(request, 60, 1000)):
-        pair = random_pair(random.Random(seed), 1 << 10, ctas=2)
+        pair = random_pair(random.Random(seed), 1 << (10 if seed % 2 else 3), ctas=2)  # of few elements a block has one
         source, target = pair.layouts()
         try:
             plan_exchange(source, target, pair.machine.bits).check()

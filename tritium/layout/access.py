@@ -107,7 +107,7 @@ def vector_access(columns: Columns, bits: int, size: int = 64, most: int = VECTO
     first, same = _first_of(_offsets(columns))
     thread = [c for name in ("lane", "warp", "block") for c in columns[name]]
     k = 0
-    while bits << (k + 1) <= most:
+    while k < size and bits << (k + 1) <= most:
         low = (2 << k) - 1
         full = all(o ^ (1 << k) in first for o in first)
         if not full or any(c & low for c in thread):

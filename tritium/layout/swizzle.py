@@ -80,7 +80,9 @@ class MemoryPlan:
         return self.size * self.bits // 8
 
     def check(self) -> None:
-        """Simulate all threads; `AssertionError` where a register ends with a wrong element, or two stores meet."""
+        """Simulate all threads; `AssertionError` where a register ends with a wrong element, two stores meet, or an
+        access is wider than what a block has in memory."""
+        assert max(self.store.access.width, self.load.access.width) <= self.size, "elements of several blocks at once"
         final: dict[tuple[int, int], int] = {}
         for k in range(self.rounds):
             memory: dict[int, int] = {}

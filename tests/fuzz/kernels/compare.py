@@ -31,7 +31,7 @@ __all__ = ["Mismatch", "Unsupported", "arrays_of", "check", "difference", "run_o
 GUARD = 64
 """Elements around each array that no kernel may touch."""
 POISON = 0x5A
-NEWER = re.compile(r"not supported in this architecture|needs sm_\d+|needs hardware")
+NEWER = re.compile(r"not supported in this architecture|needs sm_\d+|needs hardware|requires NVIDIA SM\d+")
 """What a refusal says that is right: newer GPUs can do it. Any other refusal of a drawn kernel is a failure."""
 LANGUAGE = {e.name: getattr(tl, e.tl.removeprefix("tl.")) for e in TYPES.values()}
 

@@ -57,9 +57,11 @@ HEAD = "import tritium\nimport tritium.language as tl\nfrom tritium.language.ext
 
 def options_of(r: random.Random, fused: bool) -> dict[str, object]:
     """How a kernel is compiled."""
-    options: dict[str, object] = {"num_warps": r.choice((1, 2, 4, 4, 8)), "num_stages": r.choice((1, 2, 3, 4))}
+    options: dict[str, object] = {"num_warps": r.choice((1, 2, 4, 4, 8, 16)), "num_stages": r.choice((1, 2, 3, 4))}
     if not fused:
         options["enable_fp_fusion"] = False
+    if r.random() < 0.15:
+        options["num_ctas"] = r.choice((2, 2, 4))
     return options
 
 

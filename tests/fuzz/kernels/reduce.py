@@ -285,7 +285,7 @@ def reproducer(failure: dict, targets: Sequence[str], often: Sequence[str] = ())
         f"outputs={case.outputs}",
         f"tolerances={case.tolerances}",
     ]
-    arguments += [f"seed={case.seed}", *(f"{k}={v!r}" for k, v in case.options.items())]
+    arguments += [f"seed={case.seed}", f"targets={tuple(targets)!r}", *(f"{k}={v!r}" for k, v in case.options.items())]
     body = case.text.removeprefix(HEAD)
     library = "from tritium.language.extra import libdevice\n" if "libdevice." in body else ""
     return (

@@ -12,6 +12,8 @@ flow into each other, through loops, branches and selections, are one group. A g
    registers of the accesses;
 3. the same for the descriptor's own block and the last dimension dealt, where accesses ask for different layouts, or
    where the descriptor goes to or comes from another function, which cannot be asked.
+
+Where a block's part of a row would be shorter than the 16 bytes that the engine moves, each block has whole rows.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...analysis.buffers import passed_on
-from ...analysis.tma import layout_for_shape
+from ...analysis.tma import LEAST_ROW, layout_for_shape
 from ...dialects import arith, tt, ttg, ttng
 from ...dialects.ttg_context import num_ctas
 from ...dialects.ttg_maps import map_or_none
 from ...dialects.ttg_memory import NvmmaShared, SharedLinear
 from ...dialects.ttg_operands import cluster_bases, nvmma_for
 from ...ir import FunctionType, Operation, TensorType, Type, TypeAttr, Value, functions_of, pass_on
-from ...layout.bases import cta_bases
+from ...layout.bases import cta_bases, per_block
 from ...support.dataclasses import dataclass
 
 __all__ = ["optimize_descriptor_encoding"]
@@ -110,16 +112,26 @@ def _last_dealt(rank: int, ctas: int) -> Bases:
 
 def _layout(block: TensorType, wish: Wish, ctas: int) -> NvmmaShared:
     rank = block.rank
-    if wish.layout is not None and not wish.plain:
-        return wish.layout if wish.layout.rank == rank else layout_for_shape(wish.layout, block.shape)
-    blocks = wish.blocks
     shape = wish.shape or block.shape
-    if blocks is None or wish.plain:
+    bits = max(8, block.element.width)  # type: ignore[attr-defined]
+    blocks = wish.blocks
+    if wish.layout is not None and not wish.plain:
+        asked = wish.layout if wish.layout.rank == rank else layout_for_shape(wish.layout, block.shape)
+        if _moves_rows(shape, asked.CGALayout, bits):
+            return asked
+        blocks = asked.CGALayout
+    elif blocks is None or wish.plain:
         blocks = _last_dealt(rank, ctas)
     elif blocks:
         blocks = tuple((*[0] * (rank - len(basis)), *basis[max(0, len(basis) - rank) :]) for basis in blocks)
-    bits = max(8, block.element.width)  # type: ignore[attr-defined]
+    if not _moves_rows(shape, blocks, bits):
+        blocks = tuple((*basis[:-1], 0) for basis in blocks)
     return nvmma_for(shape, range(rank)[::-1], bits, blocks)
+
+
+def _moves_rows(shape: Sequence[int], blocks: Bases, bits: int) -> bool:
+    """Whether a block's part of a row is long enough for the engine; else each has whole rows."""
+    return per_block(shape, blocks)[-1] * bits // 8 >= LEAST_ROW
 
 
 def _readable(layout: Any, shape: Sequence[int], bits: int) -> NvmmaShared | None:

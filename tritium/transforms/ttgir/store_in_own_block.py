@@ -6,9 +6,10 @@
                                                      %x = ttg.convert_layout %y
 
 A buffer is dealt to the blocks of a cluster by its layout. Where a tensor that is stored in it, or loaded from it, is
-dealt to them in another way, its elements have to go from block to block, which only a conversion does; unless every
-block has all that it needs. Until here the passes fold conversions into stores, for what reads a buffer (a product, the
-copy engine) says how it is best filled.
+dealt to them in another way, its elements have to go from block to block, which only a conversion does. From a buffer
+that each block has whole it can load its part; but what each has whole in registers it would store whole, so that
+there, too, a conversion picks the part. Until here the passes fold conversions into stores, for what reads a buffer (a
+product, the copy engine) says how it is best filled.
 """
 
 from __future__ import annotations
@@ -53,9 +54,13 @@ def _ends(op: Any) -> tuple[Any, Any]:
 
 
 def _within(op: Any, tensor: tuple[Any, ...], buffer: tuple[Any, ...]) -> bool:
-    """Whether each block has in registers what it stores in its memory, or in its memory what it loads."""
-    whole, part = (buffer, tensor) if isinstance(op, ttg.LocalLoad) else (tensor, buffer)
-    return all(have == need or not any(have) for have, need in zip(whole, part, strict=True))
+    """Whether each block has in registers just what it stores in its memory, or in its memory what it loads.
+
+    What it has more of than it stores goes, too, by a conversion: to its own memory a thread stores all that it has.
+    """
+    if isinstance(op, ttg.LocalLoad):
+        return all(have == need or not any(have) for have, need in zip(buffer, tensor, strict=True))
+    return tensor == buffer
 
 
 def _dealt(buffer: Any) -> tuple[tuple[int, ...], ...]:

@@ -1,0 +1,45 @@
+"""Two blocks of a cluster: one element in each (of which both were read from the memory of the first); an operand that both
+have and of which each keeps a part; a tile by descriptor whose rows, divided, are shorter than the copy engine moves."""
+
+import tritium
+import tritium.language as tl
+from tests.fuzz.kernels.compare import check
+
+TARGETS = ("interpreter", "emulated:90")
+
+
+@tritium.jit
+def an_element_each(x_u32, o1_u32):
+    best = tl.topk(tl.load(x_u32 + 20 - tl.arange(0, 8)), 1)
+    tl.store(o1_u32 + tl.arange(0, 1), best)
+
+
+@tritium.jit
+def what_both_have(x_e5, o1_f32):
+    i, j = tl.arange(0, 32), tl.arange(0, 64)
+    a = tl.load(x_e5 + i[:, None] + j[None, :] * 32)
+    b = tl.load(x_e5 + i[:, None] + j[None, :] * 32)
+    tl.store(o1_f32 + j[:, None] * 64 + j, tl.dot(tl.trans(a), b))
+
+
+@tritium.jit
+def short_rows(x_e5, o1_f32):
+    a = tl.make_tensor_descriptor(x_e5, [29, 128], [128, 1], [32, 32])
+    b = tl.make_tensor_descriptor(x_e5, [128, 16], [16, 1], [32, 16])
+    total = tl.zeros((32, 16), tl.float32)
+    for i in range(2):
+        total = tl.dot(a.load([0, 32 * i]), b.load([32 * i, 0]), total)
+    tl.store(o1_f32 + tl.arange(0, 32)[:, None] * 16 + tl.arange(0, 16), total)
+
+
+def test_an_element_each():
+    for seed in range(4):
+        check(an_element_each, outputs={"o1_u32": 6}, seed=seed, targets=TARGETS, num_ctas=2)
+
+
+def test_what_both_have():
+    check(what_both_have, outputs={"o1_f32": 4096}, seed=1, targets=TARGETS, num_ctas=2)
+
+
+def test_short_rows():
+    check(short_rows, outputs={"o1_f32": 512}, seed=1, targets=TARGETS, num_ctas=2)
