@@ -38,9 +38,12 @@ from ..ir import (
     pass_on,
 )
 from ..support.dataclasses import dataclass
+from ..support.lazy import LazyModule
 from .packed_elements import split_packs
 
 __all__ = ["ConvertOptions", "convert_triton_to_tritongpu"]
+
+_inference = LazyModule("..dialects.ttg_inference", __package__)
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,15 @@ class _Conversion:
             op, Blocked(tuple(sizes), layout.threadsPerWarp, layout.warpsPerCTA, layout.order, layout.CGALayout)
         )
 
+    def reshape(self, op: Any) -> None:
+        """The plain layout, unless it is not the operand's in another shape: in clusters, of few elements."""
+        self.plain(op)
+        if self.options.num_ctas > 1 and not op.allow_reorder:
+            a, b = op.src.type, op.result.type
+            follows = _inference.reshaped_to(a.encoding, a.shape, b.shape)
+            if follows is not None and follows is not b.encoding:
+                self.result(op, follows)
+
     def dot(self, op: Any) -> None:
         """Each thread a square of the result, as large as there are elements for; operands as products need them."""
         self.plain_operands(op)
@@ -313,6 +325,7 @@ _SPECIAL: dict[type, Callable[[_Conversion, Any], None]] = {
     tt.Join: _Conversion.join,
     tt.Split: _Conversion.split,
     tt.Cat: _Conversion.cat,
+    tt.Reshape: _Conversion.reshape,
     tt.Dot: _Conversion.dot,
     tt.DescriptorGather: _Conversion.gather4,
     tt.DescriptorScatter: _Conversion.gather4,

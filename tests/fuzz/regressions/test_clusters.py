@@ -1,5 +1,6 @@
-"""Two blocks of a cluster: one element in each (of which both were read from the memory of the first); an operand that both
-have and of which each keeps a part; a tile by descriptor whose rows, divided, are shorter than the copy engine moves."""
+"""Blocks of a cluster: one element in each (of which both were read from the memory of the first); an operand that both have
+and of which each keeps a part; a tile by descriptor whose rows, divided, are shorter than the copy engine moves; fewer
+elements than blocks, in another shape; and columns that a warp has whole."""
 
 import tritium
 import tritium.language as tl
@@ -32,6 +33,20 @@ def short_rows(x_e5, o1_f32):
     tl.store(o1_f32 + tl.arange(0, 32)[:, None] * 16 + tl.arange(0, 16), total)
 
 
+@tritium.jit
+def fewer_than_blocks(x_bf16, o1_bf16):
+    x = tl.load(x_bf16 + tl.arange(0, 1))
+    tl.store(o1_bf16 + tl.arange(0, 2), tl.cat(x, x, dim=0))
+
+
+@tritium.jit
+def columns(x_u16, o1_u16):
+    at = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)
+    x = tl.load(x_u16 + at)
+    for axis in tl.static_range(2):
+        tl.store(o1_u16 + axis * 256 + at, tl.gather(tl.flip(x, 0), tl.cast(x % 16, tl.int32), axis))
+
+
 def test_an_element_each():
     for seed in range(4):
         check(an_element_each, outputs={"o1_u32": 6}, seed=seed, targets=TARGETS, num_ctas=2)
@@ -43,3 +58,12 @@ def test_what_both_have():
 
 def test_short_rows():
     check(short_rows, outputs={"o1_f32": 512}, seed=1, targets=TARGETS, num_ctas=2)
+
+
+def test_fewer_than_blocks():
+    check(fewer_than_blocks, outputs={"o1_bf16": 8}, seed=1, targets=TARGETS, num_ctas=4)
+
+
+def test_columns():
+    for warps in (1, 4):
+        check(columns, outputs={"o1_u16": 512}, seed=1, targets=TARGETS, num_ctas=4, num_warps=warps)

@@ -35,6 +35,7 @@ from ...dialects.ttg_defaults import blocked_for
 from ...dialects.ttg_inference import reshaped_to
 from ...dialects.ttg_layouts import Blocked, Slice
 from ...dialects.ttg_maps import linear_layout, map_or_none
+from ...dialects.ttg_operands import cluster_bases
 from ...ir import (
     UNIT,
     BlockArgument,
@@ -52,7 +53,7 @@ from ...ir import (
     may_change,
     pass_on,
 )
-from ...layout.bases import order_of_bases
+from ...layout.bases import order_of_bases, per_block
 from ..rules.constants import constant_attr
 from .layout_flow import layout_of, moves_elements, with_layout
 
@@ -140,18 +141,21 @@ def _gather(op: Any) -> bool:
 def _column_layout(op: Any) -> Blocked:
     """Whole columns along the axis in each warp, of the source and of the indices alike.
 
-    Lanes along the axis as far as it goes, then along the others; warps along the others. What is left over holds
-    copies along the axis.
+    Lanes along the axis as far as it goes, then along the others; warps along the others, and blocks of a cluster as
+    before, but for those along the axis. What is left over holds copies along the axis.
     """
     ty, axis = op.src.type, op.axis
     layout = ty.encoding
-    shape = ty.shape
+    blocks = tuple(
+        tuple(0 if d == axis else n for d, n in enumerate(basis)) for basis in cluster_bases(layout, ty.shape)
+    )
+    shape = per_block(ty.shape, blocks)
     rank = len(shape)
     lanes_left, warps_left = threads_per_warp(op), num_warps(op) or 1
     lanes, warps = [1] * rank, [1] * rank
     lanes[axis] = min(shape[axis], lanes_left)
     lanes_left //= lanes[axis]
-    others = [d for d in _order(layout, shape) if d != axis]
+    others = [d for d in _order(layout, ty.shape) if d != axis]
     for d in others:
         lanes[d] = min(shape[d], lanes_left)
         lanes_left //= lanes[d]
@@ -162,7 +166,6 @@ def _column_layout(op: Any) -> Blocked:
     sizes[axis] = shape[axis] // lanes[axis]
     lanes[axis] *= lanes_left
     warps[axis] *= warps_left
-    blocks = getattr(layout, "CGALayout", ())
     return Blocked(tuple(sizes), tuple(lanes), tuple(warps), (axis, *others), blocks)
 
 
