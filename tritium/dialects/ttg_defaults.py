@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from math import prod
 
 from ..layout.bases import cta_bases
-from .ttg_layouts import Blocked, Distributed, Layout, Slice
+from .ttg_layouts import Blocked, Distributed, Slice
 
 __all__ = ["blocked_for", "blocked_in", "default_blocked", "expanded", "joined", "reduced", "split", "transposed"]
+
+
+Bases = tuple[tuple[int, ...], ...]
 
 
 def _clamp(n: int, low: int, high: int) -> int:
@@ -40,10 +43,9 @@ def blocked_for(
 
 
 def blocked_in(
-    layout: Layout, block: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], warps: int, lanes: int
+    bases: Bases, block: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], warps: int, lanes: int
 ) -> Blocked:
-    """As `blocked_for`, among the blocks of a cluster as in `layout`; `block` is what one block has of the tensor."""
-    bases = getattr(layout, "CGALayout", ())
+    """As `blocked_for`, among the blocks of a cluster as `bases` say; `block` is what one block has of the tensor."""
     return Blocked(tuple(size_per_thread), *_spread(block, size_per_thread, order, warps, lanes), tuple(order), bases)
 
 

@@ -1,6 +1,7 @@
 """Blocks of a cluster: one element in each (of which both were read from the memory of the first); an operand that both have
 and of which each keeps a part; a tile by descriptor whose rows, divided, are shorter than the copy engine moves; fewer
-elements than blocks, in another shape; and columns that a warp has whole."""
+elements than blocks, in another shape; columns that a warp has whole; rows that blocks have in turns; and a division of
+elements in another shape that is none in parts."""
 
 import tritium
 import tritium.language as tl
@@ -47,6 +48,19 @@ def columns(x_u16, o1_u16):
         tl.store(o1_u16 + axis * 256 + at, tl.gather(tl.flip(x, 0), tl.cast(x % 16, tl.int32), axis))
 
 
+@tritium.jit
+def rows_in_turns(x_i8, o1_i8):
+    x = tl.make_tensor_descriptor(x_i8, [16, 16], [48, 1], [16, 16]).load([1, 0])
+    tl.store(o1_i8 + tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16), tl.flip(x, 0))
+
+
+@tritium.jit
+def in_another_shape(x_i32, o1_i32):
+    x = tl.cumsum(tl.load(x_i32 + tl.arange(0, 8)).reshape([2, 2, 2]), 1)
+    i = tl.arange(0, 2)
+    tl.store(o1_i32 + i[:, None, None] * 4 + i[None, :, None] * 2 + i, x)
+
+
 def test_an_element_each():
     for seed in range(4):
         check(an_element_each, outputs={"o1_u32": 6}, seed=seed, targets=TARGETS, num_ctas=2)
@@ -67,3 +81,11 @@ def test_fewer_than_blocks():
 def test_columns():
     for warps in (1, 4):
         check(columns, outputs={"o1_u16": 512}, seed=1, targets=TARGETS, num_ctas=4, num_warps=warps)
+
+
+def test_rows_in_turns():
+    check(rows_in_turns, outputs={"o1_i8": 256}, seed=1, targets=TARGETS, num_ctas=4)
+
+
+def test_in_another_shape():
+    check(in_another_shape, outputs={"o1_i32": 8}, seed=1, targets=TARGETS, num_ctas=4)

@@ -32,7 +32,7 @@ from ...dialects.ttg_defaults import blocked_in
 from ...dialects.ttg_layouts import Blocked, DotOperand
 from ...dialects.ttg_operands import cluster_bases
 from ...ir import Builder, Operation, TensorType, Value, count, functions_of, may_change, pass_on
-from ...layout.bases import cta_bases, per_block
+from ...layout.bases import cta_bases, is_permutation, per_block
 from .coalesce import convert_operation
 from .layout_flow import backward, forward, layout_of, sources, takers, takes_any_result, with_layout
 
@@ -119,8 +119,7 @@ class _Plan:
         order = old.order if plain else tuple(range(rank))[::-1]
         share = per_block(ty.shape, bases)
         sizes = tuple(min(n, m) for n, m in zip(old.sizePerThread, share)) if plain else (1,) * rank
-        like = Blocked(sizes, (1,) * rank, (1,) * rank, order, bases)
-        return blocked_in(like, share, sizes, order, num_warps(op) or 1, threads_per_warp(op))
+        return blocked_in(bases, share, sizes, order, num_warps(op) or 1, threads_per_warp(op))
 
     # -- rules ------------------------------------------------------------------------------------------------
 
@@ -202,10 +201,11 @@ class _Plan:
         return out
 
     def access(self, op: Any, ty: Any, layout: Any) -> bool:
-        """Let an access be divided as `layout` is, if nothing was said before."""
-        if op in self.accesses:
+        """Let an access be divided as `layout` is, if nothing was said before, and if that is a division in parts."""
+        bases = cluster_bases(layout, ty.shape)
+        if op in self.accesses or not is_permutation(bases, len(ty.shape)):
             return False
-        self.accesses[op] = self.blocked(op, _accessed(op).type, cluster_bases(layout, ty.shape))
+        self.accesses[op] = self.blocked(op, _accessed(op).type, bases)
         return True
 
     # -- change -----------------------------------------------------------------------------------------------

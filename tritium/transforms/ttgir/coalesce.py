@@ -28,9 +28,12 @@ from ...dialects.ttg_context import capability_of, num_warps, target_of, threads
 from ...dialects.ttg_defaults import blocked_in
 from ...dialects.ttg_layouts import Blocked
 from ...ir import FloatType, Operation, TensorType, Value, count, element_type, f16, f64, functions_of, pass_on
-from ...layout.bases import per_block
+from ...layout.bases import is_permutation, per_block
+from ...support.lazy import LazyModule
 
 __all__ = ["coalesce", "coalesced_layouts", "convert_operation"]
+
+_operands = LazyModule("...dialects.ttg_operands", __package__)
 
 #: Bits that one thread loads or stores in one instruction (PTX ISA 8.7, section 9.7.9.8: .v4.b32).
 VECTOR_BITS = 128
@@ -80,9 +83,17 @@ _WITH_DESCRIPTORS = (
 )
 
 
+def _blocks(ty: Any) -> tuple[tuple[int, ...], ...]:
+    """How the blocks of a cluster divide a tensor; where that is not in parts, all of them have it whole."""
+    if (dealt := getattr(ty.encoding, "CGALayout", None)) is not None:
+        return dealt  # type: ignore[no-any-return]
+    bases = _operands.cluster_bases(ty.encoding, ty.shape)
+    return bases if is_permutation(bases, len(ty.shape)) else ((0,) * len(ty.shape),) * len(bases)
+
+
 def _share(ty: Any) -> list[int]:
     """What one block of the cluster has of a tensor."""
-    return per_block(ty.shape, getattr(ty.encoding, "CGALayout", ()))
+    return per_block(ty.shape, _blocks(ty))
 
 
 def order_from(contiguity: Sequence[int]) -> list[int]:
@@ -136,7 +147,7 @@ class _Chooser:
         order = self.orders[op]
         sizes = [1] * len(share)
         sizes[order[0]] = size
-        return blocked_in(ty.encoding, share, sizes, order, warps, lanes)
+        return blocked_in(_blocks(ty), share, sizes, order, warps, lanes)
 
     def _descriptor_layout(self, op: Any) -> Blocked:
         """Rows of 16 bytes a thread: such tensors go through shared memory, which does not mind."""
@@ -145,7 +156,7 @@ class _Chooser:
         share = _share(ty)
         sizes = [1] * len(share)
         sizes[-1] = min(max(1, prod(share) // (warps * lanes)), VECTOR_BITS // ty.element.width)
-        return blocked_in(ty.encoding, share, sizes, range(len(share))[::-1], warps, lanes)
+        return blocked_in(_blocks(ty), share, sizes, range(len(share))[::-1], warps, lanes)
 
 
 def _tile_of(op: Any) -> Any:

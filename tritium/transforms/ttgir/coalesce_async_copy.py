@@ -73,7 +73,7 @@ def _clipped(copy: Any) -> Blocked | None:
     if sizes[axis] <= width:
         return None
     sizes[axis] = width
-    return blocked_in(before, share, sizes, before.order, num_warps(copy) or 1, threads_per_warp(copy))
+    return blocked_in(before.CGALayout, share, sizes, before.order, num_warps(copy) or 1, threads_per_warp(copy))
 
 
 def _neighbours(copy: Any, layout: Blocked, facts: AxisInfoAnalysis) -> int:

@@ -35,7 +35,7 @@ def store_in_own_block(module: Operation) -> bool:
     done = 0
     for op in list(module.walk()):
         tensor, buffer = _ends(op)
-        if tensor is None or _within(op, cluster_bases(tensor.type.encoding, tensor.type.shape), _dealt(buffer)):
+        if tensor is None or _within(op, _parts(tensor.type), _parts(buffer)):
             continue
         if may_change("convert", op):
             _convert(op, tensor, buffer)
@@ -53,7 +53,12 @@ def _ends(op: Any) -> tuple[Any, Any]:
     return (op.result, op.src.type) if isinstance(op, ttg.LocalLoad) else (None, None)
 
 
-def _within(op: Any, tensor: tuple[Any, ...], buffer: tuple[Any, ...]) -> bool:
+def _parts(ty: Any) -> list[tuple[int, ...]]:
+    """Which elements the blocks of a cluster have: where each bit of a block's number moves, zeros for copies."""
+    return linear_layout_of(ty).bases["block"]
+
+
+def _within(op: Any, tensor: list[Any], buffer: list[Any]) -> bool:
     """Whether each block has in registers just what it stores in its memory, or in its memory what it loads.
 
     What it has more of than it stores goes, too, by a conversion: to its own memory a thread stores all that it has.
