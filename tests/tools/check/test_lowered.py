@@ -156,7 +156,7 @@ def test_a_wrong_conversion_of_layouts(target: str, monkeypatch: pytest.MonkeyPa
     def make(right: Any) -> Any:
         def wrong(e: Any, op: Any) -> None:
             right(e, op)
-            parts = list(e.names[op.result])
+            parts = list(e(op.result))
             if len(parts) > 1:
                 parts[:2] = parts[1::-1]
                 e.names[op.result] = parts

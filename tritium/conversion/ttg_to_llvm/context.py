@@ -151,7 +151,7 @@ class FunctionContext(Emitter):
         self.func = func
         self.entry = self.block  # the block in which what is lowered begins
         self.names: dict[Value, list[str]] = {}
-        self.arriving: dict[Value, Iterator[dict[int, str]]] = {}  # parts by register, of what the next store takes
+        self.arriving: dict[Value, Iterator[dict[int, str]]] = {}  # parts by register, of what comes in rounds
         self.known_positions: dict[Any, Any] = {}
         self.entry_positions: dict[Any, Any] = {}
         self.entry_lines: list[str] = []  # what the function begins with
@@ -233,11 +233,14 @@ class FunctionContext(Emitter):
     # -- values ---------------------------------------------------------------------------------------------------
 
     def __call__(self, value: Value) -> list[str]:
-        """The parts of a value."""
-        try:
-            return self.names[value]
-        except KeyError:
-            raise InternalError(f"{value!r} is used before it is lowered") from None
+        """The parts of a value; all of them, if they arrive in rounds."""
+        found = self.names.get(value)
+        if found is None:
+            if value not in self.arriving:
+                raise InternalError(f"{value!r} is used before it is lowered")
+            parts = {r: v for some in self.arriving.pop(value) for r, v in some.items()}
+            found = self.names[value] = [parts[r] for r in range(len(parts))]
+        return found
 
     parts = __call__
 

@@ -33,12 +33,9 @@ def _convert_layout(e: FunctionContext, op: ttg.ConvertLayout) -> None:
     plan = exchange_of(op)
     parts, ty = e(op.src), op.src.type
     if isinstance(plan, MemoryPlan):
-        rounds = _through_memory(e, plan, parts, ty, e.scratch(op), e.debug)
-        if _is_stored_next(op):
-            e.arriving[op.result] = rounds
-        else:
-            found = {r: v for some in rounds for r, v in some.items()}
-            e.bind(op.result, [found[r] for r in range(len(found))])
+        e.arriving[op.result] = _through_memory(e, plan, parts, ty, e.scratch(op), e.debug)
+        if not _is_stored_next(op):
+            e(op.result)
     elif plan.shuffles or plan.selects:
         e.bind(op.result, _Lanes(e, plan, parts, ty).outputs())
     else:
