@@ -264,11 +264,14 @@ def _store(e: FunctionContext, op: tt.Store) -> None:
     values: dict[int, str] = {}
     for some in e.arriving.pop(op.value, None) or [dict(enumerate(e(op.value)))]:
         values |= some
-        there = [group for group in groups if all(r in values for r in group)]
-        groups = [group for group in groups if group not in there]
-        for group in there:
+        left: list[list[int]] = []
+        for group in groups:
+            if any(r not in values for r in group):
+                left.append(group)
+                continue
             mask = holder
             if masks is not None and masks[group[0]] != "true":
                 mask = masks[group[0]] if holder is None else e.op(f"and i1 {holder}, {masks[group[0]]}")
             packed = pack(e, [values[r] for r in group], ty, words.bits)
             _store_words(e, words, addresses[group[0]], packed, mask)
+        groups = left

@@ -38,7 +38,6 @@ Bases = tuple[tuple[int, ...], ...]
 DESIRED = "tt.desired_encoding"
 
 _LOADS = (tt.DescriptorLoad, tt.DescriptorGather)
-_STORES = (tt.DescriptorStore, tt.DescriptorScatter, tt.DescriptorReduce)
 _ELSEWHERE = (tt.Call, tt.Return, ttng.ReinterpretTensorDesc)
 
 
@@ -211,7 +210,7 @@ class _Groups:
 
     def visit(self, op: Any) -> None:
         """What an operation says."""
-        if isinstance(op, (*_LOADS, *_STORES)):
+        if isinstance(op, (*_LOADS, *tt.DESCRIPTOR_WRITES)):
             self.ask(op.desc, _wish_of(op))
             return
         wish = Wish(plain=isinstance(op, _ELSEWHERE))

@@ -50,7 +50,7 @@ def recompute_behind_loops(module: Operation) -> bool:
         for loop in _crowded(func, num_warps(module)):
             if may_change("recompute-behind-loops", loop):
                 loop.attributes[CROWDED] = UNIT
-                count("values", _Behind(loop.parent, loop).recompute())
+                count("values", _Behind(loop).recompute())
                 changed = True
     return changed
 
@@ -64,10 +64,11 @@ def _crowded(func: Operation, warps: int) -> list[Any]:
 class _Behind:
     """What stands in front of a loop of a function's first block, and what of it is copied behind the loop."""
 
-    def __init__(self, block: Block, loop: Operation) -> None:
-        self.block, self.loop = block, loop
+    def __init__(self, loop: Any) -> None:
+        self.block: Block = loop.parent
+        self.loop = loop
         self.front: dict[Operation, None] = {}
-        for op in block:
+        for op in self.block:
             if op is loop:
                 break
             self.front[op] = None

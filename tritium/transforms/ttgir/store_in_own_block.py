@@ -68,13 +68,9 @@ def _within(op: Any, tensor: list[Any], buffer: list[Any]) -> bool:
     return tensor == buffer
 
 
-def _dealt(buffer: Any) -> tuple[tuple[int, ...], ...]:
-    return cluster_bases(buffer.encoding, buffer.shape)
-
-
 def _convert(op: Any, tensor: Any, buffer: Any) -> None:
     ty = tensor.type
-    blocks, neighbours = _dealt(buffer), linear_layout_of(buffer).bases["offset"][:1]
+    blocks, neighbours = cluster_bases(buffer.encoding, buffer.shape), linear_layout_of(buffer).bases["offset"][:1]
     mine = per_block(ty.shape, blocks)
     order = sorted(range(len(mine)), key=lambda d: (not any(basis[d] for basis in neighbours), -d))
     vector = min(128 // max(8, ty.element.width), mine[order[0]])
