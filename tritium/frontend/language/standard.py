@@ -138,28 +138,48 @@ def _min_combine(a, b):
     return minimum(a, b)
 
 
+# Of floats the extreme of two is asked for, and then which of them that is: a comparison does not say which of a number
+# and a NaN counts, and who met whom first would decide. The number does, as without indices; of NaNs the first.
+
+
 @language_function
 def _argmax_left(value1, index1, value2, index2):
-    first = value1 > value2 or (value1 == value2 and index1 < index2)
-    return where(first, value1, value2), where(first, index1, index2)
+    if value1.dtype.is_floating():
+        value = maximum(value1, value2)
+        first = _first_of(value1 == value, value2 == value, index1 < index2)
+        return value, where(first, index1, index2)
+    else:
+        first = value1 > value2 or (value1 == value2 and index1 < index2)
+        return where(first, value1, value2), where(first, index1, index2)
 
 
 @language_function
 def _argmax_fast(value1, index1, value2, index2):
-    first = value1 > value2
-    return where(first, value1, value2), where(first, index1, index2)
+    value = maximum(value1, value2)
+    return value, where(value2 == value, index2, index1)
 
 
 @language_function
 def _argmin_left(value1, index1, value2, index2):
-    first = value1 < value2 or (value1 == value2 and index1 < index2)
-    return where(first, value1, value2), where(first, index1, index2)
+    if value1.dtype.is_floating():
+        value = minimum(value1, value2)
+        first = _first_of(value1 == value, value2 == value, index1 < index2)
+        return value, where(first, index1, index2)
+    else:
+        first = value1 < value2 or (value1 == value2 and index1 < index2)
+        return where(first, value1, value2), where(first, index1, index2)
 
 
 @language_function
 def _argmin_fast(value1, index1, value2, index2):
-    first = value1 < value2
-    return where(first, value1, value2), where(first, index1, index2)
+    value = minimum(value1, value2)
+    return value, where(value2 == value, index2, index1)
+
+
+@language_function
+def _first_of(is_first, is_second, before):
+    """The first of a pair, unless only the second is it; where both are or neither is, that with the lower index."""
+    return where(is_first == is_second, before, is_first)
 
 
 @language_function
@@ -295,7 +315,8 @@ def cumprod(input, axis=0, reverse=False, dtype: constexpr = None):
 
 # -- sorting ------------------------------------------------------------------------------------------------------
 # A block of 2^n elements is seen as n dimensions of size 2. Exchanging with the neighbour along one of them is an xor
-# with the xor of the pair, so a bitonic network is reductions and selections only.
+# with the xor of the pair, so a bitonic network is reductions and selections only. What is sorted are integers: of a
+# number and a NaN neither is the greater, and both ends of a pair would take the same one.
 
 
 @constexpr_function
@@ -348,7 +369,7 @@ def _merge_run(x, stage: constexpr, flip, n: constexpr):
 
 
 # Where a dimension is no power of two, what fills it up to one goes to the end of the order, and is left out behind:
-# keys are integers that are ordered as the elements are, NaNs too, so that only equal ones could be exchanged for it.
+# keys are ordered as the elements are, so that only equal ones could be exchanged for it.
 
 
 @constexpr_function
@@ -370,11 +391,41 @@ def _last_key(dtype, descending: bool) -> int:
     return least if descending else least + (1 << bits) - 1
 
 
+@constexpr_function
+def _infinity(dtype) -> int:
+    """The bits of a float type behind which its NaNs begin; 0 where they are no such bits."""
+    wide = {"fp64": 0x7FF << 52, "fp32": 0xFF << 23, "fp16": 0x1F << 10, "bf16": 0xFF << 7}
+    return {**wide, "fp8e5": 0x7C, "fp8e4nv": 0x7E}.get(dtype.name, 0)
+
+
 @language_function
 def _order_bits(bits):
     """The bits of floats as integers in the order of the floats, and back."""
     size: constexpr = bits.dtype.primitive_bitwidth - 1
     return bits ^ ((bits >> size) & ((1 << size) - 1))
+
+
+@language_function
+def _keys(x):
+    """Integers in the order of the elements, of floats NaNs at the end whatever their sign."""
+    if x.dtype.is_floating():
+        size: constexpr = x.dtype.primitive_bitwidth
+        bits = x.to(get_int_dtype(bitwidth=size, signed=True), bitcast=True)
+        infinity: constexpr = _infinity(x.dtype)
+        most: constexpr = (1 << (size - 1)) - 1
+        if infinity:
+            bits = where((bits & most) > infinity, most, bits)
+        return _widened(_order_bits(bits))
+    return _widened(x)
+
+
+@language_function
+def _elements_of(keys, dtype: constexpr):
+    """What has these keys."""
+    if dtype.is_floating():
+        kind: constexpr = get_int_dtype(bitwidth=dtype.primitive_bitwidth, signed=True)
+        return _order_bits(keys.to(kind)).to(dtype, bitcast=True)
+    return keys.to(dtype)
 
 
 @language_function
@@ -417,14 +468,7 @@ def _sorted_keys(keys, descending: constexpr):
 @language_function
 def _first_sorted(x, count: constexpr, descending: constexpr):
     """The first `count` elements of the last dimension in order."""
-    last: constexpr = len(x.shape) - 1
-    if x.dtype.is_floating():
-        kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
-        y = _sorted_keys(_order_bits(x.to(kind, bitcast=True)), descending)
-        return _order_bits(_taken(y, 0, 1, count, last)).to(x.dtype, bitcast=True)
-    if x.dtype.primitive_bitwidth < 8:
-        return _taken(_sorted_keys(x.to(int32), descending), 0, 1, count, last).to(x.dtype)
-    return _taken(_sorted_keys(x, descending), 0, 1, count, last)
+    return _elements_of(_taken(_sorted_keys(_keys(x), descending), 0, 1, count, len(x.shape) - 1), x.dtype)
 
 
 @constexpr_function
@@ -445,10 +489,10 @@ def sort(x, dim: constexpr = None, descending: constexpr = False):
         return _first_sorted(x, x.shape[last], descending)
     steps: constexpr = _log2(x.shape[last])
     n: constexpr = _log2(x.numel)
-    y = reshape(x, _twos(n))
+    y = reshape(_keys(x), _twos(n))
     for i in static_range(1, steps + 1):
         y = _merge_stage(y, i, (1 if descending else 0) if i == steps else 2, n)
-    return reshape(y, x.shape)
+    return _elements_of(reshape(y, x.shape), x.dtype)
 
 
 @language_function
@@ -458,8 +502,8 @@ def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
     if not _powers_of_two(x.shape):
         return _first_sorted(x, x.shape[last], descending)
     n: constexpr = _log2(x.numel)
-    y = _merge_stage(reshape(x, _twos(n)), _log2(x.shape[last]), 1 if descending else 0, n)
-    return reshape(y, x.shape)
+    y = _merge_stage(reshape(_keys(x), _twos(n)), _log2(x.shape[last]), 1 if descending else 0, n)
+    return _elements_of(reshape(y, x.shape), x.dtype)
 
 
 @language_function
@@ -493,12 +537,7 @@ def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
     static_assert(k <= size, "k must not exceed the size of the dimension")
     if not (_is_power_of_two(k) and _powers_of_two(x.shape)):
         return _first_sorted(x, k, descending)
-    if x.dtype.is_floating():
-        kind: constexpr = get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
-        return _order_bits(_best_keys(_order_bits(x.to(kind, bitcast=True)), k, descending)).to(x.dtype, bitcast=True)
-    if x.dtype.primitive_bitwidth < 8:
-        return _best_keys(x.to(int32), k, descending).to(x.dtype)
-    return _best_keys(x, k, descending)
+    return _elements_of(_best_keys(_keys(x), k, descending), x.dtype)
 
 
 @constexpr_function
