@@ -268,3 +268,39 @@ def test_poison_is_whatever_it_is_joined_with() -> None:
       tt.return
     }""")
     assert found["x"] == found["r"]
+
+
+def test_of_a_choice_with_poison_the_other_side_is_known() -> None:
+    """And is not left out of what it is joined with: here a number that is 15 or 16."""
+    found = facts("""
+    tt.func @kernel(%p: i1, %q: i1) {
+      %none = ub.poison : i64
+      %one = arith.constant 1 : i64
+      %sixteen = arith.constant 16 : i64
+      %chosen = arith.select %q, %none, %sixteen : i64
+      %y = arith.subi %chosen, %one : i64
+      %x = scf.if %p -> (i64) {
+        scf.yield %y : i64
+      } else {
+        scf.yield %sixteen : i64
+      }
+      tt.return
+    }""")
+    assert found["chosen"] == found["sixteen"]
+    assert found["x"] == "contiguity = [1], divisibility = [1], constancy = [1]"
+
+
+def test_what_stands_for_masked_elements_may_be_poison() -> None:
+    found = facts("""
+    tt.func @kernel(%p: tensor<16x!tt.ptr<i32>>, %m: tensor<16xi1>, %q: i1) {
+      %none = ub.poison : tensor<16xi32>
+      %five = arith.constant dense<5> : tensor<16xi32>
+      %read = tt.load %p, %m, %none : tensor<16x!tt.ptr<i32>>
+      %x = scf.if %q -> (tensor<16xi32>) {
+        scf.yield %read : tensor<16xi32>
+      } else {
+        scf.yield %five : tensor<16xi32>
+      }
+      tt.return
+    }""")
+    assert found["x"] == "contiguity = [1], divisibility = [1], constancy = [1]"

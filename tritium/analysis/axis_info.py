@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable
 from math import gcd
 from typing import Any
 
-from ..dialects import cf, scf, tt, ttg, ub
+from ..dialects import arith, cf, scf, tt, ttg, ub
 from ..ir import ArrayAttr, DenseArrayAttr, DenseElementsAttr, IntegerAttr, Operation, Value
 from .axis_facts import ANY_DIVISOR, AxisInfo, power_of, unknown
 from .axis_rules import RULES
@@ -113,11 +113,8 @@ class AxisInfoAnalysis:
         if flow is not None:
             flow(self, op)
             return
-        found = RULES.get(op.__class__)
-        if found is not None:
-            known = self.known(op.operands)
-            if known is not None:
-                self._set(op.results[0], _hinted(found(op, *known), op.attributes))
+        if op.__class__ in RULES:
+            self._by_rule(op, self.known(op.operands))
             for result in op.results[1:]:
                 self._set(result, unknown(result.type))
             return
@@ -128,6 +125,10 @@ class AxisInfoAnalysis:
             self._region(region)
         for result in op.results:
             self._set(result, _hinted(unknown(result.type), op.attributes))
+
+    def _by_rule(self, op: Operation, known: list[AxisInfo] | None) -> None:
+        if known is not None:
+            self._set(op.results[0], _hinted(RULES[op.__class__](op, *known), op.attributes))
 
     def _for(self, op: Any) -> None:
         body = op.body
@@ -176,6 +177,19 @@ class AxisInfoAnalysis:
     def _poison(self, op: Any) -> None:
         """Nothing is said: whatever holds of what it is joined with holds of both."""
 
+    def _select(self, op: Any) -> None:
+        """Poison or something else is that, so what is known of it holds. (Other operations make poison of poison.)"""
+        condition, *sides = [self.infos.get(v) for v in op.operands]
+        if condition is not None and None in sides:
+            self._set(op.results[0], sides[0] or sides[1])
+        else:
+            self._by_rule(op, self.known(op.operands))
+
+    def _load(self, op: Any) -> None:
+        """What stands in for masked elements may be poison."""
+        known = [self.infos.get(v) for v in op.operands]
+        self._by_rule(op, [k for k in known if k is not None] if known[0] is not None else None)
+
     def _branch(self, op: Any) -> None:
         self.flowed |= self._join_all(op.dest.args, op.dest_operands)
 
@@ -191,6 +205,8 @@ _FLOW: dict[type, Callable[[AxisInfoAnalysis, Any], None]] = {
     ttg.WarpSpecialize: AxisInfoAnalysis._specialize,
     ttg.WarpSpecializePartitions: AxisInfoAnalysis._partitions,
     ub.Poison: AxisInfoAnalysis._poison,
+    arith.Select: AxisInfoAnalysis._select,
+    tt.Load: AxisInfoAnalysis._load,
     cf.Br: AxisInfoAnalysis._branch,
     cf.CondBr: AxisInfoAnalysis._conditional_branch,
 }

@@ -2,7 +2,7 @@
 
 Parameters say by their names what they are: `x_f32` an input of small multiples of a quarter, `r_f32` one of any
 numbers, `s_f32` one with NaN, infinities, zeros and subnormals; `o3_f32` an output, `a3_i32` one that atomic operations
-change; `n`, `m` integers.
+change; `h3s5x16w32b4x16_f32` a descriptor (`described`); `n`, `m` integers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ import tritium.language as tl
 from tritium.backends.errors import OutOfResources
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
+from tritium.tools.tensor_descriptor import TensorDescriptor
 
 from . import reference
 from .elements import TYPES, Element, bits_of, values_of
-from .writer import SIZE
+from .writer import SIZE, steps_of
 
 __all__ = ["Mismatch", "Unsupported", "arrays_of", "check", "difference", "run_on"]
 
@@ -86,7 +87,7 @@ def arrays_of(names: Sequence[str], outputs: Mapping[str, int], seed: int) -> di
         if kind != "o":
             count = len(whole) // e.storage.itemsize - 2 * GUARD
             rng = np.random.default_rng([seed, *name.encode()])
-            values = inputs("x" if kind == "a" else kind, e, rng)
+            values = inputs("x" if kind in "ah" else kind, e, rng)
             inside(whole, e)[...] = np.resize(values, count)
         made[name] = whole
     return made
@@ -134,6 +135,7 @@ def run_on(
             raise Unsupported(str(e)) from None
         return found
     passed, copies = on_gpu(found) if name == "cuda" else on_host(found)
+    passed = {k: described(k, v) if k[0] == "h" else v for k, v in passed.items()}
     try:
         with target(name):
             kernel[grid](**{p: passed[p] if p in passed else scalars[p] for p in kernel.arg_names}, **options)
@@ -146,6 +148,18 @@ def run_on(
     for k, copy in copies.items():
         found[k] = copy.cpu().numpy()
     return found
+
+
+DESCRIBED = re.compile(r"h\d+s([\dx]+)w(\d+)b([\dx]+)(n?)_")
+
+
+def described(name: str, array: Any) -> TensorDescriptor:
+    """The descriptor of an array by the name of its parameter: s and its sizes, w and how far rows lie apart, b and the
+    block, n where NaN is around it."""
+    found = DESCRIBED.match(name)
+    assert found is not None, name
+    sizes, block = ([int(n) for n in found[i].split("x")] for i in (1, 3))
+    return TensorDescriptor(array, sizes, steps_of(sizes, int(found[2])), block, "nan" if found[4] else "zero")
 
 
 def wrapped(array: Any, e: Element) -> Any:

@@ -42,7 +42,7 @@ NOT_IN_NUMPY = frozenset(
     "batched_dot transposed_dot computed_dot scaled_dot masked_dot_loop attention_loop tiles_in_turn row_loop "
     "hints random_numbers wide_sum largest_floats gathered_rows noinline_call noinline_load aggregate tuples function_argument "
     "python_expression leave loop_with_else descriptor_of_any_rank descriptor_store descriptor_scatter descriptor_atomic "
-    "load_broadcast store_in_loop store_number store_and_load atomic_orders atomic_loop atomic_floats atomic_words "
+    "host_descriptor host_descriptor_store load_broadcast store_in_loop store_number store_and_load atomic_orders atomic_loop atomic_floats atomic_words "
     "specialized_loop specialized_attention rare_dot product_of_parts device_library masked_histogram packed_elements".split()
 )
 """What the reference in NumPy lacks: a part of the kernels does without, so that it says something of the others."""
@@ -125,5 +125,7 @@ _ = (
     structure,
     transfers,
 )  # their steps are registered when they are imported
+for _group in FEATURES.values():
+    _group.sort(key=lambda found: found[1].__name__)  # a seed's program does not depend on who is imported first
 KINDS = sorted(function.__name__ for group in FEATURES.values() for _, function in group)
 """What the steps of random kernels are called."""

@@ -6,22 +6,13 @@ from dataclasses import replace
 from math import prod
 
 from .accesses import linear, output
-from .elements import TYPES
-from .writer import SIZE, Refused, Value, Writer, feature, names_of
+from .elements import TYPES, Element
+from .writer import SIZE, Refused, Value, Writer, feature, names_of, steps_of
 
 __all__ = ["ORDERS"]
 
 I32, F32 = TYPES["i32"], TYPES["f32"]
 ORDERS = ("acquire", "release", "acq_rel", "relaxed")
-
-
-def steps_of(sizes: list[int], wide: int) -> list[int]:
-    """Strides of rows that lie `wide` elements apart."""
-    strides, stride = [1], wide
-    for size in reversed(sizes[1:-1]):
-        strides.append(stride)
-        stride *= size
-    return [stride, *reversed(strides)] if len(sizes) > 1 else [1]
 
 
 # -- descriptors -------------------------------------------------------------------------------------------------------
@@ -108,6 +99,51 @@ def descriptor_atomic(w: Writer) -> None:
     w.line(
         f"{d}.atomic_{kind}([{', '.join(w.choice(('0', '1')) for _ in v.shape[:1])}{', 0' * (len(v.shape) - 1)}], {v.name})"
     )
+    w.used[v.name] += 1
+
+
+def host_name(w: Writer, e: Element, sizes: list[int], wide: int, block: tuple[int, ...], nan: bool = False) -> str:
+    """A parameter that is a descriptor: `compare.Described` reads from its name of what."""
+    numbers = ["x".join(map(str, n)) for n in (sizes, block)]
+    return w.parameter(f"{w.fresh('h')}s{numbers[0]}w{wide}b{numbers[1]}{'n' if nan else ''}_{e.name}")
+
+
+@feature("memory", 1.5)
+def host_descriptor(w: Writer) -> None:
+    """Tiles by a descriptor that the launch passes, over any border, at one place or two."""
+    e = TYPES[w.choice(("f16", "bf16", "f32", "i32", "i16", "u8", "e5"))]
+    if w.chance(0.5):
+        shape = w.choice([s for s in w.shapes if len(s) == 2 and s[-1] * e.bits >= 128 and max(s) <= 256])
+    else:
+        shape = tuple([w.choice((1, 2, 4)) for _ in range(w.choice((0, 2, 3)))] + [w.choice((16, 32, 64))])
+    sizes = [w.choice((2, 5, 16)) for _ in shape[:-1]] + [w.choice((16, 32, 40 if e.bits > 8 else 48))]
+    wide = sizes[-1] + w.choice((0, 16))
+    if shape[-1] * e.bits < 128 or prod(sizes[:-1]) * wide > SIZE:
+        raise Refused
+    nan = e.kind == "f" and e.bits > 8 and w.specials and w.chance(0.4)
+    name = host_name(w, e, sizes, wide, shape, nan)
+    facts = ({"special": True} if nan else {"most": 4.0, "grid": 2}) if e.kind == "f" else {}
+    for _ in range(w.choice((1, 1, 2))):
+        starts = [w.choice(("0", "1", "pid * 2", "-1")) for _ in shape[:-1]] + [w.choice(("0", "8", "16", "-8"))]
+        w.add(f"{name}.load([{', '.join(starts)}])", Value("", e, shape, **facts))
+
+
+@feature("memory", 1)
+def host_descriptor_store(w: Writer) -> None:
+    """Each program's tile to a place of its own, or added there; the last may hang over the border."""
+    names = ("f16", "bf16", "f32", "i32", "i16", "u8", "e5")
+    v = w.pick(lambda v: 1 <= len(v.shape) <= 3 and v.shape[-1] * v.element.bits >= 128 and v.element.name in names)
+    if w.depth or max(v.shape) > 256 or (len(v.shape) > 1 and v.shape[-1] * v.element.bits % 128):
+        raise Refused
+    first = max(v.shape[0] * w.programs - (w.choice((0, 1, v.shape[0] // 2)) if len(v.shape) > 1 else 0), 1)
+    sizes = [first, *v.shape[1:]]
+    name = host_name(w, v.element, sizes, sizes[-1], v.shape)
+    w.outputs[name] = v.shape[0] * w.programs * prod(v.shape[1:])
+    if v.error:
+        w.tolerances[name] = v.error
+    starts = ", ".join([f"pid * {v.shape[0]}", *("0" for _ in v.shape[1:])])
+    added = v.element.name == "i32" and w.chance(0.4)
+    w.line(f"{name}.{'atomic_add' if added else 'store'}([{starts}], {v.name})")
     w.used[v.name] += 1
 
 

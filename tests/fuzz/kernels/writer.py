@@ -17,7 +17,7 @@ from math import prod
 
 from .elements import TYPES, Element
 
-__all__ = ["Case", "Refused", "Value", "Writer", "feature", "names_of"]
+__all__ = ["Case", "Refused", "Value", "Writer", "feature", "names_of", "steps_of"]
 
 SIZE = 4096
 """Elements of each array that a kernel reads."""
@@ -85,6 +85,15 @@ def feature(group: str, weight: float = 1.0) -> Callable:
 def names_of(shape: Sequence[int]) -> str:
     """A shape as a list in a kernel's text."""
     return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def steps_of(sizes: list[int], wide: int) -> list[int]:
+    """Strides of rows that lie `wide` elements apart."""
+    strides, stride = [1], wide
+    for size in reversed(sizes[1:-1]):
+        strides.append(stride)
+        stride *= size
+    return [stride, *reversed(strides)] if len(sizes) > 1 else [1]
 
 
 class Writer:

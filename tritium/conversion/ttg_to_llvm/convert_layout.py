@@ -44,7 +44,9 @@ def _convert_layout(e: FunctionContext, op: ttg.ConvertLayout) -> None:
 
 @lowers(ttg.Barrier, gpu.Barrier)
 def _barrier(e: FunctionContext, op: Any) -> None:
-    e.barrier()
+    """What a program has written to the GPU's memory its blocks see of each other: those of a cluster wait, too."""
+    seen_by_all = isinstance(op, ttg.Barrier) and op.addrSpace & ttg.AddrSpace.global_write
+    wait_for(e, "cluster" if seen_by_all and e.module.num_ctas > 1 else "block")
 
 
 def wait_for(e: FunctionContext, whom: str) -> None:

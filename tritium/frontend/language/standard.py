@@ -393,9 +393,8 @@ def _last_key(dtype, descending: bool) -> int:
 
 @constexpr_function
 def _infinity(dtype) -> int:
-    """The bits of a float type behind which its NaNs begin; 0 where they are no such bits."""
-    wide = {"fp64": 0x7FF << 52, "fp32": 0xFF << 23, "fp16": 0x1F << 10, "bf16": 0xFF << 7}
-    return {**wide, "fp8e5": 0x7C, "fp8e4nv": 0x7E}.get(dtype.name, 0)
+    """The bits of an 8-bit float type behind which its NaNs begin; 0 where they are no such bits."""
+    return {"fp8e5": 0x7C, "fp8e4nv": 0x7E}.get(dtype.name, 0)
 
 
 @language_function
@@ -415,6 +414,8 @@ def _keys(x):
         most: constexpr = (1 << (size - 1)) - 1
         if infinity:
             bits = where((bits & most) > infinity, most, bits)
+        elif size > 8:
+            bits = where(x == x, bits, most)
         return _widened(_order_bits(bits))
     return _widened(x)
 

@@ -1,0 +1,84 @@
+"""Floats of 16 bits between two constants, whose bits ptxas takes for a word: a choice in the place of one extreme."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
+from tritium.backends.nvidia.assembler import Assembler, assembler_options
+from tritium.backends.nvidia.clamps import with_ranges_hidden
+from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.disassembler import instructions_of
+
+UNSIGNED = "%r$ = zext i16 %x$ to i32"
+LARGER = "%c$ = icmp ugt i16 %x$, 20000\n  %r$ = zext i1 %c$ to i32"
+SIGNED = "%r$ = sext i16 %x$ to i32"
+
+
+def program(use: str, low: str = "0xH0000", names: tuple[str, str] = ("maxnum", "minnum")) -> str:
+    """k(in, out): two halves, each held between `low` and 100, and what `use` makes of their bits."""
+    lines = ["%t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "%i = zext i32 %t to i64"]
+    for k in range(2):
+        lines += [
+            f"%p{k} = getelementptr [2 x float], ptr addrspace(1) %in, i64 %i, i64 {k}",
+            f"%f{k} = load float, ptr addrspace(1) %p{k}",
+            f"%h{k} = fptrunc float %f{k} to half",
+            f"%a{k} = call half @llvm.{names[0]}.f16(half %h{k}, half {low})",
+            f"%b{k} = call half @llvm.{names[1]}.f16(half %a{k}, half 0xH5640)",
+            f"%x{k} = bitcast half %b{k} to i16",
+            use.replace("$", str(k)),
+            f"%q{k} = getelementptr [2 x i32], ptr addrspace(1) %out, i64 %i, i64 {k}",
+            f"store i32 %r{k}, ptr addrspace(1) %q{k}",
+        ]
+    body = "\n  ".join(lines)
+    return f"""define ptx_kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %out) {{
+  {body}
+  ret void
+}}
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare half @llvm.{names[0]}.f16(half, half)
+declare half @llvm.{names[1]}.f16(half, half)
+"""
+
+
+def ptx_of(text: str, capability: int = 90) -> str:
+    chip = Chip(capability, 84)
+    return emit_ptx(optimize(text, chip), chip)
+
+
+def extremes(ptx: str) -> list[str]:
+    return sorted(re.findall(r"\b(?:max|min)\.(?:NaN\.)?f16", ptx))
+
+
+@pytest.mark.parametrize("use", [UNSIGNED, LARGER])
+def test_a_bound_is_a_choice_where_bits_are_read_without_sign(use):
+    ptx = ptx_of(program(use))
+    assert extremes(ptx) == ["max.f16"] * 2 and ptx.count("setp.lt.f16") == 2
+    ptx = ptx_of(program(use, "0xHD640"))
+    assert not extremes(ptx) and ptx.count("setp.lt.f16") == ptx.count("setp.gt.f16") == 2
+
+
+def test_others_stay():
+    assert extremes(ptx_of(program(SIGNED))) == ["max.f16"] * 2 + ["min.f16"] * 2
+    one_sided = "\tmov.b16 \t%rs1, 0x3C00;\n\tmax.f16 \t%rs2, %rs3, %rs1;\n\tcvt.u32.u16 \t%r1, %rs2;\n"
+    assert with_ranges_hidden(one_sided) == one_sided
+    variable = "\tmin.f16 \t%rs2, %rs3, %rs1;\n\tcvt.u32.u16 \t%r1, %rs2;\n"
+    assert with_ranges_hidden(variable) == variable
+
+
+def test_nan_is_handed_on():
+    ptx = ptx_of(program(UNSIGNED, "0xHD640", ("maximum", "minimum")))
+    assert ptx.count("setp.ltu.f16") == ptx.count("setp.gtu.f16") == 2
+
+
+@needs_ptxas
+@needs_nvdisasm
+@pytest.mark.parametrize("capability", [80, 90])
+def test_ptxas_makes_no_extreme_of_it(capability):
+    """It would know a range again."""
+    chip = "sm_90a" if capability == 90 else f"sm_{capability}"
+    cubin, _ = Assembler(assembler_options(chip)).finish(ptx_of(program(LARGER), capability), "k")
+    bounds = [i.text for i in instructions_of(cubin)["k"] if "HMNMX2" in i.text]
+    assert bounds and not [text for text in bounds if "100" in text]

@@ -1,0 +1,61 @@
+"""The bits of floats that are held between two constants, read without sign, and in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.kernels import kernel_from
+
+torch = pytest.importorskip("torch")
+
+KERNEL = """
+@triton.jit
+def kernel(x_ptr, y_ptr, out_ptr, LOW: tl.constexpr, HIGH: tl.constexpr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.maximum(tl.minimum(tl.load(x_ptr + at), HIGH), LOW)
+    tl.store(y_ptr + at, x)
+    bits = x.to(tl.uint16, bitcast=True)
+    tl.store(out_ptr + at, bits.to(tl.int32))
+    tl.store(out_ptr + N + at, (bits >> 3).to(tl.int32))
+    tl.store(out_ptr + 2 * N + at, (bits > 0x4400).to(tl.int32))
+    tl.store(out_ptr + 3 * N + at, (bits // 7).to(tl.int32))
+    tl.store(out_ptr + 4 * N + at, bits.to(tl.float32).to(tl.int32))
+"""
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(("low", "high"), [(-100.0, 100.0), (0.0, 100.0), (-3.0, 0.0), (0.0, 1.0), (0.5, 6.0)])
+def test_bits_of_a_clamped_number(dtype: torch.dtype, low: float, high: float, seed: int, tmp_path: Path) -> None:
+    kernel = kernel_from(KERNEL, tmp_path)
+    n = 1024
+    x = (torch.randn(n, generator=torch.Generator().manual_seed(seed)) * 80).to(dtype)
+    y, out = torch.zeros(n, dtype=dtype), torch.full((5, n), -7, dtype=torch.int32)
+    kernel[(1,)](x, y, out, low, high, n)
+    assert torch.equal(y, x.clamp(low, high))
+    bits = y.view(torch.int16).int() & 0xFFFF
+    wanted = torch.stack([bits, bits >> 3, (bits > 0x4400).int(), bits // 7, bits])
+    assert torch.equal(out, wanted)
+
+
+SORTED = """
+@triton.jit
+def kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.minimum(tl.maximum(tl.load(x_ptr + at), 0.0), 100.0)
+    tl.store(y_ptr + at, x)
+    tl.store(out_ptr + at, tl.sort(x))
+"""
+
+
+@pytest.mark.parametrize("ctas", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+def test_clamped_numbers_in_order(dtype: torch.dtype, ctas: int, seed: int, tmp_path: Path) -> None:
+    kernel = kernel_from(SORTED, tmp_path)
+    x = (torch.randn(512, generator=torch.Generator().manual_seed(seed)) * 80).to(dtype)
+    x[::9] = float("nan")  # which is none any more behind the extremes
+    y, out = torch.zeros_like(x), torch.zeros_like(x)
+    kernel[(1,)](x, y, out, 512, num_ctas=ctas)
+    assert torch.equal(out, y.sort().values)
