@@ -24,7 +24,7 @@ from ...support.settings import compilation, nvidia
 from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, target_machine
-from .clamps import with_ranges_hidden
+from .halves import with_halves_apart
 from .libdevice import link_libraries
 from .negations import with_signs_computed
 from .simplify import simplified
@@ -195,4 +195,4 @@ def _finished(text: str, chip: Chip) -> str:
     head, mark, rest = text.partition(".address_size")
     head = re.sub(r"\.version \d+\.\d+", f".version {_dotted(chip.ptx)}", head)
     head = re.sub(r",\s*debug\b", "", head)
-    return head + mark + with_ranges_hidden(with_signs_computed(rest, chip.capability))
+    return head + mark + with_halves_apart(with_signs_computed(rest, chip.capability))

@@ -1,4 +1,4 @@
-"""Floats of 16 bits between two constants, whose bits ptxas takes for a word: a choice in the place of one extreme."""
+"""Numbers of 16 bits that ptxas gets wrong: bits of floats between two constants, and choices among three."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import pytest
 
 from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tritium.backends.nvidia.assembler import Assembler, assembler_options
-from tritium.backends.nvidia.clamps import with_ranges_hidden
 from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
 from tritium.backends.nvidia.disassembler import instructions_of
+from tritium.backends.nvidia.halves import with_halves_apart
 
 UNSIGNED = "%r$ = zext i16 %x$ to i32"
 LARGER = "%c$ = icmp ugt i16 %x$, 20000\n  %r$ = zext i1 %c$ to i32"
 SIGNED = "%r$ = sext i16 %x$ to i32"
 
 
-def program(use: str, low: str = "0xH0000", names: tuple[str, str] = ("maxnum", "minnum")) -> str:
-    """k(in, out): two halves, each held between `low` and 100, and what `use` makes of their bits."""
+def program(
+    use: str, low: str = "0xH0000", high: str = "0xH5640", names: tuple[str, str] = ("maxnum", "minnum")
+) -> str:
+    """k(in, out): two halves, each held between `low` and `high`, and what `use` makes of their bits."""
     lines = ["%t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "%i = zext i32 %t to i64"]
     for k in range(2):
         lines += [
@@ -26,7 +28,7 @@ def program(use: str, low: str = "0xH0000", names: tuple[str, str] = ("maxnum", 
             f"%f{k} = load float, ptr addrspace(1) %p{k}",
             f"%h{k} = fptrunc float %f{k} to half",
             f"%a{k} = call half @llvm.{names[0]}.f16(half %h{k}, half {low})",
-            f"%b{k} = call half @llvm.{names[1]}.f16(half %a{k}, half 0xH5640)",
+            f"%b{k} = call half @llvm.{names[1]}.f16(half %a{k}, half {high})",
             f"%x{k} = bitcast half %b{k} to i16",
             use.replace("$", str(k)),
             f"%q{k} = getelementptr [2 x i32], ptr addrspace(1) %out, i64 %i, i64 {k}",
@@ -56,21 +58,21 @@ def extremes(ptx: str) -> list[str]:
 def test_a_bound_is_a_choice_where_bits_are_read_without_sign(use):
     ptx = ptx_of(program(use))
     assert extremes(ptx) == ["max.f16"] * 2 and ptx.count("setp.lt.f16") == 2
-    ptx = ptx_of(program(use, "0xHD640"))
-    assert not extremes(ptx) and ptx.count("setp.lt.f16") == ptx.count("setp.gt.f16") == 2
+    ptx = ptx_of(program(use, "0xHD640", "0xH0000"))
+    assert extremes(ptx) == ["min.f16"] * 2 and ptx.count("setp.gt.f16") == 2
 
 
 def test_others_stay():
     assert extremes(ptx_of(program(SIGNED))) == ["max.f16"] * 2 + ["min.f16"] * 2
     one_sided = "\tmov.b16 \t%rs1, 0x3C00;\n\tmax.f16 \t%rs2, %rs3, %rs1;\n\tcvt.u32.u16 \t%r1, %rs2;\n"
-    assert with_ranges_hidden(one_sided) == one_sided
+    assert with_halves_apart(one_sided) == one_sided
     variable = "\tmin.f16 \t%rs2, %rs3, %rs1;\n\tcvt.u32.u16 \t%r1, %rs2;\n"
-    assert with_ranges_hidden(variable) == variable
+    assert with_halves_apart(variable) == variable
 
 
 def test_nan_is_handed_on():
-    ptx = ptx_of(program(UNSIGNED, "0xHD640", ("maximum", "minimum")))
-    assert ptx.count("setp.ltu.f16") == ptx.count("setp.gtu.f16") == 2
+    ptx = ptx_of(program(UNSIGNED, "0xHD640", names=("maximum", "minimum")))
+    assert extremes(ptx) == ["max.NaN.f16"] * 2 and ptx.count("setp.ltu.f16") == 2
 
 
 @needs_ptxas
@@ -82,3 +84,22 @@ def test_ptxas_makes_no_extreme_of_it(capability):
     cubin, _ = Assembler(assembler_options(chip)).finish(ptx_of(program(LARGER), capability), "k")
     bounds = [i.text for i in instructions_of(cubin)["k"] if "HMNMX2" in i.text]
     assert bounds and not [text for text in bounds if "100" in text]
+
+
+CHOICE = """\tselp.b16 \t%rs3, %rs1, %rs2, %p1;
+\tselp.b16 \t%rs5, 0x8000, %rs3, %p2;
+\tselp.b16 \t%rs6, %rs4, -1, %p2;
+"""
+
+
+def test_a_choice_among_three_is_of_words():
+    inner, outer, apart = CHOICE.splitlines()
+    text = with_halves_apart(CHOICE + "\tadd.rn.f16 \t%rs7, %rs1, %rs4;\n").splitlines()
+    assert text[0] == inner and text[2] == apart
+    assert "mov.b32 %this, 32768; cvt.u32.u16 %that, %rs3; selp.b32 %this, %this, %that, %p2;" in text[1]
+    assert outer not in text
+
+
+def test_without_sums_of_halves_choices_stay():
+    text = CHOICE + "\tadd.s16 \t%rs7, %rs1, %rs4;\n\tadd.f32 \t%r1, %r2, %r3;\n"
+    assert with_halves_apart(text) == text

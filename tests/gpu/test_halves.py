@@ -1,4 +1,5 @@
-"""The bits of floats that are held between two constants, read without sign, and in order."""
+"""Numbers of 16 bits: bits of floats that are held between two constants, read without sign, and in order; running sums
+across warps, which are choices among those of all."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ KERNEL = """
 @triton.jit
 def kernel(x_ptr, y_ptr, out_ptr, LOW: tl.constexpr, HIGH: tl.constexpr, N: tl.constexpr):
     at = tl.arange(0, N)
-    x = tl.maximum(tl.minimum(tl.load(x_ptr + at), HIGH), LOW)
+    x = tl.maximum(tl.minimum(tl.load(x_ptr + at), HIGH), LOW).to(x_ptr.dtype.element_ty)
     tl.store(y_ptr + at, x)
     bits = x.to(tl.uint16, bitcast=True)
     tl.store(out_ptr + at, bits.to(tl.int32))
@@ -59,3 +60,30 @@ def test_clamped_numbers_in_order(dtype: torch.dtype, ctas: int, seed: int, tmp_
     y, out = torch.zeros_like(x), torch.zeros_like(x)
     kernel[(1,)](x, y, out, 512, num_ctas=ctas)
     assert torch.equal(out, y.sort().values)
+
+
+SUMS = """
+@triton.jit
+def kernel(x_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr, D: tl.constexpr, REVERSE: tl.constexpr):
+    a, b = tl.arange(0, A)[:, None, None, None], tl.arange(0, B)[None, :, None, None]
+    c, d = tl.arange(0, C)[None, None, :, None], tl.arange(0, D)[None, None, None, :]
+    at = a + c * A + b * (A * C) + d * (A * B * C)
+    tl.store(out_ptr + at, tl.cumsum(tl.load(x_ptr + at), 2, reverse=REVERSE))
+"""
+
+
+@pytest.mark.parametrize("warps", [2, 4, 8])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int16], ids=str)
+@pytest.mark.parametrize("shape", [(2, 2, 16, 16), (1, 4, 32, 8), (4, 1, 16, 8)])
+def test_running_sums_across_warps(
+    shape: tuple[int, ...], dtype: torch.dtype, reverse: bool, warps: int, seed: int, tmp_path: Path
+) -> None:
+    kernel = kernel_from(SUMS, tmp_path)
+    a, b, c, d = shape
+    x = torch.randint(-3, 4, (d, b, c, a), generator=torch.Generator().manual_seed(seed)).to(dtype)
+    out = torch.zeros_like(x)
+    kernel[(1,)](x, out, *shape, reverse, num_warps=warps)
+    ahead = x.float().flip(2) if reverse else x.float()
+    sums = ahead.cumsum(2)
+    assert torch.equal(out.float(), sums.flip(2) if reverse else sums)
