@@ -41,8 +41,8 @@ def with_halves_apart(ptx: str) -> str:
 
 
 def _ranges_hidden(ptx: str) -> str:
-    """Bounds that are constants (in registers, as LLVM has them) are choices: the upper ones; where one of these is zero,
-    whose sign a choice would not keep, the lower ones, too."""
+    """Bounds that are constants (LLVM has them in registers) are choices: the upper ones, and the lower ones where an
+    upper one is zero, whose sign a choice would not keep."""
     constants = {name: int(bits, 16) & _MAGNITUDE for name, bits in _CONSTANT.findall(ptx)}
     upper = [constants.get(a, constants.get(b)) for _, kind, *_, a, b in _EXTREME.findall(ptx) if kind == "min"]
     kinds = ("min", "max") if 0 in upper else ("min",)
