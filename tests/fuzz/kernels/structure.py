@@ -357,7 +357,7 @@ def dot_loop(w: Writer) -> None:
     )
     w.line(f"    right = tl.load({x} + ({i} + {inner})[:, None] * {n} + {columns})")
     w.line(f"    {total} = tl.dot(left, right, {total}{precision})")
-    w.values.append(Value(total, F32, (m, n), most=16.0 * k * steps, grid=4))
+    w.values.append(Value(total, F32, (m, n), most=16.0 * k * steps, grid=4, terms=k * steps))
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------

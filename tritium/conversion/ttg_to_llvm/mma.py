@@ -18,6 +18,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+from ...dialects import arith
 from ...ir import FloatType, Type, f16, f32
 from ...layout import LinearLayout
 from ...layout.products import MmaPlan, MmaStep, copies_of, plan_mma
@@ -63,6 +64,11 @@ _PTX_RESULT = {"f16": "f16", "f32": "f32", "f64": "f64", "i32": "s32"}
 
 #: What a register of operands or results is for inline assembly: constraint and LLVM type.
 _REGISTERS = {"f32": ("f", "float"), "f64": ("d", "double"), "i32": ("r", "i32"), "f16": ("r", "i32")}
+
+
+def _is_zero(value: Any) -> bool:
+    op = value.defining_op
+    return isinstance(op, arith.Constant) and op.splat_value() == 0
 
 
 def instruction_for(e: FunctionContext, op: Any) -> Instruction:
@@ -180,10 +186,11 @@ class _Writer:
         return self.sums_out(e.fields(struct, out, n))
 
     def name(self) -> str:
-        """`mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`; sums of integers stop at the largest, as Triton's do."""
+        """`mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`. What is added to a product of integers wraps around, as
+        with `wgmma` and everywhere else; sums from zero cannot, and have Triton's name."""
         a, b, d = self.op.a.type.element, self.op.b.type.element, _PTX_RESULT[str(self.result)]
         shape = f"m{self.shape.rows}n8k{self.shape.depth}"
-        stop = ".satfinite" if d == "s32" else ""
+        stop = ".satfinite" if d == "s32" and _is_zero(self.op.c) else ""
         return f"mma.sync.aligned.{shape}.row.col{stop}.{d}.{_PTX[str(a)]}.{_PTX[str(b)]}.{d}"
 
     def operands(self, name: str, value: Any, registers: tuple[int | None, ...]) -> list[str]:
