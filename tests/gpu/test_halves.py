@@ -87,3 +87,30 @@ def test_running_sums_across_warps(
     ahead = x.float().flip(2) if reverse else x.float()
     sums = ahead.cumsum(2)
     assert torch.equal(out.float(), sums.flip(2) if reverse else sums)
+
+
+SIGNS = """
+@triton.jit
+def kernel(x_ptr, k_ptr, abs_ptr, double_ptr, difference_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    for_good = tl.cast(x, tl.bfloat16, fp_downcast_rounding="rtz")
+    tl.store(abs_ptr + at, tl.abs(for_good))
+    tl.store(double_ptr + at, tl.abs(for_good).to(tl.float64))
+    k = tl.load(k_ptr + at)
+    tl.store(difference_ptr + at, tl.umulhi(k, k).to(tl.int64) - (k % 3).to(tl.int64))
+"""
+
+
+@pytest.mark.parametrize("n", [32, 256, 1024])
+def test_signs_and_carries(n: int, seed: int, tmp_path: Path) -> None:
+    """Absolute values of what was rounded, and differences of 64 bits from the upper half of a product."""
+    kernel = kernel_from(SIGNS, tmp_path)
+    rng = torch.Generator().manual_seed(seed)
+    x = torch.randint(-64, 65, (n,), generator=rng).float() / 4
+    k = torch.randint(0, 2**31 - 1, (n,), generator=rng, dtype=torch.int32)
+    magnitude, double = torch.zeros(n, dtype=torch.bfloat16), torch.zeros(n, dtype=torch.float64)
+    difference = torch.zeros(n, dtype=torch.int64)
+    kernel[(1,)](x, k, magnitude, double, difference, n)
+    assert torch.equal(magnitude.double(), x.abs().double()) and torch.equal(double, x.abs().double())
+    assert torch.equal(difference, (k.long() * k.long() >> 32) - k.long() % 3)

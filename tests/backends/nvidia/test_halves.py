@@ -1,4 +1,5 @@
-"""Numbers of 16 bits that ptxas gets wrong: bits of floats between two constants, and choices among three."""
+"""Numbers of 16 bits that ptxas gets wrong: bits of floats between two constants, choices among three, masks of two that are
+rounded together."""
 
 from __future__ import annotations
 
@@ -103,3 +104,38 @@ def test_a_choice_among_three_is_of_words():
 def test_without_sums_of_halves_choices_stay():
     text = CHOICE + "\tadd.s16 \t%rs7, %rs1, %rs4;\n\tadd.f32 \t%r1, %r2, %r3;\n"
     assert with_halves_apart(text) == text
+
+
+def test_masks_of_what_was_rounded_are_of_words():
+    rounded = "\tcvt.rn.bf16.f32 \t%rs1, %r1;\n\tand.b16 \t%rs2, %rs1, 32767;\n\tand.b16 \t%rs3, %rs4, 32767;\n"
+    lines = with_halves_apart(rounded).splitlines()
+    assert (
+        lines[1]
+        == "\t{ .reg .b32 %this; cvt.s32.s16 %this, %rs1; and.b32 %this, %this, 32767; cvt.u16.u32 %rs2, %this; }"
+    )
+    assert lines[2] == rounded.splitlines()[2]
+
+
+@needs_ptxas
+@needs_nvdisasm
+@pytest.mark.parametrize("kind", ["half", "bfloat"])
+@pytest.mark.parametrize("mask", [0x7F80, 255, 0x8000])
+def test_machine_code_has_both_masks(kind, mask):
+    text = f"""define ptx_kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %out) {{
+  %v = load <2 x float>, ptr addrspace(1) %in, align 8
+  %a = extractelement <2 x float> %v, i32 0
+  %b = extractelement <2 x float> %v, i32 1
+  %x = fptrunc float %a to {kind}
+  %y = fptrunc float %b to {kind}
+  %i = bitcast {kind} %x to i16
+  %j = bitcast {kind} %y to i16
+  %m = and i16 %i, {mask}
+  %n = and i16 %j, {mask}
+  %s = insertelement <2 x i16> poison, i16 %m, i32 0
+  %t = insertelement <2 x i16> %s, i16 %n, i32 1
+  store <2 x i16> %t, ptr addrspace(1) %out
+  ret void
+}}
+"""
+    cubin, _ = Assembler(assembler_options("sm_90a")).finish(ptx_of(text), "k")
+    assert sum(f"0x{mask:x}," in i.text for i in instructions_of(cubin)["k"]) == 2

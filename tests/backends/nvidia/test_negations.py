@@ -146,3 +146,31 @@ declare i32 @llvm.abs.i32(i32, i1)
     ptx = emit_ptx(optimize(llir, Chip(90, 84)), Chip(90, 84))
     cubin, _ = Assembler(assembler_options("sm_90a")).finish(ptx, "k")
     assert any("LDG" in i.text for i in instructions_of(cubin)["k"])
+
+
+@needs_ptxas
+@needs_nvdisasm
+def test_the_upper_half_of_a_product_less_a_long_number_has_its_carry():
+    text = """define ptx_kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+  %x = load i32, ptr addrspace(1) %in
+  %at = getelementptr i16, ptr addrspace(1) %in, i64 8
+  %y = load i16, ptr addrspace(1) %at
+  %w = zext i32 %x to i64
+  %p = mul i64 %w, %w
+  %h = lshr i64 %p, 32
+  %l = sext i16 %y to i64
+  %d = sub i64 %h, %l
+  store i64 %d, ptr addrspace(1) %out
+  ret void
+}
+"""
+    ptx = emit_ptx(optimize(text, Chip(90, 84)), Chip(90, 84))
+    cubin, _ = Assembler(assembler_options("sm_90a")).finish(ptx, "k")
+    code = [i.text for i in instructions_of(cubin)["k"]]
+    assert not [t for t in code if re.search(r"IMAD\.HI\.U32 R\d+, P\d", t)], code
+    plain = "\tmul.hi.u32 \t%r1, %r2, %r3;\n\tcvt.u64.u32 \t%rd1, %r1;\n\tsub.s64 \t%rd2, %rd1, %rd3;\n"
+    assert "not.b64 \t%below, %rd3;" in with_signs_computed(plain, 90) and "sub.s64" not in with_signs_computed(
+        plain, 90
+    )
+    other = plain.replace("%rd1, %rd3", "%rd3, %rd1")
+    assert with_signs_computed(other, 90) == other

@@ -1,6 +1,6 @@
-"""Numbers of 16 bits, which ptxas keeps in registers of 32 and gets wrong in two cases.
+"""Numbers of 16 bits, which ptxas keeps in registers of 32 and gets wrong in three cases.
 
-Found on an H100 (2026-11) with ptxas 12.8 and 13.0, and in machine code of 13.5:
+Found on an H100 (2026-11) with ptxas 12.8 and 13.0, and the first two in machine code of 13.5:
 
 - It knows the range of `min.f16(max.f16(x, a), b)`, takes the 16 bits of the result for a register of 32 with zeros in
   front (there is whatever stood beside them), and leaves out what would put zeros there. All that reads the bits as a
@@ -10,6 +10,9 @@ Found on an H100 (2026-11) with ptxas 12.8 and 13.0, and in machine code of 13.5
 - Of a choice among three, `selp.b16 x, a, (selp.b16 y, b, c)`, it makes one instruction that changes `a` where it
   stands; where sums of halves become sums of pairs (`HADD2`, `HFMA2`), one that needs `a`, too, reads what was chosen.
   A choice of 32 bits is none of halves.
+- Of two numbers that it rounds to halves together (`F2FP`, for `cvt.rn.bf16.f32` and its like) it forgets the mask of
+  the lower one, `and.b16`, where both are put into one word again: |x| of bf16 kept its sign. Masked as words with a
+  sign they are put together behind that.
 
 Only instructions at the start of a line are looked at: those of LLVM are, and ones under a predicate are not.
 """
@@ -27,16 +30,21 @@ _CONSTANT = pattern(r"^[ \t]*mov\.b16[ \t]+(%\w+), 0x([0-9A-Fa-f]+);", re.MULTIL
 _EXTREME = pattern(r"^([ \t]*)(min|max)\.(NaN\.)?f16([ \t]+)(%\w+), (%\w+), (%\w+);", re.MULTILINE)
 _MAGNITUDE = 0x7FFF
 
+_ROUNDED = pattern(r"\bcvt\.[\w.]*\bb?f16\.f32[ \t]+(%\w+),")
+_MASK = pattern(r"^([ \t]*)and\.b16[ \t]+(%\w+), (%\w+), (-?\d+);", re.MULTILINE)
+
 _SUM = pattern(r"\b(?:add|sub|mul|fma)\.[\w.]*b?f16\b")
 _CHOICE = pattern(r"^([ \t]*)selp\.b16[ \t]+(%\w+), ([%\w-]+), ([%\w-]+), (%\w+);", re.MULTILINE)
 
 
 def with_halves_apart(ptx: str) -> str:
-    """The same program, in which neither case occurs."""
+    """The same program, in which none of these occurs."""
     if ("min.f16" in ptx or "min.NaN.f16" in ptx) and _WITHOUT_SIGN.search(ptx):
         ptx = _ranges_hidden(ptx)
     if "selp.b16" in ptx and _SUM.search(ptx):
         ptx = _choices_widened(ptx)
+    if "and.b16" in ptx:
+        ptx = _masks_widened(ptx)
     return ptx
 
 
@@ -77,6 +85,22 @@ def _choices_widened(ptx: str) -> str:
         )
 
     return _CHOICE.sub(widened, ptx)
+
+
+def _masks_widened(ptx: str) -> str:
+    """Constants that mask what was just rounded mask 32 bits."""
+    rounded = set(_ROUNDED.findall(ptx))
+
+    def widened(found: re.Match[str]) -> str:
+        indent, to, of, mask = found.groups()
+        if of not in rounded:
+            return found[0]
+        return (
+            f"{indent}{{ .reg .b32 %this; cvt.s32.s16 %this, {of}; and.b32 %this, %this, {int(mask) & 0xFFFF}; "
+            f"cvt.u16.u32 {to}, %this; }}"
+        )
+
+    return _MASK.sub(widened, ptx) if rounded else ptx
 
 
 def _wide(to: str, of: str) -> str:

@@ -1,4 +1,4 @@
-"""Negated numbers and absolute values, which ptxas gets wrong where they wrap around.
+"""Negated numbers, differences and absolute values, which ptxas gets wrong where they wrap around.
 
 -x and |x| of a type's least number are that number again, for LLVM and for whoever wrote the kernel. Older versions of
 ptxas have it otherwise (read in machine code of 12.9 and 13.0; 13.5 is right in all three):
@@ -12,6 +12,8 @@ ptxas have it otherwise (read in machine code of 12.9 and 13.0; 13.5 is right in
   modifier of its second operand; the instruction has none, and `max(max(x, -y), z)` becomes `max(max(x, y), z)`
   (pytorch/pytorch#190973 has it in 12.8 to 13.3). What they do not take for a negation is computed: -y = ~(y - 1), for
   two instructions where `neg` was one or none.
+- Of `mul.hi.u32` less a number of 64 bits it makes `IMAD.HI` that adds the negated lower half, and takes the carry of
+  that for the one of the difference (12.8 to 13.5): it lacks one where the lower half is 0. x - y = x + ~y + 1.
 
 Only instructions at the start of a line are looked at: those of LLVM are, and ones under a predicate are not.
 """
@@ -31,6 +33,9 @@ _EXTREME = pattern(r"\b(?:max|min)\.s(?:32|16)[ \t]+%\w+, (%\w+|-?\d+), (%\w+|-?
 _COPY = pattern(r"\b(?:mov|selp)\.[bsu](?:32|16)[ \t]+(%\w+), (%\w+|-?\d+)(?:, (%\w+|-?\d+))?(?:, %\w+)?;")
 _NEGATION = pattern(r"^([ \t]*)neg\.s(32|16)([ \t]+)(%\w+), (%\w+);", re.MULTILINE)
 _DIFFERENCE = pattern(r"^([ \t]*)sub\.s16\b", re.MULTILINE)
+_UPPER = pattern(r"\bmul\.hi\.u32[ \t]+(%\w+),")
+_WIDENED = pattern(r"\bcvt\.u64\.u32[ \t]+(%\w+), (%\w+);")
+_DIFFERENCE_64 = pattern(r"^([ \t]*)sub\.s64([ \t]+)(%\w+), (%\w+), (%\w+|-?\d+);", re.MULTILINE)
 _ABSOLUTE = pattern(r"^([ \t]*)abs\.s(16|32|64)([ \t]+)(%\w+), (?!\4\b)(%\w+);", re.MULTILINE)
 
 
@@ -38,6 +43,8 @@ def with_signs_computed(ptx: str, capability: int) -> str:
     """The same program, in which no sign is left to ptxas that it may lose on a chip of this capability."""
     if "abs.s" in ptx:
         ptx = _ABSOLUTE.sub(_greater_of_both, ptx)
+    if "mul.hi.u32" in ptx and "sub.s64" in ptx:
+        ptx = _with_carries(ptx)
     if "sub.s16" in ptx:
         ptx = _DIFFERENCE.sub(r"\1sub.u16", ptx)  # that of 0, which may be a register's value, is a `neg`
     if "neg.s" not in ptx:
@@ -51,6 +58,26 @@ def with_signs_computed(ptx: str, capability: int) -> str:
         return f"{indent}sub.u16{space}{to}, 0, {of};" if bits == "16" else found[0]
 
     return _NEGATION.sub(computed, ptx)
+
+
+def _with_carries(ptx: str) -> str:
+    """Differences of 64 bits from the upper half of a product, as sums."""
+    upper = set(_UPPER.findall(ptx))
+    wide = {to for to, of in _WIDENED.findall(ptx) if of in upper}
+
+    def summed(found: re.Match[str]) -> str:
+        indent, space, to, x, y = found.groups()
+        if x not in wide:
+            return found[0]
+        lines = (
+            "{ .reg .b64 %below;",
+            f"not.b64{space}%below, {y};",
+            f"add.s64{space}%below, %below, {x};",
+            f"add.s64{space}{to}, %below, 1; }}",
+        )
+        return "\n".join(indent + line for line in lines)
+
+    return _DIFFERENCE_64.sub(summed, ptx)
 
 
 def _compared(ptx: str) -> set[str]:
