@@ -7,6 +7,7 @@ JSON, and the first failing programs (`--reduce`) as tests cut down to what fail
 of the run. A run that was cut short goes on from the seed that the summary calls "next" (`--seed`). Targets are
 interpreter, numpy (for kernels that keep to what `kernels/reference.py` has), cpu, cuda, emulated:80, emulated:90.
 `--often loop_of_loads,drawn_function` draws these kinds of statements more often; their programs are others than without.
+`--types f16,bf16` loads elements of these types alone.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
+from tests.fuzz.kernels.accesses import STORED
 from tests.fuzz.kernels.generate import KINDS, generate
 from tests.fuzz.kernels.reduce import reproducer
 from tests.fuzz.kernels.runner import Summary, run
+from tests.fuzz.kernels.writer import Wishes
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -32,12 +36,20 @@ def seconds_of(text: str) -> float:
 
 def kinds_of(text: str) -> tuple[str, ...]:
     """ "A,B" as names of kinds of statements that there are."""
+    return names_of(text, KINDS, "kind of statement")
+
+
+def types_of(text: str) -> tuple[str, ...]:
+    """ "f16,bf16" as names of types that are loaded."""
+    return names_of(text, sorted(set(STORED)), "type of elements")
+
+
+def names_of(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:
+    """The names in a text, all of which are known."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
-    unknown = [name for name in names if name not in KINDS]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise argparse.ArgumentTypeError(
-            f"no kind of statement is called {', '.join(unknown)}; known: {', '.join(KINDS)}"
-        )
+        raise argparse.ArgumentTypeError(f"no {what} is called {', '.join(unknown)}; known: {', '.join(known)}")
     return names
 
 
@@ -54,6 +66,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("fuzz-results"))
     parser.add_argument("--reduce", type=int, default=5, help="so many failing programs are cut down")
     parser.add_argument("--often", type=kinds_of, default=(), help="kinds of statements to draw more often: A,B,C")
+    parser.add_argument("--types", type=types_of, default=(), help="types of the elements that are loaded: f16,bf16,i8")
     parser.add_argument("--show", type=int, help="print the program of a seed and end")
     return parser.parse_args()
 
@@ -61,8 +74,9 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """1 if a program failed."""
     options = arguments()
+    wishes = Wishes(options.often, options.types)
     if options.show is not None:
-        print(case := generate(options.show, options.often).text, file=sys.stdout)
+        print(case := generate(options.show, wishes).text, file=sys.stdout)
         return 0
     targets = options.targets.split(",")
     options.out.mkdir(parents=True, exist_ok=True)
@@ -72,7 +86,7 @@ def main() -> int:
     columns = "programs", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, disable=not sys.stdout.isatty()) as bar:
         task = bar.add_task("", total=options.programs)
-        for result in run(seeds, targets, options.workers, options.time, summary, options.often):
+        for result in run(seeds, targets, options.workers, options.time, summary, wishes):
             bar.advance(task)
             if "error" in result:
                 first = result["message"].splitlines()[0] if result["message"] else ""
@@ -87,7 +101,7 @@ def main() -> int:
     )
     for failure in summary.failures[: options.reduce]:
         path = options.out / f"test_seed_{failure['seed']}.py"
-        path.write_text(reproducer(failure, targets, options.often))
+        path.write_text(reproducer(failure, targets, wishes))
         print(f"reduced to {path}", flush=True)
     return bool(summary.failures)
 

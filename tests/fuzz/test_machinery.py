@@ -16,7 +16,7 @@ from tests.fuzz.__main__ import kinds_of
 from tests.fuzz.kernels import compare, reduce, reference, unnest
 from tests.fuzz.kernels.elements import TYPES
 from tests.fuzz.kernels.generate import NOT_IN_NUMPY, generate
-from tests.fuzz.kernels.writer import FEATURES, Case
+from tests.fuzz.kernels.writer import FEATURES, Case, Wishes
 from tritium.interpreter import evaluator
 from tritium.support import UnsupportedOperation
 
@@ -119,10 +119,17 @@ def test_kinds_are_drawn_more_often_where_asked():
     few, many = Counter(), Counter()
     for seed in range(40):
         few.update(generate(seed).features)
-        many.update(generate(seed, ["drawn_function", "loop_by_pairs"]).features)
+        many.update(generate(seed, Wishes(("drawn_function", "loop_by_pairs"))).features)
     for name in ("drawn_function", "loop_by_pairs"):
         assert many[name] > 2 * few[name]
-    assert generate(3, ["branch"]).text == generate(3, ["branch"]).text
+    assert generate(3, Wishes(("branch",))).text == generate(3, Wishes(("branch",))).text
+
+
+def test_types_are_drawn_as_asked():
+    """Where any number is loaded; products and loops have types of their own."""
+    texts = [generate(seed, Wishes(types=("f16", "u8"))).text for seed in range(30)]
+    assert not any(re.search(r"\b[rs]_(?!f16)", text) for text in texts)
+    assert sum("r_f16" in text for text in texts) > 5
 
 
 def test_unknown_kinds_are_refused_with_the_ones_there_are():

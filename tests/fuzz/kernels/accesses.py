@@ -8,7 +8,7 @@ from math import prod
 from .elements import FLOATS, INTEGERS, TYPES, Element
 from .writer import SIZE, Refused, Value, Writer, feature, names_of
 
-__all__ = ["linear", "load_input", "store_value"]
+__all__ = ["STORED", "linear", "load_input", "store_value"]
 
 STORED = [
     "i8",
@@ -121,12 +121,12 @@ def load_input(w: Writer, e: Element, shape: tuple[int, ...]) -> Value:
 
 @feature("memory", 5)
 def load(w: Writer) -> None:
-    load_input(w, TYPES[w.choice(STORED)], shape_of(w))
+    load_input(w, TYPES[w.choice(w.stored)], shape_of(w))
 
 
 @feature("memory", 1)
 def load_scalar(w: Writer) -> None:
-    e = TYPES[w.choice(STORED)]
+    e = TYPES[w.choice(w.stored)]
     name, kind = source(w, e)
     v = w.add(f"tl.load({name} + {w.choice(('pid', 'pid * 2 + 1', '5'))})", Value("", e, (), **facts_of(kind, e)))
     w.loaded.add(v.name)
@@ -136,7 +136,7 @@ def load_scalar(w: Writer) -> None:
 def load_by_index(w: Writer) -> None:
     """Addresses that are data."""
     index = w.kind("iu", lambda v: 0 < prod(v.shape) <= 1024)
-    e = TYPES[w.choice(STORED)]
+    e = TYPES[w.choice(w.stored)]
     name, kind = source(w, e)
     form = w.choice((f"({index.name} & 1023)", f"({index.name} & 15) * 3", f"({index.name} & 255).to(tl.int64)"))
     if index.element.bits == 8 and "1023" in form:
@@ -170,7 +170,7 @@ def load_moving(w: Writer) -> None:
 @feature("memory", 1.5)
 def block_pointer(w: Writer) -> None:
     """A tile of a matrix that may hang over its borders."""
-    e = TYPES[w.choice([n for n in STORED if n != "i1"])]
+    e = TYPES[w.choice([n for n in w.stored if n != "i1"])]
     shape = w.choice([s for s in w.shapes if len(s) in (1, 2) and min(s) > 1])
     name, kind = source(w, e)
     if kind == "s":

@@ -9,7 +9,6 @@ each kernel.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 from . import (
     accesses,
@@ -25,7 +24,7 @@ from . import (
     transfers,
 )
 from .elements import TYPES
-from .writer import FEATURES, Case, Refused, Value, Writer
+from .writer import ANY, FEATURES, Case, Refused, Value, Wishes, Writer
 
 __all__ = ["HEAD", "KINDS", "generate"]
 
@@ -74,14 +73,14 @@ def ends(w: Writer) -> None:
             accesses.store_value(w, v, plain=w.chance(0.6))
 
 
-def generate(seed: int, often: Sequence[str] = ()) -> Case:
-    """The kernel of a seed, and how it is launched; steps named in `often` are drawn more often."""
+def generate(seed: int, wishes: Wishes = ANY) -> Case:
+    """The kernel of a seed, and how it is launched."""
     r = random.Random(seed * 7919 + 1)
     fused, programs = r.random() < 0.3, r.choice((1, 2, 3, 4))
     uneven = r.random() < 0.2
     shapes = [r.choice(SHAPES), r.choice(UNEVEN if uneven else SHAPES)]
     w = Writer(seed, shapes, fused, programs)
-    w.uneven, w.often = uneven, tuple(often)
+    w.uneven, w.often, w.stored = uneven, wishes.often, wishes.types or accesses.STORED
     w.specials = r.random() < 0.3
     if r.random() < 0.35:
         w.without = NOT_IN_NUMPY
@@ -93,7 +92,7 @@ def generate(seed: int, often: Sequence[str] = ()) -> Case:
     w.used["pid"] = 1
     for _ in range(3):
         try:
-            accesses.load_input(w, TYPES[w.choice(accesses.STORED)], accesses.shape_of(w))
+            accesses.load_input(w, TYPES[w.choice(w.stored)], accesses.shape_of(w))
         except Refused:
             continue
     for _ in range(r.randint(5, 22)):

@@ -21,7 +21,7 @@ from .compare import Mismatch, arrays_of, check, run_on
 from .generate import HEAD, generate
 from .runner import load
 from .unnest import flattened, inlined_calls, shortened, suites, without_unused
-from .writer import Case
+from .writer import ANY, Case, Wishes
 
 __all__ = ["failure_of", "reduced", "reproducer"]
 
@@ -273,9 +273,9 @@ def _try(case, step, targets, folder, wanted, patience, deadline) -> Case | None
     return None
 
 
-def reproducer(failure: dict, targets: Sequence[str], often: Sequence[str] = ()) -> str:
+def reproducer(failure: dict, targets: Sequence[str], wishes: Wishes = ANY) -> str:
     """A pytest file with the program of a failure, cut down where it fails in this process, too."""
-    case = generate(failure["seed"], often)
+    case = generate(failure["seed"], wishes)
     if failure["error"] != "Died":
         case = reduced(case, targets)
     first = failure["message"].splitlines()[0] if failure["message"] else ""

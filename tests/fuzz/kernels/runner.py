@@ -25,6 +25,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import ModuleType
 
+from .writer import ANY, Wishes
+
 __all__ = ["PATIENCE", "Summary", "load", "run", "try_seed"]
 
 PATIENCE = 60
@@ -46,12 +48,12 @@ def _late(*_: object) -> None:
     raise TimeoutError(f"more than {PATIENCE} seconds")
 
 
-def try_seed(seed: int, targets: Sequence[str], folder: Path, often: Sequence[str] = ()) -> dict:
+def try_seed(seed: int, targets: Sequence[str], folder: Path, wishes: Wishes = ANY) -> dict:
     """One program: {"seed", "features", "compared"} and, where it failed, "error", "message", "text"."""
     from .compare import check
     from .generate import generate
 
-    case = generate(seed, often)
+    case = generate(seed, wishes)
     result: dict = {"seed": seed, "features": case.features, "compared": []}
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(PATIENCE)
@@ -68,9 +70,7 @@ def try_seed(seed: int, targets: Sequence[str], folder: Path, often: Sequence[st
     return result
 
 
-def _work(
-    pipe: Connection, seeds: Sequence[int], targets: Sequence[str], cache: str, often: Sequence[str] = ()
-) -> None:
+def _work(pipe: Connection, seeds: Sequence[int], targets: Sequence[str], cache: str, wishes: Wishes = ANY) -> None:
     """What a worker does: one message before each seed, one behind it."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -80,7 +80,7 @@ def _work(
     sys.stdout = open(os.devnull, "w")
     for count, seed in enumerate(seeds):
         pipe.send(("begin", seed))
-        result = try_seed(seed, targets, folder, often)
+        result = try_seed(seed, targets, folder, wishes)
         pipe.send(("end", result))
         if "cuda" in targets and result.get("error", "Mismatch") != "Mismatch":
             return  # what is left of the GPU's context may be of no use: another process goes on
@@ -119,8 +119,8 @@ class Summary:
 class _Worker:
     """A process, the seeds it still has, and the one it is at."""
 
-    def __init__(self, seeds: list[int], targets: Sequence[str], cache: str, often: Sequence[str]) -> None:
-        self.seeds, self.targets, self.cache, self.often = seeds, targets, cache, often
+    def __init__(self, seeds: list[int], targets: Sequence[str], cache: str, wishes: Wishes) -> None:
+        self.seeds, self.targets, self.cache, self.wishes = seeds, targets, cache, wishes
         self.at: int | None = None
         self.since = time.monotonic()
         self.done = not seeds
@@ -129,7 +129,7 @@ class _Worker:
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe(duplex=False)
-        what = other, self.seeds, self.targets, self.cache, self.often
+        what = other, self.seeds, self.targets, self.cache, self.wishes
         self.process = context.Process(target=_work, args=what, daemon=True)
         self.process.start()
         other.close()
@@ -170,12 +170,12 @@ def run(
     workers: int,
     seconds: float,
     summary: Summary,
-    often: Sequence[str] = (),
+    wishes: Wishes = ANY,
 ) -> Iterator[dict]:
     """Try the seeds, until the time is over; each result as it comes. `summary` is kept up to date."""
     begin = time.monotonic()
     cache = tempfile.mkdtemp(prefix="tritium-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-    team = [_Worker(list(seeds[i::workers]), targets, cache, often) for i in range(workers)]
+    team = [_Worker(list(seeds[i::workers]), targets, cache, wishes) for i in range(workers)]
     try:
         while any(not w.done for w in team) and time.monotonic() - begin < seconds:
             ready = wait([w.pipe for w in team if not w.done], timeout=1.0)

@@ -17,7 +17,7 @@ from math import prod
 
 from .elements import TYPES, Element
 
-__all__ = ["Case", "Refused", "Value", "Writer", "feature", "names_of", "steps_of"]
+__all__ = ["ANY", "Case", "Refused", "Value", "Wishes", "Writer", "feature", "names_of", "steps_of"]
 
 SIZE = 4096
 """Elements of each array that a kernel reads."""
@@ -69,6 +69,15 @@ class Case:
     features: Counter = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class Wishes:
+    """What is drawn: steps called like `often` more often; of elements that are loaded these `types` (() for all)."""
+
+    often: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+
+ANY = Wishes()
 FEATURES: dict[str, list[tuple[float, Callable]]] = {}
 
 
@@ -116,6 +125,7 @@ class Writer:
         self.specials = self.uneven = False
         self.without: frozenset[str] = frozenset()  # features that are not drawn
         self.often: tuple[str, ...] = ()  # features that are drawn more often
+        self.stored: Sequence[str] = ()  # types of what is loaded, more common ones more than once
         self.carried: list[Value] = []  # what loops and branches around this place change
         self.jumps: tuple[str, ...] = ()  # what may end a branch here: break, continue
         self.outcome: tuple[Value, ...] | None = None  # what the function returns that is being drawn
