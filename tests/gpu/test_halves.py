@@ -94,9 +94,9 @@ SIGNS = """
 def kernel(x_ptr, k_ptr, abs_ptr, double_ptr, difference_ptr, N: tl.constexpr):
     at = tl.arange(0, N)
     x = tl.load(x_ptr + at)
-    for_good = tl.cast(x, tl.bfloat16, fp_downcast_rounding="rtz")
-    tl.store(abs_ptr + at, tl.abs(for_good))
-    tl.store(double_ptr + at, tl.abs(for_good).to(tl.float64))
+    rounded = tl.cast(x, tl.bfloat16, fp_downcast_rounding="rtz")
+    tl.store(abs_ptr + at, tl.abs(rounded))
+    tl.store(double_ptr + at, tl.abs(rounded).to(tl.float64))
     k = tl.load(k_ptr + at)
     tl.store(difference_ptr + at, tl.umulhi(k, k).to(tl.int64) - (k % 3).to(tl.int64))
 """

@@ -121,6 +121,7 @@ __all__ = [
     "TruncI",
     "UIToFP",
     "XOrI",
+    "is_zero",
 ]
 
 _BINARY = PURE | ELEMENTWISE | SAME_TYPE
@@ -591,3 +592,9 @@ class MulUIExtended(
     rhs: Operand
     low: Result
     high: Result
+
+
+def is_zero(value: Value) -> bool:
+    """Whether a value is a constant whose elements all are 0 (of floats, of either sign)."""
+    op = value.defining_op
+    return isinstance(op, Constant) and op.splat_value() == 0

@@ -103,7 +103,7 @@ def descriptor_atomic(w: Writer) -> None:
 
 
 def host_name(w: Writer, e: Element, sizes: list[int], wide: int, block: tuple[int, ...], nan: bool = False) -> str:
-    """A parameter that is a descriptor: `compare.Described` reads from its name of what."""
+    """A parameter that is a descriptor: `compare.described` reads from its name of what."""
     numbers = ["x".join(map(str, n)) for n in (sizes, block)]
     return w.parameter(f"{w.fresh('h')}s{numbers[0]}w{wide}b{numbers[1]}{'n' if nan else ''}_{e.name}")
 

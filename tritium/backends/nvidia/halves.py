@@ -61,7 +61,7 @@ def _ranges_hidden(ptx: str) -> str:
         if kind not in kinds or not constants.get(bound):
             return found[0]
         relation = ("lt" if kind == "min" else "gt") + ("u" if nan else "")
-        lines = (
+        lines = (  # the choice has one of its own, where `_choices_widened` looks
             "{ .reg .pred %within;",
             f"setp.{relation}.f16{space}%within, {number}, {bound};",
             f"selp.b16{space}{to}, {number}, {bound}, %within; }}",

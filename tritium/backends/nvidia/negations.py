@@ -1,7 +1,7 @@
 """Negated numbers, differences and absolute values, which ptxas gets wrong where they wrap around.
 
 -x and |x| of a type's least number are that number again, for LLVM and for whoever wrote the kernel. Older versions of
-ptxas have it otherwise (read in machine code of 12.9 and 13.0; 13.5 is right in all three):
+ptxas have it otherwise (read in machine code of 12.9 and 13.0; 13.5 is right in the first three):
 
 - Of `neg.s16` they make a negation in 32 bits and widen nothing after it, so that what reads the result as a signed
   number (a conversion, comparison, shift or extreme) finds 32768. `sub.u16` of 0 is the same instruction for the

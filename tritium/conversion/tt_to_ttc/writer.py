@@ -129,9 +129,9 @@ class Writer:
 
     def add(self, a: Value, b: Value, level: int, wraps: bool = False) -> Value:
         """a + b on scalars or vectors; coordinates and offsets do not wrap, values of the kernel may."""
-        if _is_zero(a):
+        if arith.is_zero(a):
             return b
-        if _is_zero(b):
+        if arith.is_zero(b):
             return a
         return self.place(arith.AddI(a, b, None if wraps else NSW), level)
 
@@ -141,7 +141,7 @@ class Writer:
 
     def times(self, a: Value, factor: int, level: int) -> Value:
         """a * factor."""
-        if _is_zero(a):
+        if arith.is_zero(a):
             return a
         return a if factor == 1 else self.mul(a, self.number(factor, a.type), level)
 
@@ -243,8 +243,3 @@ class Writer:
         v = self.vector(lane, lanes)
         assert element_type(v.type) is i1
         return v
-
-
-def _is_zero(v: Value) -> bool:
-    op = v.defining_op
-    return isinstance(op, arith.Constant) and op.splat_value() == 0

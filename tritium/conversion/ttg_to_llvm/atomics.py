@@ -257,8 +257,7 @@ def _cas(e: FunctionContext, op: tt.AtomicCAS) -> None:
 
 def _is_read(op: tt.AtomicRMW) -> bool:
     """Whether zero is added to one element, which nobody can tell from an ordered load."""
-    source = op.val.defining_op
-    zero = isinstance(source, arith.Constant) and source.splat_value() == 0
+    zero = arith.is_zero(op.val)
     one = not isinstance(op.result.type, TensorType)
     return zero and one and op.atomic_rmw_op is AtomicOp.add and op.sem not in _RELEASES
 

@@ -66,11 +66,6 @@ _PTX_RESULT = {"f16": "f16", "f32": "f32", "f64": "f64", "i32": "s32"}
 _REGISTERS = {"f32": ("f", "float"), "f64": ("d", "double"), "i32": ("r", "i32"), "f16": ("r", "i32")}
 
 
-def _is_zero(value: Any) -> bool:
-    op = value.defining_op
-    return isinstance(op, arith.Constant) and op.splat_value() == 0
-
-
 def instruction_for(e: FunctionContext, op: Any) -> Instruction:
     """The instruction for a `tt.dot`; UnsupportedOperation where the chip has none for its types."""
     types = tuple(str(v.type.element) for v in (op.a, op.b, op.d))
@@ -190,7 +185,7 @@ class _Writer:
         with `wgmma` and everywhere else; sums from zero cannot, and have Triton's name."""
         a, b, d = self.op.a.type.element, self.op.b.type.element, _PTX_RESULT[str(self.result)]
         shape = f"m{self.shape.rows}n8k{self.shape.depth}"
-        stop = ".satfinite" if d == "s32" and _is_zero(self.op.c) else ""
+        stop = ".satfinite" if d == "s32" and arith.is_zero(self.op.c) else ""
         return f"mma.sync.aligned.{shape}.row.col{stop}.{d}.{_PTX[str(a)]}.{_PTX[str(b)]}.{d}"
 
     def operands(self, name: str, value: Any, registers: tuple[int | None, ...]) -> list[str]:
