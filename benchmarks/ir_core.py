@@ -219,7 +219,10 @@ def best(work: Callable[[object], object], fresh: Callable[[], object], rounds: 
 
 
 def bytecodes(work: Callable[[object], object], fresh: Callable[[], object]) -> int:
-    """How many bytecodes Python runs for `work` on a fresh argument, once what is cached is there."""
+    """How many bytecodes Python runs for `work` on a fresh argument, once what is cached is there.
+
+    The collector is off: finalizers of what others left behind, which it calls whenever it runs, would count.
+    """
     work(fresh())
     argument = fresh()
     count = 0
@@ -234,11 +237,15 @@ def bytecodes(work: Callable[[object], object], fresh: Callable[[], object]) -> 
         return inside
 
     before = sys.gettrace()
+    collecting = gc.isenabled()
+    gc.disable()
     sys.settrace(entered)
     try:
         work(argument)
     finally:
         sys.settrace(before)
+        if collecting:
+            gc.enable()
     return count
 
 

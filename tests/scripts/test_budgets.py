@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import threading
 from pathlib import Path
@@ -35,6 +36,25 @@ def test_bytecodes_are_the_same_on_a_busy_machine(core) -> None:
     finally:
         done.set()
         other.join()
+
+
+def test_finalizers_do_not_count(core) -> None:
+    """What the collector calls for garbage of others, whenever it finds it, is not the measured work's."""
+
+    class Garbage:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            sum(i for i in range(100))
+
+    def work(_: object) -> None:
+        kept = [[i] for i in range(5000)]
+        assert kept
+
+    quiet = core.bytecodes(work, lambda: None)
+    assert core.bytecodes(work, lambda: [Garbage() for _ in range(50)][:0]) == quiet
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize(
