@@ -287,10 +287,11 @@ import sys
 from pathlib import Path
 from tritium.compiler.cache import Entry, KernelCache
 cache = KernelCache(Path(sys.argv[1]))
-print("ready", flush=True)
 for n in range(10**9):
     for k in range(8):
         cache.write(f"{k:02x}" * 32, Entry({"n": n}, {"obj": bytes([n % 256]) * 50_000}))
+        if n == k == 0:
+            print("ready", flush=True)
 """
 
 
