@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .support import TritiumError
+from .support import TritiumError, asked_target
 from .support.finder import find_quickly
-from .support.lazy import lazy_attributes
+from .support.lazy import lazy_attributes, load
 
 if TYPE_CHECKING:
     from . import knobs
@@ -37,6 +37,8 @@ __version__ = "0.1.0"
 TritonError = TritiumError
 
 find_quickly(__name__)
+
+asked_target.active[:] = [lambda: load(".runtime.driver", __name__).driver.active.get_current_target()]
 
 __getattr__ = lazy_attributes(
     __name__,

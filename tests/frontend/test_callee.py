@@ -182,6 +182,37 @@ def test_mutual_recursion_has_a_key(tmp_path):
     assert module.a.cache_key != module.b.cache_key
 
 
+RECURSIVE = """
+from tritium.frontend.callee import SourceFunction, constexpr_function
+@constexpr_function
+def even(n):
+    return n == {base} or odd(n - 1)
+@constexpr_function
+def odd(n):
+    return n != 0 and even(n - 1)
+class Tree:
+    @constexpr_function
+    def depth(self, n):
+        return 1 + Tree().depth(n - {step}) if n > 0 else 0
+@SourceFunction
+def kernel(x):
+    return even(x) + Tree().depth(x)
+"""
+
+
+def test_recursive_constexpr_functions_have_keys(tmp_path):
+    """Python that calls itself, or is called by what it calls: a change anywhere in the circle changes all of it."""
+
+    def keys(base=0, step=1):
+        module = module_of(RECURSIVE.format(base=base, step=step), tmp_path, "circle")
+        return [f.cache_key for f in (module.kernel, module.even, module.odd, module.Tree.depth)]
+
+    plain = keys()
+    assert keys() == plain and len(set(plain)) == 4
+    assert [new != old for new, old in zip(keys(base=2), plain)] == [True, True, True, False]
+    assert [new != old for new, old in zip(keys(step=2), plain)] == [True, False, False, True]
+
+
 def test_an_edit_of_the_file_changes_nothing_for_loaded_functions(tmp_path):
     module = module_of(
         "from tritium.frontend.callee import SourceFunction\n@SourceFunction\ndef f(x):\n    return x\n", tmp_path, "m"

@@ -76,6 +76,27 @@ def test_tiles_of_every_type(dtype, block_m, block_n, m, n, how, without) -> Non
 
 
 @tritium.jit
+def rows_alike_made(x, y, m, n, BM: tl.constexpr, BN: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [m, n], [0, 1], [BM, BN])
+    b = tl.make_tensor_descriptor(y, [m, n], [n, 1], [BM, BN])
+    i, j = tl.program_id(0) * BM, tl.program_id(1) * BN
+    b.store([i, j], a.load([i, j]) + 1)
+
+
+@pytest.mark.parametrize("without", ["", "tma"])
+@pytest.mark.parametrize("how", ["made", "given"])
+def test_a_row_that_stands_for_all(how, without) -> None:
+    """A stride of 0, as broadcast tensors and those with one element in a dimension have."""
+    x, y = numbers((1, 96)), aligned(np.zeros((40, 96), np.float32), 128)
+    if how == "made":
+        rows_alike_made[(3, 3)](x, y, 40, 96, BM=16, BN=32, without=without)
+    else:
+        a, b = TensorDescriptor(x, [40, 96], [0, 1], [16, 32]), TensorDescriptor(y, [40, 96], [96, 1], [16, 32])
+        copy_given[(3, 3)](a, b, BM=16, BN=32, without=without)
+    np.testing.assert_array_equal(y, np.broadcast_to(x + 1, (40, 96)))
+
+
+@tritium.jit
 def load_at(x, out, m, n, i, j, BM: tl.constexpr, BN: tl.constexpr, EACH: tl.constexpr, PADDING: tl.constexpr):
     a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [BM, BN], padding_option=PADDING)
     at = tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :]

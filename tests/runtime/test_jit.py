@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,34 @@ def test_what_tools_ask_a_kernel() -> None:
     assert asked.raw_src[0].strip() == "@tritium.jit" and asked.raw_src[1].strip().startswith("def asked(")
     with open(__file__) as f:
         assert f.read().splitlines(True)[asked.starting_line_number - 1 :][: len(asked.raw_src)] == asked.raw_src
+
+
+def test_a_kernel_that_a_program_writes_stands_where_its_template_does() -> None:
+    """What libraries of generated kernels do: another text in an object, told to stand in the template's file."""
+
+    @tritium.jit
+    def template(out, KIND: tl.constexpr):
+        tl.store(out, KIND)
+        tl.store(out + 1, missing)  # noqa: F821
+
+    written = (
+        "def template(out):\n    KIND: tl.constexpr = 7\n    tl.store(out, KIND)\n    tl.store(out + 1, missing)\n"
+    )
+
+    def empty():
+        pass
+
+    empty.__signature__ = inspect.signature(lambda out: None)
+    made = tritium.JITFunction(empty)
+    made._unsafe_update_src(written)
+    made.raw_src = list(template.raw_src)
+    made.starting_line_number = template.starting_line_number
+    made.def_file_line_number = template.def_file_line_number - 1  # a line more stands before the body
+    made.def_file_col_number = template.def_file_col_number
+    made.file_name = template.file_name
+    assert made.raw_src == template.raw_src and made.starting_line_number == template.starting_line_number
+    assert made.def_file_col_number == template.def_file_col_number == 5 and made.file_name == __file__
+    with pytest.raises(tritium.CompilationError, match="missing") as error:
+        made[(1,)](np.zeros(2, np.int32))
+    assert f"test_jit.py:{template.def_file_line_number + 2}:" in str(error.value)
+    assert "tl.store(out + 1, missing)" in str(error.value)

@@ -161,8 +161,8 @@ def _faults(m: TensorMap) -> Iterator[str]:
         if not 0 < size < 1 << 32:
             yield f"dimension {axis} has the size {size}, which is not between 1 and 2**32 - 1"
     for axis, stride in enumerate(m.strides, 1):
-        if stride % 16 or not 0 < stride < 1 << 40:
-            yield f"the stride of dimension {axis} is {stride} bytes, no multiple of 16 between 16 and 2**40"
+        if stride % 16 or not 0 <= stride < 1 << 40:
+            yield f"the stride of dimension {axis} is {stride} bytes, no multiple of 16 below 2**40"
     for axis, (box, step) in enumerate(zip(m.box, m.element_strides)):
         if not 0 < box <= _MAX_BOX:
             yield f"the box has {box} elements in dimension {axis}, not between 1 and {_MAX_BOX}"

@@ -170,10 +170,10 @@ class _Identities:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.under_way: list[SourceFunction] = []
+        self.under_way: list[SourceFunction | ConstexprFunction] = []
         self.lowest = 0  # the first in `under_way` that stands for its name since the last one was begun
 
-    def of(self, function: SourceFunction) -> str:
+    def of(self, function: SourceFunction | ConstexprFunction) -> str:
         """The identity of a function that has none yet."""
         with self.lock:
             for at, other in enumerate(self.under_way):
@@ -247,6 +247,13 @@ class SourceFunction:
             except ValueError:  # not assigned yet
                 continue
         return found
+
+    def get_capture_scope(self) -> dict[str, Any]:
+        """What names in the body stand for besides parameters: the module's, under those of enclosing functions.
+
+        The module's own dictionary where there are no others. (Triton's name.)
+        """
+        return self.fn.__globals__ | self.nonlocals if self.nonlocals else self.fn.__globals__
 
     def parse(self) -> ast.FunctionDef:
         """The syntax tree of the definition, cached; positions are those of the file."""
@@ -449,12 +456,16 @@ class ConstexprFunction:
     def meaning_key(self) -> str:
         """A hash of name, code, and what the code reads; and of the object it is bound to."""
         found = self.__dict__.get("_key")
-        if found is None:
-            name = f"{self.fn.__module__}.{self.fn.__qualname__}"
-            bound = "" if self.instance is None else identity(self.instance)
-            found = sha256(f"{name}\0{code_identity(self.fn)}\0{bound}".encode()).hexdigest()
-            self.__dict__["_key"] = found
-        return found
+        return _identities.of(self) if found is None else found
+
+    @property
+    def fn_name(self) -> str:
+        """A name that is unique among modules."""
+        return f"{self.fn.__module__}.{self.fn.__qualname__}"
+
+    def _compute_key(self) -> str:
+        bound = "" if self.instance is None else identity(self.instance)
+        return sha256(f"{self.fn_name}\0{code_identity(self.fn)}\0{bound}".encode()).hexdigest()
 
     @property
     def cache_key(self) -> str:

@@ -91,6 +91,16 @@ class SourceText:
             raise SyntaxError("the new source is not one function definition")
         return new
 
+    def moved(self, file: str | None = None, def_line: int | None = None) -> SourceText:
+        """The same definition as if it stood in `file` with its `def` in that line (where given), as positions say."""
+        new = SourceText.__new__(SourceText)
+        new.file, new.name, new._shown = self.file if file is None else file, self.name, None
+        above = self.def_line - self.first_line  # decorators
+        new.first_line = max(1, self.first_line if def_line is None else def_line - above)
+        new.lines = ["\n"] * (new.first_line - 1) + self.block
+        new._block, new._tree = self.block, _parse(self.block, new.first_line, _indentation(self.block[0]))
+        return new
+
     def _find(self) -> None:
         """Cut the block at the first line that stands no deeper than the `def` and leaves a whole function before it.
 

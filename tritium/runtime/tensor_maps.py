@@ -118,10 +118,10 @@ class MapEncoder:
             if not hasattr(stride, "__index__"):
                 raise ArgumentError(f"argument {name!r}: the strides of a descriptor are integers, not {stride!r}")
             bytes_ = stride * self.size
-            if bytes_ % _ALIGNMENT or not 0 < bytes_ < _MAX_STRIDE:
+            if bytes_ % _ALIGNMENT or not 0 <= bytes_ < _MAX_STRIDE:  # 0: the same block at every index
                 raise ArgumentError(
                     f"argument {name!r}: the stride of dimension {axis} of a descriptor is {bytes_} bytes: it must be "
-                    f"a positive multiple of {_ALIGNMENT} below 2**40"
+                    f"a multiple of {_ALIGNMENT}, not negative and below 2**40"
                 )
         if d.strides[-1] != 1:
             raise ArgumentError(f"argument {name!r}: the last stride of a descriptor must be 1, not {d.strides[-1]}")

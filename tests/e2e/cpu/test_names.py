@@ -245,13 +245,23 @@ def test_duplicate_atomics(op, dtype):
 # -- the target ---------------------------------------------------------------------------------------------------
 
 
+@tritium.constexpr_function
+def answers():
+    """What Python asks on behalf of a kernel, and nothing of the machine: the kernel may be for another."""
+    target = tl.target_info.current_target()
+    return f"{target.backend} {tl.target_info.is_cuda()} {target.warp_size} {tl.target_info.cuda_capability_geq(8)}"
+
+
 @tritium.jit
 def questions(y):
     if tl.target_info.is_cuda():
-        tl.static_assert(tl.target_info.current_target() == "cuda")
+        tl.static_assert(tl.target_info.current_target().backend == "cuda")
+        tl.static_assert(tl.target_info.current_target().arch >= 80)
+        tl.static_assert(answers() == "cuda True 32 True")
         tl.store(y, 1 if tl.target_info.cuda_capability_geq(8, 0) else 2)
     else:
-        tl.static_assert(tl.target_info.current_target() == "cpu")
+        tl.static_assert(tl.target_info.current_target().backend == "cpu")
+        tl.static_assert(answers() == "cpu False 1 False")
         tl.static_assert(not tl.target_info.cuda_capability_geq(8, 0))
         tl.store(y, 3)
     tl.static_assert(not tl.target_info.is_hip())

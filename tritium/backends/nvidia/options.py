@@ -10,7 +10,7 @@ from ...dialects.ttg_switches import SWITCHES
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
-from ..options import check_cuda_limits, check_layout, parse_fields, text_key
+from ..options import MAX_REGISTERS, check_cuda_limits, check_layout, parse_fields, text_key
 from .target import CUDATarget
 
 __all__ = ["CUDAOptions"]
@@ -77,6 +77,8 @@ class CUDAOptions:
         """
         given = parse_fields(cls, values)
         chosen = {**_of_target(_architecture(given.get("arch"), target)), **given}
+        if "maxnreg" in given and given["maxnreg"] > MAX_REGISTERS:
+            chosen["maxnreg"] = MAX_REGISTERS  # 256 is what programs write who mean all of them
         if "extern_libs" not in chosen and settings.nvidia.libdevice_path:
             chosen["extern_libs"] = (("libdevice", settings.nvidia.libdevice_path),)
         if settings.language.force_disable_fp_fusion:

@@ -17,6 +17,7 @@ from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
 
 __all__ = [
+    "anywhere",
     "builtin",
     "check_dtype",
     "flag",
@@ -44,10 +45,15 @@ def builtin(fn: F) -> F:
             raise outside_kernel(fn.__name__)
         return fn(*args, **kwargs)
 
-    setattr(wrapper, BUILTIN, True)
-    wrapper.__qualname__ = fn.__name__  # made by factories, several share a code object: the name tells them apart
-    wrapper.cache_key = f"{fn.__module__}.{fn.__name__}{_version(fn)}"  # type: ignore[attr-defined]
-    return wrapper  # type: ignore[return-value]
+    return anywhere(wrapper)  # type: ignore[no-any-return]
+
+
+def anywhere(fn: Any) -> Any:
+    """Mark a function that the visitor calls with `_semantic`, and Python may call without."""
+    setattr(fn, BUILTIN, True)
+    fn.__qualname__ = fn.__name__  # made by factories, several share a code object: the name tells them apart
+    fn.cache_key = f"{fn.__module__}.{fn.__name__}{_version(getattr(fn, '__wrapped__', fn))}"
+    return fn
 
 
 def _version(fn: Callable[..., Any]) -> str:

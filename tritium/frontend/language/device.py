@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+from ...backends.compiler import GPUTarget
+from ...support.asked_target import asked
 from ..constexpr import constexpr, unwrap
 from ..dtypes import int32, int64
 from ..errors import LanguageError
 from ..tensor import tensor
-from .builtin import builtin
+from .builtin import anywhere, builtin
 
 __all__ = [
     "convert_custom_float8_sm70",
@@ -51,32 +55,56 @@ def _backend(sem: Any) -> str:
     return getattr(sem.options, "backend_name", "cpu")
 
 
-@builtin
-def current_target(_semantic: Any = None) -> constexpr:
-    """The name of the backend that compiles."""
-    return constexpr(_backend(_semantic))
+def _target_of(options: Any) -> GPUTarget:
+    """The target of a compile with these options."""
+    backend, arch = getattr(options, "backend_name", "cpu"), str(getattr(options, "arch", "") or "")
+    digits = "".join(c for c in arch if c.isdigit())
+    return GPUTarget(backend, int(digits) if backend == "cuda" and digits else arch, getattr(options, "warp_size", 1))
 
 
-@builtin
-def is_cuda(_semantic: Any = None) -> constexpr:
+def _question(fn: Callable[..., Any]) -> Any:
+    """A question about the target, which `fn` answers from `_target`.
+
+    In a kernel it is answered while that is compiled, as a constexpr. Elsewhere, in Python, it is about the compile
+    which runs that (a `constexpr_function`), or the machine that launches compile for.
+    """
+
+    @functools.wraps(fn)
+    def function(*args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+        if _semantic is None:
+            return fn(*args, **kwargs, _target=asked(_target_of))
+        values = {name: unwrap(value) for name, value in kwargs.items()}
+        return constexpr(fn(*map(unwrap, args), **values, _target=_target_of(_semantic.options)))
+
+    return anywhere(function)
+
+
+@_question
+def current_target(_target: Any = None) -> Any:
+    """The target, with `.backend` ("cuda", "hip", "cpu"), `.arch` (90, "gfx942") and `.warp_size`; None where there is
+    none."""
+    return _target
+
+
+@_question
+def is_cuda(_target: Any = None) -> bool:
     """True when compiling for an NVIDIA GPU."""
-    return constexpr(_backend(_semantic) == "cuda")
+    return _target is not None and _target.backend == "cuda"
 
 
-@builtin
-def is_hip(_semantic: Any = None) -> constexpr:
+@_question
+def is_hip(_target: Any = None) -> bool:
     """True when compiling for an AMD GPU."""
-    return constexpr(_backend(_semantic) == "hip")
+    return _target is not None and _target.backend == "hip"
 
 
 def _is_arch(name: str, prefix: str) -> Any:
-    def function(_semantic: Any = None) -> constexpr:
-        arch = str(getattr(_semantic.options, "arch", ""))
-        return constexpr(_backend(_semantic) == "hip" and arch.startswith(prefix))
+    def function(_target: Any = None) -> bool:
+        return _target is not None and _target.backend == "hip" and str(_target.arch).startswith(prefix)
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = f"True when compiling for {prefix}."
-    return builtin(function)
+    return _question(function)
 
 
 is_hip_cdna3 = _is_arch("is_hip_cdna3", "gfx942")
@@ -84,13 +112,10 @@ is_hip_cdna4 = _is_arch("is_hip_cdna4", "gfx950")
 is_hip_gfx1250 = _is_arch("is_hip_gfx1250", "gfx1250")
 
 
-@builtin
-def cuda_capability_geq(major: Any, minor: Any = 0, _semantic: Any = None) -> constexpr:
+@_question
+def cuda_capability_geq(major: int, minor: int = 0, _target: Any = None) -> bool:
     """True when compiling for an NVIDIA GPU of at least that compute capability."""
-    if _backend(_semantic) != "cuda":
-        return constexpr(False)
-    arch = int("".join(c for c in str(_semantic.options.arch) if c.isdigit()))
-    return constexpr(arch >= int(major) * 10 + int(minor))
+    return _target is not None and _target.backend == "cuda" and _target.arch >= major * 10 + minor
 
 
 @builtin

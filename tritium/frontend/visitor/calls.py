@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from ...support.asked_target import compiling_with
 from ...support.lazy import LazyModule
 from ...support.suggestions import did_you_mean
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
@@ -98,7 +99,7 @@ def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) ->
     if isinstance(fn, BoundCallee):
         return visitor.unit.call(visitor, fn.fn, [fn.instance, *args], kwargs)
     if isinstance(fn, ConstexprFunction):
-        return _constexpr_call(fn, args, kwargs)
+        return _constexpr_call(visitor, fn, args, kwargs)
     return _call_python(visitor, fn, args, kwargs)
 
 
@@ -181,9 +182,10 @@ def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, A
     raise LanguageError(f"TypeError: objects of class {cls.__name__} cannot be made in a kernel")
 
 
-def _constexpr_call(fn: ConstexprFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _constexpr_call(visitor: Visitor, fn: ConstexprFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
     _refuse_run_time(fn.fn, args, kwargs)
-    return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
+    with compiling_with(visitor.semantic.options):
+        return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
 
 
 def _refuse_run_time(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
