@@ -6,7 +6,7 @@ One line of JSON an event, flushed at once, so that the parent knows what a proc
     {"event": "start", "id": ...}       {"event": "end", "id": ..., "outcome": ..., "reason": ..., "detail": ..., "seconds": ...}
 
 CONFORMANCE_EVENTS names the file that is written, CONFORMANCE_SELECTED a file of test ids, one a line, in their order;
-CONFORMANCE_PEER says that Triton itself is tested.
+CONFORMANCE_PEER says that Triton itself is tested; CONFORMANCE_TESTS is the folder of a package `tests` like ours.
 """
 
 from __future__ import annotations
@@ -15,11 +15,17 @@ import importlib.util
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+import tests
+
+if "CONFORMANCE_TESTS" in os.environ:  # not on PYTHONPATH, where that package would hide this one
+    tests.__path__ = [os.environ["CONFORMANCE_TESTS"], *tests.__path__]  # type: ignore[assignment]
+    sys.path.append(os.path.dirname(os.environ["CONFORMANCE_TESTS"]))
 DETAIL = 6000  # characters of a failure that are kept, from its end
 OPTIONS = ("num_warps", "num_stages", "num_ctas")
 

@@ -50,13 +50,20 @@ def packages() -> list[str]:
 class Checkout:
     """A checkout of Triton's sources and how its tests are started; `folder` is ours, for what is written.
 
-    `peer` is another interpreter, whose own Triton is tested then.
+    `peer` is another interpreter, whose own Triton is tested then. `kernels` says that the tests are those of the library
+    of kernels that comes with Triton; they are written for GPUs, and `cuda_on_cpu` has them run without one.
     """
 
     path: Path
     device: str
     folder: Path
     peer: str | None = None
+    kernels: bool = False
+
+    @property
+    def tests(self) -> Path:
+        """The folder that the names of tests begin in."""
+        return self.path / "python" / ("triton_kernels" if self.kernels else "test")
 
     def prepare(self) -> None:
         """Make the package `triton`: Tritium or a peer's, with what the tests share from the checkout: it says what is
@@ -68,8 +75,8 @@ class Checkout:
         (package / "__init__.py").write_text(SHIM.format(shared=shared, begin=begin))
 
     def start(self, files: Iterable[str], events: Path, *more: str, **variables: str) -> subprocess.Popen[bytes]:
-        """pytest on files of `python/test`; what it prints goes beside its events."""
-        tests = self.path / "python" / "test"
+        """pytest on files below `tests`; what it prints goes beside its events."""
+        tests = self.tests
         options = [
             "-q",
             "-p",
@@ -78,7 +85,10 @@ class Checkout:
             "tests.conformance.triton_plugin",
             "--continue-on-collection-errors",
         ]
-        options += ["-c", os.devnull, "--rootdir", str(tests), "--confcutdir", str(tests), "--device", self.device]
+        options += ["-c", os.devnull, "--rootdir", str(tests), "--confcutdir", str(tests)]
+        if self.kernels and self.device != "cuda":
+            options += ["-p", "tests.conformance.cuda_on_cpu"]
+        options += ["--device", "cuda" if self.kernels else self.device]
         command = [self.peer or sys.executable, "-m", "pytest", *options, *more, *(str(tests / name) for name in files)]
         path = [str(self.folder / "path"), str(ROOT), os.environ.get("PYTHONPATH", "")]
         path += packages() if self.peer else []
@@ -89,6 +99,7 @@ class Checkout:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "CONFORMANCE_EVENTS": str(events),
             "TRITIUM_TARGET": self.device,
+            **({"CONFORMANCE_TESTS": str(tests / "tests")} if self.kernels else {}),
         } | ({} if self.peer is None else {"CONFORMANCE_PEER": "1"})
         with events.with_suffix(".log").open("ab") as log:
             return subprocess.Popen(

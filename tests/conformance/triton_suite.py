@@ -2,10 +2,12 @@
 
     python -m tests.conformance.triton_suite <checkout of triton-cpu> [--device cpu|cuda] [--only language/test_core.py ...]
         [-k EXPRESSION] [--sample N] [--part K/N] [-n WORKERS] [--json out.json]
+    python -m tests.conformance.triton_suite <checkout of triton-cpu> --kernels --device emulated:90 [...]
     python -m tests.conformance.triton_suite <checkout of triton-cpu> --from one.json two.json [--peer PYTHON]
 
 runs the files of the checkout's `python/test/unit` as they are, from outside, with `import triton` answered by Tritium.
-Each worker is a process of its own that may crash or hang without ending the run. Failures get their names from
+`--kernels` takes the tests of `python/triton_kernels` instead, the library of matrix products, routing and number formats
+that comes with Triton: on a GPU, an emulated one, or the CPU in its place. Each worker is a process of its own that may crash or hang without ending the run. Failures get their names from
 `known.toml`; those without a name are listed, and make the command's status 1. `--from` makes tables of runs recorded by
 `--json`. `--peer` runs what failed by another interpreter with its own Triton, whose tests may be of another release, and
 compares texts that tests quote from another release with those of that Triton (`golden`).
@@ -41,7 +43,8 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m tests.conformance.triton_suite", description=__doc__.split("\n")[0]
     )
     parser.add_argument("checkout", type=Path, help="a checkout of triton-cpu")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--device", choices=["cpu", "cuda", "emulated:90"], default="cpu")
+    parser.add_argument("--kernels", action="store_true", help="the tests of the library triton_kernels")
     parser.add_argument("--only", nargs="+", metavar="FILE", help="files or folders of python/test/unit (language cpu)")
     parser.add_argument("-k", default="", metavar="EXPRESSION", help="only tests that match, as pytest's -k")
     parser.add_argument("--ids", type=Path, help="only the tests that this file names, one a line")
@@ -56,23 +59,27 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write every test's outcome here")
     parser.add_argument("--markdown", type=Path, help="write the tables here, as Markdown")
     options = parser.parse_args(words)
-    unit = options.checkout / "python" / "test" / "unit"
-    missing = [name for name in options.only or [""] if not (unit / name).exists()]
+    folder = _folder(options)
+    missing = [name for name in options.only or [""] if not (folder / name).exists()]
     if missing and not options.recorded:
         parser.error(
-            f"there is no {unit / missing[0]}: the checkout is a clone of triton-cpu, {options.checkout} is none"
+            f"there is no {folder / missing[0]}: the checkout is a clone of triton-cpu, {options.checkout} is none"
         )
     return options
 
 
-def test_files(checkout: Path, only: Sequence[str]) -> list[str]:
-    """Files relative to `python/test`."""
-    unit = checkout / "python" / "test" / "unit"
+def _folder(options: argparse.Namespace) -> Path:
+    """What `--only` names files of."""
+    return options.checkout / "python" / ("triton_kernels/tests" if options.kernels else "test/unit")
+
+
+def test_files(folder: Path, only: Sequence[str]) -> list[str]:
+    """Files of `folder` that `only` names, relative to the folder that it is in."""
     files: list[Path] = []
     for name in only:
-        path = unit / name
+        path = folder / name
         files += sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
-    return [str(path.relative_to(unit.parent)) for path in files]
+    return [str(path.relative_to(folder.parent)) for path in files]
 
 
 def select(tests: list[Row], options: argparse.Namespace) -> list[str]:
@@ -121,7 +128,7 @@ def ask_peer(found: Found, options: argparse.Namespace, folder: Path) -> None:
     """
     words = [options.peer, "-c", "import importlib.metadata as m; print(m.version('triton'))"]
     found.peer = ".".join(subprocess.check_output(words, text=True).strip().split(".")[:2])
-    checkout = Checkout(options.checkout.resolve(), found.device, folder, options.peer)
+    checkout = Checkout(options.checkout.resolve(), found.device, folder, options.peer, options.kernels)
     checkout.prepare()
     few: dict[str, list[str]] = defaultdict(list)
     for test in found.failures():
@@ -136,9 +143,9 @@ def ask_peer(found: Found, options: argparse.Namespace, folder: Path) -> None:
 
 def try_tests(options: argparse.Namespace, folder: Path, console: Console) -> tuple[Found, bool]:
     """Collect and run; also whether all that was chosen has run."""
-    checkout = Checkout(options.checkout.resolve(), options.device, folder)
+    checkout = Checkout(options.checkout.resolve(), options.device, folder, kernels=options.kernels)
     checkout.prepare()
-    files = test_files(options.checkout.resolve(), options.only or LANGUAGE)
+    files = test_files(_folder(options), options.only or ([""] if options.kernels else LANGUAGE))
     tests, broken = collect(checkout, files, options.k, 600)
     ids = select(tests, options)
     console.print(f"{len(tests):,} tests collected in {len(files)} files, {len(ids):,} chosen")

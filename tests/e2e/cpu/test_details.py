@@ -407,6 +407,39 @@ def test_constexpr_above_a_function_makes_one_of_compile_time():
         wrong[(1,)](y, 5)
 
 
+@tritium.constexpr_function
+def element_of(value):
+    """Python may ask a run-time value for its type: of a pointer, a block of them, a descriptor, a number."""
+    if isinstance(value, tl.tensor_descriptor):
+        return value.dtype
+    assert isinstance(value, tl.tensor)
+    return value.dtype.element_ty if value.dtype.is_ptr() else value.dtype
+
+
+@tritium.constexpr_function
+def computes(value, n):
+    return value.shape[0] + n if n else value * 2
+
+
+@tritium.jit
+def asks_for_types(x, y, n, AXES: tl.constexpr):
+    described = tl.make_tensor_descriptor(x, [n, 16], [16, 1], [4, 16])
+    tl.static_assert(element_of(x) == tl.float16 and element_of(x + tl.arange(0, 4)) == tl.float16)
+    tl.static_assert(element_of(described) == tl.float16)
+    tl.static_assert(element_of(value=n) == tl.int32)
+    tl.store(y, computes(tl.arange(0, 8), 3))
+    if AXES:
+        tl.store(y, computes(n, 0))
+
+
+def test_constexpr_functions_ask_run_time_values_for_their_types():
+    x, y = np.zeros((8, 16), np.float16), np.zeros(1, np.int32)
+    asks_for_types[(1,)](x, y, 8, False)
+    assert y[0] == 11
+    with pytest.raises(tritium.CompilationError, match="function computes got a int32 only known at run time"):
+        asks_for_types[(1,)](x, y, 8, True)
+
+
 @tritium.jit
 def greatest(dtype):
     inner = dtype.value

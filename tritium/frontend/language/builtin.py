@@ -17,6 +17,7 @@ from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
 
 __all__ = [
+    "OutsideKernel",
     "anywhere",
     "builtin",
     "check_dtype",
@@ -68,9 +69,13 @@ def _version(fn: Callable[..., Any]) -> str:
     return f":{sha256(data).hexdigest()[:16]}"
 
 
-def outside_kernel(name: str) -> ValueError:
+class OutsideKernel(ValueError):
+    """A function of the language was called from Python."""
+
+
+def outside_kernel(name: str) -> OutsideKernel:
     """The error of a call from Python."""
-    return ValueError(
+    return OutsideKernel(
         f"{name} can only be called inside a kernel: did you forget to add @triton.jit?"
         " (`_semantic` argument must be provided outside of JIT functions.)"
     )

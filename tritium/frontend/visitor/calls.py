@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from ...support.suggestions import did_you_mean
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
 from ..errors import CompileTimeAssertionFailure, LanguageError
 from ..language import core
+from ..language.builtin import OutsideKernel
 from .builtins import STATIC, call_static, items_of
 from .core import handles
 from .meant import wrong_call
@@ -82,8 +83,8 @@ def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) ->
     if fn.__class__ is constexpr:
         fn = fn.value
         if isinstance(fn, FunctionType):  # `@tl.constexpr` above a function, or a function as a compile-time argument
-            _refuse_run_time(fn, args, kwargs)
-            return wrap(fn(*args, **kwargs))  # it gets them as they are: Triton's such functions ask for their `.value`
+            # it gets them as they are: Triton's such functions ask for their `.value`
+            return _in_python(visitor, fn, fn, args, kwargs)
     if fn is core.static_assert:
         return _static_assert(visitor, *args, **kwargs)
     if fn is core.static_print:
@@ -183,20 +184,26 @@ def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, A
 
 
 def _constexpr_call(visitor: Visitor, fn: ConstexprFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    _refuse_run_time(fn.fn, args, kwargs)
-    with compiling_with(visitor.semantic.options):
-        return wrap(fn(*map(unwrap_deep, args), **{k: unwrap_deep(v) for k, v in kwargs.items()}))
+    values = {name: unwrap_deep(value) for name, value in kwargs.items()}
+    return _in_python(visitor, fn.fn, fn, list(map(unwrap_deep, args)), values)
 
 
-def _refuse_run_time(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
-    """A function that runs at compile time gets no tensors."""
-    for arg in (*args, *kwargs.values()):
-        if has_handles(arg) and isinstance(arg, tensor):
-            other = f"tl.{fn.__name__}" if hasattr(_standard, fn.__name__) else "a function under @triton.jit"
-            raise LanguageError(
-                f"TypeError: constexpr function {fn.__qualname__} got a {type_text(arg)} only known at run time",
-                f"its arguments must be compile-time values; {other} takes others, too",
-            )
+def _in_python(
+    visitor: Visitor, fn: FunctionType, call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
+) -> Any:
+    """What Python makes of `call`, which runs `fn`: it may ask tensors for their types, and not compute with them."""
+    try:
+        with compiling_with(visitor.semantic.options):
+            return wrap(call(*args, **kwargs))
+    except (TypeError, AttributeError, OutsideKernel) as error:
+        tensors = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, tensor) and has_handles(arg)]
+        if not tensors:
+            raise
+        other = f"tl.{fn.__name__}" if hasattr(_standard, fn.__name__) else "a function under @triton.jit"
+        raise LanguageError(
+            f"TypeError: constexpr function {fn.__qualname__} got a {type_text(tensors[0])} only known at run time",
+            f"what it computes with must be compile-time values; {other} takes others, too",
+        ) from error
 
 
 # -- functions of the language ------------------------------------------------------------------------------------
