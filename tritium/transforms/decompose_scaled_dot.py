@@ -12,8 +12,9 @@ scale has as many significant bits as both together (powers of two have none), a
 
     %x = %a as bf16 * %s as bf16;  %d = tt.dot %x, %y, %c
 
-Beside them fp16, which has 11, is the sum of two bf16; in fp16 the scaled numbers would overflow. Only where a scale
-stands at fp16 too is it tf32 that is multiplied, and f32 where that has too few bits.
+Beside them fp16, which has 11, is the sum of two bf16; in fp16 the scaled numbers would overflow, as they may with
+`fastMath`: then fp16 is what is multiplied. Only where a scale stands at fp16 too is it tf32, and f32 where that has
+too few bits.
 
     %h = the bf16 next below %a in size;  %l = %a - %h;  %0 = tt.dot %l, %y, %c;  %d = tt.dot %h, %y, %0
 
@@ -106,6 +107,8 @@ def _multiplied(dot: Any, options: ScaledDotOptions) -> tuple[FloatType, tt.Inpu
     if all(plain_halves):
         return f16, ieee
     bits = [_bits(*side) for side in sides]
+    if dot.fastMath and any(plain_halves) and all(_fits_halves(*side) for side in sides):
+        return f16, ieee
     if all(n <= _BF16_BITS or plain for n, plain in zip(bits, plain_halves)):
         return bf16, ieee
     return f32, tt.InputPrecision.tf32 if max(bits) <= _TF32_BITS else ieee
@@ -122,6 +125,13 @@ def _bits(kind: tt.ScaleDotElemType, scale: Any) -> int:
     return _SIGNIFICANT[kind.name] + (ty.mantissa + 1 if isinstance(ty, FloatType) else 0)
 
 
+def _fits_halves(kind: tt.ScaleDotElemType, scale: Any) -> bool:
+    """Whether fp16 holds the elements, and them times their scales but for what lies beyond its exponents."""
+    if kind is tt.ScaleDotElemType.fp16:
+        return scale is None
+    return kind is not tt.ScaleDotElemType.bf16 and _bits(kind, scale) <= _SIGNIFICANT["fp16"]
+
+
 def _like(ty: Any, element: Type) -> TensorType:
     return TensorType(ty.shape, element)
 
@@ -129,8 +139,8 @@ def _like(ty: Any, element: Type) -> TensorType:
 class _Writer(Builder):
     """A builder in front of a product, with what is said more than once.
 
-    `wide` is the type in which elements are scaled, f32 or bf16: both have the exponents of f32. `bits` is as wide.
-    fp16 that is multiplied as such has no scale.
+    `wide` is the type in which elements are scaled, f32, or bf16, which has the same exponents, or fp16. `bits` is as
+    wide.
     """
 
     __slots__ = ("bits", "wide")
@@ -199,7 +209,7 @@ class _Writer(Builder):
     def small_float(self, bits: Any) -> Value:
         """The float of the low 4 bits of each element of `bits`."""
         ty, mantissa = bits.type, self.wide.mantissa
-        half = self.number(126 << mantissa, ty)
+        half = self.number((14 if self.wide is f16 else 126) << mantissa, ty)
         size = self.add(arith.AndI(bits, self.number(7, ty)))
         placed = self.add(arith.AddI(self.add(arith.ShLI(size, self.number(mantissa - 1, ty))), half))
         # the smallest, 0 and 1/2, have no leading one
@@ -222,17 +232,18 @@ class _Writer(Builder):
         return self.add(tt.Reshape(wide, result=full))  # type: ignore[no-any-return]
 
     def factors(self, scale: Any, fast: bool) -> Value:
-        """Scales, of fp8 or of exponents, widened."""
-        wide, bits = _like(scale.type, self.wide), _like(scale.type, self.bits)
+        """Scales, of fp8 or of exponents, widened; the exponents that fp16 has not are those of 0 and infinity."""
         if isinstance(scale.type.element, FloatType):
-            return self.add(tt.FpToFp(scale, None, result=wide))  # type: ignore[no-any-return]
+            return self.add(tt.FpToFp(scale, None, result=_like(scale.type, self.wide)))  # type: ignore[no-any-return]
+        ty = f32 if self.wide is f16 else self.wide
+        wide, bits = _like(scale.type, ty), _like(scale.type, IntegerType(ty.width))
         exponent = self.add(arith.ExtUI(scale, out=bits))
-        shifted = self.add(arith.ShLI(exponent, self.number(self.wide.mantissa, bits)))
+        shifted = self.add(arith.ShLI(exponent, self.number(ty.mantissa, bits)))
         least = self.add(arith.CmpI(arith.CmpIPredicate.eq, exponent, self.number(0, bits)))
-        shifted = self.add(arith.Select(least, self.number(1 << (self.wide.mantissa - 1), bits), shifted))
+        shifted = self.add(arith.Select(least, self.number(1 << (ty.mantissa - 1), bits), shifted))
         value = self.add(arith.Bitcast(shifted, out=wide))
         if fast:
-            return value  # type: ignore[no-any-return]
+            return self.as_multiplied(value, self.wide) if self.wide is f16 else value
         nan = self.add(arith.CmpI(arith.CmpIPredicate.eq, exponent, self.number(255, bits)))
         return self.add(arith.Select(nan, self.number(float("nan"), wide), value))  # type: ignore[no-any-return]
 

@@ -257,17 +257,18 @@ def test_scaled_products(left: str, right: str) -> None:
 
 @tt.jit
 def beside_halves(
-    a, b, scale, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, FORMAT: tl.constexpr, SWAPPED: tl.constexpr
-):
+    a, b, scale, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, FORMAT: tl.constexpr, SWAPPED: tl.constexpr,
+    FAST: tl.constexpr = False
+):  # fmt: skip
     i, j, g = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K // 32)
     packed: tl.constexpr = K // 2 if FORMAT == "e2m1" else K
     x = tl.load(a + i[:, None] * K + tl.arange(0, K)[None, :])
     y = tl.load(b + j[:, None] * packed + tl.arange(0, packed)[None, :])
     s = tl.load(scale + j[:, None] * (K // 32) + g[None, :])
     if SWAPPED:
-        z = tl.dot_scaled(y, s, FORMAT, x.T, None, "fp16").T
+        z = tl.dot_scaled(y, s, FORMAT, x.T, None, "fp16", fast_math=FAST).T
     else:
-        z = tl.dot_scaled(x, None, "fp16", y.T, s, FORMAT)
+        z = tl.dot_scaled(x, None, "fp16", y.T, s, FORMAT, fast_math=FAST)
     tl.store(c + i[:, None] * N + j[None, :], z)
 
 
@@ -319,3 +320,43 @@ def test_scaled_products_with_halves(kind: str, swapped: bool, capability: int) 
     assert finite.any() and np.all(np.abs(c[finite] - exact[finite]) <= 1e-6 * size[finite])
     assert gpu.count("wgmma.mma_async" if capability == 90 else "mma.sync") > 0
     assert gpu.count("tf32") == 0
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("kind", ["e2m1", "e4m3", "e5m2"])
+def test_scaled_products_with_halves_in_fast_math(kind: str, swapped: bool, capability: int) -> None:
+    """fp16 is what is multiplied, once: exact where it holds the scaled elements, infinite beyond, 0 below."""
+    if kind == "e4m3" and capability == 80:
+        pytest.skip("fp8e4nv begins at 89")
+    m, n, k = (16, 128, 64) if swapped else (128, 16, 64)
+    rng = np.random.default_rng(8)
+    a = rng.standard_normal((m, k)).astype(np.float16)
+    _, exponents, _ = scaled_operand(rng, n, k, kind)
+    raw = rng.integers(0, 256, (n, k // 2 if kind == "e2m1" else k)).astype(np.uint8)
+    exponents = rng.integers(115, 128, exponents.shape).astype(np.uint8)
+    exponents[1, 0], exponents[2, 1], exponents[3, 0] = 200, 80, 255
+    raw[1:4] = 0x33 if kind == "e2m1" else 0x40
+    if kind != "e2m1":
+        raw[np.isnan(numbers(raw, "fp8e5" if kind == "e5m2" else "fp8e4nv"))] = 0
+        raw[np.isinf(numbers(raw, "fp8e5" if kind == "e5m2" else "fp8e4nv"))] = 0
+    if kind == "e2m1":
+        plain = FOUR_BITS[np.stack([raw & 15, raw >> 4], 2).reshape(n, k)]
+    else:
+        plain = numbers(raw, "fp8e5" if kind == "e5m2" else "fp8e4nv")
+    with np.errstate(over="ignore", invalid="ignore"):
+        factors = np.repeat((2.0 ** (exponents.astype(float) - 127)).astype(np.float16).astype(float), 32, axis=1)
+        y = (plain * factors).astype(np.float16).astype(float)
+        exact, size = a.astype(float) @ y.T, np.abs(a.astype(float)) @ np.abs(y).T
+    c = np.full((m, n), 113, np.float32)
+    types = {"a": "*fp16", "b": {"e2m1": "*u8", "e4m3": "*fp8e4nv", "e5m2": "*fp8e5"}[kind]}
+    types |= {"scale": "*u8", "c": "*fp32"}
+    constants = {"M": m, "N": n, "K": k, "FORMAT": kind, "SWAPPED": swapped}
+    gpu = compiled(beside_halves, types, {**constants, "FAST": True}, capability)
+    gpu.launch(1, a, raw, exponents, c)
+    finite = np.isfinite(exact)
+    assert 0.7 < finite.mean() < 1 and not np.isfinite(c[~finite]).any()
+    assert np.all(np.abs(c[finite] - exact[finite]) <= 1e-6 * size[finite])
+    instruction = "wgmma.mma_async" if capability == 90 else "mma.sync"
+    twice = compiled(beside_halves, types, constants, capability)
+    assert 2 * gpu.count(instruction) == twice.count(instruction) > 0 == gpu.count("bf16")

@@ -39,3 +39,21 @@ tt.func @many(%a: tensor<4x32xbf16>, %s: tensor<4x1xf8E4M3FN>, %b: tensor<32x4xf
   %d = tt.dot_scaled %a scale %s, %b, %c lhs = bf16 rhs = e4m3 {fastMath = false} : tensor<4x32xbf16>, tensor<4x1xf8E4M3FN> * tensor<32x4xf8E4M3FN> -> tensor<4x4xf32>
   tt.return %d : tensor<4x4xf32>
 }
+// What is fast may overflow: fp16 itself is multiplied.
+// CHECK-LABEL: @fast_halves
+// CHECK: %[[ELEMENTS:.*]] = tt.fp_to_fp %b : tensor<32x4xf8E4M3FN> -> tensor<32x4xf16>
+// CHECK: arith.truncf {{.*}} : tensor<4x1xf32> to tensor<4x1xf16>
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[ELEMENTS]], {{.*}} : tensor<32x4xf16>
+// CHECK: tt.dot %a, %[[SCALED]], %c : tensor<4x32xf16> * tensor<32x4xf16> -> tensor<4x4xf32>
+// CHECK-NEXT: tt.return
+tt.func @fast_halves(%a: tensor<4x32xf16>, %b: tensor<32x4xf8E4M3FN>, %scale: tensor<4x1xi8>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %d = tt.dot_scaled %a, %b scale %scale, %c lhs = fp16 rhs = e4m3 {fastMath = true} : tensor<4x32xf16> * tensor<32x4xf8E4M3FN>, tensor<4x1xi8> -> tensor<4x4xf32>
+  tt.return %d : tensor<4x4xf32>
+}
+// Beside bf16 nothing changes.
+// CHECK-LABEL: @fast_bf16
+// CHECK-COUNT-2: tt.dot {{.*}} : tensor<4x32xbf16> * tensor<32x4xbf16> -> tensor<4x4xf32>
+tt.func @fast_bf16(%a: tensor<4x32xf16>, %b: tensor<32x4xbf16>, %scale: tensor<4x1xi8>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %d = tt.dot_scaled %a, %b scale %scale, %c lhs = fp16 rhs = bf16 {fastMath = true} : tensor<4x32xf16> * tensor<32x4xbf16>, tensor<4x1xi8> -> tensor<4x4xf32>
+  tt.return %d : tensor<4x4xf32>
+}

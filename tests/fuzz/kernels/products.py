@@ -114,6 +114,7 @@ def scaled_dot(w: Writer) -> None:
             largest, fine = 4 * largest, fine + 1
         parts.append(f'{v.name}, {scale}, "{form}"')
         most, grid = most * largest, grid + fine
+    parts += ["fast_math=True"] if w.chance(0.3) else []
     w.put(f"tl.dot_scaled({', '.join(parts)})", F32, (m, n), most=most, grid=grid, terms=k)
 
 

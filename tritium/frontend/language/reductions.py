@@ -88,7 +88,8 @@ def dot_scaled(
     Formats: "e2m1" (uint8, two elements each, the first in the low bits), "e4m3", "e5m2", "bf16", "fp16" (of their
     dtype, or of unsigned integers with their bits). lhs is (M, K), rhs (K, N); lhs_scale (M, K // group), rhs_scale
     (N, K // group), of uint8 that hold exponents with a group of 32, or fp8e4nv with 16; None stands for 1. "e2m1" is
-    packed along K, or along M and N where `lhs_k_pack`, `rhs_k_pack` are False. `fast_math` need not respect NaN.
+    packed along K, or along M and N where `lhs_k_pack`, `rhs_k_pack` are False. `fast_math` need not
+    respect NaN, and numbers that stand beside fp16 are scaled in fp16, where they may overflow.
     """
     return _semantic.dot_scaled(
         unwrap(lhs),
