@@ -36,8 +36,9 @@ WHOLE_ROWS = "tritium.whole_rows"
 #: The capabilities of chips whose engine gathers and scatters rows.
 ROW_CHIPS = range(100, 120)
 
-#: Of the shared memory of a block (227 KiB on Hopper); a block of a descriptor must fit, and leave room for others.
-MOST_BYTES = 112 * 1024
+#: Of the shared memory of a block (227 KiB on Hopper); a block of a descriptor must fit, and leave room for others:
+#: one operand of a product for a small one. Where it does not, programs have no room in Triton either.
+MOST_BYTES = 128 * 1024
 
 
 def is_descriptor(value: Value) -> bool:

@@ -301,6 +301,7 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
 
 _PRODUCTS = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot")
 _LOADS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather")
+_MADE_ANYWHERE = (arith.Constant, tt.MakeRange)  # of nothing, by each thread
 
 
 def _by_each_thread(op: Any) -> bool:
@@ -320,7 +321,7 @@ def _load(conversion: Any, copies: Copies) -> Value | None:
     loads = []
     for node in part.nodes:
         op = node[0].defining_op
-        if op is None or not (op.name in _LOADS or op.__class__ is arith.Constant or _by_each_thread(op)):
+        if op is None or not (op.name in _LOADS or op.__class__ in _MADE_ANYWHERE or _by_each_thread(op)):
             return None
         if op.name in _LOADS:
             loads.append(node)
