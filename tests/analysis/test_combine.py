@@ -40,6 +40,24 @@ def test_one_operation(name, ty):
 
 
 @pytest.mark.parametrize(
+    "text, pure, order",
+    [
+        ("max.NaN.xorsign.abs.f32 $0, $1, $2;", True, Order.SYMMETRIC),
+        (" {\\0A add.rn.f32 $0, $2, $1;\\0A}\\0A", True, Order.SYMMETRIC),
+        ("sub.f32 $0, $1, $2;", True, Order.ORDERED),
+        ("max.f32 $0, $1, $1;", True, Order.ORDERED),
+        ("add.f32 $0, $1, $2; sub.f32 $0, $0, $1;", True, Order.ORDERED),
+        ("add.f32 $0, $1, $2;", False, Order.ORDERED),
+    ],
+)
+def test_assembly(text, pure, order):
+    """One instruction that commutes is an operation that does; of more nothing is known."""
+    attributes = f'{{constraints = "=r,r,r", packed_element = 1 : i32, pure = {str(pure).lower()}}}'
+    body = f'%c = tt.elementwise_inline_asm "{text}" {attributes} %a0, %b0 : f32, f32 -> f32'
+    assert order_of(["f32"], body, ["%c"]).order is order
+
+
+@pytest.mark.parametrize(
     "types, body, results, order",
     [
         (["i32"], "%c = arith.subi %a0, %b0 : i32", ["%c"], Order.ORDERED),

@@ -10,7 +10,8 @@ maps must not change places. This is found out, not declared:
 | COMMUTATIVE | the same values, up to rounding | the maximum and where it is, mean and variance |
 | ORDERED | different, or it cannot be told | a.scale * b.scale, a.shift * b.scale + b.shift |
 
-COMMUTATIVE is decided by computing both on samples: small integers, among which are all cases of order and ties that
+Assembly of one instruction that does not mind which of its two operands is which (`max.NaN.xorsign.abs.f32`) is such an
+operation. COMMUTATIVE is decided by computing both on samples: small integers, among which are all cases of order and ties that
 comparisons can tell apart, and numbers of different magnitude, on which rational functions that differ do differ. A
 region with an operation that is not known here is ORDERED, which is always right.
 """
@@ -30,6 +31,7 @@ from ..ir import Block, FloatAttr, FloatType, IntegerAttr, IntegerType, Operatio
 from ..ir.traits import COMMUTATIVE as COMMUTES
 from ..ir.traits import CONSTANT
 from ..support.dataclasses import dataclass
+from ..support.patterns import pattern
 
 __all__ = ["Combine", "Order", "combine_of"]
 
@@ -77,7 +79,8 @@ def _program(block: Block) -> _Program:
     for op in list(block)[:-1]:
         operands = tuple(numbers.get(v, -1) for v in op.operands)
         name = op.name if not op.regions and len(op.results) == 1 and -1 not in operands else "unknown"
-        steps.append((name, _detail(op), operands, len(op.results), bool(op.traits & COMMUTES)))
+        commutes = bool(op.traits & COMMUTES) or _is_commutative_assembly(op)
+        steps.append((name, _detail(op), operands, len(op.results), commutes))
         for r in op.results:
             numbers[r] = len(numbers)
     last = block.last
@@ -86,8 +89,22 @@ def _program(block: Block) -> _Program:
     return _Program(types, tuple(steps), tuple(numbers.get(v, -1) for v in last.operands))
 
 
-def _detail(op: Operation) -> Any:
-    """What tells operations of one name apart: the constant, the predicate, the type of the result."""
+_ONE_INSTRUCTION = pattern(
+    r"[\s{]*(?:add|and|max|min|mul|or|xor)\.[\w.:]+\s+\$0\s*,\s*(?:\$1\s*,\s*\$2|\$2\s*,\s*\$1)\s*;[\s}]*"
+)
+
+
+def _is_commutative_assembly(op: Any) -> bool:
+    """Whether it is one instruction of the result and two operands that may change places."""
+    if op.name != "tt.elementwise_inline_asm" or not op.pure or len(op.operands) != 2:
+        return False
+    return _ONE_INSTRUCTION.fullmatch(op.asm_string) is not None
+
+
+def _detail(op: Any) -> Any:
+    """What tells operations of one name apart: the constant, the predicate, the text, the type of the result."""
+    if op.name == "tt.elementwise_inline_asm":
+        return op.asm_string
     if op.traits & CONSTANT:
         value = op.attributes["value"]
         return value.value if isinstance(value, (IntegerAttr, FloatAttr)) else None
