@@ -92,7 +92,30 @@ def test_an_access_outside(gpu):
     x, out = np.ones(1000, np.float32), np.zeros(900, np.float32)
     with pytest.raises(OutOfBounds, match="after the end of out_ptr") as e:
         add_kernel[(8,)](x, x, out, 1000, BLOCK=128)
-    assert "test_emulated.py" in str(e.value) and "tl.store" in str(e.value)
+    assert "test_emulated.py" in str(e.value) and "tl.store" in str(e.value) and "larger" not in str(e.value)
+
+
+def test_an_access_outside_of_a_view(gpu):
+    """A view ends where it ends; who means the larger array says so."""
+    x, larger = np.ones(1000, np.float32), np.zeros((2, 600), np.float32)
+    for view in (larger.reshape(-1)[:900], larger.reshape(-1)[:900].reshape(30, 30)):
+        with pytest.raises(OutOfBounds, match="hint: out_ptr is a view of a larger array, which has memory there"):
+            add_kernel[(8,)](x, x, view, 1000, BLOCK=128)
+    with pytest.raises(OutOfBounds) as e:
+        add_kernel[(16,)](np.ones(2000, np.float32), np.ones(2000, np.float32), larger, 2000, BLOCK=128)
+    assert "larger" not in str(e.value)
+    gpu.reach(larger)
+    add_kernel[(8,)](x, x, view, 1000, BLOCK=128)
+    assert (larger.reshape(-1) == np.where(np.arange(1200) < 1000, 2, 0)).all()
+
+
+@pytest.mark.torch
+def test_an_access_outside_of_a_slice_of_torchs(gpu):
+    import torch
+
+    x, larger = torch.ones(1000), torch.zeros(1200)
+    with pytest.raises(OutOfBounds, match="a view of a larger array"):
+        add_kernel[(8,)](x, x, larger[:900], 1000, BLOCK=128)
 
 
 def test_prints_and_assertions(gpu, capsys):

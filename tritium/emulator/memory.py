@@ -75,6 +75,16 @@ def extent(array: Array) -> tuple[int, int]:
     return low, high + array.itemsize
 
 
+def _memory_of(owner: Any) -> tuple[int, int] | None:
+    """First byte and one past the last of the memory that an array or a tensor is a view of; None if it cannot tell."""
+    if hasattr(owner, "untyped_storage"):
+        storage = owner.untyped_storage()
+        return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+    while isinstance(getattr(owner, "base", None), np.ndarray):
+        owner = owner.base
+    return (owner.ctypes.data, owner.ctypes.data + owner.nbytes) if isinstance(owner, np.ndarray) else None
+
+
 class Memory:
     """Global memory: arrays that kernels may reach, by their addresses.
 
@@ -133,6 +143,11 @@ class Memory:
             where = f"{far} bytes after the end of {store.name} ({store.end - store.base} bytes)"
         if far > FAR:
             where += "\nhint: arrays that a kernel finds pointers to in memory must be made known, as arguments are"
+        elif any(low <= address < high for low, high in filter(None, map(_memory_of, store.owners))):
+            where += (
+                f"\nhint: {store.name} is a view of a larger array, which has memory there: "
+                "`driver.active.reach(larger)` lets kernels use all of it"
+            )
         return where
 
     def split(self, addresses: Array, size: int) -> tuple[list[tuple[Allocation, Array | None]], Array | None]:
