@@ -109,6 +109,18 @@ def test_an_access_outside_of_a_view(gpu):
     assert (larger.reshape(-1) == np.where(np.arange(1200) < 1000, 2, 0)).all()
 
 
+def test_another_gpu_of_the_kind(gpu):
+    """What is said to the GPU that is active holds, whichever one a kernel was compiled for."""
+    x, larger = np.ones(1000, np.float32), np.zeros(1200, np.float32)
+    add_kernel[(8,)](x, x, larger, 1000, BLOCK=128)
+    other = EmulatedCUDADriver(gpu.target.capability)
+    other.reach(larger)
+    driver.set_active(other)
+    before = gpu.last_report
+    add_kernel[(8,)](x, x, larger[:900], 1000, BLOCK=128)
+    assert other.last_report is not None and gpu.last_report is before
+
+
 @pytest.mark.torch
 def test_an_access_outside_of_a_slice_of_torchs(gpu):
     import torch

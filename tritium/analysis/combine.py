@@ -11,7 +11,9 @@ maps must not change places. This is found out, not declared:
 | ORDERED | different, or it cannot be told | a.scale * b.scale, a.shift * b.scale + b.shift |
 
 Assembly of one instruction that does not mind which of its two operands is which (`max.NaN.xorsign.abs.f32`) is such an
-operation. COMMUTATIVE is decided by computing both on samples: small integers, among which are all cases of order and ties that
+operation.
+
+COMMUTATIVE is decided by computing both on samples: small integers, among which are all cases of order and ties that
 comparisons can tell apart, and numbers of different magnitude, on which rational functions that differ do differ. A
 region with an operation that is not known here is ORDERED, which is always right.
 """
@@ -27,7 +29,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ir import Block, FloatAttr, FloatType, IntegerAttr, IntegerType, Operation, Value
+from ..ir import Block, FloatAttr, FloatType, IntegerAttr, IntegerType, Value
 from ..ir.traits import COMMUTATIVE as COMMUTES
 from ..ir.traits import CONSTANT
 from ..support.dataclasses import dataclass

@@ -24,6 +24,7 @@ from ..emulator import launch as emulate
 from ..support.lazy import LazyModule
 from .arrays import ArrayInfo, describe, extent
 from .driver import DeviceInterface
+from .driver import driver as drivers
 from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
 from .grid import normalize_grid
 from .packing import Packer, Parameters, all_arguments
@@ -158,7 +159,7 @@ class EmulatedLauncher:
     """`launcher(grid, args)` runs a kernel; `args` has all arguments, or all but the compile-time ones."""
 
     def __init__(self, driver: EmulatedCUDADriver, kernel: CompiledKernel) -> None:
-        self.driver = driver
+        self._made_by = driver
         self.kernel = kernel
         signature = kernel.src.signature
         self.names = list(signature)
@@ -168,6 +169,13 @@ class EmulatedLauncher:
         self.calls = DirectCalls(self, self.packer)
         kernel.load_with(_Interpreted)
         _ = kernel.loaded  # who listens to loads hears of it
+
+    @property
+    def driver(self) -> EmulatedCUDADriver:
+        """The active one of this chip: a kernel that was compiled for an earlier one runs on it, too."""
+        active = drivers.active
+        same = isinstance(active, EmulatedCUDADriver) and active.target == self._made_by.target
+        return active if same else self._made_by
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         kernel = self.kernel
