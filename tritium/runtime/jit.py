@@ -24,6 +24,7 @@ from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
+from .placed import Placed
 from .placement import only_host, place
 from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
@@ -41,7 +42,6 @@ __all__ = [
 ]
 
 _difflib = LazyModule("difflib")
-_inspect = LazyModule("inspect")
 _interpreted = LazyModule(".interpreted", __package__)
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class KernelInterface(Generic[T]):
         )
 
 
-class JITFunction(Carried, SourceFunction, KernelInterface[T]):
+class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
     """A kernel. `kernel[grid](*args, **options)` runs it; keywords that are no parameters are options of the compile.
 
     Attributes beyond those of every source function: `do_not_specialize`, `debug`, `launch_metadata`, `device_caches`
@@ -155,55 +155,6 @@ class JITFunction(Carried, SourceFunction, KernelInterface[T]):
     def constexprs(self) -> list[int]:
         """The numbers of the parameters that are known at compile time."""
         return [p.num for p in self.params if p.is_constexpr]
-
-    @property
-    def raw_src(self) -> list[str]:
-        """The lines of the source as they stand in the file, decorators first; or what was assigned."""
-        return self.__dict__.get("_raw_src") or _inspect.getsourcelines(self.fn)[0]
-
-    @raw_src.setter
-    def raw_src(self, lines: list[str]) -> None:
-        self.__dict__["_raw_src"] = lines
-
-    @property
-    def starting_line_number(self) -> int:
-        """The line of the file where `raw_src` begins; or what was assigned."""
-        return self.__dict__.get("_starting_line_number") or _inspect.getsourcelines(self.fn)[1]
-
-    @starting_line_number.setter
-    def starting_line_number(self, line: int) -> None:
-        self.__dict__["_starting_line_number"] = line
-
-    # Programs that write kernels say by assignments where the template stands: errors and debuggers then show it.
-
-    @property
-    def file_name(self) -> str:
-        """The file that positions name."""
-        return self.source.file
-
-    @file_name.setter
-    def file_name(self, file: str) -> None:
-        self.source = self.source.moved(file=file)
-        self.hash = None
-
-    @property
-    def def_file_line_number(self) -> int:
-        """The line of the `def` in that file, from 1."""
-        return self.source.def_line
-
-    @def_file_line_number.setter
-    def def_file_line_number(self, line: int) -> None:
-        self.source = self.source.moved(def_line=line)
-        self.hash = None
-
-    @property
-    def def_file_col_number(self) -> int:
-        """The column of the `def`, from 1; or what was assigned."""
-        return self.__dict__.get("_def_column") or self.source.tree.col_offset + 1
-
-    @def_file_col_number.setter
-    def def_file_col_number(self, column: int) -> None:
-        self.__dict__["_def_column"] = column
 
     @property
     def module(self) -> str:
