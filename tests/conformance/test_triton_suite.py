@@ -114,6 +114,50 @@ def test_every_test_has_an_outcome(checkout: Path, tmp_path: Path, capsys: pytes
     assert not list(checkout.rglob("__pycache__"))
 
 
+LIBRARY = """\
+import torch, triton, triton.language as tl
+from triton.language.target_info import cuda_capability_geq
+
+@triton.jit
+def _twice(x, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(x + at, tl.load(x + at) * 2)
+
+def twice(n):
+    assert cuda_capability_geq(9) and not cuda_capability_geq(10)
+    x = torch.ones(n, device="cuda")[: n - 2]
+    _twice[(torch.cuda.get_device_properties(0).multi_processor_count // 4,)](x, N=n)
+    return x
+"""
+LIBRARY_TESTS = """\
+import pytest, torch
+from small_kernels import twice
+
+@pytest.mark.parametrize("n", [8, 16])
+def test_twice(n, device):
+    x = twice(n)
+    assert device == "cuda" and x.sum().item() == 2 * n - 4
+    assert torch.histc(torch.arange(4, device="cuda", dtype=torch.int32), bins=4, max=3).sum() == 4
+    assert __name__ == "tests.test_twice"
+"""
+
+
+@pytest.mark.torch
+def test_a_library_of_kernels(checkout: Path, tmp_path: Path) -> None:
+    """Its tests ask for CUDA, and run on an emulated GPU; views may be written behind where storage has room."""
+    library = checkout / "python" / "triton_kernels"
+    (library / "tests").mkdir(parents=True)
+    (library / "small_kernels.py").write_text(LIBRARY)
+    (library / "tests" / "__init__.py").write_text("")
+    (library / "tests" / "conftest.py").write_text(CONFTEST)
+    (library / "tests" / "test_twice.py").write_text(LIBRARY_TESTS)
+    out = tmp_path / "out.json"
+    words = [str(checkout), "--kernels", "--device", "emulated:90", "--json", str(out)]
+    assert triton_suite.main(words) == 0
+    found = {test: row["outcome"] for test, row in json.loads(out.read_text())["tests"].items()}
+    assert found == {f"tests/test_twice.py::test_twice[{n}]": "passed" for n in (8, 16)}
+
+
 def test_an_expression_selects(checkout: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     words = [str(checkout), "--only", "language/test_small.py", "-k", "good and not 2", "--json", str(out)]
