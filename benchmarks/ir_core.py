@@ -41,6 +41,7 @@ from tritium.ir import (
     print_op,
     verify,
 )
+from tritium.support.collection import paused
 from tritium.transforms.canonicalize import canonicalize
 from tritium.transforms.cse import cse
 
@@ -237,15 +238,12 @@ def bytecodes(work: Callable[[object], object], fresh: Callable[[], object]) -> 
         return inside
 
     before = sys.gettrace()
-    collecting = gc.isenabled()
-    gc.disable()
-    sys.settrace(entered)
-    try:
-        work(argument)
-    finally:
-        sys.settrace(before)
-        if collecting:
-            gc.enable()
+    with paused():
+        sys.settrace(entered)
+        try:
+            work(argument)
+        finally:
+            sys.settrace(before)
     return count
 
 

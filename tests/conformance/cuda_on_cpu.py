@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from tritium.emulator.memory import memory_of
 from tritium.runtime import emulated
 
 MULTIPROCESSORS = 4
@@ -64,10 +65,8 @@ def _answers() -> dict[str, Any]:
 
 def _whole_storage(value: Any) -> tuple[int, int]:
     """First byte and one past the last of the memory that a tensor is a view of."""
-    if not isinstance(value, torch.Tensor):
-        return _extent(value)
-    storage = value.untyped_storage()
-    return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+    whole = memory_of(value) if isinstance(value, torch.Tensor) else None
+    return whole or _extent(value)
 
 
 _extent = emulated.extent

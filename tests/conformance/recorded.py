@@ -18,19 +18,16 @@ import os
 import runpy
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import tritium
-from tests.conformance.tutorial_registers import PTX, Usage, assembled
-from tests.triton_oracle import TritonError, TritonOracle, find_interpreter
-from tritium.backends.errors import BackendError
-from tritium.compiler import CompiledKernel, GPUTarget, compile
+from tests.conformance.tutorial_registers import PTX, Usage, ours, triton_usage
+from tests.triton_oracle import TritonOracle, find_interpreter
+from tritium.compiler import CompiledKernel
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver, EmulatedLauncher
-from tritium.support import TritiumError
 
 __all__ = ["Recorder", "compare", "main", "record"]
 
@@ -84,48 +81,34 @@ def record(file: Path, script: str, arguments: Sequence[str]) -> int:
 def compare(rows: Iterable[dict[str, Any]], oracle: TritonOracle | None) -> Iterator[tuple[str, Usage, Usage | None]]:
     """What each recorded kernel needs here, and in Triton."""
     with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "kernel.ttir")
         for row in rows:
             options = {name: value for name, value in row["options"].items() if value is not None}
-            yield (
-                f"{row['name']} {options}",
-                _ours(Path(folder, "kernel.ttir"), row["ttir"], options),
-                _theirs(oracle, row["ttir"], options),
-            )
-
-
-def _ours(path: Path, ttir: str, options: dict[str, Any]) -> Usage:
-    path.write_text(ttir)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            kernel = compile(str(path), target=GPUTarget("cuda", CHIP, 32), options=options)
-    except (TritiumError, BackendError) as error:
-        return Usage(error=str(error).split("\n")[0])
-    m = kernel.metadata
-    return Usage(kernel.n_regs, m.spill_stores, m.spill_loads, m.stack_size, m.shared, m.num_warps)
+            path.write_text(row["ttir"])
+            here = ours(str(path), CHIP, options)
+            yield f"{row['name']} {options}", here, _theirs(oracle, row["ttir"], options)
 
 
 def _theirs(oracle: TritonOracle | None, ttir: str, options: dict[str, Any]) -> Usage | None:
     if oracle is None:
         return None
-    try:
-        text = oracle.compile_text(ttir, f"cuda:{CHIP}", "ttir", ptx_version=PTX, **options)["ptx"]
-        found = assembled(text, CHIP)
-    except (TritonError, TritiumError, BackendError) as error:
-        return Usage(error=str(error).split("\n")[0])
-    shared = oracle.resources["shared"]
-    return Usage(found.registers, found.spill_stores, found.spill_loads, found.stack, shared, options["num_warps"])
+    return triton_usage(
+        oracle,
+        lambda: oracle.compile_text(ttir, f"cuda:{CHIP}", "ttir", ptx_version=PTX, **options),
+        CHIP,
+        options["num_warps"],
+    )
 
 
-def needs_more(ours: Usage, theirs: Usage | None) -> bool:
+def needs_more(here: Usage, theirs: Usage | None) -> bool:
     """Whether a kernel needs clearly more here."""
     if theirs is None or theirs.error:
         return False
     return bool(
-        ours.error
-        or ours.stores > 1.2 * theirs.stores + 16
-        or ours.shared > 1.1 * theirs.shared + 512
-        or ours.registers > 1.2 * theirs.registers + 8
+        here.error
+        or here.stores > 1.2 * theirs.stores + 16
+        or here.shared > 1.1 * theirs.shared + 512
+        or here.registers > 1.2 * theirs.registers + 8
     )
 
 
@@ -149,10 +132,10 @@ def main(words: Sequence[str] | None = None) -> int:
     oracle = TritonOracle(interpreter) if interpreter else None
     bad = more = 0
     print(f"{'ours: registers, spill stores, loads, stack, shared, warps':>60} | Triton: the same")
-    for name, ours, theirs in compare([row for row in rows if chosen.only in row["name"]], oracle):
-        bad += bool(ours.error and not (theirs and theirs.error))
-        more += needs_more(ours, theirs)
-        print(f"{name}\n{ours!s:>60} | {theirs or ''}{' *' * needs_more(ours, theirs)}", flush=True)
+    for name, here, theirs in compare([row for row in rows if chosen.only in row["name"]], oracle):
+        bad += bool(here.error and not (theirs and theirs.error))
+        more += needs_more(here, theirs)
+        print(f"{name}\n{here!s:>60} | {theirs or ''}{' *' * needs_more(here, theirs)}", flush=True)
     if oracle is not None:
         oracle.close()
     print(f"{len(rows)} kernels: {more} need more than with Triton, {bad} do not compile")

@@ -16,7 +16,7 @@ import json
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -185,8 +185,8 @@ class Usage:
         return f"{self.registers:>4} {self.stores:>6} {self.loads:>6} {self.stack:>5} {self.shared:>7} {self.warps:>3}"
 
 
-def ours(source: ASTSource, capability: int, options: dict[str, Any]) -> Usage:
-    """What we make of a kernel."""
+def ours(source: ASTSource | str, capability: int, options: dict[str, Any]) -> Usage:
+    """What we make of a kernel, or of the file of a stage's text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -206,14 +206,22 @@ def theirs(
 ) -> Usage:
     """What Triton makes of it, assembled here."""
     target = f"cuda:{capability}"
-    try:
-        texts = oracle.compile_kernel(
+    return triton_usage(
+        oracle,
+        lambda: oracle.compile_kernel(
             path, case.kernel, case.signature, constants, target, case.divisible, **case.options, ptx_version=PTX
-        )
-        found = assembled(texts["ptx"], capability)
+        ),
+        capability,
+        case.options.get("num_warps", 4),
+    )
+
+
+def triton_usage(oracle: TritonOracle, compiled: Callable[[], dict[str, str]], capability: int, warps: int) -> Usage:
+    """What Triton makes of a kernel: `compiled` has it compile one, the PTX of which is assembled here."""
+    try:
+        found = assembled(compiled()["ptx"], capability)
     except (TritonError, TritiumError, BackendError) as error:
         return Usage(error=_short(error))
-    warps = case.options.get("num_warps", 4)
     shared = oracle.resources["shared"]
     return Usage(found.registers, found.spill_stores, found.spill_loads, found.stack, shared, warps)
 

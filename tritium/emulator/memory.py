@@ -17,7 +17,16 @@ import numpy as np
 from .errors import LaunchError
 from .types import Array
 
-__all__ = ["CLUSTER_SHIFT", "LOCAL_WINDOW", "PARAM_WINDOW", "SHARED_WINDOW", "Allocation", "Memory", "Store"]
+__all__ = [
+    "CLUSTER_SHIFT",
+    "LOCAL_WINDOW",
+    "PARAM_WINDOW",
+    "SHARED_WINDOW",
+    "Allocation",
+    "Memory",
+    "Store",
+    "memory_of",
+]
 
 #: Generic addresses of shared, local and parameter memory: above the 48 bits of an address of a process.
 SHARED_WINDOW = 1 << 50
@@ -75,7 +84,7 @@ def extent(array: Array) -> tuple[int, int]:
     return low, high + array.itemsize
 
 
-def _memory_of(owner: Any) -> tuple[int, int] | None:
+def memory_of(owner: Any) -> tuple[int, int] | None:
     """First byte and one past the last of the memory that an array or a tensor is a view of; None if it cannot tell."""
     if hasattr(owner, "untyped_storage"):
         storage = owner.untyped_storage()
@@ -143,7 +152,7 @@ class Memory:
             where = f"{far} bytes after the end of {store.name} ({store.end - store.base} bytes)"
         if far > FAR:
             where += "\nhint: arrays that a kernel finds pointers to in memory must be made known, as arguments are"
-        elif any(low <= address < high for low, high in filter(None, map(_memory_of, store.owners))):
+        elif any(low <= address < high for low, high in filter(None, map(memory_of, store.owners))):
             where += (
                 f"\nhint: {store.name} is a view of a larger array, which has memory there: "
                 "`driver.active.reach(larger)` lets kernels use all of it"
