@@ -1,19 +1,60 @@
-"""Microseconds for `kernel[grid](...)` of a one-program grid, all included, with NumPy arrays and torch tensors."""
+"""Microseconds for `kernel[grid](...)` of a small grid, all included, with NumPy arrays and torch tensors."""
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
+import subprocess
+import sys
+import time
+from statistics import median
 
 import numpy as np
 from measure import Row, example, main
 
+from tritium.backends.cpu import make_launcher
+from tritium.support.cores import usable_cores
 from tritium.tools.timing import by_turns
 
 add_kernel = example("vector_add").add_kernel
 
 
+def first_launches(threads: int) -> list[float]:
+    """Seconds of launches of four programs whose cost is unknown, each half a millisecond after the last."""
+    kernel = add_kernel.warmup(*[np.float32] * 3, 64, BLOCK_SIZE=64, grid=(1,))
+    arrays = [np.zeros(64, np.float32) for _ in range(3)]
+    slots, _ = kernel.launcher.packer((*arrays, 64, 64))
+    buffer = ctypes.create_string_buffer(slots)
+    times = []
+    for _ in range(300):
+        launch = make_launcher(kernel.loaded.address, kernel.loaded)
+        time.sleep(0.0005)  # the workers fall asleep
+        start = time.perf_counter()
+        launch(ctypes.addressof(buffer), 4, 1, 1, threads)
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def with_busy_cores() -> list[Row]:
+    """A grid that is not worth a hand-off, while another process runs on each core."""
+    first_launches(0)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(usable_cores())]
+    try:
+        alone, shared = median(first_launches(1)), median(first_launches(0))
+    finally:
+        for process in busy:
+            process.kill()
+    what = "first launch of a grid of four, all cores busy"
+    return [Row(what, shared * 1e6, "us", 10, f"by one thread {alone * 1e6:.2g} us")]
+
+
 def measure() -> list[Row]:
     """The rows of this script."""
+    return one_program() + with_busy_cores()
+
+
+def one_program() -> list[Row]:
+    """Launches of a kind that has been launched before."""
     arrays = {"NumPy arrays": tuple(np.zeros(64, np.float32) for _ in range(3))}
     if importlib.util.find_spec("torch"):
         import torch

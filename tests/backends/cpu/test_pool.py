@@ -333,3 +333,74 @@ def test_the_pool_compiles_for_every_architecture():
 def test_one_pool_in_a_process():
     assert pool() is pool()
     assert issubclass(BackendError, RuntimeError)
+
+
+# Each program stores the thread that ran it, after `turns` iterations of a loop. Arguments: threads, turns.
+OWNERS = f"""{RECORD_ERROR}
+declare i64 @pthread_self()
+define void @kernel(ptr %args, ptr %ctx, i64 %begin, i64 %end) {{
+entry:
+  %threads = load ptr, ptr %args
+  %turns_at = getelementptr i8, ptr %args, i64 8
+  %self = call i64 @pthread_self()
+  br label %programs
+programs:
+  %id = phi i64 [ %begin, %entry ], [ %next, %store ]
+  br label %spin
+spin:
+  %k = phi i64 [ 0, %programs ], [ %k_next, %spin ]
+  %k_next = add i64 %k, 1
+  %turns = load volatile i64, ptr %turns_at
+  %busy = icmp slt i64 %k_next, %turns
+  br i1 %busy, label %spin, label %store
+store:
+  %p = getelementptr i64, ptr %threads, i64 %id
+  store i64 %self, ptr %p
+  %next = add i64 %id, 1
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %programs, label %exit
+exit:
+  ret void
+}}"""
+
+ONE_CORE = """
+import ctypes, os, subprocess, sys, threading, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # inherited by workers and competitors
+from tritium.backends.cpu import *
+from tritium.conversion.llvm.abi import pack_arguments
+loaded = load_object(open(sys.argv[1], "rb").read())
+set_num_threads(2)
+caller = threading.get_ident()
+
+def launches(programs, turns, count):
+    '''In how many launches of unknown cost another thread than the caller ran a program.'''
+    threads = (ctypes.c_int64 * programs)()
+    slots = pack_arguments(ctypes.addressof(threads), turns)
+    address = ctypes.addressof((ctypes.c_char * len(slots)).from_buffer(slots))
+    helped = 0
+    for _ in range(count):
+        time.sleep(0.0005)  # the worker falls asleep
+        make_launcher(loaded.address("kernel"), loaded)(address, programs, 1, 1)
+        helped += any(t != caller for t in threads)
+    return helped
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the core of a thread is known on Linux")
+def test_worker_on_the_callers_core_does_not_preempt_a_short_launch(tmp_path):
+    path = tmp_path / "kernel.o"
+    path.write_bytes(compile_llvm(OWNERS, host_target()).object)
+    body = """
+        launches(4, 1, 1)  # makes the worker
+        competitor = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        try:
+            print(launches(4, 1, 100), launches(40, 1_000_000, 3))
+        finally:
+            competitor.kill()
+        """
+    program = [sys.executable, "-c", ONE_CORE + textwrap.dedent(body), path]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    short, long = map(int, done.stdout.split())
+    assert short <= 30, "a worker preempted its launch"  # of 100; nearly all where workers join at once
+    assert long == 3, "no worker helped with a launch of many milliseconds"

@@ -67,6 +67,9 @@ write:
   %parts = mul i64 %crew, 3
   %parts_at = getelementptr i8, ptr %slot, i64 40
   store i64 %parts, ptr %parts_at
+  %cpu = call i32 @tt.cpu()
+  %cpu_at = getelementptr i8, ptr %slot, i64 $owner_cpu
+  store atomic i32 %cpu, ptr %cpu_at monotonic, align 4
   %next_at = getelementptr i8, ptr %slot, i64 64
   store atomic i64 %first, ptr %next_at monotonic, align 8
   %tokens = shl i64 %helpers, 32

@@ -20,7 +20,12 @@ cores are busy, or deep asleep), the next 1, 3, 7, ... 63 launches of that kerne
 take less than `PATIENT_NS` and all workers are asleep; nor where help made the launch no shorter than expected alone.
 
 The caller wakes two sleepers and each worker that joins wakes two more while the launch wants them, because waking
-takes the waker 2 to 5 us each.
+takes the waker 2 to 5 us each. It does so before it joins: between joining and claiming a chunk it makes no system
+call, so the owner waits only for chunks that have been started.
+
+Where the other cores are busy, the scheduler wakes a worker on the core of the launching thread, which it preempts.
+Such a worker sleeps for `NAP_NS` before it joins: the owner continues at once and has finished a short launch by then,
+while a long one gets its help. It does not spin afterwards either, as that would be the owner's time.
 
 Waiting is a Linux futex; elsewhere one mutex and one condition variable stand in for all addresses.
 """
@@ -34,7 +39,8 @@ from .launch_ir import LAUNCH, PYTHON
 __all__ = ["LIMIT_OFFSET", "SLOTS", "STATE_BYTES", "pool_text"]
 
 SLOTS = 16
-SLOT_BYTES = 192  # gate and constants | next | padding: 64-byte lines of their own
+SLOT_BYTES = 192  # gate, constants, the owner's core | next | padding: 64-byte lines of their own
+OWNER_CPU_OFFSET = 48  # in a slot
 SLOTS_OFFSET = 256
 POOL_BYTES = SLOTS_OFFSET + SLOTS * SLOT_BYTES
 SEQUENCE_OFFSET, SLEEPERS_OFFSET, WORKERS_OFFSET, LIMIT_OFFSET, GROWING_OFFSET = 0, 64, 128, 132, 136
@@ -45,6 +51,7 @@ STATE_BYTES = 40  # of a launcher: kernel, print callback, cost, user, skip and 
 # awake, 13 us with one to wake (which arrives 30 us later). 256 programs (30 us alone): 16 us and 35 us. On 16
 # cores of Emerald Rapids the first grid (8 us alone) took 10 to 13 us with workers awake, the second (80 us alone) 22.
 ALONE_NS, ALONE_NS_AWAKE, SHARE_NS, PATIENT_NS = 20_000, 10_000, 2_500, 250_000
+NAP_NS = 100_000  # several wake-ups (5 to 30 us each), and a tenth of what a scheduler's time slice is at least
 _STACK_BYTES = 8 << 20  # musl and macOS give threads far less than a kernel's scratch may want
 
 # Turns of a worker's loop before it sleeps: 10 us on Zen 5, 50 us on Emerald Rapids (whose PAUSE is longer). That is
@@ -79,6 +86,7 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         "$slots_at": SLOTS_OFFSET,
         "$slot_bytes": SLOT_BYTES,
         "$slot_count": SLOTS,
+        "$owner_cpu": OWNER_CPU_OFFSET,
         "$context_bytes": CONTEXT_BYTES,
         "$record_bytes": ERROR_RECORD_BYTES,
         "$error_at": CONTEXT["error_record"].offset,
@@ -90,6 +98,7 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         "$awake_cost": ALONE_NS_AWAKE * 256,
         "$share_cost": SHARE_NS * 256,
         "$patient_cost": PATIENT_NS * 256,
+        "$nap_ns": NAP_NS,
         "$stack_bytes": _STACK_BYTES,
         # a fault whose signal is blocked ends the process at once, whoever handles such signals
         "$own_faults": "\n".join(f"  %f{n:d} = call i32 @sigdelset(ptr %all, i32 {n:d})" for n in SIGNALS),
@@ -101,6 +110,17 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
 
 _WAIT_FUTEX = """
 declare i64 @syscall(i64, ...)
+declare i32 @sched_getcpu()
+@tt.nap_time = internal constant [2 x i64] [i64 0, i64 $nap_ns]
+
+define internal i32 @tt.cpu() nounwind {
+  %r = call i32 @sched_getcpu()
+  ret i32 %r
+}
+define internal void @tt.nap(ptr %word, i32 %seen) nounwind {
+  %r = call i64 (i64, ...) @syscall(i64 $number, ptr %word, i32 128, i32 %seen, ptr @tt.nap_time, ptr null, i32 0)
+  ret void
+}
 
 define void @tt.init() {
   ret void
@@ -125,6 +145,12 @@ declare i32 @pthread_cond_init(ptr, ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 
+define internal i32 @tt.cpu() nounwind {                           ; unknown
+  ret i32 -1
+}
+define internal void @tt.nap(ptr %word, i32 %seen) nounwind {      ; never called: no core is known to be the owner's
+  ret void
+}
 define void @tt.init() {
   %a = call i32 @pthread_mutex_init(ptr @tt.mutex, ptr null)
   %b = call i32 @pthread_cond_init(ptr @tt.condition, ptr null)
@@ -228,31 +254,41 @@ done:
   ret void
 }
 
-; Help with one slot if it wants help. Returns whether it did.
-define internal i1 @tt.help(ptr %slot) nounwind {
+; Help with one slot if it wants help: 1. 0 if it does not, 2 if its owner runs on this core and the worker has not
+; %rested. Until it has joined, the worker may be preempted at no cost to the owner.
+define internal i32 @tt.help(ptr %slot, i1 %rested) nounwind {
 entry:
-  %first = load atomic i64, ptr %slot monotonic, align 8
+  %first = load atomic i64, ptr %slot acquire, align 8
+  %here = call i1 @tt.wanted(i64 %first, i64 0)
+  br i1 %here, label %locate, label %no
+locate:
+  %cpu = call i32 @tt.cpu()
+  %cpu_at = getelementptr i8, ptr %slot, i64 $owner_cpu
+  %owner_cpu = load atomic i32, ptr %cpu_at monotonic, align 4
+  %same = icmp eq i32 %cpu, %owner_cpu
+  %known = icmp sge i32 %cpu, 0
+  %tired = xor i1 %rested, true
+  %known_same = and i1 %same, %known
+  %preempts = and i1 %known_same, %tired
+  br i1 %preempts, label %decline, label %others
+decline:
+  ret i32 2
+others:
+  %more = call i1 @tt.wanted(i64 %first, i64 1)
+  br i1 %more, label %pass_on, label %look
+pass_on:
+  call void @tt.rouse()
   br label %look
 look:
-  %gate = phi i64 [ %first, %entry ], [ %other, %join ]
-  %open = icmp slt i64 %gate, 0
-  %tokens = and i64 %gate, 9223372032559808512          ; 0x7fffffff00000000
-  %wanted = icmp ne i64 %tokens, 0
-  %both = and i1 %open, %wanted
-  br i1 %both, label %join, label %no
+  %gate = phi i64 [ %first, %others ], [ %first, %pass_on ], [ %other, %join ]
+  %wanted = call i1 @tt.wanted(i64 %gate, i64 0)
+  br i1 %wanted, label %join, label %no
 join:
   %joined = add i64 %gate, -4294967295                  ; one token less, one active more
   %pair = cmpxchg ptr %slot, i64 %gate, i64 %joined acquire monotonic
   %other = extractvalue { i64, i1 } %pair, 0
   %won = extractvalue { i64, i1 } %pair, 1
-  br i1 %won, label %work, label %look
-work:
-  %left = and i64 %joined, 9223372032559808512
-  %full = icmp eq i64 %left, 0
-  br i1 %full, label %run, label %pass_on
-pass_on:
-  call void @tt.rouse()
-  br label %run
+  br i1 %won, label %run, label %look
 run:
   %n = call i64 @tt.run_chunks(ptr %slot)
   %before = atomicrmw sub ptr %slot, i64 1 acq_rel
@@ -266,9 +302,19 @@ signal:
   call void @tt.wake(ptr %slot, i32 1)
   br label %yes
 yes:
-  ret i1 true
+  ret i32 1
 no:
-  ret i1 false
+  ret i32 0
+}
+
+; Whether a gate is open and has more than %count tokens.
+define internal i1 @tt.wanted(i64 %gate, i64 %count) nounwind alwaysinline {
+  %open = icmp slt i64 %gate, 0
+  %shifted = lshr i64 %gate, 32
+  %tokens = and i64 %shifted, 2147483647
+  %enough = icmp ugt i64 %tokens, %count
+  %both = and i1 %open, %enough
+  ret i1 %both
 }
 
 define internal ptr @tt.worker(ptr %unused) nounwind {
@@ -276,23 +322,37 @@ entry:
   %sleepers = getelementptr i8, ptr @tt.pool, i64 $sleepers
   br label %round
 round:
+  %rested = phi i1 [ false, %entry ], [ %rested, %idle ], [ true, %nap ], [ false, %spin ], [ false, %sleep ]
   %seen = load atomic i32, ptr @tt.pool seq_cst, align 4
   br label %scan
 scan:
   %i = phi i64 [ 0, %round ], [ %i_next, %scan ]
   %busy = phi i1 [ false, %round ], [ %busy_next, %scan ]
+  %declined = phi i1 [ false, %round ], [ %declined_next, %scan ]
   %offset = mul i64 %i, $slot_bytes
   %at = add i64 %offset, $slots_at
   %slot = getelementptr i8, ptr @tt.pool, i64 %at
-  %helped = call i1 @tt.help(ptr %slot)
+  %answer = call i32 @tt.help(ptr %slot, i1 %rested)
+  %helped = icmp eq i32 %answer, 1
   %busy_next = or i1 %busy, %helped
+  %refused = icmp eq i32 %answer, 2
+  %declined_next = or i1 %declined, %refused
   %i_next = add i64 %i, 1
   %more = icmp ult i64 %i_next, $slot_count
   br i1 %more, label %scan, label %idle
 idle:
-  br i1 %busy_next, label %round, label %spin
+  br i1 %busy_next, label %round, label %rest
+rest:
+  br i1 %declined_next, label %nap, label %settle
+nap:
+  %n1 = atomicrmw add ptr %sleepers, i32 1 seq_cst
+  call void @tt.nap(ptr @tt.pool, i32 %seen)
+  %n2 = atomicrmw sub ptr %sleepers, i32 1 seq_cst
+  br label %round
+settle:
+  br i1 %rested, label %sleep, label %spin
 spin:
-  %k = phi i32 [ 0, %idle ], [ %k_next, %spin_more ]
+  %k = phi i32 [ 0, %settle ], [ %k_next, %spin_more ]
   %now = load atomic i32, ptr @tt.pool monotonic, align 4
   %moved = icmp ne i32 %now, %seen
   br i1 %moved, label %round, label %spin_more
