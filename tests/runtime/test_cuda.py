@@ -97,6 +97,16 @@ def test_what_the_driver_is_given(fake: FakeCuda, copy: Any) -> None:
     assert (kernel.n_regs, kernel.n_spills, kernel.n_max_threads) == (32, 2, 1024)
 
 
+def test_compiled_kernels_accept_call_forms(fake: FakeCuda, copy: Any) -> None:
+    compiled = copy[(1,)](Array(), Array(BASE + 256), 1, BLOCK=64)  # n is a constant
+    fake.launches.clear()
+    x, y = Array(BASE + 512), Array(BASE + 1024)
+    for args in [(x, y, 1, 64), (x, y, 1), (x, y)] * 3:  # the third launch of each form takes the fast path
+        compiled[(1,)](*args)
+        compiled.run(1, 1, 1, 0, compiled.function, compiled.packed_metadata, None, None, None, *args)
+    assert [seen.params[:16] for seen in fake.launches] == [struct.pack("<QQ", BASE + 512, BASE + 1024)] * 18
+
+
 def test_quick_launches_see_what_changed(fake: FakeCuda, copy: Any) -> None:
     one, other = Array(), Array(BASE + 4)
     for x, y, n in ((one, one, 16), (one, one, 16), (one, other, 16), (one, one, 17), (one, one, 32), (one, one, 16)):

@@ -24,10 +24,11 @@ from ..compiler import CompiledKernel, GPUTarget
 from ..support import settings
 from .allocation import current_allocator
 from .arrays import HOST, ArrayInfo
+from .call_forms import CallForms
 from .errors import ArgumentError
 from .grid import normalize_grid
 from .native import native_launch
-from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, all_arguments, bytes_address
+from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, bytes_address
 from .placement import place
 from .pointers import place_of
 from .quick.direct import DirectCalls
@@ -42,7 +43,7 @@ _NO_TIMING = 2  # `CU_EVENT_DISABLE_TIMING`
 
 
 class CudaLauncher:
-    """`launcher(grid, args)` runs a kernel; `args` has all arguments, or all but the compile-time ones."""
+    """`launcher(grid, args)` runs a kernel; `args` is any of its call forms (`call_forms`)."""
 
     def __init__(self, kernel: CompiledKernel) -> None:
         self.kernel = kernel
@@ -56,6 +57,7 @@ class CudaLauncher:
         if encoders:
             layout = Parameters(attributes=True, base=parameter_base(kernel.asm["cubin"], kernel.name))
         self.packer = Packer(self.names, types, layout, encoders)
+        self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
@@ -63,7 +65,7 @@ class CudaLauncher:
         ]
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
-        args = all_arguments(self.kernel.name, self.packer, args)
+        args = self.forms.expand(args)
         sizes = normalize_grid(grid, lambda: dict(zip(self.names, args)), self.kernel.name)
         index = self.device_of(args)
         function = self.on(index)

@@ -23,11 +23,12 @@ from ..emulator import DeviceAssertion, Memory, Report, encode_tiled
 from ..emulator import launch as emulate
 from ..support.lazy import LazyModule
 from .arrays import ArrayInfo, describe, extent
+from .call_forms import CallForms
 from .driver import DeviceInterface
 from .driver import driver as drivers
 from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
 from .grid import normalize_grid
-from .packing import Packer, Parameters, all_arguments
+from .packing import Packer, Parameters
 from .quick.direct import DirectCalls
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import encoders_of
@@ -156,7 +157,7 @@ class _Interpreted:
 
 
 class EmulatedLauncher:
-    """`launcher(grid, args)` runs a kernel; `args` has all arguments, or all but the compile-time ones."""
+    """`launcher(grid, args)` runs a kernel; `args` is any of its call forms (`call_forms`)."""
 
     def __init__(self, driver: EmulatedCUDADriver, kernel: CompiledKernel) -> None:
         self._made_by = driver
@@ -166,6 +167,7 @@ class EmulatedLauncher:
         types = list(signature.values())
         encoders = encoders_of(types, kernel.values, encode_tiled)
         self.packer = Packer(self.names, types, _HostParameters(driver.target.has_descriptors), encoders)
+        self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
         kernel.load_with(_Interpreted)
         _ = kernel.loaded  # who listens to loads hears of it
@@ -179,7 +181,7 @@ class EmulatedLauncher:
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
         kernel = self.kernel
-        args = all_arguments(kernel.name, self.packer, args)
+        args = self.forms.expand(args)
         x, y, z = normalize_grid(grid, lambda: dict(zip(self.names, args)), kernel.name)
         if min(x, y, z) <= 0:
             return

@@ -19,11 +19,12 @@ from ..support import settings
 from ..support.errors import read_only_store
 from ..support.lazy import LazyModule
 from .arrays import HOST, ArrayInfo, is_read_only
+from .call_forms import CallForms
 from .driver import driver
 from .errors import ArgumentError
 from .faults import report
 from .grid import normalize_grid
-from .packing import Packer, all_arguments, bytes_address
+from .packing import Packer, bytes_address
 from .quick.direct import DirectCalls
 from .quick.ending import Ending
 from .read_only import NO_MORE, Span, memory_to_read
@@ -36,13 +37,14 @@ _pointers = LazyModule(".pointers", __package__)
 
 
 class Launcher:
-    """`launcher(grid, args)` runs a kernel; `args` has all arguments, or all but the compile-time ones."""
+    """`launcher(grid, args)` runs a kernel; `args` is any of its call forms (`call_forms`)."""
 
     def __init__(self, kernel: CompiledKernel) -> None:
         self.kernel = kernel
         signature = kernel.src.signature
         self.names = list(signature)
         self.packer = Packer(self.names, list(signature.values()))
+        self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
         self.guards = bool(kernel.values.get("guard_stores"))
         self.checked = self.guards or bool(kernel.values.get("sanitize"))
@@ -51,7 +53,7 @@ class Launcher:
         self._guarding: Any = None
 
     def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
-        args = all_arguments(self.kernel.name, self.packer, args)
+        args = self.forms.expand(args)
         x, y, z = normalize_grid(grid, lambda: dict(zip(self.names, args)), self.kernel.name)
         try:
             slots, arrays = self.packer(args)

@@ -28,7 +28,6 @@ __all__ = [
     "Layout",
     "Packer",
     "Parameters",
-    "all_arguments",
     "bits_of_bf16",
     "bytes_address",
     "padded",
@@ -331,18 +330,3 @@ def _bounds(ty: Any, value: Any) -> list[tuple[int, int]]:
     if ty.startswith("tensordesc"):
         return [extent(value.base)] + [(0, 0)] * (len(value.shape) + len(value.strides))
     return [(0, 0)]
-
-
-def all_arguments(kernel: str, packer: Packer, args: Sequence[Any]) -> Sequence[Any]:
-    """A value for each parameter, from all of them or from all but the compile-time ones; ArgumentError otherwise."""
-    if len(args) == len(packer.names):
-        return args
-    if len(args) == len(packer.runtime):
-        full: list[Any] = [None] * len(packer.names)
-        for i, value in zip(packer.runtime, args):
-            full[i] = value
-        return full
-    raise ArgumentError(
-        f"{kernel} takes {len(packer.names)} arguments, or {len(packer.runtime)} without the compile-time ones; "
-        f"{len(args)} were given"
-    )

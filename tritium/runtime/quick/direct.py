@@ -13,7 +13,7 @@ from ...support.lazy import LazyModule
 from ..driver import driver
 from ..errors import ArgumentError
 from ..hooks import HookMetadata
-from ..packing import Packer, all_arguments
+from ..packing import Packer
 from ..specialize import ParameterRule
 from ..stream import stream_handle
 from .table import Call, LaunchTable
@@ -52,6 +52,7 @@ class DirectCalls:
             self._launcher(grid, args, handle)
             self._remember(args, stream)
             return
+        args = self._launcher.forms.expand(args)  # hooks are told of each parameter by name
         metadata = HookMetadata(kernel, grid, args, _current_stream if handle is None else lambda: handle)
         enter(metadata)
         self._launcher(grid, args, handle)
@@ -66,7 +67,8 @@ class DirectCalls:
             self._once.add(kind)
             return
         kernel = self._launcher.kernel
-        values = all_arguments(kernel.name, self._packer, args)
+        forms = self._launcher.forms
+        values = forms.expand(args)
         given = {} if stream is None else {"stream": stream}
         plan = _plan.quick_plan(
             kernel,
@@ -76,7 +78,7 @@ class DirectCalls:
             [""] * len(values),
             given,
             Call(len(args), tuple(given)),
-            positions=range(len(values)) if len(args) == len(values) else self._packer.runtime,
+            positions=forms.positions(len(args)),
         )
         if plan is not None:
             self._table.put(plan)
