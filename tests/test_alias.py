@@ -245,6 +245,66 @@ assert triton.runtime.InterpreterError is triton.InterpreterError
 """
 
 
+WITHOUT_INSTALL = """
+import sys
+import tritium as triton
+
+class Tuner(triton.runtime.Autotuner):
+    pass
+
+assert triton.compiler.compiler.CompiledKernel is triton.compiler.CompiledKernel
+assert triton.errors.TritonError is triton.TritonError and triton.language.extra.cuda.gdc is triton.language.extra.cuda
+assert triton.runtime.autotuner.Autotuner is triton.Autotuner and triton.testing.do_bench and triton.tools.disasm
+assert "cpu" in triton.backends.backends and triton.backends.nvidia.compiler and triton.backends.driver.DriverBase
+assert triton._C.libtriton.native_specialize_impl
+import tritium.compiler.code_generator
+import tritium.compiler.compiler as compiler
+import tritium.language.extra.cuda.gdc
+from tritium.compiler.errors import CompilationError, TritonError
+from tritium.runtime._allocation import set_allocator
+from tritium.language.semantic import TritonSemantic
+assert sys.modules["tritium.compiler.compiler"] is compiler is triton.compiler.compiler
+assert tritium.compiler.__spec__.name == "tritium.compiler" and tritium.compiler.__name__ == "tritium.compiler"
+for text in ("import tritium.nonsense", "import tritium.compiler.nonsense", "tritium.runtime.nonsense", "tritium.nonsense"):
+    try:
+        exec(text)
+    except (ModuleNotFoundError, AttributeError) as error:
+        assert text.rpartition(" ")[2].rpartition(".")[2] in str(error), error
+    else:
+        raise SystemExit(f"{text} did not fail")
+try:
+    import tritium.ops
+except ModuleNotFoundError as error:
+    assert "tritium.ops is not part of tritium: Triton gave it up in 3.1" in str(error), error
+assert "triton" not in sys.modules
+from operator import attrgetter
+from tritium.dropin_names import ADDED, REACHED
+by_name = {"triton.runtime.driver", "triton.tools.link", "triton.tools.tensor_descriptor"}  # as in Triton
+for module in sorted({*ADDED, *REACHED} - by_name):
+    found = attrgetter(module.removeprefix("triton."))(tritium)
+    missing = [name for name in ADDED.get(module, ()) if not hasattr(found, name)]
+    assert not missing, (module, missing)
+"""
+
+
+def test_import_tritium_as_triton_reaches_modules_without_install(tmp_path: Path) -> None:
+    pytest.importorskip("torch")  # some of the modules are about its tensors
+    script = tmp_path / "script.py"
+    script.write_text(WITHOUT_INSTALL)
+    done = python(str(script))
+    assert done.returncode == 0, done.stderr
+
+
+def test_import_does_not_load_what_finds_triton_names() -> None:
+    code = (
+        "import sys, tritium\n"
+        "from tritium import jit, language, runtime, testing\n"
+        "assert not hasattr(tritium, '__wrapped__') and not hasattr(runtime, '__no_such_attribute__')\n"
+        "print({'tritium.alias', 'tritium.dropin_names'} & set(sys.modules))"
+    )
+    assert python("-c", code).stdout.strip() == "set()"
+
+
 def test_modules_are_attributes_without_an_import_of_each(tmp_path: Path) -> None:
     """`import triton; triton.runtime.Autotuner`, as programs have it that import nothing else."""
     pytest.importorskip("torch")

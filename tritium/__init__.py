@@ -3,16 +3,19 @@
     import tritium as triton
     import tritium.language as tl
 
-is all that a script for Triton changes. Everything is imported when it is asked for: what kernels need with `jit`.
+is all that a script for Triton changes: modules of Triton's with another place or name here are found under Triton's
+name, too (`triton_names`). Everything is imported when it is asked for: what kernels need with `jit`.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from .support import TritiumError, asked_target
 from .support.finder import find_quickly
 from .support.lazy import lazy_attributes, load
+from .triton_names import add_triton_names, find_alias
 
 if TYPE_CHECKING:
     from . import knobs
@@ -36,7 +39,7 @@ __version__ = "0.1.0"
 
 TritonError = TritiumError
 
-find_quickly(__name__)
+find_quickly(__name__, add_triton_names, find_alias)
 
 asked_target.active[:] = [lambda: load(".runtime.driver", __name__).driver.active.get_current_target()]
 
@@ -85,6 +88,7 @@ __getattr__ = lazy_attributes(
     },
     globals(),
 )
+add_triton_names(sys.modules[__name__])
 
 __all__ = [
     "ASTSource",

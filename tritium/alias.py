@@ -29,6 +29,7 @@ from .runtime.driver import PreferredCPU
 from .support import TritiumError
 from .support.lazy import LazyModule, lazy_attributes
 from .support.namedtuples import NamedTuple
+from .triton_names import add_triton_names
 
 __all__ = ["FOR_CHILDREN", "TRITON_VERSION", "install", "uninstall"]
 
@@ -45,11 +46,8 @@ class _Triton(ModuleType):
         if name.startswith("__") and name != "__all__":
             raise AttributeError(f"module 'triton' has no attribute {name!r}")
         try:
-            found = getattr(sys.modules[__package__ or "tritium"], name)
-            return _completed(f"triton.{name}", found) if isinstance(found, ModuleType) else found
+            return getattr(sys.modules[__package__ or "tritium"], name)
         except AttributeError:
-            if f"triton.{name}" in REACHED:
-                return importlib.import_module(f"triton.{name}")
             raise AttributeError(f"module 'triton' (provided by tritium) has no attribute {name!r}") from None
 
     def __dir__(self) -> list[str]:
@@ -110,47 +108,50 @@ def _with_parents(name: str) -> Iterator[str]:
 
 
 _KNOWN = {part for name in (*ADDED, *REACHED) for part in _with_parents(name)}
-_BELOW = {
-    name: {child.rpartition(".")[2]: child for child in _KNOWN if child.rpartition(".")[0] == name} for name in _KNOWN
-}
-_complete: set[str] = set()
 
 
-def _completed(name: str, module: ModuleType) -> ModuleType:
-    """`module`, which answers for Triton's module `name`: what is not in it is found where ADDED and REACHED say.
-
-    Triton's modules are all there after `import triton`, with what they import from each other, and programs read
-    `triton.runtime.Autotuner` without a line that imports it. Here it is imported when it is read.
-    """
-    below, members = _BELOW.get(name), vars(module)
-    if below is None:
-        return module
-    if name not in _complete:
-        _complete.add(name)
-        members["__getattr__"] = _asking(name, below, members)
-    for attribute, child in below.items():
-        if isinstance(members.get(attribute), ModuleType):
-            _completed(child, members[attribute])
-    return module
+def _place(name: str) -> str:
+    """The name of the module of ours that is Triton's module `name`."""
+    return PLACES.get(name, "tritium" + name.removeprefix("triton"))
 
 
-def _asking(name: str, below: dict[str, str], members: dict[str, Any]) -> Callable[[str], Any]:
-    """The `__getattr__` of a module: what it had itself, behind what Triton's has."""
-    places = {
-        short: f"{PLACES.get(child, 'tritium' + child[6:])}:" for short, child in below.items() if child in REACHED
-    }
-    own, theirs = members.get("__getattr__"), lazy_attributes(name, {**places, **ADDED.get(name, {})}, members)
+@functools.cache
+def _lookup(module: str) -> Callable[[str], Any]:
+    """What finds Triton's names for a module of ours: those of all modules of Triton's that it is."""
+    names = [name for name in _KNOWN if _place(name) == module]
+    below = {child.rpartition(".")[2]: child for child in REACHED if child.rpartition(".")[0] in names}
+    where = {short: f"{_place(child)}:" for short, child in below.items()}
+    for name in names:
+        where |= ADDED.get(name, {})
+    if "triton.backends" in names:
+        where["backends"] = f"{__name__}:known_backends"
+    return lazy_attributes(module, where, vars(sys.modules[module]))
 
-    def get(attribute: str) -> Any:
-        try:
-            found = theirs(attribute)
-        except AttributeError:
-            if own is None:
-                raise
-            found = own(attribute)
-        return _completed(f"{name}.{attribute}", found) if isinstance(found, ModuleType) else found
 
-    return get
+def triton_attribute(module: ModuleType, attribute: str) -> Any:
+    """An attribute that a module of Triton's has and the one of ours has not; AttributeError if there is none."""
+    return _lookup(module.__name__)(attribute)
+
+
+known_backends = _Backends()
+
+
+def spec_of_alias(name: str) -> ModuleSpec | None:
+    """The spec of a module below `tritium` that has Triton's name and another place; None if there is none."""
+    theirs = "triton" + name.removeprefix(__package__ or "tritium")
+    _refuse_left_out(name, theirs)
+    if theirs not in PLACES:
+        return None
+    module = importlib.import_module(PLACES[theirs])
+    return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
+
+
+def _refuse_left_out(name: str, theirs: str) -> None:
+    whole = ".".join(theirs.split(".")[:2])
+    if theirs in LEFT_OUT or whole in LEFT_OUT:
+        why = LEFT_OUT.get(theirs) or LEFT_OUT[whole]
+        by = ", which answers for triton here" if name == theirs else ""
+        raise ModuleNotFoundError(f"{name} is not part of tritium{by}: {why}", name=name)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -165,20 +166,15 @@ class _Finder(importlib.abc.MetaPathFinder):
             return ModuleSpec(name, _Loader(module), is_package=True)
         if not name.startswith("triton."):
             return None
-        whole = ".".join(name.split(".")[:2])
-        if name in LEFT_OUT or whole in LEFT_OUT:
-            why = LEFT_OUT.get(name) or LEFT_OUT[whole]
-            raise ModuleNotFoundError(f"{name} is not part of tritium, which answers for triton here: {why}", name=name)
-        real = PLACES.get(name, "tritium" + name.removeprefix("triton"))
+        _refuse_left_out(name, name)
+        real = _place(name)
         try:
             module = importlib.import_module(real)
         except ModuleNotFoundError as error:
             if error.name is None or not real.startswith(error.name):
                 raise
             return None
-        _completed(name, module)
-        if name == "triton.backends" and not hasattr(module, "backends"):
-            module.backends = _Backends()  # type: ignore[attr-defined]
+        add_triton_names(module)  # those of an archive are not found by the package's finder
         return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
 
     @staticmethod

@@ -31,7 +31,7 @@ _UNSAID |= {"__firstlineno__", "__static_attributes__", "__parameters__", "__abs
 def unwrap_callee(value: Any) -> Any:
     """The function inside wrappers that kernels are launched through (autotuners, heuristics); others unchanged."""
     seen = 0
-    while not isinstance(value, (FunctionType, type)) and not _has_key(value) and seen < 8:
+    while not isinstance(value, (FunctionType, type, ModuleType)) and not _has_key(value) and seen < 8:
         inner = getattr(value, "fn", None)
         if not _has_key(inner) and getattr(inner, "fn", None) is None:
             return value

@@ -5,6 +5,8 @@ twice: 0.07 ms a module of which a compile imports 280. The modules of a package
 loaded is what Python has compiled (`__pycache__`), under Python's own condition: that the time and size of the source
 are those written in it. Whatever is not so (an edited source, no bytecode yet, another kind of it, a folder without
 `__init__`, an archive) is left to Python's own machinery.
+
+The package is told of each module that was executed, and asked for those that are in no file.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import io
 import marshal
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from types import CodeType, ModuleType
@@ -24,19 +26,36 @@ __all__ = ["PackageFinder", "find_quickly"]
 _HEADER = 16  # bytes in front of the code: magic number, flags, time and size of the source (PEP 552)
 
 
-def find_quickly(package: str) -> None:
-    """From now on, modules below `package` are found so, behind finders that others have put in front of Python's."""
-    if sys.pycache_prefix is None and sys.implementation.cache_tag is not None:
-        standard = [i for i, f in enumerate(sys.meta_path) if f in (BuiltinImporter, FrozenImporter, PathFinder)]
-        sys.meta_path.insert(standard[0] if standard else len(sys.meta_path), PackageFinder(package))  # type: ignore[arg-type]
+def find_quickly(
+    package: str,
+    executed: Callable[[ModuleType], Any] | None = None,
+    missing: Callable[[str], ModuleSpec | None] | None = None,
+) -> None:
+    """From now on, modules below `package` are found so, behind finders that others have put in front of Python's.
+
+    `executed(module)` is called after each of them was executed, `missing(name)` for the spec of one without a file.
+    """
+    if executed is not None:
+        for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
+            executed(sys.modules[name])
+    standard = [i for i, f in enumerate(sys.meta_path) if f in (BuiltinImporter, FrozenImporter, PathFinder)]
+    finder = PackageFinder(package, executed, missing)
+    sys.meta_path.insert(standard[0] if standard else len(sys.meta_path), finder)  # type: ignore[arg-type]
 
 
 class PackageFinder:
     """A finder (of `sys.meta_path`) for the modules below one package."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(
+        self,
+        package: str,
+        executed: Callable[[ModuleType], Any] | None = None,
+        missing: Callable[[str], ModuleSpec | None] | None = None,
+    ) -> None:
         optimized = f".opt-{sys.flags.optimize}" if sys.flags.optimize else ""
         self._below, self._ending = f"{package}.", f".{sys.implementation.cache_tag}{optimized}.pyc"
+        self._cached = sys.pycache_prefix is None and sys.implementation.cache_tag is not None
+        self._executed, self._missing = executed, missing
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -54,11 +73,13 @@ class PackageFinder:
             try:
                 told = os.stat(source)
             except OSError:
-                return None
-        compiled = f"{folder}/__pycache__/{stem}{self._ending}"
-        spec = ModuleSpec(name, _Loader(name, source, compiled, told), origin=source, is_package=below is not None)
+                return self._missing(name) if self._missing is not None else None
+        compiled = f"{folder}/__pycache__/{stem}{self._ending}" if self._cached else None
+        loader = _Loader(name, source, compiled, told, self._executed)
+        spec = ModuleSpec(name, loader, origin=source, is_package=below is not None)
         spec.has_location = True
-        spec.cached = compiled
+        if compiled is not None:
+            spec.cached = compiled
         if below is not None:
             spec.submodule_search_locations = [below]
         return spec
@@ -67,10 +88,23 @@ class PackageFinder:
 class _Loader(SourceFileLoader):
     """Python's own, which reads the bytecode at once if it belongs to the source that was found."""
 
-    def __init__(self, name: str, source: str, compiled: str, told: os.stat_result) -> None:
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        compiled: str | None,
+        told: os.stat_result,
+        executed: Callable[[ModuleType], Any] | None,
+    ) -> None:
         super().__init__(name, source)
         self._compiled = compiled
         self._told: os.stat_result | None = told
+        self._executed = executed
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        if self._executed is not None:
+            self._executed(module)
 
     def get_code(self, fullname: str) -> CodeType | None:
         told, self._told = self._told, None  # whoever asks again later gets an answer of then
@@ -78,6 +112,8 @@ class _Loader(SourceFileLoader):
 
     def _bytecode(self, told: os.stat_result) -> Any:
         """The code of the module; None where Python's machinery has to decide."""
+        if self._compiled is None:
+            return None
         try:
             with io.open_code(self._compiled) as file:
                 data = file.read()
