@@ -35,6 +35,7 @@ _files = LazyModule(".stage_files", __package__)
 _plugins = LazyModule(".plugins", __package__)
 _stated = LazyModule(".stated_target", __package__)
 _trace = LazyModule(".trace", __package__)
+_views = LazyModule(".module_views", __package__)
 
 
 def default_target() -> Any:
@@ -151,6 +152,7 @@ def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, 
     hook = settings.runtime.add_stages_inspection_hook
     if hook is None:
         return ""
+    _ = _views.ModuleView  # a stage of the hook gets a module that has the accessors of Triton's bindings
     hook(backend, stages, options, language, getattr(backend.target, "capability", None))
     return str(stages_hook_key(hook)[1])
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _pathlib = LazyModule("pathlib")
 _visitor = LazyModule("..frontend.visitor", __package__)
 _text = LazyModule(".text", __package__)
+_views = LazyModule(".module_views", __package__)
 
 Path_ = tuple[int, ...]
 
@@ -176,11 +177,13 @@ class ASTSource:
     ) -> Any:
         """The TTIR module of the kernel; CompilationError for what the frontend does not accept.
 
-        `codegen_fns` and `module_map` are Triton's, and say nothing here. With a `context`, which is
-        `_C.libtriton.ir.context()`, the module comes as that shows it.
+        `codegen_fns` and `module_map` are Triton's, and say nothing here. With a `context`, as Triton passes one, the
+        module answers for the accessors of Triton's bindings.
         """
         module = _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options, self.name)
-        return module if context is None else context.view(module)
+        if context is not None:
+            _ = _views.ModuleView  # the accessors of Triton's bindings come with it
+        return module
 
     def parse_options(self) -> dict[str, Any]:
         """Options that the source itself asks for."""

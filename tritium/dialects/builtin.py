@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from ..ir import (
     ISOLATED,
@@ -14,6 +15,7 @@ from ..ir import (
     Block,
     Body,
     Op,
+    Operation,
     Region,
     Str,
     StringAttr,
@@ -29,15 +31,41 @@ if TYPE_CHECKING:
 __all__ = ["Module", "UnrealizedConversionCast"]
 
 
+def _without_bindings(module: Module) -> Any:
+    raise AttributeError(
+        "a module has the accessors of Triton's bindings once tritium.compiler.module_views is imported"
+    )
+
+
 class Module(
     Op,
     name="builtin.module",
     traits=ISOLATED | SYMBOL_TABLE | NO_TERMINATOR | SINGLE_BLOCK | RECURSIVE_EFFECTS,
 ):
-    """The unit of compilation: a list of functions and module attributes."""
+    """The unit of compilation: a list of functions and module attributes.
+
+    A module is also what Triton's bindings call one: `bindings`, which `compiler.module_views` sets, has the accessors
+    of theirs that nodes here lack (`get_int_attr`, `str_nodebug`, …). `context` is what a caller assigned.
+    """
+
+    __slots__ = ("context",)
 
     body_region: Body
     sym_name: Str = None
+
+    bindings = staticmethod(_without_bindings)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.bindings(self), name)
+
+    def walk(self, function: Callable[[Any], Any] | None = None) -> Iterator[Operation]:
+        """As `Operation.walk`; with a function as in Triton's bindings, which call it with each operation's view."""
+        if function is None:
+            return super().walk()
+        self.bindings(self).walk(function)
+        return iter(())
 
     @property
     def body(self) -> Block:

@@ -1,0 +1,61 @@
+"""`triton._C.libtriton.passes`: functions that add passes to an `ir.pass_manager`, as `_C.pass_table` says."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ...ir.passes.registry import PASSES
+from ...ir.passes.text import resolve_text
+from ..pass_table import ADDERS, REFUSED, Adder
+from ..refusal import Refused
+
+__all__ = ["analysis", "common", "convert", "gluon", "llvmir", "namespace", "plugin", "ttgpuir", "ttir"]
+
+
+def _adding(path: str, adder: Adder) -> Callable[..., None]:
+    """The function at `path`: its first argument is the pass manager, the rest are the adder's."""
+
+    def add(manager: Any, *args: Any) -> None:
+        try:
+            signature.bind(*args)
+        except TypeError as error:
+            raise TypeError(f"{path}(pass_manager{_parameters(signature)}): {error}") from None
+        for row in adder(*args):
+            manager.rows.extend(resolve_text(row, PASSES, "builtin.module") if isinstance(row, str) else [row])
+
+    signature = inspect.signature(adder)
+    add.__name__ = add.__qualname__ = path.rpartition(".")[2]
+    add.__doc__ = f"{path}(pass_manager{_parameters(signature)})"
+    return add
+
+
+def _parameters(signature: inspect.Signature) -> str:
+    return "".join(f", {parameter}" for parameter in signature.parameters)
+
+
+class namespace:
+    """The functions of the binding's submodule `path`, such as `passes.ttir`."""
+
+    def __init__(self, path: str) -> None:
+        self.__name__ = path
+        for name, adder in ADDERS.items():
+            if name.rpartition(".")[0] == path:
+                setattr(self, name.rpartition(".")[2], _adding(name, adder))
+        for name, instead in REFUSED.items():
+            if name.rpartition(".")[0] == path:
+                setattr(self, name.rpartition(".")[2], Refused(name, instead))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{self.__name__} has no {name!r}; it has: {', '.join(sorted(vars(self)))}")
+
+
+common = namespace("passes.common")
+ttir = namespace("passes.ttir")
+ttgpuir = namespace("passes.ttgpuir")
+convert = namespace("passes.convert")
+gluon = namespace("passes.gluon")
+llvmir = namespace("passes.llvmir")
+analysis = namespace("passes.analysis")
+plugin = namespace("passes.plugin")
