@@ -20,6 +20,7 @@ TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of 
 
 #: where modules of Triton's are that have another name here
 PLACES = {
+    "triton._C.libtriton.linear_layout": "tritium.tools.linear_layout",
     "triton.compiler.code_generator": "tritium.frontend.visitor",
     "triton.compiler.compiler": "tritium.compiler",
     "triton.compiler.errors": "tritium.frontend.errors",
@@ -162,7 +163,10 @@ ADDED: dict[str, dict[str, str]] = {
         "get_full_name": _CALLABLES["get_full_name"],
         "native_specialize_impl": f"{_HERE}native_specialize_impl",
     },
-    "triton._C.libtriton": {"native_specialize_impl": f"{_HERE}native_specialize_impl"},
+    "triton._C.libtriton": {
+        "linear_layout": "tritium.tools.linear_layout:",
+        "native_specialize_impl": f"{_HERE}native_specialize_impl",
+    },
     "triton.tools.link": {"LinkerError": "tritium.tools.aot.interface:AotError"},
     "triton.tools.tensor_descriptor": {n: _UTILITIES[n] for n in ("canonicalize_dtype", "validate_block_shape")},
 }

@@ -221,6 +221,9 @@ class _Nvidia(NvidiaSettings):
         return NvidiaSettings.settings()
 
     def __getattribute__(self, name: str) -> Any:
+        if name == "ptxas_blackwell":  # Triton has an assembler for each generation; one serves all of them here
+            path = super().__getattribute__(name)
+            return self.ptxas if path is None else NvidiaTool.from_path(path)
         if name not in _PROGRAMS:
             return super().__getattribute__(name)
         tool = _toolchain.find_tool(name)

@@ -18,7 +18,7 @@ class UnsupportedBinding(TritiumError, NotImplementedError):
 
 
 class Refused:
-    """Stands for the binding `name`: calling it, or reading an attribute of it, raises UnsupportedBinding."""
+    """Stands for the binding `name`: calling it, or an attribute of it, raises UnsupportedBinding."""
 
     def __init__(self, name: str, instead: str) -> None:
         self._name, self._instead = name, instead
@@ -29,7 +29,7 @@ class Refused:
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("_"):
             raise AttributeError(attribute)
-        raise UnsupportedBinding(f"{self._name}.{attribute}", self._instead)
+        return Refused(f"{self._name}.{attribute}", self._instead)
 
     def __repr__(self) -> str:
         return f"<{self._name}: not supported, {self._instead}>"

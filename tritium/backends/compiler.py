@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..support import UnsupportedStage
-from ..support.dataclasses import dataclass
+from ..support.dataclasses import dataclass, fields
 from ..support.namedtuples import NamedTuple
 from .errors import BackendError
 
@@ -98,21 +98,23 @@ class BaseBackend(ABC):
     def parse_options(self, options: Mapping[str, Any]) -> Any:
         """A frozen dataclass of options with a `key` for the cache; UnknownOptionError for the first unknown one."""
 
-    @abstractmethod
     def option_names(self) -> Iterable[str]:
-        """The names of all options."""
+        """The names of all options: by default the fields of what `parse_options` makes."""
+        return [field.name for field in fields(self.parse_options({}))]
 
     @abstractmethod
     def add_stages(self, stages: dict[str, Any], options: Any, language: Any = None) -> None:
         """Add name -> Stage (or a function of input and metadata) to `stages`, in order, from `ttir` on."""
 
-    @abstractmethod
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027
         """Import what compiling needs, so that no stage is charged for it in a process's first compile."""
 
-    @abstractmethod
     def load(self, code: bytes, metadata: Mapping[str, Any]) -> Any:
-        """Machine code in this process: `.launch(args, x, y, z, num_threads, bounds)`, and what keeps it alive."""
+        """Machine code in this process: `.launch(args, x, y, z, num_threads, bounds)`, and what keeps it alive.
+
+        BackendError for a backend that only compiles.
+        """
+        raise BackendError(f"{type(self).__name__} compiles only: it has no `load` for its {self.binary_ext}")
 
     def describe(self) -> GPUTarget:
         """The target as Triton's three values."""

@@ -48,7 +48,10 @@ class namespace:
                 setattr(self, name.rpartition(".")[2], Refused(name, instead))
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{self.__name__} has no {name!r}; it has: {', '.join(sorted(vars(self)))}")
+        raise AttributeError(f"{self.__name__} has no {name!r}; it has: {', '.join(dir(self))}")
+
+    def __dir__(self) -> list[str]:
+        return sorted(name for name in vars(self) if not name.startswith("_"))
 
 
 common = namespace("passes.common")
