@@ -22,7 +22,7 @@ from typing import Any
 from .backends.compiler import GPUTarget
 from .compiler import ASTSource, make_backend
 from .ir.printer import print_op
-from .runtime.jit import describe_specialization
+from .runtime.specialize import describe_specialization
 from .support import TritiumError
 from .support.lazy import LazyModule, loaded
 

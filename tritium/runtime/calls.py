@@ -7,7 +7,8 @@ from typing import Any
 
 from ..compiler import ASTSource
 from .binder import MISSING
-from .jit import JITFunction, describe_specialization
+from .jit import JITFunction
+from .specialize import describe_specialization
 
 __all__ = ["source_of_call"]
 

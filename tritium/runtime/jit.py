@@ -8,6 +8,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Generic, TypeVar, overload
 
+from .. import compiler
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import ConstexprFunction, SourceFunction
@@ -27,7 +28,8 @@ from .hooks import CompileEvent, HookMetadata, pairs_of_data
 from .placed import Placed
 from .placement import only_host, place
 from .quick.table import LAUNCH_ONLY, Call, LaunchTable
-from .specialize import ALIGNED, ParameterRule, constant_key, parameter_rules, specialize
+from .replaceable import Replaceable
+from .specialize import ParameterRule, constant_key, describe_specialization, parameter_rules, specialize
 from .stream import stream_handle
 
 __all__ = [
@@ -86,7 +88,7 @@ class KernelInterface(Generic[T]):
         )
 
 
-class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
+class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[T]):
     """A kernel. `kernel[grid](*args, **options)` runs it; keywords that are no parameters are options of the compile.
 
     Attributes beyond those of every source function: `do_not_specialize`, `debug`, `launch_metadata`, `device_caches`
@@ -123,6 +125,8 @@ class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
         self._table: LaunchTable | None = None
         self._rules: list[ParameterRule] = []
         self._globals: list[OutsideValue] | None = None
+        self._pending: Any = None  # (device, options of the launch) that `_do_compile` is for; `_lock` is held
+        self._compiler: Any = None  # what was assigned to `compile`
         self.kernel: None = None
 
     # -- what it is ---------------------------------------------------------------------------------------------------
@@ -182,7 +186,11 @@ class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
         """Launch (or with `warmup` only compile); the compiled kernel is returned."""
         if warmup:
             kwargs["warmup"] = True
-        return self[grid](*args, **kwargs)
+        if self._table is None:
+            self._prepare()
+        return self._table.at(grid)(*args, **kwargs)  # type: ignore[union-attr]
+
+    _native_run, _native_getitem = run, __getitem__
 
     def create_binder(self) -> None:
         """Prepare for launches; happens by itself at the first."""
@@ -190,11 +198,11 @@ class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
 
     def _prepare(self) -> Any:
         with self._lock:
-            if self._at is None:
+            if self._table is None:
                 self._rules = parameter_rules(self.params, self.do_not_specialize, self.do_not_specialize_on_alignment)
                 self._binder = make_binder(self.fn.__name__, self.params)
                 self._table = LaunchTable(self._launch)
-                self._at = self._table.at
+            self._launch_natively_at(self._table.at)
         return self._at
 
     def _launch(self, grid: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -383,9 +391,22 @@ class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
         plan = found.plans[kind]
         if plan is not None:
             self._table.put(plan)
-            self._at = self._table.at
+            self._launch_natively_at(self._table.at)
 
     # -- compiling ----------------------------------------------------------------------------------------------------
+
+    @property
+    def compile(self) -> Callable[..., CompiledKernel]:
+        """What compiles this kernel: `triton.compiler.compile`, or what was assigned here."""
+        return self._compiler or compiler.compile  # type: ignore[no-any-return]
+
+    @compile.setter
+    def compile(self, value: Callable[..., CompiledKernel]) -> None:
+        self._compiler = value
+
+    @compile.deleter
+    def compile(self) -> None:
+        self._compiler = None
 
     def _device_cache(self) -> tuple[Kernels, Any]:
         return Kernels(), driver.active.get_current_target()
@@ -401,11 +422,25 @@ class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
     ) -> CompiledKernel | FutureKernel | None:
         """The kernel, compiled now or in the background; None if a hook forbids that."""
         self._check_globals()  # the key is made of what functions read when they were first asked for theirs
-        target = served.target
-        chosen = self._options(args, options, target)
+        chosen = self._options(args, options, served.target)
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
-        source = ASTSource(self, signature, constants, attrs)
-        event = CompileEvent(self, source, target, served.device, chosen, options, key, warmup)
+        self._pending = served, options
+        return self._do_compile(key, signature, served.device, constants, chosen, attrs, warmup)
+
+    def _do_compile(
+        self,
+        key: str,
+        signature: dict[str, Any],
+        device: Any,
+        constexprs: dict[tuple[int, ...], Any],
+        options: dict[str, Any],
+        attrs: dict[tuple[int, ...], list[list[Any]]],
+        warmup: bool,
+    ) -> CompiledKernel | FutureKernel | None:
+        """Compile one specialization. Programs that watch compiles replace this method, or `compile` of a kernel."""
+        served, given = self._pending
+        source = ASTSource(self, signature, constexprs, attrs)
+        event = CompileEvent(self, source, served.target, device, options, given, key, warmup)
         if event.tell(settings.runtime.jit_cache_hook):
             return None
 
@@ -414,8 +449,8 @@ class JITFunction(Carried, Placed, SourceFunction, KernelInterface[T]):
 
         mode = active_mode.get() if warmup else None
         if mode is not None:
-            return mode.submit(partial(compile, source, target, chosen, elsewhere=mode.processes), told)
-        kernel = compile(source, target, chosen)
+            return mode.submit(partial(compile, source, served.target, options, elsewhere=mode.processes), told)
+        kernel: CompiledKernel = self.compile(source, target=served.target, options=options)
         told(kernel)
         return kernel
 
@@ -518,29 +553,6 @@ def _unhashable(rules: Sequence[ParameterRule], pairs: Sequence[tuple[Any, Any]]
         except TypeError:
             return f"the compile-time value of {name!r} is not hashable: {type(value).__name__}"
     return "a compile-time value is not hashable"
-
-
-def describe_specialization(
-    names: Sequence[str], pairs: Sequence[tuple[Any, Any]]
-) -> tuple[dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], list[list[Any]]]]:
-    """Signature, constants and attributes (as ASTSource takes them) from the (type, key) of each argument."""
-    signature: dict[str, Any] = {}
-    constants: dict[tuple[int, ...], Any] = {}
-    attrs: dict[tuple[int, ...], list[list[Any]]] = {}
-
-    def visit(path: tuple[int, ...], ty: Any, key: Any) -> None:
-        if not isinstance(ty, str):
-            for i, (inner, inner_key) in enumerate(zip(ty, key)):
-                visit((*path, i), inner, inner_key)
-        elif ty == "constexpr":
-            constants[path] = getattr(key, "value", key) if type(key).__name__ == "constexpr" else key
-        elif key == ALIGNED:
-            attrs[path] = [["tt.divisibility", 16]]
-
-    for i, (name, (ty, key)) in enumerate(zip(names, pairs)):
-        signature[name] = ty
-        visit((i,), ty, key)
-    return signature, constants, attrs
 
 
 @overload

@@ -29,6 +29,7 @@ __all__ = [
     "ALIGNED",
     "ParameterRule",
     "constant_key",
+    "describe_specialization",
     "integer_range",
     "mangle_type",
     "parameter_rules",
@@ -266,3 +267,26 @@ def type_of(value: Any) -> str:
 def mangle_type(arg: Any, specialize_value: bool = False) -> Any:
     """`type_of(arg)`; with `specialize_value`, "constexpr" for what a launch compiles in: 1 and None."""
     return specialize(arg, ParameterRule("value", False, False, specialize_value, specialize_value, ""))[0]
+
+
+def describe_specialization(
+    names: Sequence[str], pairs: Sequence[tuple[Any, Any]]
+) -> tuple[dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], list[list[Any]]]]:
+    """Signature, constants and attributes (as ASTSource takes them) from the (type, key) of each argument."""
+    signature: dict[str, Any] = {}
+    constants: dict[tuple[int, ...], Any] = {}
+    attrs: dict[tuple[int, ...], list[list[Any]]] = {}
+
+    def visit(path: tuple[int, ...], ty: Any, key: Any) -> None:
+        if not isinstance(ty, str):
+            for i, (inner, inner_key) in enumerate(zip(ty, key)):
+                visit((*path, i), inner, inner_key)
+        elif ty == "constexpr":
+            constants[path] = getattr(key, "value", key) if type(key).__name__ == "constexpr" else key
+        elif key == ALIGNED:
+            attrs[path] = [["tt.divisibility", 16]]
+
+    for i, (name, (ty, key)) in enumerate(zip(names, pairs)):
+        signature[name] = ty
+        visit((i,), ty, key)
+    return signature, constants, attrs
