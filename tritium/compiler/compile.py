@@ -30,6 +30,7 @@ __all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_h
 
 
 _why = LazyModule(".why", __package__)
+_hook_errors = LazyModule("..support.hook_errors", __package__)
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 _files = LazyModule(".stage_files", __package__)
 _plugins = LazyModule(".plugins", __package__)
@@ -150,16 +151,34 @@ def _cut(backend: BaseBackend, stages: dict[str, Any], first: str, until: str) -
 def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, language: Any) -> str:
     """Let the user's hook edit the stages; its own key becomes part of the kernel's."""
     hook = settings.runtime.add_stages_inspection_hook
-    if hook is None:
+    key = None if hook is None else stages_hook_key(hook)
+    if hook is None or key is None:
         return ""
     _ = _views.ModuleView  # a stage of the hook gets a module that has the accessors of Triton's bindings
-    hook(backend, stages, options, language, getattr(backend.target, "capability", None))
-    return str(stages_hook_key(hook)[1])
+    before = dict(stages)
+    try:
+        hook(backend, stages, options, language, getattr(backend.target, "capability", None))
+    except Exception as error:
+        if getattr(hook, "propagate_errors", False):
+            raise
+        stages.clear()
+        stages.update(before)
+        _hook_errors.warn_of_hook(
+            "runtime.add_stages_inspection_hook", hook, error, "the stages are compiled as they were"
+        )
+        return ""
+    return str(key[1])
 
 
-def stages_hook_key(hook: Callable[..., Any]) -> tuple[Any, Any]:
-    """The key of a hook that changes stages, and its hash: what it gives without arguments."""
-    found = hook()
+def stages_hook_key(hook: Callable[..., Any]) -> tuple[Any, Any] | None:
+    """The key of a hook that changes stages, and its hash: what it gives without arguments; None if it raises."""
+    try:
+        found = hook()
+    except Exception as error:
+        if getattr(hook, "propagate_errors", False):
+            raise
+        _hook_errors.warn_of_hook("runtime.add_stages_inspection_hook", hook, error)
+        return None
     if not isinstance(found, tuple) or len(found) != 2:
         raise OptionError(
             "add_stages_inspection_hook must give a key and its hash when it is called without arguments, "
@@ -232,7 +251,9 @@ def _finish(
     kernel = CompiledKernel(src, backend, entry.metadata, texts, taken)
     listener = settings.compilation.listener
     if listener is not None:
-        listener(
+        _hook_errors.call_hook(
+            "compilation.listener",
+            listener,
             src=src,
             metadata={**entry.metadata, "target": backend.describe()},
             metadata_group=kernel.metadata_group,

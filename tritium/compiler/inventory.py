@@ -20,6 +20,7 @@ from typing import Any
 from ..support.dataclasses import dataclass
 from ..support.folders import TEMPORARY, is_trusted, open_file
 from .cache import Entry, read_header
+from .stage_paths import FOLDER
 
 __all__ = ["Item", "Pruned", "clear", "items", "load", "make_room", "matching", "prune", "verify"]
 
@@ -219,4 +220,17 @@ def _remove_abandoned(folder: Path, after: float) -> int:
         for file, status in _files(place):
             if file.name.startswith(TEMPORARY) and now - status.st_mtime >= after:
                 gone += _removed(file.path)
+    return gone + _remove_stage_files(folder, now - after)
+
+
+def _remove_stage_files(folder: Path, made_before: float) -> int:
+    """Remove the files of stages (`stage_paths`) of kernels that have no entry; the number of files."""
+    gone = 0
+    with contextlib.suppress(OSError), os.scandir(folder.parent / FOLDER) as found:
+        for place in found:
+            if (folder / place.name[:2] / f"{place.name}.kernel").exists() or not place.is_dir(follow_symlinks=False):
+                continue
+            with contextlib.suppress(OSError):
+                if place.stat(follow_symlinks=False).st_mtime <= made_before:
+                    gone += sum(_removed(file.path) for file in list(os.scandir(place.path)))
     return gone

@@ -36,6 +36,10 @@ class LazyStages(dict[str, Any]):
         self._absent = absent or {}
         self._extra = extra or {}
 
+    def made(self) -> dict[str, Any]:
+        """The stages that are there, without those that are made on demand and were not yet."""
+        return {name: value for name, value in super().items() if name not in self._makers}
+
     @property
     def extra_names(self) -> list[str]:
         """The names of texts that are no stages."""
@@ -95,7 +99,9 @@ class LazyDict:
 
 _package = LazyModule(__name__.partition(".")[0])
 _compile = LazyModule(".compile", __package__)
+_hook_errors = LazyModule("..support.hook_errors", __package__)
 _floor = LazyModule("..backends.floor", __package__)
+_stage_paths = LazyModule(".stage_paths", __package__)
 _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
 
 
@@ -122,7 +128,8 @@ class CompiledKernel:
     What belongs to this process stands in slots: PyTorch's compiler carries `__dict__` to another one.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_load", "_loaded", "_metadata", "_run")
+    __slots__ = ("__dict__", "__weakref__", "_files", "_load", "_loaded", "_metadata", "_run")
+    _files: dict[str, str] | None
     _load: Callable[[], Any] | None
     _loaded: Any
     _metadata: Any
@@ -130,7 +137,7 @@ class CompiledKernel:
 
     def __new__(cls, *_: Any, **__: Any) -> CompiledKernel:
         self = super().__new__(cls)
-        self._metadata = self._loaded = self._load = self._run = None
+        self._files = self._metadata = self._loaded = self._load = self._run = None
         return self
 
     def __init__(
@@ -170,9 +177,11 @@ class CompiledKernel:
         return self.backend.pack_metadata(self.metadata)
 
     @property
-    def metadata_group(self) -> dict[str, Any]:
-        """The stages under the names their files would have."""
-        return {f"{self.name}.{stage}": None for stage in self.asm}
+    def metadata_group(self) -> dict[str, str]:
+        """The files of the stages and of the metadata, `name.stage` -> path, as Triton's; written on demand."""
+        if self._files is None:
+            self._files = _stage_paths.stage_paths(self)
+        return dict(self._files)
 
     @property
     def kernel(self) -> bytes:
@@ -214,10 +223,11 @@ class CompiledKernel:
     def loaded(self) -> Any:
         """The code in this process, loaded now if it was not."""
         if self._loaded is None:
-            about = (self.name, self.metadata_group, self.hash)
-            settings.runtime.kernel_load_start_hook(None, None, *about)
+            if settings.runtime.kernel_load_start_hook:
+                settings.runtime.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
             self._loaded = self.backend.load(self.kernel, self.values) if self._load is None else self._load()
             if settings.runtime.kernel_load_end_hook:
+                about = (self.name, self.metadata_group, self.hash)
                 settings.runtime.kernel_load_end_hook(self._loaded, self.function, *about)
         return self._loaded
 
@@ -275,10 +285,10 @@ class CompiledKernel:
         *args: Any,
     ) -> None:
         if enter_hook is not None:
-            enter_hook(launch_metadata)
+            _hook_errors.call_hook("launch_enter_hook", enter_hook, launch_metadata)
         self.launcher((x, y, z), args, stream)
         if exit_hook is not None:
-            exit_hook(launch_metadata)
+            _hook_errors.call_hook("launch_exit_hook", exit_hook, launch_metadata)
 
     def launch_metadata(self, grid: tuple[int, ...], stream: Any, *args: Any) -> LazyDict:
         """What launch hooks are given; what the function's own `launch_metadata` adds is asked for by `get()`."""

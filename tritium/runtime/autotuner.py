@@ -13,6 +13,7 @@ from ..compiler import Entry, KernelCache, make_backend, package_key
 from ..frontend.errors import CompilationError
 from ..support import InternalError, TritiumError, settings
 from ..support.hashing import sha256
+from ..support.hook_errors import call_hook
 from ..support.lazy import LazyModule
 from ..testing import do_bench, do_bench_cpu
 from .arrays import HOST, element_name, is_array
@@ -405,7 +406,9 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
             print(f"autotuning {self.base_fn.__name__} for {key}: {config} is the best; took {seconds:.2f} s")
         listener = settings.autotuning.listener
         if listener is not None:
-            listener(
+            call_hook(
+                "autotuning.listener",
+                listener,
                 fn=self.fn,
                 key=key,
                 best_config=config,

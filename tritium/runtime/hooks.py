@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ..compiler import ASTSource, CompiledKernel, LazyDict, make_backend
 from ..compiler.kernel import frozen
 from ..frontend.dtypes import dtype
+from ..support import settings
+from ..support.lazy import LazyModule
 from .errors import ArgumentError, PreloadError
 from .specialize import ALIGNED
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompileEvent", "HookMetadata", "JitFunctionInfo", "pairs_of_data"]
 
+_hook_errors = LazyModule("..support.hook_errors", __package__)
 _SHOWN = ("num_warps", "num_ctas", "num_stages", "enable_fp_fusion", "launch_cooperative_grid")
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -58,12 +61,15 @@ class CompileEvent:
         self.key = key
         self.warmup = warmup
 
-    def tell(self, hook: Callable[..., Any] | None) -> Any:
-        """Call a hook; its answer, None where there is none."""
+    def tell(self, setting: str) -> Any:
+        """Call the hook that a setting of `runtime` holds; its answer, None where there is none or it raises."""
+        hook = getattr(settings.runtime, setting)
         if hook is None:
             return None
         fn = self.function.fn
-        return hook(
+        return _hook_errors.call_hook(
+            f"runtime.{setting}",
+            hook,
             key=self.key,
             repr=self._text(),
             fn=JitFunctionInfo(fn.__module__, fn.__qualname__, self.function),

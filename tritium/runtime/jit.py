@@ -313,7 +313,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
             tuple(map(_option_key, options.items())) if options else (),
             _settings_key(),
             served.target.backend,  # the CPU and the first GPU have the same number
-            None if hook is None else stages_hook_key(hook)[0],
+            None if hook is None else (stages_hook_key(hook) or (None,))[0],
         )
         try:
             found = kernels.get(key)
@@ -441,11 +441,11 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         served, given = self._pending
         source = ASTSource(self, signature, constexprs, attrs)
         event = CompileEvent(self, source, served.target, device, options, given, key, warmup)
-        if event.tell(settings.runtime.jit_cache_hook):
+        if event.tell("jit_cache_hook"):
             return None
 
         def told(_: Any) -> None:
-            event.tell(settings.runtime.jit_post_compile_hook)
+            event.tell("jit_post_compile_hook")
 
         mode = active_mode.get() if warmup else None
         if mode is not None:

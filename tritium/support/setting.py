@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from .lazy import LazyModule
+
 __all__ = [
     "Chain",
     "ClassName",
@@ -27,6 +29,8 @@ __all__ = [
     "insertions",
     "propagation",
 ]
+
+_hook_errors = LazyModule(".hook_errors", __package__)
 
 T = TypeVar("T")
 if TYPE_CHECKING:
@@ -263,14 +267,17 @@ class Hook(Setting[Callable[..., Any] | None]):
 class HookChain:
     """Several functions called one after another; `add` and `remove` them. `backwards` calls the last first.
 
+    A function that raises an `Exception` is skipped with a warning that says so (`hook_errors`); `name` is the setting.
+
     >>> chain, seen = HookChain(), []
     >>> chain.add(seen.append); chain(3); seen
     [3]
     """
 
-    def __init__(self, backwards: bool = False) -> None:
+    def __init__(self, backwards: bool = False, name: str = "hook") -> None:
         self.calls: list[Callable[..., Any]] = []
         self.backwards = backwards
+        self.name = name
 
     def add(self, function: Callable[..., Any]) -> None:
         """Call `function` too; a function that is in the chain already stays there once."""
@@ -289,7 +296,7 @@ class HookChain:
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         for function in reversed(self.calls) if self.backwards else list(self.calls):
-            function(*args, **kwargs)
+            _hook_errors.call_hook(self.name, function, *args, **kwargs)
 
 
 class Chain(Setting[HookChain]):
@@ -302,15 +309,19 @@ class Chain(Setting[HookChain]):
     def __get__(self, group: Group | None, owner: type) -> Any:
         if group is None:
             return self
-        return group.__dict__.setdefault(self.name, HookChain(self.backwards))
+        found = group.__dict__.get(self.name)
+        return group.__dict__.setdefault(self.name, self._chain()) if found is None else found
 
     def __set__(self, group: Group, value: Any) -> None:
         generation.value += 1
         if not isinstance(value, HookChain):
-            chain = HookChain(self.backwards)
+            chain = self._chain()
             chain.calls = [] if value is None else [value]
             value = chain
         group.__dict__[self.name] = value
+
+    def _chain(self) -> HookChain:
+        return HookChain(self.backwards, f"runtime.{self.name}")
 
 
 class Group:

@@ -111,6 +111,7 @@ class _Watcher:
         self.seen: set[Any] = set()
         self.reports: list[Report] = []
         self.busy = False
+        self.propagate_errors = True  # a check that cannot be made ends the script
 
     def __call__(self, metadata: Any) -> None:
         """What a launch calls before it runs."""

@@ -1,0 +1,78 @@
+"""Files of a kernel's stages, for tools that read them by path as Triton's cache has them.
+
+The cache keeps a kernel in one file. Listeners, hooks and `kernel.metadata_group` are given a path for each stage and
+for the metadata (`add.ttir`, `add.ptx`, `add.json`), below `stages/` in the cache's folder, or in a folder that the
+process removes at its end where that cannot be written. Nothing of this package reads them again. Files of kernels that
+are no longer in the cache are removed when it is pruned or cleared (`inventory`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from ..support import settings
+from ..support.folders import is_trusted, replace_file
+from ..support.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from .kernel import CompiledKernel
+
+__all__ = ["FOLDER", "stage_paths"]
+
+_shutil, _tempfile = LazyModule("shutil"), LazyModule("tempfile")  # the cache's folder serves nearly always
+
+FOLDER = "stages"
+_MAX_NAME = 150  # characters of a kernel's name in those of its files, as in Triton
+
+
+def stage_paths(kernel: CompiledKernel) -> dict[str, str]:
+    """`name.stage` -> path, in the order of the stages, then `name.json`; written where they are not there yet."""
+    name = kernel.name.replace(os.sep, "_")[:_MAX_NAME]
+    contents = {f"{name}.{stage}": _bytes(text) for stage, text in kernel.asm.made().items() if text is not None}
+    contents[f"{name}.json"] = json.dumps(kernel.values, default=str).encode()
+    try:
+        if settings.cache.disable:
+            raise OSError("the cache is disabled")
+        return _write(os.path.join(settings.cache.dir, FOLDER, kernel.hash), contents)
+    except OSError:
+        return _write(os.path.join(_temporary(), kernel.hash), contents)
+
+
+def _bytes(stage: Any) -> bytes:
+    return stage if isinstance(stage, bytes) else str(stage).encode()
+
+
+def _write(folder: str, contents: dict[str, bytes]) -> dict[str, str]:
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if not is_trusted(os.stat(folder)):
+        raise OSError("another user could write to it")
+    paths = {name: os.path.join(folder, name) for name in contents}
+    for name, path in paths.items():
+        if not _is_there(path, len(contents[name])):
+            replace_file(path, contents[name])
+    return paths
+
+
+def _is_there(path: str, size: int) -> bool:
+    """Equal keys have equal stages: a file of the right size that nobody else could write has them."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    return status.st_size == size and is_trusted(status)
+
+
+@functools.cache
+def _temporary() -> str:
+    folder: str = _tempfile.mkdtemp(prefix="tritium-stages-")
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:  # a fork's end is not that of the process whose folder it is
+        _shutil.rmtree(folder, ignore_errors=True)
