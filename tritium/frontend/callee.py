@@ -33,6 +33,7 @@ __all__ = [
     "constexpr_function",
     "language_function",
     "must_use_result",
+    "python_calls",
     "unwrap_callee",
 ]
 
@@ -395,6 +396,18 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
+class _PythonCalls:
+    """Who executes a call of a function of the language that Python makes: `execute(fn, args, kwargs)`.
+
+    None, unless a kernel is being run as Python (`runtime.interpreter`).
+    """
+
+    execute: Callable[[Any, Any, Any], Any] | None = None
+
+
+python_calls = _PythonCalls()
+
+
 class LanguageFunction(SourceFunction):
     """A function of the library written in the language. Its identity is its name: the package's own hash covers it."""
 
@@ -409,6 +422,8 @@ class LanguageFunction(SourceFunction):
         return self.fn_name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if python_calls.execute is not None:
+            return python_calls.execute(self, args, kwargs)
         raise RuntimeError(
             f"{self.__name__} is a function of the kernel language; it can only be called inside a kernel"  # type: ignore[attr-defined]
         )

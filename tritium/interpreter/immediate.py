@@ -9,7 +9,7 @@ from ..ir import Block, Operation, Type, Value
 from ..support import UNKNOWN, Location
 from .evaluator import Evaluator, shaped
 
-__all__ = ["Computed", "ImmediateBuilder"]
+__all__ = ["Computed", "ImmediateBuilder", "Known"]
 
 
 class Computed(Value):
@@ -39,7 +39,7 @@ class Computed(Value):
         return f"<computed {self.type}: {self.data}>"
 
 
-class _Known(dict[Value, Any]):
+class Known(dict[Value, Any]):
     """What the values of a region are; those from outside of it are computed."""
 
     def __missing__(self, value: Value) -> Any:
@@ -71,7 +71,7 @@ class ImmediateBuilder(NamingBuilder):
             return super().insert(op)
         if op.loc is UNKNOWN:
             op.loc = self.loc
-        outcome = self.evaluator.execute(op, _Known())
+        outcome = self.evaluator.execute(op, Known())
         op.results = [Computed(r.type, shaped(v, r.type), op) for r, v in zip(op.results, outcome, strict=True)]
         op.drop_references()
         return op

@@ -28,7 +28,7 @@ from ..frontend.visitor.builtins import items_of
 from ..frontend.visitor.calls import bind_arguments, call_arguments
 from ..frontend.visitor.entry import Arguments, kernel_returns
 from ..frontend.visitor.loops import bounds_of, iterator_of
-from ..frontend.visitor.unit import Unit
+from ..frontend.visitor.unit import Unit as CompilationUnit
 from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, unwrap, unwrap_deep
 from ..support.errors import TritiumError
 from .evaluator import AssertionFailed, Evaluator, UndefinedError
@@ -36,7 +36,7 @@ from .immediate import ImmediateBuilder
 from .memory import Memory, OutOfBoundsError
 from .rewriting import Part, program_of
 
-__all__ = ["FailedAssertion", "InterpreterError", "Launch"]
+__all__ = ["FailedAssertion", "InterpreterError", "Launch", "Unit"]
 
 _AT_RUN_TIME = (AssertionFailed, OutOfBoundsError, UndefinedError)
 
@@ -123,7 +123,7 @@ class Frame:
 
     __slots__ = ("parts", "visitor")
 
-    def __init__(self, unit: _Unit, callee: SourceFunction, parts: list[Part]) -> None:
+    def __init__(self, unit: Unit, callee: SourceFunction, parts: list[Part]) -> None:
         self.visitor = _Visitor(unit, callee, {})
         self.parts = parts
 
@@ -204,19 +204,19 @@ def _stored(target: ast.AST) -> Iterator[str]:
             yield node.id
 
 
-class _Unit(Unit):
+class Unit(CompilationUnit):
     """What the calls of a launch share. Functions of the user are run in Python, those of the language evaluated."""
 
-    def __init__(self, options: Any, evaluator: Evaluator) -> None:
+    def __init__(self, options: Any, evaluator: Evaluator, builder: ImmediateBuilder | None = None) -> None:
         super().__init__(options)
         self.evaluator = evaluator
         evaluator.module = self.module
-        self.builder = ImmediateBuilder(evaluator)
+        self.builder = ImmediateBuilder(evaluator) if builder is None else builder
         self.semantic = Semantic(self.builder, options)
 
     def call(self, visitor: Visitor, callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Run a call of the user's functions; compile others, and those that stand in a region."""
-        if isinstance(callee, LanguageFunction) or not self.builder.immediate:  # type: ignore[attr-defined]
+        if not (self.builder.immediate and self.runs_in_python(callee)):  # type: ignore[attr-defined]
             return super().call(visitor, callee, args, kwargs)
         bound = bind_arguments(callee, args, kwargs)
         self.frames.append(CallFrame(visitor.callee.__name__, visitor.callee.source, visitor.node))  # type: ignore[attr-defined]
@@ -228,6 +228,10 @@ class _Unit(Unit):
             self.frames.pop()
             self.callers.pop()
             visitor.env, visitor.node, self.builder.loc, self.builder.name = env, node, loc, name
+
+    def runs_in_python(self, callee: SourceFunction) -> bool:
+        """Run a call of `callee` statement by statement, instead of compiling and evaluating it."""
+        return not isinstance(callee, LanguageFunction)
 
     def run(self, callee: SourceFunction, bound: Mapping[str, Any]) -> Any:
         """Run a function of the user; what it returns."""
@@ -278,7 +282,7 @@ class Launch:
         self.signature = signature
         self.arguments = Arguments(fn, constants, attrs, _Native())
         self.evaluator = Evaluator(None, (1, 1, 1), memory, masked_zeros=True)  # type: ignore[arg-type]
-        self.unit = _Unit(options, self.evaluator)
+        self.unit = Unit(options, self.evaluator)
 
     def run(self, grid: Sequence[int]) -> None:
         """Run all programs, x fastest. CompilationError (InterpreterError) with the place in the source."""

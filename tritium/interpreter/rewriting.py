@@ -23,10 +23,21 @@ from ..frontend.callee import SourceFunction
 from ..frontend.visitor.names import assigned_names
 from ..support.namedtuples import NamedTuple
 
-__all__ = ["FRAME", "Program", "program_of"]
+__all__ = ["FRAME", "Program", "names", "program_of"]
 
 FRAME = "__tritium__"
 _AS_THEY_ARE = (ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
+
+
+class _Names:
+    """How frames of rewritten functions name their file."""
+
+    @staticmethod
+    def frame_file(file: str) -> str:
+        return file
+
+
+names = _Names()
 
 
 class Part(NamedTuple):
@@ -54,14 +65,14 @@ def program_of(callee: SourceFunction) -> Program:
 def _program(callee: SourceFunction) -> Program:
     tree = callee.parse()
     rewriter = _Rewriter()
-    names = [FRAME, *(p.name for p in callee.params)]
-    arguments = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+    parameters = [FRAME, *(p.name for p in callee.params)]
+    arguments = ast.arguments([], [ast.arg(n) for n in parameters], None, [], [], None, [])
     body = rewriter.suite(tree.body) or [ast.Pass()]
     function = ast.FunctionDef(tree.name, arguments, body, [], None)
     if "type_params" in ast.FunctionDef._fields:
         function.type_params = []
     module = ast.Module([ast.fix_missing_locations(ast.copy_location(function, tree))], [])
-    code = compile(module, callee.source.file, "exec")
+    code = compile(module, names.frame_file(callee.source.file), "exec")
     inner = next(c for c in code.co_consts if isinstance(c, CodeType))
     return Program(FunctionType(inner, callee.fn.__globals__, tree.name), rewriter.parts)
 

@@ -22,11 +22,11 @@ from .tensor_descriptor import TensorDescriptor
 __all__ = ["launch"]
 
 
-class _Arrays:
+class Arrays:
     """The memory of a launch's arrays, and the copies that have to go back."""
 
-    def __init__(self) -> None:
-        self.memory = Memory()
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.memory = Memory() if memory is None else memory
         self.copies: dict[int, tuple[Any, Any]] = {}
 
     def address(self, value: Any, name: str) -> int:
@@ -75,7 +75,7 @@ def launch(
     """Interpret a launch of `fn` with the values of its parameters; `types` are signature, constants and attributes."""
     chosen = make_backend(target).parse_options(options)
     sizes = normalize_grid(grid, lambda: {**arguments, **options}, fn.__name__)
-    arrays = _Arrays()
+    arrays = Arrays()
     signature, constants, attrs = types
     values = list(_values(arguments, signature, arrays))
     run = Launch(fn, signature, constants, attrs, chosen, arrays.memory, values)
@@ -88,13 +88,13 @@ def launch(
         arrays.finish()
 
 
-def _values(arguments: Mapping[str, Any], signature: Mapping[str, Any], arrays: _Arrays) -> Iterator[Any]:
+def _values(arguments: Mapping[str, Any], signature: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
     """The run-time values of the arguments, in order."""
     for name, ty in signature.items():
         yield from _parts(arguments[name], ty, arrays, name)
 
 
-def _parts(value: Any, ty: Any, arrays: _Arrays, name: str) -> Iterator[Any]:
+def _parts(value: Any, ty: Any, arrays: Arrays, name: str) -> Iterator[Any]:
     if ty == "constexpr":
         return
     if not isinstance(ty, str):

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, overload
 from .. import compiler
 from ..compiler import ASTSource, CompiledKernel, compile, make_backend
 from ..compiler.compile import default_target, stages_hook_key
-from ..frontend.callee import ConstexprFunction, SourceFunction
+from ..frontend.callee import ConstexprFunction, SourceFunction, python_calls
 from ..frontend.outside import OutsideValue
 from ..support import TritiumError, settings
 from ..support.lazy import LazyModule, lazy_attributes
@@ -81,7 +81,9 @@ class KernelInterface(Generic[T]):
         return partial(self.run, grid=grid, warmup=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """A kernel cannot be called without a grid."""
+        """A kernel cannot be called without a grid; in one that runs as Python it is a device function."""
+        if python_calls.execute is not None:
+            return python_calls.execute(self, args, kwargs)
         raise LaunchError(
             f"{self.__name__} is a kernel: it cannot be called directly\n"  # type: ignore[attr-defined]
             f"hint: call {self.__name__}[grid](...), where grid says how many programs run, e.g. (1,)"  # type: ignore[attr-defined]
@@ -96,7 +98,6 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     after the first launch (LaunchError), as its value is compiled in.
     """
 
-    always_interpreted = False
     ASTSource = ASTSource  # what its compiles are told of: `fn.ASTSource(fn, signature, constants)`
 
     def __init__(
@@ -232,7 +233,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         if MISSING in map(id, args):
             self._complain_missing(args, options)
         pairs = self._specialize(args)
-        if settings.runtime.interpret or self.always_interpreted:
+        if settings.runtime.interpret:
             return None if warmup else self._interpret(grid, args, pairs, options)
         served = self._served(args, pairs)
         found = self._find(served, args, pairs, options, warmup)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ...support.hashing import sha256
 from .. import dtypes
-from ..callee import SourceFunction
+from ..callee import SourceFunction, python_calls
 from ..constexpr import unwrap
 from ..dtypes import dtype
 from ..errors import LanguageError
@@ -43,6 +43,8 @@ def builtin(fn: F) -> F:
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("_semantic") is None:
+            if python_calls.execute is not None:
+                return python_calls.execute(wrapper, args, kwargs)
             raise outside_kernel(fn.__name__)
         return fn(*args, **kwargs)
 
