@@ -17,6 +17,7 @@ from tests.gpu.emulated import emulated_gpu
 from tests.gpu.mirror import CudaMirror, EmulatedMirror, launches_on
 from tritium.runtime.driver import driver
 from tritium.runtime.jit import JITFunction
+from tritium.runtime.quick import preparation as preparing
 
 SHARE = 12  # of the tests, one in so many runs on the emulator
 
@@ -34,6 +35,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = kept
+
+
+@pytest.fixture(autouse=True)
+def early_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quick launches from the third of a kind on: the code is loaded, and a plan made at the first repetition."""
+    preparing.preparation.wait()
+    monkeypatch.setattr(preparing, "PLAN_AFTER", 1)
 
 
 _last: dict[int, str] = {}  # the GPU that a kernel, by its identity, was launched on

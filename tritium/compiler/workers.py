@@ -24,6 +24,7 @@ from ..support import settings
 from ..support.collecting import tell
 from ..support.cores import usable_cores
 from ..support.dataclasses import asdict
+from ..support.idle import run_pending
 from .backend import make_backend
 from .cache import Entry
 from .messages import error_of, options_of, stated_settings
@@ -83,6 +84,7 @@ class CompilerPool:
         worker = self._take(_is_portable(work))
         if worker is not None:
             work.times.running = "in another process"
+            run_pending()
             try:
                 answer = worker.ask(_job(work))
             except Gone as ending:

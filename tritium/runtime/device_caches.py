@@ -37,12 +37,12 @@ class DeviceCaches(defaultdict[Any, Any]):
 class Specialization:
     """One compiled kernel of a function, and its plans of quick launches, by call and the classes of the arguments."""
 
-    __slots__ = ("generation", "kernel", "once", "plans")
+    __slots__ = ("generation", "kernel", "plans", "repeats")
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel  # compiled, or a FutureKernel
         self.plans: dict[Any, Any] = {}
-        self.once: set[Any] = set()  # kinds that were launched
+        self.repeats: dict[Any, int] = {}  # launches after the first, by kind
         self.generation = -1
 
     def __getattr__(self, name: str) -> Any:

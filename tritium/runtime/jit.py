@@ -27,6 +27,7 @@ from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
 from .placed import Placed
 from .placement import only_host, place
+from .quick.preparation import preparation
 from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .replaceable import Replaceable
 from .specialize import ParameterRule, constant_key, describe_specialization, parameter_rules, specialize
@@ -372,12 +373,12 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         if found.generation != settings.generation.value:
             found.generation = settings.generation.value
             found.plans.clear()
-            found.once.clear()
+            found.repeats.clear()
         kind = call, tuple(map(type, args)), tuple(map(type, given.values()))
-        if kind not in found.once:
-            found.once.add(kind)  # what happens once may be all that happens
-            return
         if kind not in found.plans:
+            repeats = found.repeats[kind] = found.repeats.get(kind, -1) + 1
+            if repeats == 0 or not preparation.pays(repeats):
+                return
             found.plans[kind] = _plan.quick_plan(
                 found.kernel,
                 device,
@@ -451,6 +452,8 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         mode = active_mode.get() if warmup else None
         if mode is not None:
             return mode.submit(partial(compile, source, served.target, options, elsewhere=mode.processes), told)
+        if not warmup:
+            preparation.when_idle()
         kernel: CompiledKernel = self.compile(source, target=served.target, options=options)
         told(kernel)
         return kernel

@@ -30,6 +30,7 @@ from functools import cached_property
 from typing import Any
 
 from ...support.dataclasses import dataclass
+from ...support.idle import run_pending
 from ...support.settings import compilation
 from ..errors import BackendError
 from ..llvm import Machine, dump, library, read, run_isolated, run_passes, target_machine
@@ -132,6 +133,7 @@ def _emit(llir: str, target: CPUTarget, level: int, as_object: bool) -> bytes:
     if target.has_avx512:
         llir = without_sign_masks(without_single_lanes(llir))
     module = read(llir, _machine(target, level))
+    run_pending()
     try:
         return target_machine(_machine(target, level))._emit_to_memory(module, use_object=as_object)
     except RuntimeError as error:

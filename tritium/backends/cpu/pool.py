@@ -24,7 +24,16 @@ from .loader import LoadedObject, load_object
 from .pool_ir import LIMIT_OFFSET, pool_text
 from .target import CPUTarget, named_target
 
-__all__ = ["MOST_THREADS", "Pool", "default_threads", "get_num_threads", "load_text", "pool", "set_num_threads"]
+__all__ = [
+    "MOST_THREADS",
+    "Pool",
+    "default_threads",
+    "get_num_threads",
+    "load_text",
+    "pool",
+    "set_num_threads",
+    "stored_text",
+]
 
 MOST_THREADS = 1024
 
@@ -72,19 +81,31 @@ def load_pool(futex: bool) -> Pool:
     return Pool(load_text("pool", text))
 
 
-def load_text(name: str, text: str, level: int = 0) -> LoadedObject:
+def load_text(name: str, text: str, level: int = 0, key: str = "") -> LoadedObject:
     """Load LLVM text written for any machine of this architecture; its object is kept on disk under `name` and a hash.
 
-    Text that is written with care needs no optimization (`level` 0): the first process of all waits 40 ms less.
-    BackendError on machines without a CPU backend.
+    Text that is written with care needs no optimization (`level` 0): the first process of all waits 40 ms less. The
+    hash is of `key`, which stands for the text and the level, or of these themselves. BackendError on machines without
+    a CPU backend.
     """
-    target = _pool_target()
-    record = f"{name}-" + sha256(f"{target.key}\n{level}\n{text}".encode()).hexdigest()[:24]
-    code = read_record(record)
-    if code is None:
+    key = key or f"{level}\n{text}"
+    loaded = stored_text(name, key)
+    if loaded is None:
+        target = _pool_target()
         code = compile_llvm(text, target, level).object
-        write_record(record, code)
-    return load_object(code)
+        write_record(_record(name, key, target), code)
+        loaded = load_object(code)
+    return loaded
+
+
+def stored_text(name: str, key: str) -> LoadedObject | None:
+    """What `load_text` has kept on disk under this key; None if there is nothing."""
+    code = read_record(_record(name, key, _pool_target()))
+    return None if code is None else load_object(code)
+
+
+def _record(name: str, key: str, target: CPUTarget) -> str:
+    return f"{name}-" + sha256(f"{target.key}\n{key}".encode()).hexdigest()[:24]
 
 
 def _pool_target() -> CPUTarget:

@@ -22,6 +22,7 @@ from ...support import Diagnostic
 from ...support.collecting import tell
 from ...support.collection import collect_young
 from ...support.dataclasses import dataclass
+from ...support.idle import run_pending
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
@@ -138,6 +139,7 @@ class Assembler:
             if self._rest is None:
                 self.begin(ptx)
                 collect_young()  # the modules of earlier stages
+            run_pending()
             log = process.finish(self._rest or b"", TIMEOUT).decode(errors="replace")
             if process.returncode != 0:
                 raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))

@@ -1,4 +1,4 @@
-"""`compiled[grid](...)`: launches of a kernel that is compiled already, quick from the third of a kind on.
+"""`compiled[grid](...)`: launches of a kernel that is compiled already, quick from the fifth of a kind on.
 
 The types are the kernel's, so that arguments are only checked to be of the classes and in the place that they were.
 """
@@ -16,6 +16,7 @@ from ..hooks import HookMetadata
 from ..packing import Packer
 from ..specialize import ParameterRule
 from ..stream import stream_handle
+from .preparation import preparation
 from .table import Call, LaunchTable
 
 __all__ = ["DirectCalls"]
@@ -31,7 +32,8 @@ class DirectCalls:
         self._packer = packer
         self._table = LaunchTable(self._launch)
         self._generation = -1
-        self._once: set[Any] = set()
+        self._repeats: dict[Any, int] = {}  # launches after the first, by kind
+        self._without: set[Any] = set()  # kinds that have no plan
         self._rules = [
             ParameterRule(name, ty == "constexpr", False, False, False, ty if isinstance(ty, str) else "")
             for name, ty in zip(packer.names, packer.types)
@@ -61,10 +63,11 @@ class DirectCalls:
     def _remember(self, args: Sequence[Any], stream: Any) -> None:
         if self._generation != settings.generation.value:
             self._generation = settings.generation.value
-            self._once.clear()
+            self._repeats.clear()
+            self._without.clear()
         kind = (*map(type, args), type(stream))
-        if kind not in self._once:
-            self._once.add(kind)
+        repeats = self._repeats[kind] = self._repeats.get(kind, -1) + 1
+        if repeats == 0 or kind in self._without or not preparation.pays(repeats):
             return
         kernel = self._launcher.kernel
         forms = self._launcher.forms
@@ -80,7 +83,9 @@ class DirectCalls:
             Call(len(args), tuple(given)),
             positions=forms.positions(len(args)),
         )
-        if plan is not None:
+        if plan is None:
+            self._without.add(kind)
+        else:
             self._table.put(plan)
 
 

@@ -6,18 +6,23 @@ All structures are arrays of 64-bit words. A word that stands for a Python objec
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from ...backends.cpu.pool import load_text
+from ...backends.cpu.loader import LoadedObject
+from ...backends.cpu.pool import load_text, stored_text
 from ...backends.errors import BackendError
 from ...support import settings
+from ...support.lazy import LazyModule
 from .ending import Row
-from .text import FIELDS, FRAME_HEAD, LATE, quick_text
+from .fields import FIELDS, FRAME_HEAD, LATE
 
 __all__ = ["Native", "Plan", "native_quick"]
+
+_text = LazyModule(".text", __package__)
 
 _LEVEL = 2  # of LLVM's effort: 60 ms once a machine, for a fifth of a launch with many arguments
 
@@ -72,8 +77,7 @@ def _offset(structure: str, name: str) -> int:
 class Native:
     """The loaded code of `quick_text`, and the type of what `kernel[grid]` is."""
 
-    def __init__(self) -> None:
-        loaded = load_text("quick", quick_text(old=sys.version_info < (3, 11)), _LEVEL)
+    def __init__(self, loaded: LoadedObject) -> None:
         loaded.keep_forever()  # objects of the type may outlive all modules
         self.address = loaded.address
         self._drop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address("tt.drop"))
@@ -111,18 +115,53 @@ class Native:
         self._drop(ctypes.addressof(words))
 
 
-@lru_cache(maxsize=1)
-def native_quick() -> Native | None:
-    """The code of quick launches; None in other Pythons, and on machines that the CPU's backend makes no code for."""
+_lock = threading.Lock()
+_found: list[Native | None] = []
+
+
+def native_quick(compiles: bool = True) -> Native | None:
+    """The code of quick launches; None in other Pythons, on machines that the CPU's backend makes no code for, and
+    where it is not on disk, unless it `compiles`."""
+    with _lock:
+        if not _found:
+            native = _load(compiles) if _is_served() else None
+            if native is None and not compiles and _is_served():
+                return None
+            _found.append(native)
+        return _found[0]
+
+
+def _is_served() -> bool:
+    """Whether objects of this Python have the structure that the code reads."""
     generation = settings.generation
     if sys.implementation.name != "cpython" or object.__basicsize__ != _HEAD:
-        return None
-    if ctypes.c_void_p.from_address(id(generation) + _GENERATION_OFFSET).value != id(generation.value):
-        return None
+        return False
+    return ctypes.c_void_p.from_address(id(generation) + _GENERATION_OFFSET).value == id(generation.value)
+
+
+def _load(compiles: bool) -> Native | None:
+    old = sys.version_info < (3, 11)
     try:
-        return Native()
+        key = _sources_key(old)
+        loaded = stored_text("quick", key)
+        if loaded is None and compiles:
+            loaded = load_text("quick", _text.quick_text(old=old), _LEVEL, key)
+        return None if loaded is None else Native(loaded)
     except BackendError:
         return None
+
+
+def _sources_key(old: bool) -> str:
+    """What the text is made of, by the times and sizes of the runtime's sources: making it to hash it takes 3 ms."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    found = []
+    for folder in (here, os.path.dirname(here)):
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append((entry.path, status.st_mtime_ns, status.st_size))
+    return repr((old, _LEVEL, sorted(found)))
 
 
 class Plan:

@@ -25,9 +25,9 @@ from ..tensor_descriptor import TensorDescriptor
 from ..tensor_maps import MapEncoder
 from ..torch_abi import functions_for, look_at, state_of
 from .ending import Ending, Row
+from .fields import FIELDS, FRAME_HEAD
 from .native import Plan, native_quick
 from .table import LAUNCH_ONLY, Call
-from .text import FIELDS, FRAME_HEAD
 
 __all__ = ["quick_plan"]
 

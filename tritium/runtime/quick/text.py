@@ -1,47 +1,26 @@
 """Quick launches as LLVM text: the structures that it reads, and what stands for the lines that read them.
 
 `get TYPE %x.field` and `put TYPE %v, %x.field` stand for a load and a store of a field of the structure that `%x` is
-called like (`FIELDS`); `$name` is a number.
+called like (`fields.FIELDS`); `$name` is a number.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 from ..arrays import WRITEABLE
 from ..grid import PROGRAMS
 from ..torch_layout import STATE_MASK
 from .call_ir import CALL
 from .calls_ir import CALLS, OLD_CALLS
+from .fields import FIELDS, FRAME_HEAD, LATE
 from .grid_ir import GRID
 from .rows_ir import ROWS
 from .sites_ir import SITES
 from .table import PLANS
 
-__all__ = ["FIELDS", "FRAME_HEAD", "LATE", "quick_text"]
+__all__ = ["quick_text"]
 
-#: the 64-bit fields of each structure, in order
-FIELDS: Mapping[str, Sequence[str]] = {
-    "plan": (
-        "owner", "generation_at", "generation", "positional", "keywords", "keyword_names", "rows", "count", "template",
-        "bytes", "names", "defaults", "normalize", "launch", "state", "threads", "record_bytes", "stream_kind",
-        "stream_call", "stream_argument", "scratch", "result", "report",
-    ),
-    "row": ("check", "type", "spot", "low", "high", "object", "call", "extra"),
-    "table": (*(f"plan{i}" for i in range(PLANS)), "slow", "owner", "spare", "type"),
-    "site": ("references", "class", "vectorcall", "table", "owner", "grid"),
-    "frame": ("x", "y", "z", "stream"),
-    "list": ("references", "type", "count", "items"),  # PyTupleObject, PyObject
-    "torch": (  # `torch_abi`
-        "at", "data_ptr", "dtype", "device_type", "device_index",
-        "methods", "storage", "offset", "elements", "state", "address", "flags", "special",
-    ),
-    "array": ("references", "type", "data", "nd", "shape", "strides", "base", "dtype", "flags"),  # PyArrayObject
-}  # fmt: skip
-
-FRAME_HEAD = 64  # bytes of a frame in front of the parameters
-LATE = 1 << 55  # of a row's spot: it calls Python
 _NUMBERS = {"programs": PROGRAMS, "head": FRAME_HEAD, "plans": PLANS, "row_bytes": 8 * len(FIELDS["row"])}
 _NUMBERS |= {"state_mask": STATE_MASK, "writeable": WRITEABLE, "late": LATE}
 

@@ -1,0 +1,115 @@
+"""When quick launches are prepared: nobody waits for their code, and few launches do without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tritium.runtime.quick import preparation as preparing
+from tritium.runtime.quick.native import native_quick
+from tritium.runtime.quick.preparation import LOAD_AFTER, Preparation
+from tritium.support import idle
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+pytestmark = pytest.mark.skipif(native_quick() is None, reason="no native code on this machine")
+
+LAUNCHES = """
+import json, os, sys, threading
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from vector_add import add_kernel
+from tritium.runtime.quick.preparation import LOAD_AFTER, preparation
+x, y, out = np.ones(64, np.float32), np.ones(64, np.float32), np.zeros(64, np.float32)
+def launch(times):
+    for _ in range(times):
+        add_kernel[(1,)](x, y, out, 64, BLOCK_SIZE=64)
+def modules():
+    return {name for name in sys.modules if name.startswith(("tritium", "llvmlite"))}
+def joined():
+    for thread in threading.enumerate():
+        if thread.name == "tritium-quick":
+            thread.join()
+    return preparation.ready
+launch(1)
+"""
+
+
+def process(body: str, folder: Path) -> Any:
+    """What a process prints last that launches a kernel once and then does `body`, with a cache in `folder`."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON", "TRITIUM"))}
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHES + textwrap.dedent(body), str(EXAMPLES)],
+        capture_output=True,
+        text=True,
+        env={**environment, "TRITIUM_CACHE_DIR": str(folder)},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_code_is_loaded_beside_other_work(tmp_path: Path) -> None:
+    """Neither the second launch nor those after it import or compile anything; LLVM runs once a machine."""
+    body = """
+    before = modules(); launch(4); few = sorted(modules() - before), joined()
+    launch(LOAD_AFTER); print(json.dumps([*few, joined(), 'llvmlite.binding' in sys.modules]))
+    """
+    assert process(body, tmp_path) == [[], False, True, True]
+    assert process(body, tmp_path) == [[], False, True, False]  # kernel and code from the disk
+    for entry in tmp_path.iterdir():
+        if entry.is_dir() and entry.name != "native":
+            shutil.rmtree(entry)
+    assert process("print(json.dumps(joined()))", tmp_path) is True  # loaded while LLVM made the kernel
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_fork_waits_for_the_thread(tmp_path: Path) -> None:
+    body = """
+    preparation.begin(compiles=True)
+    pid = os.fork()
+    if pid == 0:
+        launch(8)
+        os._exit(0 if preparation.ready and out[0] == 2 else 1)
+    print(json.dumps(os.waitpid(pid, 0)[1]))
+    """
+    assert process(body, tmp_path) == 0
+
+
+def test_loading_begins_after_enough_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "PLAN_AFTER", 3)
+    prepared, begun = Preparation(), []
+    monkeypatch.setattr(prepared, "begin", lambda compiles=False: begun.append(compiles))
+    for _ in range(2 * LOAD_AFTER):
+        assert not prepared.pays(repeats=100)
+    assert begun == [True] and prepared.missed == 2 * LOAD_AFTER
+    prepared.ready = True
+    assert [prepared.pays(n) for n in (1, 2, 3, 4)] == [False, False, True, True]
+
+
+def test_idle_work_is_registered_once() -> None:
+    prepared = Preparation()
+    waiting = len(idle._pending)
+    for _ in range(3):
+        prepared.when_idle()
+    assert len(idle._pending) == waiting + 1
+    assert idle._pending.pop() == prepared.begin
+
+
+def test_code_that_is_not_on_disk_is_compiled_later_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(preparing._native, "native_quick", lambda compiles: asked.append(compiles), raising=False)
+    prepared = Preparation()
+    prepared.begin()
+    prepared._before_fork()
+    assert not prepared.ready
+    prepared.begin(compiles=True)
+    prepared._before_fork()
+    assert asked == [False, True]

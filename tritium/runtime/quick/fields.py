@@ -1,0 +1,31 @@
+"""The structures that the native code of quick launches reads, and Python fills in (see `text`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .table import PLANS
+
+__all__ = ["FIELDS", "FRAME_HEAD", "LATE"]
+
+#: the 64-bit fields of each structure, in order
+FIELDS: Mapping[str, Sequence[str]] = {
+    "plan": (
+        "owner", "generation_at", "generation", "positional", "keywords", "keyword_names", "rows", "count", "template",
+        "bytes", "names", "defaults", "normalize", "launch", "state", "threads", "record_bytes", "stream_kind",
+        "stream_call", "stream_argument", "scratch", "result", "report",
+    ),
+    "row": ("check", "type", "spot", "low", "high", "object", "call", "extra"),
+    "table": (*(f"plan{i}" for i in range(PLANS)), "slow", "owner", "spare", "type"),
+    "site": ("references", "class", "vectorcall", "table", "owner", "grid"),
+    "frame": ("x", "y", "z", "stream"),
+    "list": ("references", "type", "count", "items"),  # PyTupleObject, PyObject
+    "torch": (  # `torch_abi`
+        "at", "data_ptr", "dtype", "device_type", "device_index",
+        "methods", "storage", "offset", "elements", "state", "address", "flags", "special",
+    ),
+    "array": ("references", "type", "data", "nd", "shape", "strides", "base", "dtype", "flags"),  # PyArrayObject
+}  # fmt: skip
+
+FRAME_HEAD = 64  # bytes of a frame in front of the parameters
+LATE = 1 << 55  # of a row's spot: it calls Python
