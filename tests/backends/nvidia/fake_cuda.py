@@ -54,6 +54,7 @@ class FakeCuda:
     max_threads: int = 1024
     missing: tuple[str, ...] = ("cuFuncGetParamInfo",)
     parameters: tuple[tuple[int, int], ...] = ()  # offset and size of each, of every kernel
+    refusal: str = ""  # what the driver's compiler says of any text
     memory: dict[range, int] = field(default_factory=dict)  # addresses -> number of the GPU, -1 for locked host pages
     attributes: dict[int, int] = field(default_factory=lambda: dict(ATTRIBUTES))
 
@@ -62,6 +63,8 @@ class FakeCuda:
         self.launches: list[Launch] = []
         self.asked: list[tuple[int, int]] = []  # function attributes that were set
         self.loaded: list[bytes] = []
+        self.linked: list[str] = []  # texts given to the driver's compiler
+        self.link_options: dict[int, int] = {}
         self.entries: list[str] = []
         self.stack: list[int] = [0]  # contexts of the (one) thread
         self._texts: list[Any] = []
@@ -135,6 +138,37 @@ class FakeCuda:
     def do_load_module(self, to: int, code: bytes) -> None:
         self.loaded.append(code)
         _put(to, ctypes.c_void_p, MODULE + len(self.loaded))
+
+    # -- the driver's compiler: options, the text, then the code, which names the kernel's entry --
+
+    def do_link_create(self, count: int, names: int, values: int, to: int) -> int:
+        if not self.stack[-1]:
+            return 201
+        self.link_options = dict(zip(_numbers(names, ctypes.c_int, count), _numbers(values, ctypes.c_size_t, count)))
+        _put(to, ctypes.c_void_p, 0x600)
+        return 0
+
+    def do_link_add(self, state: int, kind: int, text: bytes, size: int, name: bytes, count: int, *_: int) -> int:
+        assert (state, kind, count) == (0x600, 1, 0) and len(text) == size - 1  # what ends the text counts
+        self.linked.append(text.decode())
+        if self.refusal:
+            log = self.refusal.encode() + b"\0"
+            ctypes.memmove(self.link_options[5], log, len(log))
+            return 218
+        entry = text.partition(b".entry ")[2].partition(b"(")[0].strip().decode()
+        log = (
+            f"ptxas info    : Compiling entry function '{entry}' for 'sm_90a'\n"
+            f"ptxas info    : Function properties for {entry}\n"
+            "    0 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads\n"
+            "ptxas info    : Used 26 registers, used 1 barriers, 512 bytes smem\n"
+        ).encode() + b"\0"
+        ctypes.memmove(self.link_options[3], log, len(log))
+        self._code = ctypes.create_string_buffer(b"\x7fELF of " + entry.encode())
+        return 0
+
+    def do_link_complete(self, state: int, to: int, size: int) -> None:
+        _put(to, ctypes.c_void_p, ctypes.addressof(self._code))
+        _put(size, ctypes.c_size_t, len(self._code) - 1)
 
     def do_get_function(self, to: int, module: int, name: bytes) -> int:
         self.entries.append(name.decode())

@@ -36,7 +36,9 @@ __all__ = [
     "PerformanceWarning",
     "Resources",
     "assembler_options",
+    "errors_of_log",
     "read_log",
+    "undated",
     "warn_of",
 ]
 
@@ -122,7 +124,7 @@ class Assembler:
         """Have it work on the text, which `finish` is given, too; meanwhile others can."""
         process = self._process
         assert process is not None and self._rest is None, "an assembler serves once"
-        text = _undated(ptx).encode()
+        text = undated(ptx).encode()
         try:
             self._rest = text[process.begin(text) :]
         except OSError as error:
@@ -163,7 +165,7 @@ class Assembler:
 
     def _refusal(self, log: str, ptx: str, kernel: str, status: int) -> str:
         """The assembler's messages with the lines they are about; how to repeat it, at the end."""
-        found = _errors_of_user(log, ptx) if isinstance(ptx, UserText) else _errors(log, ptx)
+        found = errors_of_log(log, ptx)
         if not found:
             how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
             found = [f"{how}: {log.strip()[-2000:] or 'no message'}"]
@@ -250,13 +252,18 @@ _UNDATED_FILE = pattern(r"^(\s*\.file\s+\d+\s+\"[^\"\n]*\")[ \t]*$", re.M)
 MOST_ERRORS = 5
 
 
-def _undated(ptx: str) -> str:
+def undated(ptx: str) -> str:
     """The text with a time and a size for every file it names (PTX ISA, `.file`).
 
     Without them, or with 0, 0, ptxas 13.0 looks for the file and puts its own into the line table: machine code would
     depend on when the source was saved.
     """
     return _UNDATED_FILE.sub(r"\1, 1, 1", ptx)
+
+
+def errors_of_log(log: str, ptx: str) -> list[str]:
+    """The messages of a log of ptxas about a text, with the lines of the user's source or text that they are about."""
+    return _errors_of_user(log, ptx) if isinstance(ptx, UserText) else _errors(log, ptx)
 
 
 def _errors(log: str, ptx: str) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["CUDABackend"]
 
 _driver = LazyModule(".driver", __package__)
+_driver_jit = LazyModule(".driver_jit", __package__)
 _inspection = LazyModule(".inspection", __package__)
 _codegen = LazyModule(".codegen", __package__)
 _llvm = LazyModule("..llvm", __package__)
@@ -44,13 +45,19 @@ class CUDABackend(GPUBackend):
         """The assembler's and LLVM's, and what the device library holds."""
         assembler, library = find_tool("ptxas"), find_tool("libdevice")
         return {
-            "ptxas": "none" if assembler is None else tool_release(assembler),
+            "ptxas": self._driver_compiler() or "none" if assembler is None else tool_release(assembler),
             "LLVM": llvm_release(),
             "libdevice": "none" if library is None else file_digest(library.path),
         }
 
+    def _driver_compiler(self) -> str:
+        """The compiler in this machine's CUDA driver that stands in for ptxas: "driver 13.0"; "" without one."""
+        release = _driver_jit.driver_compiler(self.target.capability)
+        return "" if release is None else f"driver {release[0]}.{release[1]}"
+
     def add_stages(self, stages: dict[str, Any], options: CUDAOptions, language: Any = None) -> None:
-        """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler, asking for the last says what is missing."""
+        """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler or a driver that stands in for it, asking for the
+        last says what to install."""
         functions = self.stage_functions
         build = _LazyBuild(functions, options)
         stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
@@ -60,7 +67,7 @@ class CUDABackend(GPUBackend):
         stages["cubin"] = Stage(
             lambda ptx, metadata: build().make_cubin(ptx, metadata),
             source="ptx",
-            on_demand=find_tool("ptxas") is None,
+            on_demand=find_tool("ptxas") is None and not self._driver_compiler(),
             expect=build.expect_code,
         )
 

@@ -50,6 +50,7 @@ from .toolchain import find_tool, highest_ptx, tool_version
 __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 _general = rows_from("tritium.transforms")
+_driver_jit = LazyModule(".driver_jit", __package__)
 _fewer_spills = LazyModule(".fewer_spills", __package__)
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
@@ -122,15 +123,15 @@ class Build:
     def __init__(self, options: CUDAOptions, assembles: bool) -> None:
         self.options, self._assembles = options, assembles
         self.target = options.target
-        self._assembler: Assembler | None = None
+        self._assembler: Assembler | Any = None  # or a `DriverAssembler`
         self._llir: Any = None
 
     @property
     def chip(self) -> codegen.Chip:
         """What code is made for; BackendError where nothing here makes code for it."""
         ptx = self.options.ptx_version
-        tool = find_tool("ptxas") if ptx is None else None
-        return codegen.Chip.of(self.target.capability, ptx if tool is None else highest_ptx(tool_version(tool)))
+        release = _release_of_assembler(self.target.capability) if ptx is None else None
+        return codegen.Chip.of(self.target.capability, ptx if release is None else highest_ptx(release))
 
     def make_llir(self, module: Operation, metadata: dict[str, Any]) -> Any:
         """Optimized LLVM IR; what a launch must know of the kernel goes into the metadata."""
@@ -170,10 +171,10 @@ class Build:
         """Machine code; registers, spills and stack go into the metadata."""
         assembler, self._assembler = self._assembler, None
         if assembler is None:
-            assembler = self._start()
+            assembler = self._begin()
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
-        if found.spilled:
+        if found.spilled and isinstance(assembler, Assembler):  # the driver's compiler knows no options to vary
             code, found = self._with_fewer_spills(ptx, (code, found), metadata)
         warn_of(found, metadata["name"], ptx)
         _check_registers(found.registers, metadata)
@@ -249,6 +250,12 @@ class Build:
         """The options of the assembler that the user gives."""
         return " ".join(filter(None, (nvidia.ptxas_options, self.options.ptx_options)))
 
+    def _begin(self) -> Assembler | Any:
+        """The assembler; the driver's compiler where there is none."""
+        if find_tool("ptxas") is not None:
+            return self._start()
+        return _driver_jit.DriverAssembler(self.target.capability, self.options.enable_fp_fusion, self._extra)
+
     def _start(self, more: Sequence[str] = ()) -> Assembler:
         options = assembler_options(self.chip.name, self.options.enable_fp_fusion, self._extra)
         return Assembler([*options, *more])
@@ -257,7 +264,7 @@ class Build:
     def _assembling(self) -> Iterator[None]:
         """Have the assembler, where it will be asked, start meanwhile; end it if something fails."""
         if self._assembles and self._assembler is None:
-            self._assembler = self._start()
+            self._assembler = self._begin()
         try:
             yield
         except BaseException:
@@ -272,6 +279,12 @@ class Build:
         if metadata["shared"] > limit:
             place = _place_of_most(module)
             raise OutOfResources(metadata["shared"], limit, "shared memory", metadata["name"], place)
+
+
+def _release_of_assembler(capability: int) -> tuple[int, int] | None:
+    """The release of CUDA whose PTX is read here; None where nothing makes machine code of it."""
+    tool = find_tool("ptxas")
+    return _driver_jit.driver_compiler(capability) if tool is None else tool_version(tool)  # type: ignore[no-any-return]
 
 
 def _check_registers(each: int, metadata: dict[str, Any]) -> None:
