@@ -21,12 +21,14 @@ TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of 
 #: where modules of Triton's are that have another name here
 PLACES = {
     "triton._C.libtriton.linear_layout": "tritium.tools.linear_layout",
-    "triton.compiler.code_generator": "tritium.frontend.visitor",
+    "triton.backends.amd.driver": "tritium.dropin.amd_driver",
+    "triton.compiler.code_generator": "tritium.dropin.code_generator",
     "triton.compiler.compiler": "tritium.compiler",
     "triton.compiler.errors": "tritium.frontend.errors",
     "triton.errors": "tritium.support.errors",
     "triton.language.extra.cuda.gdc": "tritium.language.extra.cuda",
     "triton.language.extra.cuda.utils": "tritium.language.extra.cuda",
+    "triton.language.extra.hip.utils": "tritium.language.extra.hip",
     "triton.language.semantic": "tritium.frontend.semantics",
     "triton.runtime._allocation": "tritium.runtime.allocation",
     "triton.runtime._async_compile": "tritium.runtime.async_compile",
@@ -34,7 +36,9 @@ PLACES = {
 
 #: modules that are attributes once `import triton` has been executed, and that ours need not have imported by then
 REACHED = frozenset(f"triton.{name}" for name in (
-    "_utils", "backends.nvidia", "backends.nvidia.compiler", "backends.nvidia.driver", "compiler.code_generator",
+    "_C.libtriton", "_C.libtriton.linear_layout", "_utils", "backends.amd", "backends.amd.compiler",
+    "backends.amd.driver", "backends.nvidia", "backends.nvidia.compiler", "backends.nvidia.driver",
+    "compiler.code_generator",
     "compiler.compiler", "compiler.errors", "errors", "language.extra.cuda.gdc", "language.extra.cuda.utils",
     "language.semantic", "runtime.autotuner", "runtime.build", "runtime.cache",
     "runtime.driver", "runtime.errors", "runtime.interpreter", "runtime.jit", "tools.disasm",
@@ -91,9 +95,54 @@ _COMBINE = {
 _LANGUAGE = {"_get_int_dtype": "tritium.language.core:get_int_dtype"}
 _LANGUAGE |= {name: f"tritium.language:{name}" for name in ("squeeze", "unsqueeze")}
 
+
+def _from(module: str, names: str) -> dict[str, str]:
+    """Names of a module, which are called so here too."""
+    return {name: f"{module}:{name}" for name in names.split()}
+
+
+_BACKEND = _from("tritium.backends.compiler", "BaseBackend GPUTarget Language")
+_BACKEND |= _from("tritium.dropin.nvidia_compiler", "is_enabled")
+_DRIVER_HELPERS = {
+    "GPUTarget": _BACKEND["GPUTarget"],
+    **_from("tritium.backends.driver", "GPUDriver decompose_descriptor expand_signature wrap_handle_tensordesc_impl"),
+    "compile_module_from_src": "tritium.runtime.build:compile_module_from_src",
+}
+_NVIDIA_COMPILER = (
+    "file_hash get_features get_llvm_flags get_ptx_version_from_options get_ptxas get_ptxas_version ptx_get_version"
+)
+_NVIDIA_DRIVER = (
+    "ARG_CONSTEXPR ARG_KERNEL ARG_TUPLE CudaDriver CudaLauncher CudaUtils GSAN_PER_DEVICE_STATE_STRIDE PyCUtensorMap "
+    "PyKernelArg TMA_DTYPE_DEVICE_TO_HOST TMA_TF32 annotate_arguments dirname include_dirs libcuda_dirs libdevice_dir "
+    "libraries library_dirs make_kernel_signature make_launcher make_tensordesc_arg ty_to_cpp wrap_handle_tensordesc"
+)
+_COMPILER = (
+    "AsmDict CompileTimer arg_type_pattern convert_type_repr filter_traceback parse prototype_pattern "
+    "ptx_arg_type_pattern ptx_prototype_pattern"
+)
+_AMD_COMPILER = (
+    "assemble_amdgcn compile_amdgpu file_hash get_amd_codegen_path get_amd_codegen_revision "
+    "get_amd_codegen_target_triple get_llvm_flags get_min_dot_size is_async_copy_enabled is_coexec_scheduler_enabled "
+    "is_consan_supported is_expert_scheduling_enabled is_fpsan_supported is_in_thread_transpose_enabled "
+    "is_pingpong_schedule_enabled"
+)
+
 #: module of Triton's -> name -> "module:name", where it is here
 ADDED: dict[str, dict[str, str]] = {
     "triton.backends": {**_DRIVER_BASE, "BaseBackend": "tritium.backends.compiler:BaseBackend"},
+    "triton.backends.amd.compiler": {**_BACKEND, **_from("tritium.dropin.amd_compiler", _AMD_COMPILER)},
+    "triton.backends.amd.driver": _DRIVER_HELPERS,
+    "triton.backends.nvidia.compiler": {
+        **_BACKEND,
+        "PTXASError": "tritium.backends.errors:PTXASError",
+        **_from("tritium.dropin.nvidia_compiler", _NVIDIA_COMPILER),
+    },
+    "triton.backends.nvidia.driver": {
+        **_DRIVER_HELPERS,
+        "is_enabled": _BACKEND["is_enabled"],
+        "compile_module_from_file": "tritium.runtime.build:compile_module_from_file",
+        **_from("tritium.dropin.nvidia_driver", _NVIDIA_DRIVER),
+    },
     "triton.backends.driver": {"find_paths_if": _UTILITIES["find_paths_if"]},
     "triton.compiler": _SHARED,
     "triton.compiler.code_generator": {
@@ -111,6 +160,7 @@ ADDED: dict[str, dict[str, str]] = {
         **_ENVIRONMENT,
         **_MANAGERS,
         **_SHARED,
+        **_from("tritium.dropin.compiler", _COMPILER),
         "Language": "tritium.backends.compiler:Language",
         "OutOfResources": "tritium.runtime.errors:OutOfResources",
         "driver": "tritium.runtime.driver:driver",
@@ -164,7 +214,6 @@ ADDED: dict[str, dict[str, str]] = {
         "native_specialize_impl": f"{_HERE}native_specialize_impl",
     },
     "triton._C.libtriton": {
-        "linear_layout": "tritium.tools.linear_layout:",
         "native_specialize_impl": f"{_HERE}native_specialize_impl",
     },
     "triton.tools.link": {"LinkerError": "tritium.tools.aot.interface:AotError"},

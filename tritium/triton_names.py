@@ -17,7 +17,8 @@ from .support.lazy import LazyModule, load
 __all__ = ["add_triton_names", "find_alias"]
 
 _alias = LazyModule(".alias", __package__)
-_TRITONS = ("_C", "backends", "compiler", "frontend", "knobs", "language", "runtime", "support", "testing", "tools")
+_TRITONS = ("_C", "backends", "compiler", "dropin", "frontend", "knobs")
+_TRITONS += ("language", "runtime", "support", "testing", "tools")
 
 
 class _Lookup:

@@ -20,12 +20,24 @@ def cache_dir(tmp_path, monkeypatch):
         yield tmp_path / "cache"
 
 
+MODULES = [
+    *(f"triton.backends.{vendor}.{module}" for vendor in ("nvidia", "amd") for module in ("compiler", "driver")),
+    "triton.backends.compiler",
+    "triton.compiler.code_generator",
+    "triton.compiler.compiler",
+    "triton.language.extra.hip",
+    "triton.language.extra.hip.utils",
+]
+
+
 @pytest.fixture(scope="session")
 def wheel() -> dict[str, Any]:
-    """The names of the bindings in Triton's wheel, and its folder."""
+    """What Triton's wheel has: `names` of the bindings' submodules, public names of `MODULES`, its folder `home`."""
     interpreter = find_interpreter()
     if interpreter is None:
         pytest.skip(ABSENT)
     program = Path(__file__).with_name("wheel_bindings.py")
-    done = subprocess.run([interpreter, "-P", str(program)], capture_output=True, text=True, cwd="/", check=True)
+    done = subprocess.run(
+        [interpreter, "-P", str(program), *MODULES], capture_output=True, text=True, cwd="/", check=True
+    )
     return json.loads(done.stdout)  # type: ignore[no-any-return]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 import types
 
 import triton
@@ -19,5 +21,16 @@ def visit(module: types.ModuleType, path: str) -> None:
             visit(value, f"{path}.{name}".lstrip("."))
 
 
+def own_names(module: types.ModuleType) -> list[str]:
+    """The public names that a module defines, or has from other modules of Triton's."""
+    names = []
+    for name, value in vars(module).items():
+        home = getattr(value, "__module__", "triton")
+        if not name.startswith("_") and not isinstance(value, types.ModuleType):
+            names += [name] if not isinstance(home, str) or home.startswith("triton") else []
+    return names
+
+
 visit(libtriton, "")
-print(json.dumps({"names": found, "home": triton.__path__[0]}))
+modules = {name: own_names(importlib.import_module(name)) for name in sys.argv[1:]}
+print(json.dumps({"names": found, "modules": modules, "home": triton.__path__[0]}))

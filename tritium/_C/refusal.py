@@ -31,6 +31,12 @@ class Refused:
             raise AttributeError(attribute)
         return Refused(f"{self._name}.{attribute}", self._instead)
 
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        raise UnsupportedBinding(f"a subclass of {self._name}", self._instead)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return False
+
     def __repr__(self) -> str:
         return f"<{self._name}: not supported, {self._instead}>"
 

@@ -65,6 +65,8 @@ class Stage:
 class BaseBackend(ABC):
     """One target and how to compile for it."""
 
+    #: launches specialize tensors in native code, by `get_tensor_specialization` of this class
+    supports_native_tensor_specialization = True
     #: the last stage, which holds the machine code
     binary_ext: str
     #: stages that this target should have, and has not yet
@@ -160,6 +162,16 @@ class BaseBackend(ABC):
     def parse_attr(desc: str) -> list[list[Any]]:
         """What the letters of a specialization say of an argument: D, that it is a multiple of 16."""
         return [["tt.divisibility", 16]] if "D" in desc else []
+
+    @staticmethod
+    def get_int_specialization(arg: int, **kwargs: Any) -> str:
+        """What launches find out about an integer: "D" for a multiple of 16, where `align` asks for it."""
+        return "D" if kwargs.get("align", False) and arg % 16 == 0 else ""
+
+    @staticmethod
+    def get_tensor_specialization(arg: Any, **kwargs: Any) -> str:
+        """What launches find out about an array: "D" for an address that is a multiple of 16, where `align` asks."""
+        return "D" if kwargs.get("align", False) and arg.data_ptr() % 16 == 0 else ""
 
     def load_dialects(self, context: Any) -> None:  # noqa: B027
         """Nothing: dialects are imported where text or a compile names them."""

@@ -18,6 +18,9 @@ MAX_REGISTERS = 255  # a thread of any NVIDIA GPU has at most so many
 MAX_THREADS = 1024  # of one program
 MAX_CTAS = 16  # of a cluster
 
+#: Options of earlier releases of Triton that programs still pass, by the value with which they ask for nothing.
+FORMER = {"optimize_epilogue": False}
+
 
 def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are not None, typed as the fields of the dataclass `cls` are annotated.
@@ -27,6 +30,8 @@ def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     known = {f.name: f for f in fields(cls)}
     chosen = {}
     for name, value in values.items():
+        if name not in known and name in FORMER and value == FORMER[name]:
+            continue
         if name not in known:
             raise unknown_option(name, known)
         if value is not None:

@@ -30,7 +30,16 @@ class TargetError(TritiumError, RuntimeError):
 
 
 def register_backend(name: str, backend: type[BaseBackend]) -> None:
-    """Make a backend known to this process under `name`, in the place of one that has the name already."""
+    """Make a backend known to this process under `name`, in the place of one that has the name already.
+
+    TargetError for one that specializes arguments in its own way: launches do it alike on all targets.
+    """
+    for method in ("get_int_specialization", "get_tensor_specialization"):
+        if getattr(backend, method) is not getattr(BaseBackend, method):
+            raise TargetError(
+                f"{backend.__name__}.{method} would never be called: launches specialize arguments alike on all "
+                "targets; leave it out, or mark parameters with do_not_specialize"
+            )
     _registered[name] = backend
     make_backend.cache_clear()
 

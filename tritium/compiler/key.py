@@ -32,7 +32,7 @@ def get_cache_key(src: Any, backend: BaseBackend, options: Any, stage_key: str =
     """The hash, in hexadecimal digits. `stage_key` stands for what a hook or `until` changed of the stages."""
     environment = sorted(settings.invalidating_environment().items())
     places = src.places if backend.keeps_places(options) else ()
-    parts = (src.hash(), places, backend.hash(), options.key, package_key(), environment, stage_key)
+    parts = (src.hash(), places, backend.hash(), _options_key(options), package_key(), environment, stage_key)
     return sha256(repr(parts).encode()).hexdigest()
 
 
@@ -44,11 +44,20 @@ def describe_key(src: Any, backend: BaseBackend, options: Any, stage_key: str = 
     return {
         **src.describe(backend.keeps_places(options)),
         "options": {f.name: repr(getattr(options, f.name)) for f in fields(options) if f.name not in apart},
-        "target": {"target": f"{target.backend}:{target.arch}", "features": str(backend.target.key)},
+        "target": {
+            "target": f"{target.backend}:{target.arch}",
+            "features": str(getattr(backend.target, "key", target)),
+        },
         "versions": {"tritium": package_key()[:16], "Python": python, **backend.versions()},
         "environment": {_variable(name): str(v) for name, v in settings.invalidating_environment().items()},
         "stages": {"stages": stage_key} if stage_key else {},
     }
+
+
+def _options_key(options: Any) -> str:
+    """What tells options apart: their `key`, or the `hash()` that options of backends written for Triton have."""
+    key = getattr(options, "key", None)
+    return str(options.hash() if key is None else key)
 
 
 def as_json(described: Described) -> bytes:

@@ -42,17 +42,15 @@ class Module(
     name="builtin.module",
     traits=ISOLATED | SYMBOL_TABLE | NO_TERMINATOR | SINGLE_BLOCK | RECURSIVE_EFFECTS,
 ):
-    """The unit of compilation: a list of functions and module attributes.
+    """The unit of compilation: a list of functions and module attributes."""
 
-    A module is also what Triton's bindings call one: `bindings`, which `compiler.module_views` sets, has the accessors
-    of theirs that nodes here lack (`get_int_attr`, `str_nodebug`, …). `context` is what a caller assigned.
-    """
-
-    __slots__ = ("context",)
+    __slots__ = ("context",)  # what a caller of Triton's bindings assigned
 
     body_region: Body
     sym_name: Str = None
 
+    #: What has the accessors of Triton's bindings (`get_int_attr`, `str_nodebug`, …) for a module, which
+    #: `__getattr__` asks; `compiler.module_views` sets it.
     bindings = staticmethod(_without_bindings)
 
     def __getattr__(self, name: str) -> Any:

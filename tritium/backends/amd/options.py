@@ -7,6 +7,7 @@ from typing import Any
 
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
+from ...support.hashing import sha256
 from ..options import check_layout, check_threads, parse_fields, text_key
 from .target import HIPTarget
 
@@ -92,6 +93,10 @@ class HIPOptions:
     def key(self) -> str:
         """Every field that the compiled code depends on, as text for a cache key."""
         return text_key(self)
+
+    def hash(self) -> str:
+        """A digest of `key`."""
+        return sha256(self.key.encode()).hexdigest()
 
 
 def _architecture(arch: Any, target: HIPTarget) -> HIPTarget:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...support.folders import file_digest
 from ...support.lazy import LazyModule
 from ..compiler import Mismatch, Stage
+from ..errors import BackendError
 from ..gpu import GPUBackend
 from ..releases import llvm_release
 from .options import CUDAOptions
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .driver import LoadedCubin
     from .inspection import Inspection
 
-__all__ = ["CUDABackend"]
+__all__ = ["CUDABackend", "min_dot_size", "sm_arch_from_capability"]
 
 _driver = LazyModule(".driver", __package__)
 _driver_jit = LazyModule(".driver_jit", __package__)
@@ -26,6 +27,25 @@ _inspection = LazyModule(".inspection", __package__)
 _codegen = LazyModule(".codegen", __package__)
 _llvm = LazyModule("..llvm", __package__)
 _disassembler = LazyModule(".disassembler", __package__)
+
+
+def min_dot_size(target: Any) -> Callable[[Any, Any], tuple[int, int, int]]:
+    """What maps the types of two operands of `tl.dot` to the least M, N and K on `target`."""
+    chip = CUDATarget.of(target)
+
+    def check_dot_compatibility(lhs_type: Any, rhs_type: Any) -> tuple[int, int, int]:
+        return chip.min_dot_size(lhs_type.scalar.primitive_bitwidth, rhs_type.scalar.primitive_bitwidth)
+
+    return check_dot_compatibility
+
+
+def sm_arch_from_capability(capability: int) -> str:
+    """The architecture that ptxas compiles for.
+
+    >>> sm_arch_from_capability(80), sm_arch_from_capability(90)
+    ('sm_80', 'sm_90a')
+    """
+    return f"sm_{capability}{'a' if capability >= 90 else ''}"
 
 
 class CUDABackend(GPUBackend):
@@ -82,8 +102,39 @@ class CUDABackend(GPUBackend):
     def make_ttgir(
         cls, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None
     ) -> Any:
-        """The stage, for hooks that wrap it; the chip is that of the options."""
-        return cls.stage_functions.make_ttgir(module, metadata, options)
+        """The stage, for hooks that wrap it; the chip is that of the options.
+
+        Callers with a metadata dict of their own launch with the warps of the options: no more are chosen for them.
+        """
+        return cls.stage_functions.make_ttgir(module, metadata, options, keep_warps="num_warps" not in metadata)
+
+    def make_llir(
+        self, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None
+    ) -> Any:
+        """The stage, for callers that run stages one by one; launch metadata is added to `metadata`."""
+        return self.stage_functions.Build(options, False).make_llir(module, _launched(metadata, options))
+
+    def make_ptx(self, llir: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None) -> str:
+        """The stage; `metadata` is that of the stages before, or of a text whose warps the options state."""
+        return self.stage_functions.Build(options, False).make_ptx(llir, _launched(metadata, options))  # type: ignore[no-any-return]
+
+    def make_cubin(
+        self, ptx: str, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None
+    ) -> bytes:
+        """The stage; ToolMissing without an assembler."""
+        return self.stage_functions.Build(options, True).make_cubin(ptx, _launched(metadata, options))  # type: ignore[no-any-return]
+
+    def gluon_to_ttgir(self, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int) -> Any:
+        """BackendError: this stage reads what Gluon's frontend makes."""
+        raise BackendError("gluon_to_ttgir: kernels are written in the Triton language, which make_ttgir takes")
+
+    def get_target_name(self, options: CUDAOptions) -> str:
+        """`cuda:90`: the target of a module, `ttg.target`."""
+        return options.target.key
+
+    def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
+        """`min_dot_size`, the limit that `tl.dot` checks."""
+        return {"min_dot_size": min_dot_size(self.target)}
 
     def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """`sass`: what NVIDIA's disassembler makes of the machine code."""
@@ -130,6 +181,13 @@ def _mismatch(stage: str, arch: str, ours: int) -> Mismatch | None:
         f"the kernel's ttir, compiled for cuda:{ours}, makes use of all that it has",
         fatal=False,
     )
+
+
+def _launched(metadata: dict[str, Any], options: CUDAOptions) -> dict[str, Any]:
+    """`metadata`, completed by what `compile` has in it from the start and stages read."""
+    for name, value in (("num_warps", options.num_warps), ("num_ctas", options.num_ctas), ("shared", 0)):
+        metadata.setdefault(name, value)
+    return metadata
 
 
 class _LazyBuild:

@@ -10,6 +10,7 @@ from ...dialects.ttg_switches import SWITCHES
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
+from ...support.hashing import sha256
 from ..options import MAX_REGISTERS, check_cuda_limits, check_layout, parse_fields, text_key
 from .target import CUDATarget
 
@@ -107,6 +108,15 @@ class CUDAOptions:
         """Every field that the compiled code depends on, as text for a cache key; of libraries what they hold."""
         libraries = ",".join(f"{name}:{file_digest(path)}" for name, path in self.extern_libs)
         return text_key(self, apart=("extern_libs",)) + libraries
+
+    def hash(self) -> str:
+        """A digest of `key`."""
+        return sha256(self.key.encode()).hexdigest()
+
+    @property
+    def enable_iisan(self) -> bool:
+        """Whether `instrumentation_mode` names iisan."""
+        return "iisan" in self.instrumentation_mode.split(",")
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """What the frontend asks for each matrix product: see `CUDATarget.min_dot_size`."""

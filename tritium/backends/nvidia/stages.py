@@ -90,13 +90,13 @@ def default_ttgir_pipeline(capability: int) -> list[Pass]:
     return ttgir_pipeline(CUDAOptions.parse({}, CUDATarget(capability)))
 
 
-def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> Any:
-    """Tensors with layouts."""
+def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions, keep_warps: bool = False) -> Any:
+    """Tensors with layouts; with `keep_warps` for the warps of the options, whatever their registers can hold."""
     if options.maxnreg is not None:
         module.attributes["ttg.maxnreg"] = IntegerAttr(options.maxnreg, i32)
     if options.without:
         module.attributes[WITHOUT] = StringAttr(options.without)
-    metadata["num_warps"] = warps = _warps(module, options)
+    metadata["num_warps"] = warps = options.num_warps if keep_warps else _warps(module, options)
     run_pipeline(module, ttgir_pipeline(options, warps), stage="ttgir", verifier=verify)
     metadata["cluster_dims"] = (options.num_ctas, 1, 1)
     return module

@@ -1,0 +1,34 @@
+"""`triton.backends.amd.compiler`: what its helpers mean while the stages for AMD GPUs end at `ttir`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._C.refusal import refused_attributes
+from ..support.folders import file_digest
+
+__all__ = ["file_hash", "get_min_dot_size"]
+
+
+def file_hash(path: str) -> str:
+    """A digest of a file."""
+    return file_digest(path)
+
+
+def get_min_dot_size(target: Any) -> Callable[[Any, Any], tuple[int, int, int]]:
+    """What maps the types of two operands of `tl.dot` to the least M, N and K: any size is padded."""
+    return lambda lhs_type, rhs_type: (1, 1, 1)
+
+
+_LATER = "the stages for AMD GPUs end at ttir, which Triton compiles further"
+
+__getattr__ = refused_attributes(
+    __name__,
+    {
+        "assemble_amdgcn compile_amdgpu get_amd_codegen_path get_amd_codegen_revision": _LATER,
+        "get_amd_codegen_target_triple get_llvm_flags is_async_copy_enabled is_coexec_scheduler_enabled": _LATER,
+        "is_consan_supported is_expert_scheduling_enabled is_fpsan_supported": _LATER,
+        "is_in_thread_transpose_enabled is_pingpong_schedule_enabled": _LATER,
+    },
+)

@@ -1,0 +1,51 @@
+"""`triton.backends.amd.driver`: there is no driver for AMD GPUs, and `HIPDriver.is_active()` says so."""
+
+from __future__ import annotations
+
+from .._C.refusal import UnsupportedBinding, refused_attributes
+from ..backends.compiler import GPUTarget
+from ..backends.driver import GPUDriver, decompose_descriptor, expand_signature, wrap_handle_tensordesc_impl
+from ..backends.nvidia.libcuda import cuda_type
+from ..runtime.build import compile_module_from_src
+
+__all__ = [
+    "GPUDriver",
+    "GPUTarget",
+    "HIPDriver",
+    "compile_module_from_src",
+    "decompose_descriptor",
+    "expand_signature",
+    "include_dirs",
+    "ty_to_cpp",
+    "wrap_handle_tensordesc_impl",
+]
+
+include_dirs: list[str] = []
+
+_NO_DRIVER = "kernels are not launched on AMD GPUs: their stages end at ttir"
+
+
+class HIPDriver:
+    """A driver that is never active; UnsupportedBinding when it is made."""
+
+    def __init__(self) -> None:
+        raise UnsupportedBinding("HIPDriver", _NO_DRIVER)
+
+    @staticmethod
+    def is_active() -> bool:
+        """False."""
+        return False
+
+
+def ty_to_cpp(ty: str) -> str:
+    """The C type of a signature's type: "hipDeviceptr_t" for "*fp32"."""
+    return "hipDeviceptr_t" if ty[0] == "*" else "TDMDescriptor" if ty.startswith("tensordesc") else cuda_type(ty)
+
+
+__getattr__ = refused_attributes(
+    __name__,
+    {
+        "HIPLauncher HIPUtils PyTDMDescriptor PyKernelArg ARG_CONSTEXPR ARG_KERNEL ARG_TUPLE": _NO_DRIVER,
+        "annotate_arguments make_kernel_signature make_tensordesc_arg wrap_handle_tensordesc dirname": _NO_DRIVER,
+    },
+)
