@@ -16,6 +16,7 @@ from ..support.dataclasses import asdict
 from ..support.generated import keep_generated
 from ..support.lazy import LazyModule
 from ..support.progress import shown
+from ..support.recursion import with_deep_recursion
 from .backend import make_backend
 from .cache import Entry, KernelCache, open_cache
 from .kernel import CompiledKernel, LazyStages
@@ -52,6 +53,7 @@ def compile_for(current_target: Callable[[], Any]) -> None:
     _current_target[:] = [current_target]
 
 
+@with_deep_recursion("the compiler")
 def compile(
     src: Any,
     target: Any = None,

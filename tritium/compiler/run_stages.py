@@ -18,6 +18,7 @@ from .growth import check_size
 __all__ = ["CompileTimes", "Lowering", "dump_rest"]
 
 _files = LazyModule(".stage_files", __package__)
+_nesting = LazyModule("..ir.nesting", __package__)
 
 
 @dataclass
@@ -106,7 +107,8 @@ class Lowering:
             start = time.perf_counter_ns()
             source = getattr(stage, "source", None) or list(results)[-1]
             # what no later stage is made of can be freed meanwhile
-            value = stage(results.pop(source) if last_use[source] == name else results[source], metadata)
+            before = results.pop(source) if last_use[source] == name else results[source]
+            value = _stage(name, stage, before, metadata)
             edited = self.replaced.of(name, metadata) if self.replaced is not None else None
             value = value if edited is None else edited
             if settings.compilation.use_ir_loc == name and hasattr(value, "regions"):
@@ -120,6 +122,16 @@ class Lowering:
             if settings.compilation.dump_ir:
                 _files.dump_stage(src, name, texts[name])
         return texts
+
+
+def _stage(name: str, stage: Any, source: Any, metadata: dict[str, Any]) -> Any:
+    """The value of a stage made of `source`; too deep nesting is an error that shows where."""
+    try:
+        return stage(source, metadata)
+    except RecursionError:
+        if not hasattr(source, "regions"):
+            raise
+        raise _nesting.too_deep(source, f"the stage {name}") from None
 
 
 def _last_uses(first: str, rows: Sequence[tuple[str, Any]]) -> dict[str, str]:

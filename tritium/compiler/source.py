@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import UserText
-from ..support import TritiumError
+from ..support import Diagnostic, TritiumError
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from ..support.namedtuples import NamedTuple
+from ..support.recursion import NestedTooDeeply, too_deep_text
 from .stage_text import MLIR_STAGES, kernel_symbol, stated_options, stated_signature
 
 __all__ = ["ASTSource", "IRSource", "SourceError"]
@@ -138,6 +139,16 @@ class ASTSource:
 
         SourceError where a global has changed since the function's own part was computed (`fn.hash = None` forgets it).
         """
+        try:
+            return self._hash()
+        except RecursionError:
+            text = too_deep_text(f"the calls of {self.fn.__name__} and of the functions that it calls")
+            source = self.fn.source
+            raise NestedTooDeeply(
+                Diagnostic(text, source.file, self.fn.parse().lineno, 1, source.lines).render()
+            ) from None
+
+    def _hash(self) -> str:
         changed = next((outside.name for outside in self.fn.outside_values() if not outside.holds()), None)
         if changed is not None:
             raise SourceError(

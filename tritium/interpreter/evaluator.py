@@ -21,6 +21,7 @@ import numpy as np
 
 from ..dialects import tt
 from ..ir import Block, FloatType, Operation, ShapedType, TensorType, Type, Value, element_type, functions_of
+from ..support.recursion import with_deep_recursion
 from .meanings import OPERATIONS
 from .memory import Memory, OutOfBoundsError
 from .numbers import dtype_of, fit
@@ -210,6 +211,7 @@ def argument_values(memory: Memory, func: Any, args: Sequence[Any]) -> list[Any]
     return values
 
 
+@with_deep_recursion("the interpreter")
 def run(module: Operation, grid: Sequence[int] | int, args: Sequence[Any], kernel: str | None = None) -> Evaluator:
     """Launch a kernel of `module` (`tt.func`) over `grid` (1 to 3 numbers); the evaluator, for what was printed.
 

@@ -31,6 +31,7 @@ from ..frontend.visitor.loops import bounds_of, iterator_of
 from ..frontend.visitor.unit import Unit as CompilationUnit
 from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, unwrap, unwrap_deep
 from ..support.errors import TritiumError
+from ..support.recursion import with_deep_recursion
 from .evaluator import AssertionFailed, Evaluator, UndefinedError
 from .immediate import ImmediateBuilder
 from .memory import Memory, OutOfBoundsError
@@ -284,6 +285,7 @@ class Launch:
         self.evaluator = Evaluator(None, (1, 1, 1), memory, masked_zeros=True)  # type: ignore[arg-type]
         self.unit = Unit(options, self.evaluator)
 
+    @with_deep_recursion("the interpreter")
     def run(self, grid: Sequence[int]) -> None:
         """Run all programs, x fastest. CompilationError (InterpreterError) with the place in the source."""
         sizes = (*map(int, grid), 1, 1, 1)[:3]

@@ -18,6 +18,7 @@ from typing import Any
 from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
 from ..support.lazy import LazyModule
 from ..support.namedtuples import NamedTuple
+from ..support.recursion import deep_recursion, too_deep_text
 from .assembly_parser import compile_parser
 from .attributes import DIALECT_ATTRIBUTES, Attribute, OpaqueAttr
 from .definition import FORMER_NAMES, OPS, UnregisteredOp
@@ -547,13 +548,14 @@ def parse_modules(text: str, filename: str = "<text>", *, marker: str = "// ----
 
 
 def _guarded(parser: Parser, read: Callable[[], Any]) -> Any:
-    """What `read` returns; contents that constructors reject, and nesting without end, are errors of the text too."""
-    try:
-        return read()
-    except ValueError as error:
-        raise parser.error(str(error)) from None
-    except RecursionError:
-        raise parser.error("this is nested too deeply") from None
+    """The result of `read`; contents that constructors reject, and too deep nesting, are errors in the text too."""
+    with deep_recursion():
+        try:
+            return read()
+        except ValueError as error:
+            raise parser.error(str(error)) from None
+        except RecursionError:
+            raise parser.error(too_deep_text("the parser")) from None
 
 
 def _whole(parser: Parser, read: Callable[[], Any]) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..support.recursion import with_deep_recursion
 from .aliases import Aliases, plain_texts
 from .assembly import SIZES, compile_printer, default_attributes
 from .attributes import UNIT, Attribute, key, quote
@@ -260,6 +261,7 @@ def _silent_terminator(op: Operation) -> bool:
     return not op.operands and not op.attributes and not op.successors
 
 
+@with_deep_recursion("the printer")
 def print_op(
     op: Operation,
     *,

@@ -33,6 +33,7 @@ from typing import Any
 from ..support import Diagnostic, InternalError
 from ..support.generated import code_of
 from ..support.namedtuples import NamedTuple
+from ..support.recursion import with_deep_recursion
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
 from .definition import Op
 from .dominance import Dominance, value_dominates
@@ -568,6 +569,7 @@ def _list(types: list[Any]) -> str:
     return ", ".join(map(str, types))
 
 
+@with_deep_recursion("the verifier")
 def failures(op: Operation) -> list[Failure]:
     """All broken invariants in `op` and everything nested in it, in order; empty when the IR is good."""
     verifier = _Verifier(op)

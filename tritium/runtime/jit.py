@@ -15,6 +15,7 @@ from ..frontend.callee import ConstexprFunction, SourceFunction, python_calls
 from ..frontend.outside import OutsideValue
 from ..support import TritiumError, settings
 from ..support.lazy import LazyModule, lazy_attributes
+from ..support.recursion import deep_recursion
 from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonicalisation_dict
 from .async_compile import FutureKernel, active_mode
 from .binder import MISSING, make_binder
@@ -322,7 +323,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         except TypeError:
             raise ArgumentError(f"{self.__name__}: {_unhashable(self._rules, pairs, options)}") from None  # type: ignore[attr-defined]
         if found is None:
-            with self._lock:
+            with self._lock, deep_recursion():
                 found = kernels.get(key)
                 if found is None:
                     kernel = self._compile(served, args, pairs, options, str(key), warmup)

@@ -42,6 +42,7 @@ from ..ir.passes.text import read_pipeline
 from ..ir.resources import Resources
 from ..support import Diagnostic, TritiumError
 from ..support.lazy import LazyModule
+from ..support.recursion import with_deep_recursion
 from ..support.settings import compilation
 from .arguments import UsageError
 from .opt_input import InputError, Piece, pieces_of, read_input, write_output
@@ -87,6 +88,7 @@ PASSES.add_pipeline(
 INTERRUPTED = 130  # what shells call a program that Ctrl-C ended
 
 
+@with_deep_recursion("tritium opt")
 def main(arguments: Sequence[str]) -> int:
     """Run `tritium opt` with these arguments; the exit status. Errors are told on stderr."""
     options = OptOptions(traceback="--traceback" in arguments)

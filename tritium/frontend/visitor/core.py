@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...support import FileLineColLoc, NameLoc
 from ...support.lazy import LazyModule, load
+from ...support.recursion import too_deep_text
 from ..callee import LanguageFunction, SourceFunction
 from ..errors import (
     CallFrame,
@@ -137,7 +138,7 @@ class Visitor:
         except CompilationError:
             raise
         except RecursionError as e:
-            raise self.error(node, "the program is nested too deeply") from self.unit.cause(e)
+            raise self.error(node, f"the program is {too_deep_text('the frontend')}") from self.unit.cause(e)
         except Exception as e:
             raise self.wrapped(node, e) from self.unit.cause(e) or cause_of_call(node, e)
         finally:

@@ -20,7 +20,7 @@ from .values import flatten, has_handles, rebuild, set_hints, static_key, types_
 
 __all__ = ["Unit", "location_of"]
 
-MAX_DEPTH = 64  # of calls; a deeper chain is a recursion whose arguments change every time
+MAX_RECURSION = 64  # active calls of one function; more are a recursion whose arguments change every time
 MAX_NAME = 200  # characters of a symbol
 _UNSPOKEN = re.compile(r'[^ -~]|[\[\]"\\]')  # what no symbol has: all but printable ASCII, brackets, what ends strings
 
@@ -72,7 +72,8 @@ class Unit:
         key = (id(callee), *map(static_key, bound.values()))
         compiled = self.functions.get(key)
         if compiled is None:
-            if key in self.active or len(self.frames) >= MAX_DEPTH:
+            calls = (*self.callers, visitor.callee)
+            if key in self.active or sum(c is callee for c in calls) > MAX_RECURSION:
                 raise LanguageError(
                     f"recursion is not supported: {callee.__name__} calls itself",  # type: ignore[attr-defined]
                     "write it as a loop",

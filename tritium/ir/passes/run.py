@@ -12,6 +12,7 @@ from ...support import InternalError, OptionError, TritiumError, dataclasses
 from ...support.lazy import LazyModule
 from ...support.namedtuples import NamedTuple
 from ...support.recording import current
+from ...support.recursion import with_deep_recursion
 from ...support.settings import compilation, insertions
 from ..operation import Operation
 from ..rewriter import Fuel, spending
@@ -28,6 +29,7 @@ Verifier = Callable[[Operation], None]
 
 _dump = LazyModule(".dump", __package__)
 _failures = LazyModule(".failures", __package__)
+_nesting = LazyModule("..nesting", __package__)
 _insertion = LazyModule(".insertion", __package__)
 _trace = LazyModule(".trace", __package__)
 
@@ -138,6 +140,7 @@ def call_pass(p: Pass, op: Operation, run: PassRun) -> None:
             run.seconds += took
 
 
+@with_deep_recursion("the passes")
 def run_pipeline(
     module: Operation,
     pipeline: Sequence[Row],
@@ -161,6 +164,7 @@ def run_pipeline(
         return _Run(module, pipeline, stage, verifier, settings).all()
 
 
+@with_deep_recursion("the passes")
 def run_conversion(
     name: str,
     module: Operation,
@@ -252,6 +256,8 @@ class _Run:
                 self.report.verify_seconds += _timed(self.verifier, self.module)
         except KeyboardInterrupt as e:
             raise self.failure(e, step, _where(run, step.op)) from None
+        except RecursionError:
+            raise _nesting.too_deep(step.op, f"pass {p}") from None
         except TritiumError as e:
             if not isinstance(e, InternalError):
                 raise
