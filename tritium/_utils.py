@@ -11,6 +11,7 @@ from .frontend.aggregate_types import tuple_type
 from .frontend.tuples import tuple as language_tuple
 from .runtime.arrays import type_canonicalisation_dict
 from .support import TritiumError
+from .support.limits import MAX_TENSOR_ELEMENTS
 
 __all__ = [
     "BITWIDTH_DICT",
@@ -29,7 +30,7 @@ __all__ = [
     "warn_once",
 ]
 
-TRITON_MAX_TENSOR_NUMEL = 1 << 20
+TRITON_MAX_TENSOR_NUMEL = MAX_TENSOR_ELEMENTS
 
 Path = tuple[int, ...]
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from ..dialects import tt
 from ..ir import FLOATS, IntegerType, TensorType, Type, Value, bf16, f16, f32, f64
+from ..support.limits import MAX_TENSOR_ELEMENTS
 from .errors import LanguageError
 
 __all__ = [
@@ -435,9 +436,9 @@ class block_type(dtype):
         for d in shape:
             self.numel *= d
             room *= 1 << (d - 1).bit_length() if d > 0 else 0
-        if room > MAX_NUMEL:
+        if room > MAX_TENSOR_ELEMENTS:
             raise LanguageError(
-                f"ValueError: numel ({room}) exceeds the maximum number of elements of a block ({MAX_NUMEL})",
+                f"ValueError: numel ({room}) exceeds the maximum number of elements of a block ({MAX_TENSOR_ELEMENTS})",
                 "work in smaller blocks, more programs",
             )
         self.name = f"<{list(shape)}, {element_ty}>"
@@ -490,9 +491,6 @@ class block_type(dtype):
 
     def __repr__(self) -> str:
         return self.name
-
-
-MAX_NUMEL = 1048576  # Triton's limit on the elements of one block
 
 
 pi32_t = pointer_type(int32)

@@ -7,6 +7,7 @@ Every name of `triton.language` is here; what is not supported yet says so when 
 from typing import TYPE_CHECKING
 
 from ..support.lazy import lazy_attributes, load
+from ..support.limits import MAX_TENSOR_ELEMENTS
 
 load(".core", __package__)  # first, with what it imports: nearly all of the frontend
 
@@ -40,7 +41,7 @@ __getattr__ = lazy_attributes(  # what few kernels use
     globals(),
 )
 
-TRITON_MAX_TENSOR_NUMEL = 1048576
+TRITON_MAX_TENSOR_NUMEL = MAX_TENSOR_ELEMENTS
 constexpr = core.constexpr
 tensor = core.tensor
 tensor_descriptor = core.tensor_descriptor

@@ -4,6 +4,7 @@ from .diagnostics import Diagnostic
 from .errors import (
     InternalError,
     OptionError,
+    TooManyElements,
     TooManyOperations,
     TritiumError,
     UnknownOptionError,
@@ -23,6 +24,7 @@ __all__ = [
     "Location",
     "NameLoc",
     "OptionError",
+    "TooManyElements",
     "TooManyOperations",
     "TritiumError",
     "UnknownOptionError",

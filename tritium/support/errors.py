@@ -12,6 +12,7 @@ __all__ = [
     "InternalError",
     "OptionError",
     "TritiumError",
+    "TooManyElements",
     "TooManyOperations",
     "UnknownOptionError",
     "UnsupportedOperation",
@@ -66,6 +67,13 @@ class TooManyOperations(UnsupportedOperation):
 
     def __init__(self, op: Any, why: str) -> None:
         super().__init__(op, f"{why}; the setting compilation.max_operations (TRITIUM_MAX_OPERATIONS) says how many")
+
+
+class TooManyElements(UnsupportedOperation):
+    """Operations of a kernel have so many elements per thread that machine code for them takes minutes to make."""
+
+    def __init__(self, op: Any, why: str) -> None:
+        super().__init__(op, f"{why} (TRITIUM_MAX_OPERATIONS=0 lifts this limit)")
 
 
 class UnsupportedStage(UnsupportedOperation):

@@ -28,8 +28,9 @@ from ..ir import (
     pass_on,
     remark,
 )
-from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc
+from ..support import UNKNOWN, CallSiteLoc, Location, NameLoc, TooManyOperations
 from ..support.dataclasses import dataclass
+from ..support.settings import compilation
 from .blocks import simplify_blocks
 
 __all__ = ["InlinerOptions", "inline"]
@@ -52,10 +53,43 @@ def inline(module: Operation, options: InlinerOptions = InlinerOptions()) -> boo
     """Inline all calls of a module that can be."""
     functions = {f.attributes["sym_name"].value: f for f in functions_of(module)}  # type: ignore[attr-defined]
     inliner = _Inliner(functions)
+    _check_growth(functions)
     for func in functions.values():
         inliner.finish(func)
     count("calls inlined", inliner.inlined)
     return inliner.inlined > 0
+
+
+def _check_growth(functions: dict[str, Any]) -> None:
+    """TooManyOperations where a function would have too many once all calls in it are inlined; none is made for that.
+
+    Calls that stay (`noinline`, recursion, several blocks) count as one operation.
+    """
+    limit = compilation.max_operations
+    sizes: dict[str, int] = {}
+
+    def size(name: str, active: tuple[str, ...]) -> int:
+        known = sizes.get(name)
+        if known is not None:
+            return known
+        total = 0
+        for op in functions[name].walk():
+            total += 1
+            callee = op.callee if op.__class__ is tt.Call else ""  # type: ignore[attr-defined]
+            func = functions.get(callee)
+            if func is None or func.noinline or callee in (*active, name) or len(func.regions[0].blocks) != 1:
+                continue
+            total += size(callee, (*active, name))
+            if total > limit:
+                raise TooManyOperations(
+                    op, f"leads to {total:,} operations or more by inlining @{callee} into @{name}, more than {limit:,}"
+                )
+        sizes[name] = total
+        return total
+
+    if limit:
+        for name in functions:
+            size(name, ())
 
 
 class _Inliner:

@@ -20,7 +20,7 @@ from ...dialects.ttg_maps import linear_layout_of
 from ...dialects.ttg_memory import MemDescType
 from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, Value
 from ...layout import LinearLayout
-from ...support import InternalError, Location, TooManyOperations, UnsupportedOperation
+from ...support import InternalError, Location, TooManyElements, TooManyOperations, UnsupportedOperation
 from ...support.dataclasses import dataclass, field
 from ...support.settings import compilation
 from ..llvm import module as llvm_module
@@ -52,6 +52,15 @@ needs."""
 REGISTERS = 65536
 """Of 32 bits, that all threads of a block can have together, from sm_75 to sm_121 (CUDA C++ programming guide 13.0,
 technical specifications per compute capability)."""
+
+
+MAX_REGISTERS = 2048
+"""Elements per thread from which an operation is wide. A thread has 255 registers: seven of eight elements are spilled."""
+
+MAX_WIDE_LINES = 32_000
+"""Instructions that wide operations may take in a kernel. LLVM and ptxas need more than linear time for these: measured
+2026-11 (2 cores, sm_90), copying a tensor takes 5 s with 2,048 elements per thread (14,000 instructions), 29 s with 4,096
+(28,000) and 40 s with 8,192; a sum of products of 8,192 elements takes 87 s in LLVM alone. Triton 3.9 takes as long."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,7 @@ class FunctionContext(Emitter):
         "thread",
         "warp",
         "warps",
+        "wide_lines",
         "words",
     )
 
@@ -164,6 +174,7 @@ class FunctionContext(Emitter):
         self.debug = ""  # `, !dbg !7` behind every instruction
         self.current: Operation | None = None  # what is being lowered
         self.most_lines = compilation.max_operations or sys.maxsize
+        self.wide_lines = 0  # of operations with more than MAX_REGISTERS elements per thread
 
     @property
     def is_kernel(self) -> bool:
@@ -379,8 +390,25 @@ class FunctionContext(Emitter):
             self.current = op
             before = len(self.lines)
             lower(self, op)
+            own = len(self.lines) - before
+            if own > MAX_REGISTERS:
+                self.check_width(op, own)
             if len(self.lines) > self.most_lines:
                 raise _too_many(self, op, before)
+
+    def check_width(self, op: Operation, own: int) -> None:
+        """Count the `own` instructions of an operation if it is wide; TooManyElements beyond MAX_WIDE_LINES."""
+        width = max((len(self.names.get(v, ())) for v in (*op.operands, *op.results)), default=0)
+        if width <= MAX_REGISTERS or not compilation.max_operations:
+            return
+        self.wide_lines += own
+        if self.wide_lines > MAX_WIDE_LINES:
+            raise TooManyElements(
+                op,
+                f"has {width:,} elements per thread, and operations with more than {MAX_REGISTERS:,} take more than "
+                f"{MAX_WIDE_LINES:,} instructions in this kernel: use smaller tensors, or more warps than "
+                f"{self.num_warps}",
+            )
 
 
 def _too_many(e: FunctionContext, op: Operation, before: int) -> TooManyOperations:
