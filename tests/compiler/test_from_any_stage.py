@@ -65,6 +65,15 @@ def test_texts_say_whom_they_are_for() -> None:
     here = stated_target(text("llir", CPU), "llir")
     assert here is not None and here[:2] == ("cpu", tritium.compiler.default_target().arch) and here.target is None
     assert stated_target('module attributes {ttg.target = "hip:gfx942"} {}', "ttgir").target.warp_size == 64  # type: ignore[union-attr]
+    for arch, lanes in (
+        ("gfx90a", 64),
+        ("gfx950", 64),
+        ("gfx1030", 32),
+        ("gfx1100", 32),
+        ("gfx1201", 32),
+        ("gfx1250", 32),
+    ):
+        assert stated_target(f'module attributes {{ttg.target = "hip:{arch}"}} {{}}', "ttgir").target.warp_size == lanes  # type: ignore[union-attr]
 
 
 def test_a_file_without_a_target_is_compiled_for_whom_it_says(tmp_path: Path) -> None:

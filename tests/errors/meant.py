@@ -137,3 +137,29 @@ def deeper(n):
 @kernel("*i32, i32")
 def endless_recursion(p, n):
     tl.store(p, deeper(5))
+
+
+@kernel("*i32, i32")
+def fractional_atomic(p, n):
+    tl.atomic_add(p, 1.5)  # error: atomic_add through a pointer to int32 takes integers of 32 bits, not 1.5
+
+
+@kernel("*i32, i32")
+def atomic_of_large_constant(p, n):
+    tl.atomic_max(p, 1 << 40)  # error: atomic_max through a pointer to int32 takes integers of 32 bits
+
+
+@kernel("*i32, fp32")
+def atomic_of_floats(p, x):
+    tl.atomic_xchg(p + tl.arange(0, 8), x + tl.zeros((8,), tl.float32))  # error: takes integers, not fp32
+    # hint: value.to(tl.int32)
+
+
+@kernel("*i32, fp32")
+def compare_and_swap_of_floats(p, x):
+    tl.atomic_cas(p, 0, x)  # error: atomic_cas through a pointer to int32 takes integers, not fp32
+
+
+@kernel("*i32, fp32")
+def atomic_store_of_floats(p, x):
+    tl.atomic_store(p, x)  # error: atomic_store through a pointer to int32 takes integers, not fp32

@@ -182,7 +182,7 @@ def test_floats_beyond_f32_take_the_slow_way(slots) -> None:
     [
         ((3,), 3), ([3], 3), (3, 3), ((2, 3), 6), ((2, 3, 2), 12), (np.int64(3), 3), ((np.int32(2), 2), 4),
         (lambda meta: (meta["N"],), 3), (lambda meta: meta["N"] - 1, 2), ((0,), 0), ((4, 0), 0),
-        ((0, 2, 3), 0), ((-1,), 0),
+        ((0, 2, 3), 0),
     ],
 )  # fmt: skip
 def test_grids(count, grid, programs: int) -> None:
@@ -209,6 +209,10 @@ def test_a_grid_function_sees_all_arguments(count) -> None:
         ((1.0,), "dimensions of a grid are integers"),
         ("3", "a grid is an integer, a tuple, or a function"),
         ((2**31,), "larger than 2147483647"),
+        ((-1,), r"a dimension of the grid \(-1,\) is negative"),
+        (-2, "is negative"),
+        ((2, -3, 0), r"grid \(2, -3, 0\) is negative"),
+        (lambda meta: (meta["N"] - 9,), "is negative"),
         (lambda meta: None, "a grid is an integer"),
         ((2**31 - 1, 2**31 - 1, 2), "more than 2\\^62 programs"),
     ],

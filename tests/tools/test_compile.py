@@ -42,7 +42,7 @@ def test_signatures() -> None:
     found = parse_signature("*fp32:16, tensordesc<fp16[128,64]>, i32, i32:1, 1024, 'relu'", names)
     types = {"x": "*fp32", "desc": "tensordesc<fp16[128,64]>", "n": "i32"}
     assert found == (types, {"one": 1, "BLOCK": 1024, "ACT": "relu"}, {"x": [["tt.divisibility", 16]]})
-    assert parse_signature("n=i64, x=*i8:4", names) == ({"n": "i64", "x": "*i8"}, {}, {"x": [["tt.divisibility", 4]]})
+    assert parse_signature("n=i64, x=*i8:16", names) == ({"n": "i64", "x": "*i8"}, {}, {"x": [["tt.divisibility", 16]]})
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,8 @@ def test_signatures() -> None:
     [
         ("cuda:90", GPUTarget("cuda", 90, 32)),
         ("hip:gfx942", GPUTarget("hip", "gfx942", 64)),
+        ("hip:gfx1250", GPUTarget("hip", "gfx1250", 32)),
+        ("hip:gfx1100:32", GPUTarget("hip", "gfx1100", 32)),
         ("cpu", GPUTarget("cpu", "", 1)),
         ("cpu:x86-64-v3", GPUTarget("cpu", "x86-64-v3", 1)),
     ],
@@ -69,6 +71,8 @@ def test_targets(text: str, expected: GPUTarget) -> None:
         ({"signature": "*fp32"}, "no type for parameter 'y_ptr'"),
         ({"signature": TYPES + ", 3, 4"}, "has 6 entries, the kernel 5 parameters"),
         ({"signature": "z=i32"}, "the kernel has no parameter 'z'"),
+        ({"target": "hip:gfx1250:64"}, "has warps of 64 threads: those of hip:gfx1250 have 32"),
+        ({"signature": "*fp32:15"}, "the hints are 1 and 16, not 15"),
         ({"signature": "*fp32:a"}, "what the value is divisible by, not 'a'"),
         ({"constants": "BLOCK=3"}, "add_kernel has no parameter 'BLOCK'"),
         ({"constants": "BLOCK_SIZE"}, "'BLOCK_SIZE' is no NAME=VALUE"),

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ..support.namedtuples import NamedTuple
+from ..support.text import unescape
 
 __all__ = ["Calls", "Coded", "calls_of", "interleave", "place", "source_line"]
 
@@ -69,7 +70,6 @@ _LOCATION = re.compile(
     r"^!(\d+) = (?:distinct )?!DILocation\((?:line: (\d+), )?(?:column: \d+, )?scope: !(\d+)(?:, inlinedAt: !(\d+))?",
     re.M,
 )
-_ESCAPED = re.compile(r"\\([0-9A-F]{2})")
 
 
 def calls_of(llir: str) -> dict[tuple[str, int], set[str]]:
@@ -82,7 +82,7 @@ def calls_of(llir: str) -> dict[tuple[str, int], set[str]]:
     >>> calls_of(text)
     {('/f/k.py', 4): {'k.py:9'}}
     """
-    files = {number: os.path.join(_plain(folder), _plain(name)) for number, name, folder in _FILE.findall(llir)}
+    files = {number: os.path.join(unescape(folder), unescape(name)) for number, name, folder in _FILE.findall(llir)}
     scopes = {number: files.get(file, "") for number, file in _SCOPE.findall(llir)}
     rows = {number: (scopes.get(scope, ""), int(line or 0), at) for number, line, scope, at in _LOCATION.findall(llir)}
     out: dict[tuple[str, int], set[str]] = {}
@@ -90,8 +90,3 @@ def calls_of(llir: str) -> dict[tuple[str, int], set[str]]:
         if caller in rows:
             out.setdefault((file, line), set()).add(place(*rows[caller][:2]))
     return out
-
-
-def _plain(text: str) -> str:
-    """A text of LLVM's without its escapes."""
-    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), text).encode("latin-1").decode("utf-8", "replace")

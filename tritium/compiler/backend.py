@@ -6,16 +6,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ..backends.compiler import BaseBackend
+from ..backends.compiler import BaseBackend, GPUTarget
 from ..support import TritiumError
 from ..support.lazy import LazyModule
 
-__all__ = ["TargetError", "backends", "make_backend", "register_backend"]
+__all__ = ["TargetError", "backends", "make_backend", "named_target", "register_backend"]
 
 _metadata = LazyModule("importlib.metadata")  # 10 ms, and only who asks for an unusual target needs it
 _cpu = LazyModule("..backends.cpu.compiler", __package__)
 _nvidia = LazyModule("..backends.nvidia.compiler", __package__)
 _amd = LazyModule("..backends.amd.compiler", __package__)
+_amd_target = LazyModule("..backends.amd.target", __package__)
 
 _OWN: dict[str, Callable[[], type[BaseBackend]]] = {
     "cpu": lambda: _cpu.CPUBackend,
@@ -50,6 +51,16 @@ def backends() -> dict[str, type[BaseBackend]]:
     for entry in _metadata.entry_points(group="tritium.backends"):
         found[entry.name] = entry.load()
     return {**found, **_registered}
+
+
+def named_target(backend: str, arch: str) -> GPUTarget:
+    """The GPU target of a name such as `cuda:90` or `hip:gfx1250`, with its warp size; OptionError for a bad arch.
+
+    >>> named_target("hip", "gfx1250").warp_size, named_target("hip", "gfx950").warp_size
+    (32, 64)
+    """
+    lanes: int = _amd_target.HIPTarget(arch).warp_size if backend == "hip" else 32
+    return GPUTarget(backend, int(arch) if arch.isdigit() else arch, lanes)
 
 
 @lru_cache(maxsize=64)

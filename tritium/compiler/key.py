@@ -62,7 +62,7 @@ def _options_key(options: Any) -> str:
 
 def as_json(described: Described) -> bytes:
     """The text that entries of the cache keep."""
-    return json.dumps(described, separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(described, separators=(",", ":"), ensure_ascii=False).encode(errors="surrogatepass")
 
 
 def _variable(name: str) -> str:

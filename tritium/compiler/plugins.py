@@ -7,6 +7,7 @@ import importlib
 from ..ir.passes.insertion import PluginError, insertions
 from ..ir.passes.registry import PASSES
 from ..support import TritiumError, settings
+from ..support.interrupts import interrupts
 
 __all__ = ["foreign_insertions", "load_plugins", "plugins_key"]
 
@@ -33,6 +34,8 @@ def _load(name: str) -> str:
         return module.__name__
     except TritiumError as error:
         raise PluginError(f"the plugin {name} cannot be used: {error}") from error
+    except interrupts():
+        raise
     except Exception as error:
         place = _line(error, name)
         raise PluginError(f"the plugin {name} cannot be imported: {type(error).__name__}: {error}{place}") from error

@@ -13,6 +13,7 @@ from typing import Any
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..support import Diagnostic
 from ..support.namedtuples import NamedTuple
+from .backend import named_target
 from .source import IRSource, SourceError
 
 __all__ = ["StatedTarget", "TargetWarning", "check_target", "choose_target", "other_target_hint", "stated_target"]
@@ -44,7 +45,7 @@ class StatedTarget(NamedTuple):
         arch = self.arch.rstrip("af") if self.backend == "cuda" else self.arch
         if not arch or self.backend == "cpu":
             return None
-        return GPUTarget(self.backend, int(arch) if arch.isdigit() else arch, 64 if self.backend == "hip" else 32)
+        return named_target(self.backend, arch)
 
 
 def stated_target(text: str, stage: str) -> StatedTarget | None:

@@ -70,7 +70,6 @@ from .tt_shape import (
     Trans,
     Unsplat,
 )
-from . import tt_sizes as tt_sizes  # registers a check
 from .tt_types import (
     AtomicOp,
     CacheModifier,

@@ -7,6 +7,7 @@ import functools
 import re
 import struct
 
+from ..support.text import unescape_assembly
 from .errors import PTXError
 from .ptx import (
     Address,
@@ -136,7 +137,7 @@ class _Parser:
         self.at = 0
         self.files: dict[int, str] = {}
         for m in _FILE.finditer(self.text):
-            self.files[int(m[1])] = m[2]
+            self.files[int(m[1])] = unescape_assembly(m[2])
         self.loc: Location | None = None
         self.scopes = 0
 

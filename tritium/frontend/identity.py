@@ -14,6 +14,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any
 
 from ..support.hashing import sha256
+from ..support.interrupts import interrupts
 
 __all__ = ["code_identity", "identity", "unwrap_callee"]
 
@@ -150,6 +151,8 @@ class _Walk:
             return f"constexpr({self.text(value.value)})"
         try:
             text = repr(value)
+        except interrupts():
+            raise
         except Exception:  # whatever the object does
             text = " at 0x"
         if " at 0x" not in text:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..support.interrupts import interrupts
 from .identity import identity
 from .references import is_constexpr
 
@@ -65,5 +66,7 @@ def _alike(a: Any, b: Any) -> bool:
         a, b = a.value, b.value
     try:
         return type(a) is type(b) and bool(a is b or a == b or (a != a and b != b))
+    except interrupts():
+        raise
     except Exception:  # an == that answers something else
         return False

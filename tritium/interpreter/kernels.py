@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
-from bdb import BdbQuit
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -31,6 +30,7 @@ from ..frontend.visitor.loops import bounds_of, iterator_of
 from ..frontend.visitor.unit import Unit as CompilationUnit
 from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, unwrap, unwrap_deep
 from ..support.errors import TritiumError
+from ..support.interrupts import interrupts
 from ..support.recursion import with_deep_recursion
 from .evaluator import AssertionFailed, Evaluator, UndefinedError
 from .immediate import ImmediateBuilder
@@ -77,11 +77,7 @@ class _Visitor(Visitor):
             error = kind(str(e), self.frames(node), f"{hint}{'; ' * bool(hint)}this is program {program}")
             error.program = program
             return error
-        return (
-            e
-            if isinstance(e, (BdbQuit, TritiumError)) and not isinstance(e, LanguageError)
-            else super().wrapped(node, e)
-        )
+        return e if isinstance(e, TritiumError) and not isinstance(e, LanguageError) else super().wrapped(node, e)
 
 
 def shown(value: Any) -> Any:
@@ -193,7 +189,7 @@ class Frame:
         """Do `work`; its errors get the place of the part."""
         try:
             return work()
-        except CompilationError:
+        except (CompilationError, *interrupts()):
             raise
         except Exception as e:
             raise self.visitor.wrapped(self.parts[number].node, e) from None

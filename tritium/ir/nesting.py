@@ -26,6 +26,6 @@ def deepest_operation(root: Operation) -> tuple[Operation, int]:
 
 
 def too_deep(root: Operation, what: str) -> TooDeepOperation:
-    """The error for `root` when `what` (a pass, a stage) reaches the recursion limit; it shows the deepest operation."""
+    """The error, at the deepest operation, for `root` when `what` (a pass, a stage) reaches the recursion limit."""
     op, depth = deepest_operation(root)
     return TooDeepOperation(op, f"is in {depth:,} nested regions, {too_deep_text(what)}")

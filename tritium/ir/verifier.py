@@ -32,6 +32,7 @@ from typing import Any
 
 from ..support import Diagnostic, InternalError
 from ..support.generated import code_of
+from ..support.interrupts import interrupts
 from ..support.namedtuples import NamedTuple
 from ..support.recursion import with_deep_recursion
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
@@ -262,6 +263,8 @@ class _Verifier:
         try:
             for message in rules.op_check(op):
                 self.fail("V16", op, message)
+        except interrupts():
+            raise
         except Exception as error:
             self.stumbled.append((op, error))
 
@@ -356,6 +359,8 @@ class _Verifier:
                     try:
                         if rules.op_check(op):
                             self.demands(op, rules)
+                    except interrupts():
+                        raise
                     except Exception as error:
                         self.stumbled.append((op, error))
                 if rules.terminator and op.next is not None:

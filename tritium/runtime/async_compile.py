@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
+from ..support.interrupts import interrupts
 from ..support.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class FutureKernel:
         """The compiled kernel; None instead of an error with `ignore_errors`."""
         try:
             kernel = self.future.result()
+        except interrupts():
+            raise
         except Exception:
             if ignore_errors:
                 return None

@@ -36,8 +36,8 @@ def normalize_grid(
 ) -> tuple[int, int, int]:
     """Three integers from an integer, a tuple or list of one to three, or a function of the launch's arguments.
 
-    `meta()` makes the dict of all arguments that a function is called with. Zero or negative extents are kept: such a
-    grid runs nothing. LaunchError for everything else.
+    `meta()` makes the dict of all arguments that a function is called with. Zero extents are kept: such a grid runs
+    nothing. LaunchError for everything else.
     """
     if callable(grid) and meta is not None:
         grid = grid(GridArguments(kernel, meta()))
@@ -54,6 +54,10 @@ def normalize_grid(
             f"{kernel}: the dimensions of a grid are integers, not {grid!r}\n"
             "hint: cdiv(x, y) divides integers and rounds up"
         ) from None
+    if min(sizes) < 0:
+        raise LaunchError(
+            f"{kernel}: a dimension of the grid {tuple(sizes)} is negative\nhint: a zero dimension runs nothing"
+        )
     if max(sizes) > LIMIT:
         raise LaunchError(f"{kernel}: a dimension of the grid {tuple(sizes)} is larger than {LIMIT}")
     x, y, z = sizes + [1] * (3 - len(sizes))

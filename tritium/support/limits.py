@@ -8,5 +8,5 @@ __all__ = ["MAX_STAGES", "MAX_TENSOR_ELEMENTS"]
 #: has room for as many of any useful size, and a prologue of thousands of iterations would take minutes to write.
 MAX_STAGES = 128
 
-#: Elements of a tensor in a kernel (Triton's `TRITON_MAX_TENSOR_NUMEL`). Sizes that are no powers of two count as padded.
+#: Elements of a tensor in a kernel, padded to powers of two (Triton's `TRITON_MAX_TENSOR_NUMEL`).
 MAX_TENSOR_ELEMENTS = 1 << 20

@@ -60,7 +60,7 @@ _threads = 0
 _before = 0
 
 
-class deep_recursion:  # noqa: N801 - a context manager, used as a statement
+class deep_recursion:
     """Raise the recursion limit to what the stack has room for: `with deep_recursion(): …`.
 
     It nests, and threads may use it at the same time. Only the outermost use of a thread changes anything: an inner

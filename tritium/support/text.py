@@ -1,4 +1,4 @@
-"""String literals as MLIR writes them."""
+"""String literals as MLIR, LLVM and assemblers write them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .patterns import pattern
 
-__all__ = ["PLAIN", "quote", "unescape"]
+__all__ = ["PLAIN", "encode", "llvm_quote", "quote", "unescape", "unescape_assembly", "with_octal_quotes"]
 
 _escape = pattern(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\])|(.|$))', re.DOTALL)
 _NAMED_ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
@@ -24,7 +24,7 @@ class _Plain(dict[Any, str]):
 PLAIN = _Plain()
 
 
-def _encoded(text: str) -> bytes:
+def encode(text: str) -> bytes:
     """UTF-8, in which lone surrogates stand for the bytes that they were made of."""
     try:
         return text.encode("utf-8", "surrogateescape")
@@ -37,7 +37,7 @@ def quote(text: str) -> str:
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     out = []
-    for byte in _encoded(text):
+    for byte in encode(text):
         ch = chr(byte)
         if ch == "\\":
             out.append("\\\\")
@@ -58,4 +58,48 @@ def unescape(body: str) -> str:
             raise ValueError("a backslash in a string stands before n, t, a quote, itself or two hex digits")
         return bytes([int(m[1], 16)]) if m[1] else _NAMED_ESCAPES[m[2]]
 
-    return _escape.sub(byte, _encoded(body)).decode(errors="surrogateescape")
+    return _escape.sub(byte, encode(body)).decode(errors="surrogateescape")
+
+
+def llvm_quote(text: str) -> str:
+    """`text` as a string in LLVM IR: quotes, backslashes and bytes outside ASCII are escaped in hex.
+
+    >>> llvm_quote('a"b')
+    '"a\\22b"'
+    """
+    plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in encode(text))
+    return f'"{plain}"'
+
+
+_assembly_escape = pattern(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
+_ASSEMBLY_NAMED = {b"n": b"\n", b"t": b"\t", b"b": b"\b", b"f": b"\f", b"r": b"\r"}
+
+
+def unescape_assembly(body: str) -> str:
+    """The text of a string in assembly: escapes are `\\n`, `\\t`, `\\b`, `\\f`, `\\r`, and bytes in octal.
+
+    >>> unescape_assembly(r"a\\042b\\303\\251")
+    'a"bé'
+    """
+    if "\\" not in body:
+        return body
+
+    def byte(m: re.Match[bytes]) -> bytes:
+        return bytes([int(m[1], 8) & 255]) if m[1] else _ASSEMBLY_NAMED.get(m[2], m[2])
+
+    return _assembly_escape.sub(byte, encode(body)).decode(errors="surrogateescape")
+
+
+_file_line = pattern(r"^[ \t]*\.file\b.*$", re.M)
+_escaped_quote = pattern(r'(?<!\\)((?:\\\\)*)\\"')
+
+
+def with_octal_quotes(assembly: str) -> str:
+    """PTX whose `.file` directives spell quotes in octal: ptxas ends a string at any quote.
+
+    >>> with_octal_quotes(r'.file 1 "a\\"b"')
+    '.file 1 "a\\\\042b"'
+    """
+    if '\\"' not in assembly:
+        return assembly
+    return _file_line.sub(lambda m: _escaped_quote.sub(r"\1\\042", m[0]), assembly)

@@ -10,6 +10,7 @@ from typing import Any
 from ..alias import install
 from ..runtime.jit import JITFunction
 from ..support import TritiumError
+from ..support.interrupts import interrupts
 from ..support.suggestions import did_you_mean
 
 __all__ = ["CommandError", "kernel_of_file"]
@@ -34,6 +35,8 @@ def kernel_of_file(path: str, name: str = "") -> Any:
         spec.loader.exec_module(module)
     except TritiumError:
         raise
+    except interrupts():
+        raise KeyboardInterrupt from None
     except Exception as error:  # whatever the file does
         raise CommandError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     finally:

@@ -22,7 +22,6 @@ from ..ir import (
     PASSES,
     ParseError,
     PassError,
-    PassInterrupted,
     PipelineError,
     PipelineReport,
     Row,
@@ -41,6 +40,7 @@ from ..ir.passes.run import RunSettings, parse_fuel
 from ..ir.passes.text import read_pipeline
 from ..ir.resources import Resources
 from ..support import Diagnostic, TritiumError
+from ..support.interrupts import interrupts
 from ..support.lazy import LazyModule
 from ..support.recursion import with_deep_recursion
 from ..support.settings import compilation
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (KeyboardInterrupt, PassInterrupted) as interrupt:
+    except interrupts() as interrupt:  # also a PassInterrupted
         _say(str(interrupt) or "interrupted")
         return INTERRUPTED
     except (UsageError, InputError) as error:
@@ -141,6 +141,8 @@ def load_passes(name: str) -> None:
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(name)
+    except interrupts():
+        raise
     except Exception as error:  # whatever the file does
         kind = "" if isinstance(error, (ImportError, OSError)) else f"{type(error).__name__}: "
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]

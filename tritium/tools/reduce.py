@@ -24,6 +24,7 @@ from ..ir.passes.text import parse_pipeline, print_pipeline
 from ..ir.resources import Resources
 from ..support import TritiumError
 from ..support.dataclasses import dataclass
+from ..support.interrupts import interrupts
 from ..support.progress import shown
 from .arguments import UsageError, described, option, read_arguments
 from .opt import load_passes
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
         for name in options.load:
             load_passes(name)
         return _reduce(options, files[0])
-    except KeyboardInterrupt:
+    except interrupts():
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except (UsageError, InputError) as error:
@@ -100,7 +101,7 @@ def _reduce(options: ReduceOptions, file: str) -> int:
     try:
         with shown(reducer.describe):
             reducer.run()
-    except KeyboardInterrupt:
+    except interrupts():
         interrupted = True
     result = print_op(reducer.module) + "\n"
     if named is not None and options.test is None and options.passes is None:
@@ -245,6 +246,8 @@ class Reducer:
         try:
             verify(candidate)
             text = print_op(candidate)
+        except interrupts():
+            raise
         except Exception:  # what was taken away was needed
             return False
         if text in self.seen:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..compiler import ASTSource, GPUTarget, IRSource
+from ..compiler.backend import named_target
 from ..support import settings
 from ..support.dataclasses import dataclass
 from .kernel_file import CommandError, kernel_of_file
@@ -64,7 +65,7 @@ def traced(request: Request) -> Iterator[None]:
 
 
 def parse_target(text: str) -> Any:
-    """`cuda:90` and the like as a target; `cpu` is this machine, `hip:gfx942` has 64 threads a warp.
+    """`cuda:90` and the like as a target; `cpu` is this machine, warps of `hip` targets follow from the arch.
 
     Triton's spelling, which says the threads of a warp behind the architecture, is accepted.
 
@@ -77,10 +78,15 @@ def parse_target(text: str) -> Any:
     arch, _, warp = arch.partition(":")
     if not arch:
         raise CommandError(f"the target {text!r} names no architecture: write it like cuda:90")
-    if warp and (not warp.isdigit() or (backend == "cuda" and warp != "32")):
-        raise CommandError(f"the target {text!r} has warps of {warp} threads: those of NVIDIA's GPUs have 32")
-    lanes = int(warp) if warp else 64 if backend == "hip" else 32
-    return GPUTarget(backend, int(arch) if arch.isdigit() else arch, lanes)
+    if warp and not warp.isdigit():
+        raise CommandError(f"the target {text!r} has warps of {warp!r} threads, which is no number")
+    found = named_target(backend, arch)
+    if not warp or int(warp) == found.warp_size:
+        return found
+    if backend in ("cuda", "hip"):
+        size = found.warp_size
+        raise CommandError(f"the target {text!r} has warps of {warp} threads: those of {backend}:{arch} have {size}")
+    return GPUTarget(backend, found.arch, int(warp))
 
 
 def source_of(request: Request) -> Any:

@@ -135,6 +135,13 @@ def _entry(text: str, name: str, item: str, at: int, constant_only: bool) -> Ent
         message = f"behind ':' stands what the value is divisible by, not {number.strip()!r}"
         raise wrong(message, "':16' says divisible by 16, ':1' that it is 1", start, len(number.strip()))
     hint = int(number) if colon else 0
+    if colon and hint not in (1, 16):
+        raise wrong(
+            f"the hints are 1 and 16, not {hint}",
+            "':16' says divisible by 16, ':1' that it is 1",
+            start,
+            len(number.strip()),
+        )
     if hint and ((hint == 1 and ty[0] == "*") or ty[0] not in "*iu"):
         kind = "a pointer is never 1" if ty[0] == "*" else f"{ty} has no hint"
         raise wrong(f"{kind}: hints are for integers, and for pointers ':16'", "", len(ty), len(item) - len(ty))

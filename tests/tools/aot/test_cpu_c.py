@@ -145,8 +145,9 @@ def test_hints_constants_and_names(make_cpu: Any, computes: Any) -> None:
     [
         ("n / (n - 4), 1, n % 3 << 1", [(7, 0, (2, 1, 2)), (4, 1, None), (6, 0, None)]),
         ("n * n, 7 // n, 9", [(0, 1, None), (65536, 0, None), (3, 0, (9, 2, 9))]),
-        ("cdiv(n, 3), min(n, 2), max(n - 9, 4) >> 1", [(7, 0, (3, 2, 2)), (-3, 0, None), (20, 0, (7, 2, 5))]),
+        ("cdiv(n, 3), min(n, 2), max(n - 9, 4) >> 1", [(7, 0, (3, 2, 2)), (-3, 1, None), (20, 0, (7, 2, 5))]),
         ("n * n * n", [(2000, 1, None)]),
+        ("1 << n, 64 >> n", [(6, 0, (64, 1, 1)), (64, 1, None), (-1, 1, None)]),
     ],
 )
 def test_grids(make_cpu: Any, computes: Any, tmp_path: Path, grid: str, values: list[Any]) -> None:

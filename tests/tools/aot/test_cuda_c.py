@@ -119,7 +119,10 @@ def test_a_launch(make: Any, launched: Any) -> None:
     ("grid", "n", "status", "launches"),
     [
         ("n_elements", 0, 0, 0),
-        ("n_elements - 5", 3, 0, 0),
+        ("n_elements - 5", 5, 0, 0),
+        ("n_elements - 5", 3, 1, 0),
+        ("1 << n_elements", 64, 1, 0),
+        ("64 >> n_elements - 5", 4, 1, 0),
         ("1, n_elements", 65535, 0, 1),
         ("1, n_elements", 65536, 1, 0),
         ("n_elements * n_elements", 1 << 30, 1, 0),  # computed in 64 bits
@@ -472,7 +475,7 @@ def test_beside_nvidias_header(make: Any, tmp_path: Path, first: str) -> None:
     ("change", "message", "caret"),
     [
         ({"signature": ADD.replace("i32", "i33")}, "unknown type 'i33'", "i33"),
-        ({"signature": ADD.replace("i32", "i32:8")}, "a launcher knows the hints 1 and 16, not 8", "8"),
+        ({"signature": ADD.replace("i32", "i32:8")}, "the hints are 1 and 16, not 8", "8"),
         ({"signature": ADD.replace("64", "i32")}, "BLOCK_SIZE is a compile-time parameter", "i32"),
         ({"signature": "*fp32, *fp32"}, "no type for parameter 'output_ptr' of add_kernel", " "),
         ({"signature": "*fp32, *fp32, *fp32, fp8e5, 64"}, "C has no numbers of type fp8e5", "fp8e5"),
@@ -482,6 +485,10 @@ def test_beside_nvidias_header(make: Any, tmp_path: Path, first: str) -> None:
         ({"grid": "1,2,3,4"}, "a grid has one, two or three sizes, not 4", "4"),
         ({"grid": "n_elements / (2"}, "'(' is never closed", "("),
         ({"grid": "n_elements // 0"}, "a division by zero", "n_elements // 0"),
+        ({"grid": "1 << 64"}, "a shift by 64: amounts are 0 to 63", "1 << 64"),
+        ({"grid": "n_elements >> -1"}, "a shift by -1: amounts are 0 to 63", "n_elements >> -1"),
+        ({"grid": "(1 << 62) * 4 >> 60"}, "18446744073709551616 does not fit in 64 bits", "(1 << 62) * 4"),
+        ({"grid": "-1"}, "-1 programs along axis 0: there are 0 to", "-1"),
         ({"grid": "1, 1, 65536"}, "65536 programs along axis 2", "65536"),
     ],
 )

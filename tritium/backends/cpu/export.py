@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from ...conversion.llvm.abi import ERROR_RECORD, ERROR_RECORD_BYTES
+from ...support.text import encode
 from . import export_ir
 from .errors import BackendError
 from .llvm import emit_object
@@ -88,7 +89,7 @@ def _state(sites: Sequence[Mapping[str, Any]]) -> str:
     lines = [f"@tritium.kernel.state = internal global {{ ptr, ptr, i64, ptr, i32, i32 }} {state}"]
     messages = site_messages(sites) or [""]
     for i, message in enumerate(messages):
-        data = message.encode()[:400].replace(b"\0", b" ") + b"\0"
+        data = encode(message)[:400].replace(b"\0", b" ") + b"\0"
         lines.append(f'@tritium.site.{i} = internal constant [{len(data)} x i8] c"{_escaped(data)}"')
     rows = ", ".join(f"ptr @tritium.site.{i}" for i in range(len(messages)))
     lines.append(f"@tritium.sites = internal constant [{len(messages)} x ptr] [{rows}]")

@@ -14,10 +14,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...support.namedtuples import NamedTuple
+from ...support.text import unescape_assembly
 
 __all__ = ["Line", "Loop", "loops_of", "read_assembly", "stack_of", "vector_bits"]
 
-_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
+_FILE = re.compile(r'\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
 _LABEL = re.compile(r"(\.?L?[\w.$]+):")
 _REMARK = re.compile(r"\s*(?:#|//)\s?(.*)$")
@@ -92,7 +93,7 @@ def _lines(text: str, function: str) -> Iterator[Line]:
         stripped = raw.strip()
         if stripped.startswith("."):
             if (found := _FILE.match(stripped)) is not None:
-                files[found[1]] = os.path.join(found[2], found[3]) if found[3] else found[2]
+                files[found[1]] = os.path.join(*map(unescape_assembly, filter(None, found.groups()[1:])))
             elif (found := _LOC.match(stripped)) is not None:
                 file, line = files.get(found[1], ""), int(found[2])
             continue

@@ -26,6 +26,7 @@ from ...support.idle import run_pending
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
+from ...support.text import unescape_assembly
 from ..compiler import UserText
 from ..errors import PTXASError
 from .process import OverdueError, Process
@@ -268,7 +269,7 @@ def errors_of_log(log: str, ptx: str) -> list[str]:
 
 def _errors(log: str, ptx: str) -> list[str]:
     lines = ptx.split("\n")
-    files = dict(_FILE.findall(ptx))
+    files = {number: unescape_assembly(name) for number, name in _FILE.findall(ptx)}
     out: list[str] = []
     for number, message in _ERROR.findall(log):
         line = int(number)

@@ -21,6 +21,7 @@ from typing import Any
 from ...support.dataclasses import asdict, dataclass
 from ...support.lazy import LazyModule
 from ...support.settings import compilation, nvidia
+from ...support.text import with_octal_quotes
 from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, target_machine
@@ -187,7 +188,7 @@ def emit_text(module: Any, chip: Chip) -> str:
         made: bytes = target_machine(chip.machine())._emit_to_memory(module, use_object=False)
     except RuntimeError as error:
         raise BackendError(f"LLVM could not make PTX for {chip.name}: {error}") from None
-    return made.decode()
+    return with_octal_quotes(made.decode())
 
 
 def _finished(text: str, chip: Chip) -> str:

@@ -22,6 +22,7 @@ from functools import lru_cache
 
 from ...support.lazy import LazyModule
 from ...support.namedtuples import NamedTuple
+from ...support.text import unescape_assembly
 from ..errors import BackendError
 from ..listing import Coded, calls_of, interleave
 from .toolchain import require_tool
@@ -134,7 +135,7 @@ def _instructions(text: str) -> Iterator[Instruction]:
         if match[1]:
             labels += [named[match[1]]] if match[1] in named else []
         elif match[2]:
-            file, line = match[2], int(match[3])
+            file, line = unescape_assembly(match[2]), int(match[3])
         else:
             told = _TARGET.sub(lambda m: named[m[1]], re.sub(r"\s*;$", ";", match["text"]))
             yield Instruction(told, _control(int(match["high"], 16)), tuple(labels), file, line)

@@ -29,6 +29,7 @@ from typing import Any
 
 from ...support import CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc
 from ...support.patterns import pattern
+from ...support.text import llvm_quote
 
 __all__ = ["DebugInfo"]
 
@@ -95,12 +96,12 @@ class DebugInfo:
 
     def _file_node(self, path: str) -> int:
         folder, name = os.path.split(path)
-        return self._node(f"!DIFile(filename: {_quoted(name)}, directory: {_quoted(folder)})")
+        return self._node(f"!DIFile(filename: {llvm_quote(name)}, directory: {llvm_quote(folder)})")
 
     def _subprogram(self, name: str, file: int, line: int) -> int:
         place = f"scope: !{file}, file: !{file}, line: {line}, scopeLine: {line}"
         return self._node(
-            f"distinct !DISubprogram(name: {_quoted(name)}, linkageName: {_quoted(name)}, {place}, "
+            f"distinct !DISubprogram(name: {llvm_quote(name)}, linkageName: {llvm_quote(name)}, {place}, "
             f"type: !{self._kind}, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !{self._unit})"
         )
 
@@ -149,10 +150,3 @@ def _function_around(at: FileLineColLoc) -> tuple[str, int]:
         if found and (number == at.line or len(found[1]) < indent):
             return found[2], number
     return os.path.basename(at.file), at.line
-
-
-def _quoted(text: str) -> str:
-    plain = "".join(
-        c if 32 <= ord(c) < 127 and c not in '"\\' else "".join(f"\\{b:02X}" for b in c.encode()) for c in text
-    )
-    return f'"{plain}"'

@@ -16,6 +16,7 @@ from ...dialects.tt_types import PointerType
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import FloatType, TensorType, Type, element_type, shape_of
 from ...support import UnsupportedOperation
+from ...support.text import encode
 from ..llvm.branches import guarded
 from .context import FunctionContext, lowers
 from .memory import first_holder
@@ -31,7 +32,7 @@ BUFFER = "%printed"
 
 def text_constant(e: FunctionContext, text: str) -> str:
     """The address (`ptr`) of a text in constant memory, zero-terminated; equal texts are there once."""
-    data = text.encode() + b"\0"
+    data = encode(text) + b"\0"
     symbol = e.module.texts.get(text)
     if symbol is None:
         symbol = e.module.texts[text] = f"@text{len(e.module.texts)}"

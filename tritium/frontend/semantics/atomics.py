@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import tt
+from ..constexpr import unwrap
 from ..dtypes import (
     bfloat16,
     dtype,
@@ -44,6 +45,22 @@ def _order(sem_text: Any, scope_text: Any) -> tuple[Any, Any]:
     )
 
 
+def _converted(sem: Semantic, val: Any, element: dtype, name: str) -> tensor:
+    """`val` as a tensor of `element`; no float becomes an integer, but for constants that are whole numbers."""
+    number = unwrap(val)
+    if element.is_int() and isinstance(number, (int, float)):
+        width = element.primitive_bitwidth
+        if not (-(1 << (width - 1)) <= number < 1 << width and number == int(number)):
+            raise type_error(f"{name} through a pointer to {element} takes integers of {width} bits, not {number!r}")
+    val = sem.to_tensor(val)
+    if element.is_int() and val.dtype.is_floating() and not isinstance(number, float):
+        raise type_error(
+            f"{name} through a pointer to {element} takes integers, not {val.dtype}",
+            f"convert the value: value.to(tl.{element.name})",
+        )
+    return sem.cast(val, element)
+
+
 def _check_pointer(ptr: Any, name: str) -> dtype:
     if ptr.__class__ is not tensor or not ptr.dtype.is_ptr():
         kind = ptr.type if ptr.__class__ is tensor else type(ptr).__name__
@@ -61,7 +78,7 @@ def atomic_cas(sem: Semantic, ptr: tensor, cmp: Any, val: Any, order: Any = None
     element = _check_pointer(ptr, "atomic_cas")
     if element.primitive_bitwidth not in (16, 32, 64):
         raise value_error(f"atomic_cas only supports elements with width {{16, 32, 64}}, got {element}")
-    cmp, val = sem.cast(sem.to_tensor(cmp), element), sem.cast(sem.to_tensor(val), element)
+    cmp, val = (_converted(sem, v, element, "atomic_cas") for v in (cmp, val))
     if ptr.type.is_block():
         cmp, val = (sem.broadcast_to(v, ptr.type.shape) for v in (cmp, val))
     elif cmp.type.is_block() or val.type.is_block():
@@ -75,7 +92,7 @@ def _operands(sem: Semantic, ptr: tensor, val: Any, mask: Any, name: str) -> tup
     small = element.primitive_bitwidth < 16 or element in (int16, uint16)
     if small or (element in (float16, bfloat16) and name != "add"):
         raise value_error(f"atomic_{name} does not support {element}")
-    val = sem.cast(sem.to_tensor(val), element)
+    val = _converted(sem, val, element, f"atomic_{name}")
     mask = sem.scalar_constant(True, int1) if mask is None else sem.to_tensor(mask)
     if not mask.dtype.is_bool():
         raise value_error(f"Mask must have boolean scalar type, got {mask.dtype}")
@@ -180,8 +197,8 @@ def _mask_like(sem: Semantic, ptr: tensor, mask: Any) -> tensor:
     return mask
 
 
-def _value_like(sem: Semantic, ptr: tensor, value: Any) -> tensor:
-    value = sem.cast(sem.to_tensor(value), ptr.dtype.element_ty)
+def _value_like(sem: Semantic, ptr: tensor, value: Any, name: str) -> tensor:
+    value = _converted(sem, value, ptr.dtype.element_ty, name)
     if ptr.type.is_block():
         return sem.broadcast_to(value, ptr.type.shape)
     if value.type.is_block():
@@ -208,7 +225,7 @@ def atomic_store(sem: Semantic, ptr: tensor, value: Any, mask: Any, order: Any, 
     if ptr.__class__ is tensor and ptr.dtype.is_ptr() and ptr.dtype.is_const():
         raise value_error("Cannot store to a constant pointer", "remove tl.const from the parameter's annotation")
     ptr, _ = _pointer(sem, ptr, "store")
-    value, mask = _value_like(sem, ptr, value), _mask_like(sem, ptr, mask)
+    value, mask = _value_like(sem, ptr, value, "atomic_store"), _mask_like(sem, ptr, mask)
     sem.builder.insert(tt.AtomicStore(ptr.handle, value.handle, mask.handle, order, scope))
 
 
@@ -220,7 +237,7 @@ def atomic_poll(sem: Semantic, ptr: tensor, expected: Any, order: Any, scope: An
     element = ptr.dtype.element_ty
     if not element.is_int() or element.primitive_bitwidth not in (16, 32, 64):
         raise value_error("atomic_poll only supports integer elements with width {16, 32, 64}")
-    expected = _value_like(sem, ptr, expected)
+    expected = _value_like(sem, ptr, expected, "atomic_poll")
     if isinstance(timeout, int) and timeout < 0:
         raise value_error("atomic_poll timeout_ns must be non-negative")
     if timeout is not None:

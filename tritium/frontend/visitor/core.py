@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...support import FileLineColLoc, NameLoc
+from ...support.interrupts import interrupts
 from ...support.lazy import LazyModule, load
 from ...support.recursion import too_deep_text
 from ..callee import LanguageFunction, SourceFunction
@@ -139,6 +140,8 @@ class Visitor:
             raise
         except RecursionError as e:
             raise self.error(node, f"the program is {too_deep_text('the frontend')}") from self.unit.cause(e)
+        except interrupts():
+            raise
         except Exception as e:
             raise self.wrapped(node, e) from self.unit.cause(e) or cause_of_call(node, e)
         finally:

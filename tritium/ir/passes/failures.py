@@ -7,6 +7,7 @@ import tempfile
 from typing import Any
 
 from ...support import InternalError
+from ...support.interrupts import interrupts
 from ..operation import Operation
 from ..printer import print_op
 from .definition import Pass
@@ -28,7 +29,7 @@ class PassError(InternalError):
 
 
 class PassInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a pass ran. The text says what that of a PassError says, and so do the attributes."""
+    """Ctrl-C, or `q` in a debugger, while a pass ran. Text and attributes are those of a PassError."""
 
     failed: Pass
     operation: Operation | None
@@ -46,7 +47,7 @@ def text_of(op: Operation) -> str:
 def pass_error(error: BaseException, p: Pass, where: str, reproducer: str) -> PassError | PassInterrupted:
     """What to raise for `error` of the pass `p` on the function `where`."""
     op = getattr(error, "operation", None)
-    interrupted = isinstance(error, KeyboardInterrupt)
+    interrupted = isinstance(error, interrupts())
     if interrupted:
         lines = [f"interrupted in pass {p} on {where}"]
     else:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...support import InternalError, OptionError, TritiumError, dataclasses
+from ...support.interrupts import interrupts
 from ...support.lazy import LazyModule
 from ...support.namedtuples import NamedTuple
 from ...support.recording import current
@@ -254,7 +255,7 @@ class _Run:
             self.call(step, run)
             if settings.verify_each and self.verifier is not None:
                 self.report.verify_seconds += _timed(self.verifier, self.module)
-        except KeyboardInterrupt as e:
+        except interrupts() as e:
             raise self.failure(e, step, _where(run, step.op)) from None
         except RecursionError:
             raise _nesting.too_deep(step.op, f"pass {p}") from None

@@ -52,7 +52,7 @@ product:
 }
 declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 
-; One int that is no larger than a dimension may be, and not below -2^31
+; One int from 0 to 2^31 - 1
 define internal i32 @tt.size(ptr %value, ptr %to) {
 entry:
   %over = alloca i32, align 4
@@ -69,7 +69,9 @@ read:
   %short = trunc i64 %n to i32
   %again = sext i32 %short to i64
   %same = icmp eq i64 %again, %n
-  %good = and i1 %fits, %same
+  %counts = icmp sge i64 %n, 0
+  %small = and i1 %fits, %same
+  %good = and i1 %small, %counts
   store i64 %n, ptr %to
   %bad = xor i1 %good, true
   %result = zext i1 %bad to i32

@@ -11,7 +11,7 @@ from ...backends.cpu.export import export_object
 from ...compiler import CompiledKernel
 from . import cpu_text as text
 from .cuda_text import TENSOR_TYPE
-from .grid import Expression, Grid
+from .grid import BITS, DIVISIONS, SHIFTS, Expression, Grid
 from .interface import Interface, Parameter, directive, told
 
 __all__ = ["cpu_files"]
@@ -58,6 +58,9 @@ class _Launcher:
         for p in interface.taken:
             slots += self._slots(p)
         sizes = [self._size(size) for size in grid.sizes]
+        for size, value in zip(grid.sizes, sizes):
+            if size.constant is None:
+                self._guard(f"icmp slt i64 {value}, 0")
         self._line(f"%args = alloca [{max(1, len(slots))} x i64], align 8")
         for i, (ty, value) in enumerate(slot.split(" ") for slot in slots):
             at = self._value(f"getelementptr i64, ptr %args, i64 {i}")
@@ -111,8 +114,10 @@ class _Launcher:
         if e.operation == "name":
             return self._wide[e.operands[0]]
         a, b = map(self._size, e.operands)
-        if e.operation in ("div", "mod", "cdiv"):
-            self._guard(b)
+        if e.operation in DIVISIONS:
+            self._guard(f"icmp eq i64 {b}, 0")
+        if e.operation in SHIFTS:
+            self._guard(f"icmp ugt i64 {b}, {BITS - 1}")
         if e.operation == "cdiv":
             above = self._value(f"add i64 {a}, {b}")
             above = self._value(f"add i64 {above}, -1")
@@ -121,11 +126,11 @@ class _Launcher:
             return self._value(f"call i64 @llvm.s{e.operation}.i64(i64 {a}, i64 {b})")
         return self._value(f"{_INSTRUCTIONS[e.operation]} i64 {a}, {b}")
 
-    def _guard(self, divisor: str) -> None:
-        """Leave where it is zero."""
-        zero = self._value(f"icmp eq i64 {divisor}, 0")
+    def _guard(self, wrong: str) -> None:
+        """Return an error where the comparison `wrong` holds."""
+        found = self._value(wrong)
         self._next += 1
-        self._line(f"br i1 {zero}, label %wrong, label %l{self._next}")
+        self._line(f"br i1 {found}, label %wrong, label %l{self._next}")
         self._lines.append(f"l{self._next}:")
 
 

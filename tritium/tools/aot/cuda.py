@@ -12,7 +12,7 @@ from ...backends.nvidia.tensor_map import BIT, LAST_TO_CORRECT, SMALL, WORD
 from ...compiler import CompiledKernel, GPUTarget
 from ...runtime.tensor_maps import HOST_TYPES, L2_128B, TF32
 from . import cuda_text as text
-from .grid import Expression, Grid
+from .grid import BITS, Expression, Grid
 from .interface import Interface, Parameter, directive, told
 
 __all__ = ["c_expression", "cuda_files"]
@@ -166,6 +166,8 @@ def _grid(grid: Grid) -> Iterator[str]:
     for axis, size in enumerate(grid.sizes):
         for divisor in size.divisors():
             yield f"  if (({c_expression(divisor)}) == 0) return CUDA_ERROR_INVALID_VALUE;\n"
+        for amount in size.shift_amounts():
+            yield f"  if ((uint64_t)({c_expression(amount)}) > {BITS - 1}) return CUDA_ERROR_INVALID_VALUE;\n"
         yield f"  tt_grid[{axis}] = {c_expression(size)};\n"
 
 

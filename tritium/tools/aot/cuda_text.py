@@ -230,7 +230,8 @@ CUresult $function(CUstream stream$arguments) {
   tt_loaded *tt_it;
   int64_t tt_grid[3];
   CUresult tt_status;
-$grid  if (tt_grid[0] <= 0 || tt_grid[1] <= 0 || tt_grid[2] <= 0) return CUDA_SUCCESS;
+$grid  if (tt_grid[0] < 0 || tt_grid[1] < 0 || tt_grid[2] < 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!tt_grid[0] || !tt_grid[1] || !tt_grid[2]) return CUDA_SUCCESS;
   tt_status = tt_load(&tt_it);
   if (tt_status) return tt_status;
   {

@@ -3,7 +3,8 @@
     1024, 1024, 1024        cdiv(n_elements, BLOCK_SIZE)        M / 16, N / 16, 1
 
 Names are integer parameters, and compile-time values that are integers. There are `+ - * / // % << >>`, where both
-divisions drop the remainder, and `cdiv`, `min` and `max` of two. All of it is computed in 64 bits.
+divisions drop the remainder, and `cdiv`, `min` and `max` of two. All of it is computed in 64 bits. Shift amounts are 0
+to 63 and no size is negative: constants are checked here, all others by the launcher, which returns an error.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ __all__ = ["MAX_BLOCKS", "Expression", "Grid", "read_grid"]
 MAX_BLOCKS = ((1 << 31) - 1, 65535, 65535)
 """Blocks of a grid by dimension, of every NVIDIA GPU since 3.0."""
 
+BITS = 64
+"""Bits of the integers that a launcher computes with."""
+
+DIVISIONS = ("div", "mod", "cdiv")
+SHIFTS = ("shl", "shr")
+
 
 @dataclass(frozen=True)
 class Expression:
@@ -31,13 +38,15 @@ class Expression:
 
     @property
     def constant(self) -> int | None:
-        """The value, if no parameter is in it and no division by zero."""
+        """The value, if no parameter is in it, no division by zero, and no shift by an amount out of range."""
         if self.operation == "int":
             return int(self.operands[0])
         if self.operation == "name":
             return None
         values = [operand.constant for operand in self.operands]
-        if None in values or (self.operation in ("div", "mod", "cdiv") and not values[1]):
+        if None in values or (self.operation in DIVISIONS and not values[1]):
+            return None
+        if self.operation in SHIFTS and not 0 <= values[1] < BITS:
             return None
         return _EVALUATE[self.operation](*values)
 
@@ -46,7 +55,16 @@ class Expression:
         if self.operation in ("int", "name"):
             return []
         found = [divisor for operand in self.operands for divisor in operand.divisors()]
-        if self.operation in ("div", "mod", "cdiv") and not self.operands[1].constant:
+        if self.operation in DIVISIONS and not self.operands[1].constant:
+            found.append(self.operands[1])
+        return found
+
+    def shift_amounts(self) -> list[Expression]:
+        """The shift amounts that are known at launch only, in the order in which they are computed."""
+        if self.operation in ("int", "name"):
+            return []
+        found = [amount for operand in self.operands for amount in operand.shift_amounts()]
+        if self.operation in SHIFTS and self.operands[1].constant is None:
             found.append(self.operands[1])
         return found
 
@@ -62,8 +80,8 @@ _EVALUATE: Mapping[str, Any] = {
     "mul": lambda a, b: a * b,
     "div": _quotient,
     "mod": lambda a, b: a - _quotient(a, b) * b,
-    "shl": lambda a, b: a << max(b, 0),
-    "shr": lambda a, b: a >> max(b, 0),
+    "shl": lambda a, b: a << b,
+    "shr": lambda a, b: a >> b,
     "cdiv": lambda a, b: _quotient(a + b - 1, b),
     "min": min,
     "max": max,
@@ -161,8 +179,14 @@ class _Reader:
         raise self._wrong(node, "this has no place in a grid", _GRAMMAR)
 
     def _checked(self, node: Any, made: Expression) -> Expression:
-        if made.operation in ("div", "mod", "cdiv") and made.operands[1].constant == 0:
+        second = made.operands[1].constant
+        if made.operation in DIVISIONS and second == 0:
             raise self._wrong(node, "a division by zero")
+        if made.operation in SHIFTS and second is not None and not 0 <= second < BITS:
+            raise self._wrong(node, f"a shift by {second}: amounts are 0 to {BITS - 1}")
+        value = made.constant
+        if value is not None and not -(1 << (BITS - 1)) <= value < 1 << (BITS - 1):
+            raise self._wrong(node, f"{value} does not fit in {BITS} bits")
         return made
 
     def _name(self, node: ast.Name) -> Expression:

@@ -118,10 +118,6 @@ def make_interface(
     for entry in entries.values():
         if entry.name in constants:
             continue
-        if entry.hint not in HINTS:
-            start = entry.at + entry.text.rindex(":") + 1
-            message = f"a launcher knows the hints 1 and 16, not {entry.hint}"
-            raise SignatureError("signature", signature, start, len(str(entry.hint)), message)
         name = _c_name(entry.name, parameters)
         parameters.append(Parameter(name, entry.name, entry.type, c_type(backend, entry, signature), entry.hint))
     suffix = "".join(f"{i}{HINTS[p.hint]}" for i, p in enumerate(parameters))
