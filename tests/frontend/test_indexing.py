@@ -36,7 +36,7 @@ def row(p, i):
 
 
 def operations(fn, signature, target) -> Counter:
-    text = compile(ASTSource(fn, signature=signature, constexprs={}), target=target).asm["ttir"]
+    text = compile(ASTSource(fn, signature=signature, constexprs={}), target=target, until="ttir").asm["ttir"]
     return Counter(word for word in str(text).replace("(", " ").split() if word.startswith(("tt.", "arith.")))
 
 

@@ -64,9 +64,9 @@ def test_options_may_be_dicts_and_hooks_see_them_all():
     with knobs.runtime.scope():
         knobs.runtime.jit_post_compile_hook = lambda **event: seen.append(event["compile"])
         for _ in range(3):
-            kernel[(1,)](np.zeros(1, np.int32), extern_libs={"lib": "path"}, num_warps=8)
+            kernel[(1,)](np.zeros(1, np.int32), extern_libs={"libdevice": "path"}, num_warps=8)
     assert len(seen) == 1
-    assert seen[0]["extern_libs"] == (("lib", "path"),)
+    assert seen[0]["extern_libs"] == (("libdevice", "path"),)
     assert seen[0]["num_warps"] == 8 and seen[0]["enable_fp_fusion"] is True
 
 

@@ -38,6 +38,9 @@ class Benchmarker(Protocol):
 class DriverBase(ABC):
     """A device that kernels are launched on; `driver.set_active` takes one."""
 
+    checks: frozenset[str] = frozenset()
+    """What this device checks in every launch by itself: modes of `instrumentation_mode`, and "bounds"."""
+
     @classmethod
     @abstractmethod
     def is_active(cls) -> bool:

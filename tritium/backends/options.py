@@ -1,4 +1,4 @@
-"""What the option sets of backends share: values from a launch's keywords in the types of a dataclass's fields."""
+"""Parsing of options: from keywords to the types of a dataclass's fields, with the checks that backends share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from ..support.limits import MAX_STAGES
 from ..support.suggestions import did_you_mean
 from .errors import OutOfResources
 
-__all__ = ["check_cuda_limits", "check_layout", "check_threads", "parse_fields", "text_key", "unknown_option"]
+__all__ = [
+    "check_cuda_limits",
+    "check_layout",
+    "check_names",
+    "check_threads",
+    "parse_fields",
+    "text_key",
+    "unknown_option",
+]
 
 MAX_REGISTERS = 255  # a thread of any NVIDIA GPU has at most so many
 MAX_THREADS = 1024  # of one program
@@ -89,14 +97,23 @@ def text_key(options: Any, apart: Iterable[str] = ()) -> str:
     return ",".join(f"{f.name}={getattr(options, f.name)!r}" for f in fields(options) if f.name not in apart)
 
 
+def check_names(options: Any, **values: Any) -> None:
+    """Raise OptionError unless fields that a target has one value of have this value."""
+    for name, value in values.items():
+        if getattr(options, name) != value:
+            raise OptionError(f"{name} must be {value!r}, got {getattr(options, name)!r}")
+
+
 def _typed(name: str, value: Any, kind: str) -> Any:
-    """`value` as the type that the field is annotated with; OptionError where it has no such value."""
+    """`value` in the type that the field is annotated with; OptionError where it has no such value."""
     if kind == "bool":
-        if value not in (True, False):
+        if type(value).__name__ in ("str", "bytes", "tuple") or value not in (True, False):
             raise OptionError(f"{name} must be True or False, got {value!r}")
         return bool(value)
     if kind.startswith("int"):
         try:
+            if isinstance(value, bool):
+                raise TypeError
             return index(value)
         except TypeError:
             raise OptionError(f"{name} must be an integer, got {value!r}") from None
@@ -104,12 +121,27 @@ def _typed(name: str, value: Any, kind: str) -> Any:
         if not isinstance(value, str):
             raise OptionError(f"{name} must be a string, got {value!r}")
         return value
+    return _typed_tuple(name, value, kind)
+
+
+def _typed_tuple(name: str, value: Any, kind: str) -> tuple[Any, ...]:
+    """A sequence whose elements have the types of the annotation `kind`."""
     if not isinstance(value, tuple):
         raise OptionError(f"{name} must be a sequence, got {value!r}")
+    if kind.startswith("tuple[tuple"):
+        if not all(isinstance(pair, tuple) and list(map(type, pair)) == [str, str] for pair in value):
+            raise OptionError(f"{name} must be a dict of names and paths, got {value!r}")
+        return value
+    element = int if "int" in kind else str
+    if any(type(v) is not element for v in value) or ("..." not in kind and len(value) != kind.count(",") + 1):
+        what = "strings" if element is str else f"{kind.count(',') + 1} integers"
+        raise OptionError(f"{name} must be a sequence of {what}, got {value!r}")
     return value
 
 
 def _hashable(value: Any) -> Any:
+    """Dicts, lists and sets as tuples; a `constexpr` as its value."""
+    value = value.value if type(value).__name__ == "constexpr" else value
     if isinstance(value, dict):
         return tuple(sorted(value.items()))
-    return tuple(value) if isinstance(value, (list, set, frozenset)) else value
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple, set, frozenset)) else value

@@ -66,7 +66,8 @@ def compile(
     `target` is a target value (default: that of the active driver), `options` a mapping of option names; `until` names
     the last stage that is wanted (default: machine code), `elsewhere` processes that may do the work. Raises
     CompilationError for kernels that are wrong, BackendError for code the target refuses, KeyError for unknown options,
-    SourceError for a stage that the target does not have.
+    SourceError for a stage that the target does not have, UnsupportedStage for one that it does not have yet (without
+    `until`, machine code).
     """
     start = time.perf_counter_ns()
     if settings.compilation.plugins:
@@ -84,6 +85,8 @@ def compile(
     if src.ext in backend.planned_stages:
         raise backend.missing_stage(src.ext, list(stages))
     stage_key = _inspect_stages(backend, stages, chosen, src.language) + (f"until:{until}" if until else "")
+    if until is None:
+        _check_binary(backend, stages)
     replaced = None
     if settings.compilation.override or getattr(chosen, "ir_override", None):
         replaced = _files.Replacements(src, chosen, stages)
@@ -148,6 +151,13 @@ def _cut(backend: BaseBackend, stages: dict[str, Any], first: str, until: str) -
     if first in stages and names.index(until) < names.index(first):
         raise SourceError(f"the stage {until} comes before {first}, which the source is")
     return {name: stages[name] for name in names[: names.index(until) + 1]}
+
+
+def _check_binary(backend: BaseBackend, stages: Mapping[str, Any]) -> None:
+    """UnsupportedStage where no stage makes machine code: a kernel that cannot be launched must be asked for."""
+    missing = [name for name in backend.planned_stages if name not in stages]
+    if backend.binary_ext in missing:
+        raise backend.missing_stage(missing[0], list(stages))
 
 
 def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, language: Any) -> str:

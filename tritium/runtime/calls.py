@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..backends.instrumentation import EMULATED
 from ..compiler import ASTSource
 from .binder import MISSING
 from .jit import JITFunction
@@ -22,4 +23,4 @@ def source_of_call(
     if MISSING in map(id, values):
         fn._complain_missing(values, options)
     types = describe_specialization(fn.arg_names, fn._specialize(values))
-    return ASTSource(fn, *types), fn._options(values, options, target), values
+    return ASTSource(fn, *types), fn._options(values, options, target, EMULATED), values

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..backends.compiler import GPUTarget
 from ..backends.driver import DriverBase
+from ..backends.instrumentation import BOUNDS, EMULATED
 from ..backends.nvidia.launch import MAX_X, MAX_YZ
 from ..backends.nvidia.libcuda import cuda_type
 from ..backends.nvidia.target import CUDATarget
@@ -90,6 +91,7 @@ class EmulatedCUDADriver(DriverBase):
     def __init__(self, capability: int = 90, check_races: bool = True) -> None:
         self.target = CUDATarget(capability)
         self.check_races = check_races
+        self.checks = EMULATED if check_races else frozenset((BOUNDS,))
         self.reachable: list[Any] = []
         self.last_report: Report | None = None
         self.utils = _Utilities(self.target)
@@ -108,8 +110,8 @@ class EmulatedCUDADriver(DriverBase):
         return cuda_type(ty)
 
     def get_current_device(self) -> str:
-        """A name that no GPU has: "emulated:90"."""
-        return f"emulated:{self.target.capability}"
+        """A name that no GPU has: "emulated:90"; devices that differ in their checks have different names."""
+        return f"emulated:{self.target.capability}{'' if self.check_races else ':races-unchecked'}"
 
     def set_current_device(self, device: Any) -> None:
         """There is one."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any, Generic, TypeVar, overload
 
 from .. import compiler
-from ..compiler import ASTSource, CompiledKernel, compile, make_backend
+from ..compiler import ASTSource, CompiledKernel, compile
 from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import ConstexprFunction, SourceFunction, python_calls
 from ..frontend.outside import OutsideValue
-from ..support import TritiumError, settings
+from ..support import OptionError, TritiumError, settings
 from ..support.lazy import LazyModule, lazy_attributes
 from ..support.recursion import deep_recursion
 from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonicalisation_dict
@@ -26,6 +26,7 @@ from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
+from .launch_options import option_key, option_names, with_checks
 from .placed import Placed
 from .placement import only_host, place
 from .quick.preparation import preparation
@@ -313,7 +314,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         hook = settings.runtime.add_stages_inspection_hook
         key = (
             tuple(("constexpr", constant_key(k)) if t == "constexpr" else (t, k) for t, k in pairs),
-            tuple(map(_option_key, options.items())) if options else (),
+            tuple(map(option_key, options.items())) if options else (),
             _settings_key(),
             served.target.backend,  # the CPU and the first GPU have the same number
             None if hook is None else (stages_hook_key(hook) or (None,))[0],
@@ -425,7 +426,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     ) -> CompiledKernel | FutureKernel | None:
         """The kernel, compiled now or in the background; None if a hook forbids that."""
         self._check_globals()  # the key is made of what functions read when they were first asked for theirs
-        chosen = self._options(args, options, served.target)
+        chosen = self._options(args, options, served.target, getattr(served.driver, "checks", ()))
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
         self._pending = served, options
         return self._do_compile(key, signature, served.device, constants, chosen, attrs, warmup)
@@ -459,21 +460,28 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         told(kernel)
         return kernel
 
-    def _options(self, args: tuple[Any, ...], options: dict[str, Any], target: Any) -> dict[str, Any]:
-        """The compile's options: keywords of the launch, parameters that are called like an option, settings."""
-        known = _option_names(target)
+    def _options(
+        self, args: tuple[Any, ...], options: dict[str, Any], target: Any, checks: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """The compile's options: keywords of the launch, parameters that are called like an option, settings.
+
+        `checks` are those that the device makes by itself, which are not to be compiled in.
+        """
+        known = option_names(target)
         for name in options:
-            if name not in known:
+            if name not in known and name != "sanitize":
                 self._complain_unknown(name, known)
         chosen = dict(options)
         for rule, value in zip(self._rules, args):
             if rule.name in known and rule.constexpr:
                 chosen[rule.name] = getattr(value, "value", value)
         if "debug" in known:
-            chosen["debug"] = bool(chosen.get("debug", self.debug) or settings.runtime.debug)
-        if "sanitize" in known and settings.runtime.sanitize:
-            chosen.setdefault("sanitize", True)
-        return chosen
+            debug = self.debug if chosen.get("debug") is None else chosen["debug"]
+            chosen["debug"] = settings.runtime.debug or (False if debug is None else debug)
+        try:
+            return with_checks(chosen, known, checks)
+        except OptionError as error:
+            raise OptionError(f"kernel {self.__name__}: {error}") from None  # type: ignore[attr-defined]
 
     def preload(self, specialization_data: str) -> Any:
         """Compile, or take from the cache, what a compile hook was told of as `specialization_data`, for the active
@@ -501,7 +509,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
     def _complain_missing(self, args: Sequence[Any], options: Mapping[str, Any]) -> None:
         missing = [r.name for r, value in zip(self._rules, args) if id(value) == MISSING]
-        known = _option_names(driver.active.get_current_target())
+        known = option_names(driver.active.get_current_target())
         for name in options:
             if name not in known:  # more likely a misspelt parameter than a forgotten one
                 self._complain_unknown(name, known)
@@ -520,22 +528,6 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
 def _stream_of(served: Place) -> Any:
     return served.driver.get_current_stream(served.device)
-
-
-_names_by_target: dict[Any, list[str]] = {}
-
-
-def _option_names(target: Any) -> list[str]:
-    names = _names_by_target.get(target)
-    if names is None:
-        names = _names_by_target[target] = list(make_backend(target).option_names())
-    return names
-
-
-def _option_key(item: tuple[str, Any]) -> tuple[str, Any]:
-    """A name and value as a key; some options are dicts (`extern_libs`)."""
-    name, value = item
-    return name, constant_key(tuple(value.items()) if isinstance(value, dict) else value)
 
 
 _settings_memo: tuple[int, Any] = (-1, None)

@@ -143,4 +143,5 @@ def make_launcher(kernel: CompiledKernel) -> Any:
         if make is not None:
             return make(kernel)
         return _cuda_launcher.CudaLauncher(kernel)
+    _ = kernel.kernel  # an error where no stage makes machine code
     return Launcher(kernel)

@@ -83,4 +83,7 @@ class UnsupportedStage(UnsupportedOperation):
         self.op_name = stage
         self.loc = UNKNOWN
         self.why = f"is not supported for {target} yet: its stages end at {last}"
-        Exception.__init__(self, f"the stage {stage} {self.why}")
+        super(UnsupportedOperation, self).__init__(
+            f"the stage {stage} {self.why}\n"
+            f"hint: until={last!r} (`tritium compile --stage {last}`) makes the stages that there are"
+        )

@@ -164,10 +164,16 @@ class CompilationSettings(Group):
         False, "LLVM_EXTRACT_DI_LOCAL_VARIABLES", doc="no effect: code has lines, and no variables, for debuggers"
     )
     enable_asan = Flag(
-        False, "TRITON_ENABLE_ASAN", doc="no effect: it is for AMD GPUs; `runtime.sanitize` checks bounds on the CPU"
+        False,
+        "TRITON_ENABLE_ASAN",
+        doc="check the bounds of every access of a launch, as `runtime.sanitize`",
+        invalidates=True,
     )
     fpsan_homomorphic_casts = Flag(
-        False, "TRITON_FPSAN_HOMOMORPHIC_CASTS", doc="no effect: belongs to a check of instrumentation_mode"
+        False,
+        "TRITON_FPSAN_HOMOMORPHIC_CASTS",
+        doc="belongs to the mode fpsan, and is refused with it",
+        invalidates=True,
     )
     front_end_debugging = Flag(False, "TRITON_FRONT_END_DEBUGGING", doc="show the compiler's frames in tracebacks")
     allow_non_constexpr_globals = Flag(
@@ -221,7 +227,10 @@ class CompilationSettings(Group):
         invalidates=True,
     )
     instrumentation_mode = Text(
-        "", "TRITON_INSTRUMENTATION_MODE", doc="which checks to build into kernels; none is there yet", invalidates=True
+        "",
+        "TRITON_INSTRUMENTATION_MODE",
+        doc="the option `instrumentation_mode` of launches that name none: consan, iisan",
+        invalidates=True,
     )
     listener = Hook("called as listener(src=, metadata=, metadata_group=, times=, cache_hit=) once a compile")
 

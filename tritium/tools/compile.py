@@ -94,7 +94,7 @@ def compile_request(request: Request) -> CompiledKernel:
 
 
 def _last(request: Request) -> str | None:
-    """The last stage to make: all of them, but where one alone is wanted."""
+    """The last stage to make: all of them, except where one alone is wanted."""
     return request.stages[0] if len(request.stages) == 1 and request.stages[0] not in ("sass", "source") else None
 
 

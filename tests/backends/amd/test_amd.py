@@ -15,7 +15,7 @@ from tests.triton_oracle import TritonOracle
 from tritium.backends.amd import HIPOptions, HIPTarget
 from tritium.backends.errors import OutOfResources
 from tritium.compiler import ASTSource, GPUTarget, compile, make_backend
-from tritium.support import OptionError, UnsupportedOperation, settings
+from tritium.support import OptionError, UnsupportedStage, settings
 
 MI300 = GPUTarget("hip", "gfx942", 64)
 
@@ -71,12 +71,22 @@ def test_options_that_cannot_be(values: dict[str, Any], text: str) -> None:
 
 
 def test_the_stages_end_at_ttir() -> None:
-    kernel = compile(source(), target=MI300)
+    with pytest.raises(
+        UnsupportedStage, match=r"the stage ttgir is not supported for hip:gfx942 yet.*\n.*until='ttir'"
+    ):
+        compile(source(), target=MI300)
+    kernel = compile(source(), target=MI300, until="ttir")
     assert list(kernel.asm) == ["source", "ttir"]
     assert 'symbol = "__ocml_tanh_f32"' in kernel.asm["ttir"]
     assert "2.560000e+02" in kernel.asm["ttir"]  # 4 warps of 64 threads
-    with pytest.raises(UnsupportedOperation, match="the stage amdgcn is not supported for hip:gfx942 yet"):
-        kernel.asm["amdgcn"]
+    for access in (
+        lambda: kernel.asm["amdgcn"],
+        lambda: kernel.asm["hsaco"],
+        lambda: kernel.kernel,
+        lambda: kernel[(1,)](),
+    ):
+        with pytest.raises(UnsupportedStage, match="is not supported for hip:gfx942 yet: its stages end at ttir"):
+            access()
 
 
 PORTABLE = [c for c in cases() if c.capability == 80]
@@ -89,7 +99,9 @@ def test_triton_makes_machine_code_of_every_example(
     if PORTABLE.index(case) % 4 and not request.config.getoption("--slow"):
         pytest.skip("one in four; all with --slow")
     src = ASTSource(getattr(load(case.example), case.kernel), case.signature, case.constants, case.attrs)
-    found = triton_oracle.compile_text(compile(src, target=MI300, options=case.options).asm["ttir"], "hip:gfx942")
+    found = triton_oracle.compile_text(
+        compile(src, target=MI300, options=case.options, until="ttir").asm["ttir"], "hip:gfx942"
+    )
     resources = triton_oracle.resources
     path = tmp_path / f"{case.example}.py"
     path.write_text(triton_text(case.example))

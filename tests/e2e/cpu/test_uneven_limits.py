@@ -59,7 +59,7 @@ def loop_kernel(x, n: tl.constexpr):
 def test_what_takes_powers_of_two(kernel, message):
     def compiled(n):
         source = ASTSource(kernel, {"x": "*i32", "n": "constexpr"}, {"n": n})
-        return tritium.compile(source, target=GPUTarget("hip", "gfx942", 64))
+        return tritium.compile(source, target=GPUTarget("hip", "gfx942", 64), until="ttir")
 
     compiled(16)
     with pytest.raises(UnsupportedOperation, match=f"{message}.* takes shapes of powers of two"):
@@ -82,5 +82,5 @@ def test_the_limit_counts_padding():
 
 def test_only_powers_of_two_are_left_for_other_compilers():
     source = ASTSource(size_kernel, {"x": "*i32", "n": "constexpr", "m": "constexpr"}, {"n": 3, "m": 5})
-    text = tritium.compile(source, target=GPUTarget("hip", "gfx942", 64)).asm["ttir"]
+    text = tritium.compile(source, target=GPUTarget("hip", "gfx942", 64), until="ttir").asm["ttir"]
     assert "tensor<4x8xi32>" in text and "x5x" not in text and "<3x" not in text

@@ -1,4 +1,4 @@
-"""What a launch may ask of the HIP compiler: the options of Triton's, by the same names and with the same defaults."""
+"""Options of the HIP compiler: names and defaults are Triton's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.hashing import sha256
-from ..options import check_layout, check_threads, parse_fields, text_key
+from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
+from ..instrumentation import describe_modes, instrumented
+from ..options import check_layout, check_names, check_threads, parse_fields, text_key
 from .target import HIPTarget
 
 __all__ = ["HIPOptions"]
@@ -18,42 +20,43 @@ __all__ = ["HIPOptions"]
 class HIPOptions:
     """Options of one compile; equal options share a cache entry. Made by `parse`, which knows the target.
 
-    How a program is laid out: `num_warps`, `num_ctas`; `waves_per_eu` is how many warps an execution unit should hold
-    (0: as they come), `wgp_cu_mode` whether a program may spread over a work-group processor ("wgp") or stays on one
-    compute unit ("cu"). How loops run: `num_stages`, and `schedule_hint`, names of schedules to try.
-    Matrix instructions: `matrix_instr_nonkdim` (16 or 32 rows and columns, 0: the compiler's choice), `kpack`.
-    Arithmetic: `enable_fp_fusion`, `allow_flush_denorm`; the fields with `dot` and `fp8` in their names are the
-    target's, unless set. `llvm_fn_attrs` are attributes of the kernel in LLVM, `extern_libs` (name, path) of bitcode.
+    Each field declares its class and its effect here. Stages end at `ttir`: options of later stages take effect when
+    there are any, and a compile without `until="ttir"` is refused until then.
     """
 
-    num_warps: int = 4
-    waves_per_eu: int = 0
-    num_stages: int = 2
-    num_ctas: int = 1
-    extern_libs: tuple[tuple[str, str], ...] = ()
-    debug: bool = False
-    sanitize_overflow: bool = True
-    arch: str | None = None
-    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e5b16", "fp8e4b8")
-    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
-    default_dot_input_precision: str = "ieee"
-    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "bf16x3", "bf16x6")
-    enable_fp_fusion: bool = False
-    launch_cooperative_grid: bool = False
-    matrix_instr_nonkdim: int = 0
-    kpack: int = 1
-    allow_flush_denorm: bool = False
-    max_num_imprecise_acc_default: int = 0
-    backend_name: str = "hip"
-    instrumentation_mode: str = ""
-    fpsan_homomorphic_casts: bool = False
-    schedule_hint: str = ""
-    llvm_fn_attrs: str = ""
-    wgp_cu_mode: str = "wgp"
+    num_warps: int = hint(4, "warps of a program")
+    waves_per_eu: int = hint(0, "warps that an execution unit should hold; 0: the compiler's choice")
+    num_stages: int = hint(2, "stages of software-pipelined loops")
+    num_ctas: int = hint(1, "workgroups of a cluster; more than 1 is an error before gfx1250")
+    extern_libs: tuple[tuple[str, str], ...] = semantic((), "(name, path) of bitcode libraries to link")
+    debug: bool = semantic(False, "keeps `device_assert`, and with `sanitize_overflow` checks integer arithmetic")
+    sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
+    arch: str | None = semantic(None, "the architecture to compile for, such as gfx942")
+    supported_fp8_dtypes: tuple[str, ...] = semantic(
+        ("fp8e4nv", "fp8e5", "fp8e5b16", "fp8e4b8"), "other fp8 types are errors"
+    )
+    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ignored_hint((), "a note of the target, which changes no code")
+    default_dot_input_precision: str = semantic("ieee", "precision of `tl.dot` on fp32 that names none")
+    allowed_dot_input_precisions: tuple[str, ...] = semantic(
+        ("ieee", "bf16x3", "bf16x6"), "other precisions are errors of `tl.dot`"
+    )
+    enable_fp_fusion: bool = semantic(False, "a multiplication and an addition may become one FMA")
+    launch_cooperative_grid: bool = semantic(False, "all workgroups run at once")
+    matrix_instr_nonkdim: int = hint(0, "rows and columns of matrix instructions, 16 or 32; 0: the compiler's choice")
+    kpack: int = hint(1, "operands of matrix instructions that are packed along K")
+    allow_flush_denorm: bool = hint(False, "subnormals may be flushed")
+    max_num_imprecise_acc_default: int = hint(0, "additions before accumulators of fp8 operands are added in fp32")
+    backend_name: str = semantic("hip", "hip; other names are errors")
+    instrumentation_mode: str = instrumentation("", describe_modes(()))
+    fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
+    schedule_hint: str = hint("", "names of schedules to try")
+    llvm_fn_attrs: str = semantic("", "attributes of the kernel in LLVM")
+    wgp_cu_mode: str = hint("wgp", "a program may use a work-group processor (wgp) or one compute unit (cu)")
 
     def __post_init__(self) -> None:
         check_layout(self)
         check_threads(self.num_warps, self.warp_size)
+        check_names(self, backend_name="hip")
         if self.wgp_cu_mode not in ("wgp", "cu"):
             raise OptionError(f"wgp_cu_mode must be 'wgp' or 'cu', got {self.wgp_cu_mode!r}")
         if self.waves_per_eu < 0:
@@ -66,7 +69,8 @@ class HIPOptions:
         KeyError names the first unknown one; OptionError says which value cannot be, or which needs another GPU.
         """
         given = parse_fields(cls, values)
-        chosen = {**_of_target(_architecture(given.get("arch"), target)), **given}
+        machine = _architecture(given.get("arch"), target)
+        chosen = {**_of_target(machine), **given, **instrumented(given, (), machine.key)}
         if settings.language.force_disable_fp_fusion:
             chosen["enable_fp_fusion"] = False
         options = cls(**chosen)

@@ -1,91 +1,115 @@
-"""What a launch may ask of the CPU compiler. GPU-only options of Triton are accepted and kept, so that scripts run."""
+"""Options of the CPU compiler."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import index
 from typing import Any
 
 from ...support import OptionError
-from ...support.dataclasses import dataclass, fields
-from ..options import check_cuda_limits, check_layout, text_key, unknown_option
+from ...support.dataclasses import dataclass
+from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
+from ..instrumentation import describe_modes, instrumented, mode_names
+from ..options import check_cuda_limits, check_layout, check_names, parse_fields, text_key
 
 __all__ = ["CPUOptions"]
+
+BUILT = ("consan", "iisan")
+"""Modes of `instrumentation_mode`. A program is one thread without shared memory and asynchronous copies, so that there
+is nothing for consan to find; either mode also turns `sanitize` on."""
 
 
 @dataclass(frozen=True, slots=True)
 class CPUOptions:
     """Options of one compile; equal options share a cache entry.
 
-    `num_threads` is how many threads a launch may use (0: all that the pool has). `enable_fp_fusion` lets a
-    multiplication and an addition become one FMA. `sanitize` checks every access against the bounds of the array it
-    belongs to; `guard_stores` checks that no store is into a read-only array, which launches ask for where they get one
-    that the kernel perhaps stores to; `debug` keeps `device_assert`. `opt_level` is LLVM's effort, 0 to 3.
-    `fast_math` permits reassociation and reciprocals. `ir_override` is a file that stands for a stage. `line_info` has
-    the assembly text name the lines of the source, which costs time to compile and changes no instruction. `vec_lib` is
-    triton-cpu's choice between libraries of vectorized functions, "libsleef" and "libmvec": taken, and without effect,
-    as the functions here are our own and always vectors. The options in the second group mean something on GPUs only:
-    what is valid on none is refused.
+    Each field declares its class and its effect here. Hints of GPUs are accepted, so that scripts run; a value that
+    is valid on no target is an error.
 
     >>> CPUOptions.parse({"num_warps": 8}).num_warps
     8
     """
 
-    num_threads: int = 0
-    enable_fp_fusion: bool = True
-    sanitize: bool = False
-    guard_stores: bool = False
-    debug: bool = False
-    opt_level: int = 2
-    fast_math: bool = False
-    line_info: bool = False
-    ir_override: str | None = None
-    vec_lib: str | None = None
-    default_dot_input_precision: str = "ieee"
-    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
-    max_num_imprecise_acc_default: int = 0
-    supported_fp8_dtypes: tuple[str, ...] = ("fp8e5", "fp8e4nv", "fp8e4b15", "fp8e4b8", "fp8e5b16")
-    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
+    num_threads: int = hint(0, "threads of a launch at most; 0: all of the pool")
+    enable_fp_fusion: bool = semantic(True, "a multiplication and an addition may become one FMA")
+    sanitize: bool = instrumentation(False, "checks every access against the bounds of its array")
+    guard_stores: bool = instrumentation(False, "checks that no store is into a read-only array; launches set it")
+    debug: bool = semantic(False, "keeps `device_assert`, and with `sanitize_overflow` checks integer arithmetic")
+    opt_level: int = hint(2, "optimization level of LLVM, 0 to 3")
+    fast_math: bool = ignored_hint(False, "no pass uses the permission to reassociate")
+    line_info: bool = instrumentation(False, "the assembly text names the lines of the source")
+    ir_override: str | None = semantic(None, "a file that replaces the output of a stage")
+    vec_lib: str | None = ignored_hint(None, "math functions are vectorized without a library; libsleef or libmvec")
+    default_dot_input_precision: str = semantic("ieee", "the precision attribute of `tt.dot`; computed as ieee")
+    allowed_dot_input_precisions: tuple[str, ...] = semantic(
+        ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6"), "other precisions are errors of `tl.dot`"
+    )
+    max_num_imprecise_acc_default: int = ignored_hint(0, "accumulators of fp8 operands are always fp32")
+    supported_fp8_dtypes: tuple[str, ...] = semantic(
+        ("fp8e5", "fp8e4nv", "fp8e4b15", "fp8e4b8", "fp8e5b16"), "other fp8 types are errors"
+    )
+    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ignored_hint((), "a note of the target, which changes no code")
 
-    num_warps: int = 4
-    num_stages: int = 3
-    num_ctas: int = 1
-    maxnreg: int | None = None
-    cluster_dims: tuple[int, int, int] = (1, 1, 1)
-    warp_size: int = 1
-    ptx_version: int | None = None
-    launch_cooperative_grid: bool = False
-    launch_pdl: bool = False
-    extern_libs: tuple[tuple[str, str], ...] = ()
-    sanitize_overflow: bool = True
-    instrumentation_mode: str = ""
-    waves_per_eu: int = 0  # this one and what follows are for AMD's GPUs: what scripts take that find no "cuda"
-    matrix_instr_nonkdim: int = 0
-    kpack: int = 1
-    schedule_hint: str = ""
-    allow_flush_denorm: bool = False
-    backend_name: str = "cpu"
+    num_warps: int = ignored_hint(4, "a program is not divided into warps")
+    num_stages: int = ignored_hint(3, "loops are not software-pipelined")
+    num_ctas: int = ignored_hint(1, "a program is not divided into CTAs")
+    maxnreg: int | None = ignored_hint(None, "registers are those of the processor")
+    cluster_dims: tuple[int, int, int] = ignored_hint((1, 1, 1), "there are no clusters")
+    warp_size: int = semantic(1, "1; other sizes are errors")
+    ptx_version: int | None = ignored_hint(None, "no PTX is made")
+    launch_cooperative_grid: bool = semantic(False, "True is an error: programs of a grid do not all run at once")
+    launch_pdl: bool = ignored_hint(False, "a launch begins after the previous one has ended")
+    clc: bool = ignored_hint(False, "programs are distributed to threads dynamically in any case")
+    sched4reg: bool = ignored_hint(False, "an option of LLVM's NVPTX target")
+    extern_libs: tuple[tuple[str, str], ...] = semantic(
+        (), "libdevice is replaced by functions of this package; other libraries are errors"
+    )
+    sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
+    instrumentation_mode: str = instrumentation("", describe_modes(BUILT, "either turns `sanitize` on"))
+    fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
+    waves_per_eu: int = ignored_hint(0, "for AMD GPUs")
+    matrix_instr_nonkdim: int = ignored_hint(0, "for AMD GPUs")
+    kpack: int = ignored_hint(1, "for AMD GPUs")
+    schedule_hint: str = ignored_hint("", "for AMD GPUs")
+    allow_flush_denorm: bool = ignored_hint(False, "subnormals are kept")
+    wgp_cu_mode: str = ignored_hint("wgp", "for AMD GPUs")
+    backend_name: str = semantic("cpu", "cpu; other names are errors")
 
     def __post_init__(self) -> None:
         if self.num_threads < 0:
             raise OptionError(f"num_threads must be 0 (all) or more, got {self.num_threads}")
         check_layout(self)
         check_cuda_limits(self)
+        check_names(self, backend_name="cpu", warp_size=1)
         if not 0 <= self.opt_level <= 3:
             raise OptionError(f"opt_level must be 0..3, got {self.opt_level}")
         if self.vec_lib not in (None, "libsleef", "libmvec"):
             raise OptionError(f"vec_lib must be libsleef, libmvec or None, got {self.vec_lib!r}")
+        if self.launch_cooperative_grid:
+            raise OptionError(
+                "launch_cooperative_grid=True is not supported for cpu: threads run one program after another, so that "
+                "programs that wait for each other need not end"
+            )
+        for name, _ in self.extern_libs:
+            if name != "libdevice":
+                raise OptionError(
+                    f"extern_libs: the bitcode library {name!r} cannot be linked for cpu\n"
+                    "hint: functions of tl.extra.libdevice are there without a library"
+                )
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> CPUOptions:
-        """Options from a launch's keywords; UnknownOptionError or OptionError name the first that is wrong."""
-        known = {f.name: f for f in fields(cls)}
-        chosen: dict[str, Any] = {}
-        for name, value in values.items():
-            if name not in known:
-                raise unknown_option(name, known)
-            chosen[name] = _typed(name, _hashable(value), known[name].default)
-        return cls(**chosen)
+        """Options from a launch's keywords; None stands for the default.
+
+        UnknownOptionError or OptionError name the first that is wrong.
+        """
+        chosen = parse_fields(cls, values)
+        checks = instrumented(chosen, BUILT, "cpu")
+        return cls(**{**chosen, **checks, **({"sanitize": True} if checks else {})})
+
+    @property
+    def enable_iisan(self) -> bool:
+        """Whether descriptors are checked for alignment, which the frontend asks."""
+        return "iisan" in mode_names(self.instrumentation_mode)
 
     @property
     def key(self) -> str:
@@ -96,23 +120,3 @@ class CPUOptions:
     def at_launch(self) -> dict[str, Any]:
         """The options that only a launch reads: kernels that differ in nothing else are one cache entry."""
         return {"num_threads": self.num_threads}
-
-
-def _typed(name: str, value: Any, default: Any) -> Any:
-    """`value` in the type of the default; OptionError where it has no such value."""
-    if isinstance(default, bool) and value not in (True, False):
-        raise OptionError(f"{name} must be True or False, got {value!r}")
-    if isinstance(default, int):
-        try:
-            return type(default)(index(value))
-        except TypeError:
-            raise OptionError(f"{name} must be an integer, got {value!r}") from None
-    if isinstance(default, str) and not isinstance(value, str):
-        raise OptionError(f"{name} must be a string, got {value!r}")
-    return value
-
-
-def _hashable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple(sorted(value.items()))
-    return tuple(value) if isinstance(value, list) else value

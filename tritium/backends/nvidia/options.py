@@ -1,4 +1,4 @@
-"""What a launch may ask of the CUDA compiler: the options of Triton's, by the same names and with the same defaults."""
+"""Options of the CUDA compiler: names and defaults are Triton's."""
 
 from __future__ import annotations
 
@@ -11,61 +11,60 @@ from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
 from ...support.hashing import sha256
-from ..options import MAX_REGISTERS, check_cuda_limits, check_layout, parse_fields, text_key
+from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
+from ..instrumentation import describe_modes, instrumented, mode_names
+from ..options import MAX_REGISTERS, check_cuda_limits, check_layout, check_names, parse_fields, text_key
 from .target import CUDATarget
 
 __all__ = ["CUDAOptions"]
+
+BUILT = ("iisan",)  # modes of `instrumentation_mode`
 
 
 @dataclass(frozen=True, slots=True)
 class CUDAOptions:
     """Options of one compile; equal options share a cache entry. Made by `parse`, which knows the target.
 
-    How a program is laid out: `num_warps` warps of `warp_size` threads each, `num_ctas` blocks of them in a cluster;
-    `maxnreg` limits the registers of a thread, `min_shared_mem` (bytes) asks for shared memory beyond what is used.
-    How loops run: `num_stages` is the depth of their pipelines; `clc` lets a program take the work of others.
-    How a kernel is launched: `launch_cooperative_grid` all programs at once, `launch_pdl` before the kernel in front of
-    it has finished.
-    Arithmetic: `enable_fp_fusion` makes a multiplication and an addition one FMA, `enable_reflect_ftz` flushes
-    subnormals in library functions; the fields with `dot` and `fp8` in their names are the target's, unless set.
-    Measuring: `without` names, with commas, means of speed not to use (`dialects.ttg_switches.SWITCHES`).
-    Checking: `debug` keeps `device_assert`, with `sanitize_overflow` integers are checked too.
-    Assembler: `ptx_version`, `ptx_options`, `sched4reg` (schedule for few registers). `extern_libs` are
-    (name, path) of bitcode libraries.
+    Each field declares its class and its effect here. Fields with a default of the target have it after `parse`.
     """
 
-    num_warps: int = 4
-    num_ctas: int = 1
-    num_stages: int = 3
-    warp_size: int = 32
-    maxnreg: int | None = None
-    ptx_version: int | None = None
-    ptx_options: str | None = None
-    ir_override: str | None = None
-    enable_fp_fusion: bool = False
-    sched4reg: bool = False
-    enable_reflect_ftz: bool = True
-    launch_cooperative_grid: bool = False
-    launch_pdl: bool = False
-    clc: bool = False
-    supported_fp8_dtypes: tuple[str, ...] = ("fp8e5", "fp8e4b15")
-    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
-    default_dot_input_precision: str = "tf32"
-    allowed_dot_input_precisions: tuple[str, ...] = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
-    max_num_imprecise_acc_default: int = 0
-    extern_libs: tuple[tuple[str, str], ...] = ()
-    debug: bool = False
-    backend_name: str = "cuda"
-    sanitize_overflow: bool = True
-    arch: str | None = None
-    instrumentation_mode: str = ""
-    fpsan_homomorphic_casts: bool = False
-    min_shared_mem: int | None = None
-    without: str = ""
+    num_warps: int = hint(4, "warps of a CTA; more where the accumulators of a dot need them")
+    num_ctas: int = hint(1, "CTAs of a cluster, which share a program; more than 1 is an error before SM90")
+    num_stages: int = hint(3, "stages of software-pipelined loops")
+    warp_size: int = semantic(32, "32; other sizes are errors")
+    maxnreg: int | None = hint(None, "registers of a thread at most (`.maxnreg`); 255 for more")
+    ptx_version: int | None = hint(None, "ISA version of the PTX, 84 for 8.4")
+    ptx_options: str | None = semantic(None, "more options of ptxas")
+    ir_override: str | None = semantic(None, "a file that replaces the output of a stage")
+    enable_fp_fusion: bool = semantic(False, "a multiplication and an addition may become one FMA")
+    sched4reg: bool = hint(False, "schedule for few registers (LLVM's `-nvptx-sched4reg`)")
+    enable_reflect_ftz: bool = semantic(True, "library functions flush subnormals")
+    launch_cooperative_grid: bool = semantic(False, "all CTAs run at once; a grid that does not fit is an error")
+    launch_pdl: bool = hint(False, "may start before the previous kernel of the stream has ended")
+    clc: bool = ignored_hint(False, "CTAs keep the work that the grid gives them; an error before SM100")
+    supported_fp8_dtypes: tuple[str, ...] = semantic(("fp8e5", "fp8e4b15"), "other fp8 types are errors")
+    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ignored_hint((), "a note of the target, which changes no code")
+    default_dot_input_precision: str = semantic("tf32", "precision of `tl.dot` on fp32 that names none")
+    allowed_dot_input_precisions: tuple[str, ...] = semantic(
+        ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"), "other precisions are errors of `tl.dot`"
+    )
+    max_num_imprecise_acc_default: int = hint(0, "additions in the tensor core before fp8 dots add in fp32 (SM90)")
+    extern_libs: tuple[tuple[str, str], ...] = semantic((), "(name, path) of bitcode libraries to link")
+    debug: bool = semantic(False, "keeps `device_assert`, and with `sanitize_overflow` checks integer arithmetic")
+    backend_name: str = semantic("cuda", "cuda; other names are errors")
+    sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
+    arch: str | None = semantic(None, "the architecture to compile for, such as sm90")
+    instrumentation_mode: str = instrumentation("", describe_modes(BUILT, "consan on the emulator only"))
+    fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
+    min_shared_mem: int | None = semantic(None, "bytes of shared memory of a CTA at least")
+    without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")
 
     def __post_init__(self) -> None:
         check_layout(self)
         check_cuda_limits(self)
+        check_names(self, backend_name="cuda", warp_size=32)
+        if self.min_shared_mem is not None and self.min_shared_mem < 0:
+            raise OptionError(f"min_shared_mem must be 0 or more, got {self.min_shared_mem}")
         unknown = [name for name in filter(None, self.without.split(",")) if name not in SWITCHES]
         if unknown:
             raise OptionError(f"without={self.without!r}: there is no {unknown[0]!r}; known are {', '.join(SWITCHES)}")
@@ -77,7 +76,8 @@ class CUDAOptions:
         KeyError names the first unknown one; OptionError says which value cannot be, or which needs a newer GPU.
         """
         given = parse_fields(cls, values)
-        chosen = {**_of_target(_architecture(given.get("arch"), target)), **given}
+        machine = _architecture(given.get("arch"), target)
+        chosen = {**_of_target(machine), **given, **instrumented(given, BUILT, machine.key)}
         if "maxnreg" in given and given["maxnreg"] > MAX_REGISTERS:
             chosen["maxnreg"] = MAX_REGISTERS  # 256 is what programs write who mean all of them
         if "extern_libs" not in chosen and settings.nvidia.libdevice_path:
@@ -92,6 +92,11 @@ class CUDAOptions:
     def target(self) -> CUDATarget:
         """The GPU these options are for."""
         return _architecture(self.arch, CUDATarget(75))
+
+    @property
+    def enable_iisan(self) -> bool:
+        """Whether descriptors are checked for alignment, which the frontend asks."""
+        return "iisan" in mode_names(self.instrumentation_mode)
 
     @property
     def native_descriptors(self) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
 
 MAX_RANK = 5
 MIN_ROW_BYTES = 16
+TMA_ALIGNMENT = 16  # bytes; `cuTensorMapEncodeTiled`: globalAddress and globalStrides
 
 
 def make_tensor_descriptor(
@@ -69,6 +70,8 @@ def make_tensor_descriptor(
         raise value_error("Padding option `nan` is not supported in integer blocks")
     sizes = index_values(sem, [_narrow(sem, d) for d in shape], "`shape` of a descriptor", int32)
     steps = index_values(sem, strides, "`strides` of a descriptor", int64)
+    if getattr(sem.options, "enable_iisan", False):
+        _assert_aligned(sem, base, strides, steps)
     block = block_type(element, block_shape)
     shape_value, strides_value = tl_tuple(sizes), tl_tuple(steps)
     ty = tensor_descriptor_type(block, type_of(shape_value), type_of(strides_value))
@@ -80,6 +83,22 @@ def make_tensor_descriptor(
         result=ty.ir,
     )
     return tensor_descriptor(sem.builder.add(op), shape_value, strides_value, ty)
+
+
+def _assert_aligned(sem: Semantic, base: tensor, strides: list[Any], steps: list[tensor]) -> None:
+    """Assert that the base and all strides but the last are aligned as TMA requires (`instrumentation_mode=iisan`)."""
+
+    def check(number_of_bytes: Any, what: str) -> None:
+        aligned = sem.eq(sem.mod(number_of_bytes, TMA_ALIGNMENT), 0)
+        sem.device_assert(aligned, f"Tensor descriptor {what} must be {TMA_ALIGNMENT}-byte aligned")
+
+    element_bytes = base.type.element_ty.primitive_bitwidth // 8
+    check(sem.cast(base, int64), "base pointer")
+    for given, step in zip(strides[:-1], steps[:-1]):
+        known = unwrap(given)
+        if isinstance(known, int) and known * element_bytes % TMA_ALIGNMENT == 0:
+            continue
+        check(sem.mul(step, element_bytes), "strides")
 
 
 def _narrow(sem: Semantic, size: Any) -> Any:

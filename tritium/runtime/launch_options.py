@@ -1,0 +1,61 @@
+"""Options of a launch: names, keys, and the instrumentation that settings ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from ..backends.instrumentation import BOUNDS, without_modes
+from ..compiler import make_backend
+from ..support import OptionError, settings
+from .specialize import constant_key
+
+__all__ = ["option_key", "option_names", "with_checks"]
+
+_names_by_target: dict[Any, list[str]] = {}
+
+
+def option_names(target: Any) -> list[str]:
+    """The names of all options of a target."""
+    names = _names_by_target.get(target)
+    if names is None:
+        names = _names_by_target[target] = list(make_backend(target).option_names())
+    return names
+
+
+def option_key(item: tuple[str, Any]) -> tuple[str, Any]:
+    """A name and value as a key; some options are dicts (`extern_libs`)."""
+    name, value = item
+    return name, constant_key(tuple(value.items()) if isinstance(value, dict) else value)
+
+
+def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection[str]) -> dict[str, Any]:
+    """Options with the instrumentation that settings ask for, without what the device checks by itself.
+
+    OptionError for checks that neither the device nor the compiler of its kernels makes.
+    """
+    modes = chosen.get("instrumentation_mode") or settings.compilation.instrumentation_mode
+    if modes and "instrumentation_mode" in known:
+        chosen["instrumentation_mode"] = without_modes(modes, checks) if isinstance(modes, str) else modes
+    if settings.compilation.fpsan_homomorphic_casts and "fpsan_homomorphic_casts" in known:
+        chosen.setdefault("fpsan_homomorphic_casts", True)
+    if "sanitize" in known:
+        if settings.runtime.sanitize or settings.compilation.enable_asan:
+            chosen.setdefault("sanitize", True)
+    elif requested := _bounds_requested(chosen.pop("sanitize", None)):
+        if BOUNDS not in checks:
+            raise OptionError(
+                f"{requested} is not supported by this device: accesses are checked on the CPU and on the emulator\n"
+                "hint: TRITIUM_TARGET=emulated:90 runs all kernels on an emulated GPU; `tritium check` runs one launch "
+                "there"
+            )
+    return chosen
+
+
+def _bounds_requested(option: Any) -> str:
+    """What asks for checks of bounds; "" where nothing does."""
+    if option not in (None, False):
+        return f"sanitize={option}"
+    if option is None and settings.runtime.sanitize:
+        return "the setting runtime.sanitize"
+    return "the setting compilation.enable_asan" if settings.compilation.enable_asan else ""
