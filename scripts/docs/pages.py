@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .dialects import dialect_pages
+from .options import options_page
 from .passes import pass_pages
 from .settings import settings_page
 from .works import works_page
@@ -16,7 +17,7 @@ FOLDERS = ("dialects", "passes")
 
 def pages() -> dict[Path, str]:
     """The text of every generated page."""
-    made = dialect_pages() | pass_pages() | settings_page() | works_page()
+    made = dialect_pages() | pass_pages() | options_page() | settings_page() | works_page()
     return {DOCS / name: text for name, text in made.items()}
 
 

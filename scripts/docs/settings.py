@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from tritium.support.setting import ClassName, Flag, Folder, Integer, OptionalFlag, Text
+from tritium.support.setting import ClassName, Flag, Folder, Integer, OptionalFlag, Text, UnsupportedFlag
 from tritium.support.settings import GROUPS
 
 from .markdown import NOTE, doc_of, escape, sections, table
@@ -13,6 +13,7 @@ from .markdown import NOTE, doc_of, escape, sections, table
 _KINDS = {
     Flag: "flag",
     OptionalFlag: "flag",
+    UnsupportedFlag: "flag, not supported",
     Integer: "integer",
     Text: "text",
     Folder: "folder",
@@ -28,7 +29,7 @@ def settings_page() -> dict[str, str]:
         parts += [
             f"## {name}",
             escape(doc_of(type(group))),
-            table(("knob", "environment", "value, default", "what it does"), rows),
+            table(("knob", "environment", "class", "value, default", "what it does"), rows),
         ]
     return {
         "settings.md": sections(
@@ -43,7 +44,7 @@ def settings_page() -> dict[str, str]:
 
                 A flag is on when its variable is `1`, `true`, `on`, `yes` or `y`, in any case. Settings marked * are
                 part of the cache's keys: changing one compiles anew. What assigning does to the environment, and how to
-                undo it, is told in [Hooks and knobs](hooks.md).
+                undo it, is told in [Hooks and knobs](hooks.md). The classes are those of [options](options.md).
                 """
             ),
             *parts,
@@ -51,7 +52,7 @@ def settings_page() -> dict[str, str]:
     }
 
 
-def _row(key: str, setting: Any) -> tuple[str, str, str, str]:
+def _row(key: str, setting: Any) -> tuple[str, str, str, str, str]:
     variables = ", ".join(f"`{v}`" for v in setting.env)
     kind = next((word for cls, word in _KINDS.items() if type(setting) is cls), "")
     has_default = setting.default is not None or isinstance(setting, Folder)
@@ -60,6 +61,7 @@ def _row(key: str, setting: Any) -> tuple[str, str, str, str]:
     return (
         f"`{key}`{' *' if setting.invalidates else ''}",
         variables,
+        setting.kind,
         ", ".join(text for text in (kind, default) if text),
         what,
     )

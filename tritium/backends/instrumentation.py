@@ -72,5 +72,5 @@ def instrumented(given: Mapping[str, Any], built: Collection[str], target: str) 
 
 def describe_modes(built: Collection[str], note: str = "") -> str:
     """The effect of the option on a target, for its declaration."""
-    refused = ", ".join(name for name in MODES if name not in built)
-    return "; ".join(filter(None, [f"builds {', '.join(built)}" if built else "", note, f"refuses {refused}"]))
+    refused = f"refuses {', '.join(name for name in MODES if name not in built)}"
+    return "; ".join(filter(None, [f"builds {', '.join(built)}" if built else "", refused, note]))

@@ -70,6 +70,7 @@ def compile(
     `until`, machine code).
     """
     start = time.perf_counter_ns()
+    settings.compilation.check_supported()
     if settings.compilation.plugins:
         _plugins.load_plugins()
     if isinstance(src, (str, os.PathLike)):

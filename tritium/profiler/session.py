@@ -12,7 +12,7 @@ from typing import Any
 
 from ..runtime.driver import driver
 from ..support import OptionError
-from ..support.settings import runtime
+from ..support.settings import proton, runtime
 from .tree import COUNT, TIME, Node
 
 __all__ = ["activate", "deactivate", "enter_scope", "exit_scope", "finalize", "profile", "scope", "start"]
@@ -86,12 +86,16 @@ def start(
     backend: str | None = None,
     mode: Any = None,
     hook: Any = None,
-) -> int:
+) -> int | None:
     """Begin a session, and return its number. `hook="triton"` lets kernels have the names and metrics of their
     `launch_metadata`; the profile goes to `name`.hatchet ("proton" without one).
 
-    OptionError for what is not supported: contexts of Python's stack, traces, counters inside kernels.
+    OptionError for what is not supported: contexts of Python's stack, traces, counters inside kernels. With the setting
+    `proton.disable` nothing is recorded, and the result is None.
     """
+    if proton.disable:
+        return None
+    proton.check_supported()
     for option, value, known in (
         ("context", context, ("shadow",)), ("data", data, ("tree",)),
         ("backend", backend, (None, "cupti")), ("mode", mode, (None, "")), ("hook", hook, (None, "triton")),

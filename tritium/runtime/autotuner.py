@@ -15,7 +15,7 @@ from ..support import InternalError, TritiumError, settings
 from ..support.hashing import sha256
 from ..support.hook_errors import call_hook
 from ..support.lazy import LazyModule
-from ..testing import do_bench, do_bench_cpu
+from ..testing import do_bench, do_bench_cpu, do_bench_cudagraph
 from .arrays import HOST, element_name, is_array
 from .carried import CarriedWrapper
 from .driver import driver
@@ -233,7 +233,10 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
     def _default_bench(self, call: Callable[[], Any], quantiles: Sequence[float]) -> Any:
         warmup = settings.autotuning.warmup if self.num_warmups is None else self.num_warmups
         rep = settings.autotuning.rep if self.num_reps is None else self.num_reps
-        bench = do_bench_cpu if self._where() == HOST else do_bench
+        where = self._where()
+        if self.use_cuda_graph and where != HOST:
+            return do_bench_cudagraph(call, rep or 0, quantiles=quantiles)
+        bench = do_bench_cpu if where == HOST else do_bench
         return bench(call, warmup or 0, rep or 0, quantiles=quantiles)
 
     def _where(self) -> int | None:

@@ -521,6 +521,8 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     def _complain_unknown(self, name: str, known: Sequence[str]) -> None:
         near = _difflib.get_close_matches(name, [*self.arg_names, *known], 1)
         hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
+        if name in ("device", "device_type"):
+            hint = "\nhint: a kernel runs on the device of its arguments, or on that of `driver.active`"
         raise UnknownOptionError(
             f"{self.__name__}: {name!r} is neither a parameter of the kernel nor an option{hint}"  # type: ignore[attr-defined]
         )

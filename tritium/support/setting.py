@@ -84,11 +84,13 @@ def with_our_names(variables: tuple[str, ...]) -> tuple[str, ...]:
 class Setting(Generic[T]):
     """An attribute backed by environment variables (the first that is set counts).
 
-    `invalidates` marks those that change the code a kernel compiles to: their values are part of cache keys.
+    `invalidates` marks those that change the code a kernel compiles to: their values are part of cache keys. `kind` is
+    the class, one of `option_classes.KINDS`: what a user may rely on.
     """
 
-    def __init__(self, default: T, *env: str, doc: str = "", invalidates: bool = False) -> None:
+    def __init__(self, default: T, *env: str, doc: str = "", invalidates: bool = False, kind: str = "") -> None:
         self.default = default
+        self.kind = kind
         self.env = with_our_names(env)
         self.invalidates = invalidates
         self.__doc__ = doc
@@ -162,11 +164,25 @@ class Flag(Setting[bool]):
         return "1" if value else "0"
 
 
+class UnsupportedFlag(Flag):
+    """A flag that is not supported: assigning True is an error, and so is a variable that sets it (`check`)."""
+
+    def __set__(self, group: Group, value: bool) -> None:
+        if value is True:
+            raise SettingError(f"the setting {self.name} is not supported: {self.__doc__}")
+        super().__set__(group, value)
+
+    def check(self, group: Group) -> None:
+        """SettingError where the environment sets the flag."""
+        if self.__get__(group, type(group)):
+            raise SettingError(f"{' / '.join(self.env)} is not supported: {self.__doc__}")
+
+
 class OptionalFlag(Setting[bool | None]):
     """A flag that need not be set: None then, and the compiler chooses."""
 
-    def __init__(self, *env: str, doc: str = "", invalidates: bool = False) -> None:
-        super().__init__(None, *env, doc=doc, invalidates=invalidates)
+    def __init__(self, *env: str, doc: str = "", invalidates: bool = False, kind: str = "") -> None:
+        super().__init__(None, *env, doc=doc, invalidates=invalidates, kind=kind)
 
     def parse(self, text: str) -> bool | None:
         return text.strip().lower() in _TRUE if text else None
@@ -185,10 +201,10 @@ class Text(Setting[str | None]):
 class Folder(Text):
     """A folder; where nobody names one, it is what a function says."""
 
-    def __init__(self, made: Callable[[], str], shown: str, *env: str, doc: str = "") -> None:
+    def __init__(self, made: Callable[[], str], shown: str, *env: str, doc: str = "", kind: str = "") -> None:
         self.made = made
         self.shown = shown
-        super().__init__(None, *env, doc=doc)
+        super().__init__(None, *env, doc=doc, kind=kind)
 
     def __get__(self, group: Group | None, owner: type) -> Any:
         found = super().__get__(group, owner)  # type: ignore[call-overload]
@@ -230,11 +246,11 @@ _UNITS = {letter: 1 << 10 * power for power, letter in enumerate("KMGT", 1)}
 
 
 class ClassName(Setting[type | None]):
-    """A class, which the environment names as `module:Class`; it has a class called `kind` among its bases."""
+    """A class, which the environment names as `module:Class`; it has a class called `base` among its bases."""
 
-    def __init__(self, kind: str, *env: str, doc: str = "") -> None:
-        self.kind = kind
-        super().__init__(None, *env, doc=doc)
+    def __init__(self, base: str, *env: str, doc: str = "", kind: str = "") -> None:
+        self.base = base
+        super().__init__(None, *env, doc=doc, kind=kind)
 
     def parse(self, text: str) -> type | None:
         if not text:
@@ -249,8 +265,8 @@ class ClassName(Setting[type | None]):
             found = getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError) as error:
             raise SettingError(f"{variable} names {text!r}, which cannot be had: {error}") from error
-        if not isinstance(found, type) or all(base.__name__ != self.kind for base in found.mro()):
-            raise SettingError(f"{variable} names {text!r}, which is no {self.kind}")
+        if not isinstance(found, type) or all(base.__name__ != self.base for base in found.mro()):
+            raise SettingError(f"{variable} names {text!r}, which is no {self.base}")
         return found
 
     def format(self, value: type | None) -> str:
@@ -260,8 +276,8 @@ class ClassName(Setting[type | None]):
 class Hook(Setting[Callable[..., Any] | None]):
     """A function of the user's, or None. No environment variable."""
 
-    def __init__(self, doc: str = "") -> None:
-        super().__init__(None, doc=doc)
+    def __init__(self, doc: str = "", kind: str = "") -> None:
+        super().__init__(None, doc=doc, kind=kind)
 
 
 class HookChain:
@@ -302,8 +318,8 @@ class HookChain:
 class Chain(Setting[HookChain]):
     """A HookChain. Assigning a function makes it the only one, assigning None empties the chain."""
 
-    def __init__(self, doc: str = "", backwards: bool = False) -> None:
-        super().__init__(HookChain(backwards), doc=doc)
+    def __init__(self, doc: str = "", backwards: bool = False, kind: str = "") -> None:
+        super().__init__(HookChain(backwards), doc=doc, kind=kind)
         self.backwards = backwards
 
     def __get__(self, group: Group | None, owner: type) -> Any:
@@ -331,6 +347,12 @@ class Group:
     def settings(cls) -> dict[str, Setting[Any]]:
         """The settings of this group by name."""
         return {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
+
+    def check_supported(self) -> None:
+        """SettingError where the environment sets a flag that is not supported."""
+        for setting in vars(type(self)).values():
+            if isinstance(setting, UnsupportedFlag):
+                setting.check(self)
 
     @property
     def knob_descriptors(self) -> dict[str, Setting[Any]]:

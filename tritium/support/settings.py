@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .option_classes import HINT, INSTRUMENTATION, SEMANTIC
 from .setting import (
     Chain,
     ClassName,
@@ -34,6 +35,7 @@ from .setting import (
     Setting,
     Size,
     Text,
+    UnsupportedFlag,
     generation,
     insertions,
 )
@@ -68,10 +70,12 @@ __all__ = [
 class BuildSettings(Group):
     """Kept for scripts that set them: nothing is built with a C compiler here."""
 
-    cc = Text(None, "CC", doc="a C compiler; nothing here is built with one")
-    cudacrt_path = Text(None, "TRITON_CUDACRT_PATH", doc="no effect: a folder of CUDA's headers, for that compiler")
-    cudart_path = Text(None, "TRITON_CUDART_PATH", doc="no effect: the same")
-    impl = Hook("called in place of a C compiler; nothing here is built with one")
+    cc = Text(None, "CC", doc="a C compiler; nothing here is built with one", kind=HINT)
+    cudacrt_path = Text(
+        None, "TRITON_CUDACRT_PATH", doc="no effect: a folder of CUDA's headers, for that compiler", kind=HINT
+    )
+    cudart_path = Text(None, "TRITON_CUDART_PATH", doc="no effect: the same", kind=HINT)
+    impl = Hook("called in place of a C compiler; nothing here is built with one", kind=HINT)
 
     @property
     def backend_dirs(self) -> set[str]:
@@ -82,14 +86,18 @@ class BuildSettings(Group):
 class RedisSettings(Group):
     """Where compiled kernels are shared through a Redis server."""
 
-    key_format = Text("triton:{key}:{filename}", "TRITON_REDIS_KEY_FORMAT", doc="the server's key of an entry's file")
-    host = Text("localhost", "TRITON_REDIS_HOST", doc="the server")
-    port = Integer(6379, "TRITON_REDIS_PORT", doc="its port")
-    database = Integer(0, "TRITIUM_REDIS_DATABASE", doc="the number of its database")
-    username = Text(None, "TRITIUM_REDIS_USERNAME", doc="the user to log in as")
-    password = Text(None, "TRITIUM_REDIS_PASSWORD", doc="the password to log in with")
-    tls = Flag(False, "TRITIUM_REDIS_TLS", doc="encrypt the connection")
-    keep_for = Integer(30 * 86400, "TRITIUM_REDIS_KEEP_FOR", doc="seconds after which it forgets a kernel; 0 for never")
+    key_format = Text(
+        "triton:{key}:{filename}", "TRITON_REDIS_KEY_FORMAT", doc="the server's key of an entry's file", kind=SEMANTIC
+    )
+    host = Text("localhost", "TRITON_REDIS_HOST", doc="the server", kind=SEMANTIC)
+    port = Integer(6379, "TRITON_REDIS_PORT", doc="its port", kind=SEMANTIC)
+    database = Integer(0, "TRITIUM_REDIS_DATABASE", doc="the number of its database", kind=SEMANTIC)
+    username = Text(None, "TRITIUM_REDIS_USERNAME", doc="the user to log in as", kind=SEMANTIC)
+    password = Text(None, "TRITIUM_REDIS_PASSWORD", doc="the password to log in with", kind=SEMANTIC)
+    tls = Flag(False, "TRITIUM_REDIS_TLS", doc="encrypt the connection", kind=SEMANTIC)
+    keep_for = Integer(
+        30 * 86400, "TRITIUM_REDIS_KEEP_FOR", doc="seconds after which it forgets a kernel; 0 for never", kind=SEMANTIC
+    )
 
 
 def _default_folder() -> str:
@@ -100,42 +108,61 @@ class CacheSettings(Group):
     """Where compiled kernels are kept."""
 
     home_dir = Folder(
-        lambda: os.path.expanduser("~/"), "~/", "TRITON_HOME", doc="the folder that default folders are made in"
+        lambda: os.path.expanduser("~/"),
+        "~/",
+        "TRITON_HOME",
+        doc="the folder that default folders are made in",
+        kind=SEMANTIC,
     )
     dir = Folder(
         _default_folder,
         "`.tritium/cache` in `home_dir`",
         "TRITON_CACHE_DIR",
         doc="folder of compiled kernels",
+        kind=SEMANTIC,
     )
     dump_dir = Folder(
         lambda: cache.get_triton_dir("dump"),
         "`.tritium/dump` in `home_dir`",
         "TRITON_DUMP_DIR",
         doc="where compilation.dump_ir writes stages",
+        kind=SEMANTIC,
     )
     override_dir = Folder(
         lambda: cache.get_triton_dir("override"),
         "`.tritium/override` in `home_dir`",
         "TRITON_OVERRIDE_DIR",
         doc="where compilation.override reads stages",
+        kind=SEMANTIC,
     )
     manager_class = ClassName(
-        "CacheManager", "TRITON_CACHE_MANAGER", doc="what keeps compiled kernels in place of `dir`"
+        "CacheManager", "TRITON_CACHE_MANAGER", doc="what keeps compiled kernels in place of `dir`", kind=SEMANTIC
     )
     remote_manager_class = ClassName(
-        "RemoteCacheBackend", "TRITON_REMOTE_CACHE_BACKEND", doc="what shares compiled kernels with other machines"
+        "RemoteCacheBackend",
+        "TRITON_REMOTE_CACHE_BACKEND",
+        doc="what shares compiled kernels with other machines",
+        kind=SEMANTIC,
     )
     remote_timeout = Integer(
-        300, "TRITIUM_REMOTE_CACHE_TIMEOUT", doc="milliseconds that may be waited for what shares kernels"
+        300,
+        "TRITIUM_REMOTE_CACHE_TIMEOUT",
+        doc="milliseconds that may be waited for what shares kernels",
+        kind=SEMANTIC,
     )
     remote_secret = Text(
-        None, "TRITIUM_REMOTE_CACHE_SECRET", doc="shared kernels are signed with it, and others are not used"
+        None,
+        "TRITIUM_REMOTE_CACHE_SECRET",
+        doc="shared kernels are signed with it, and others are not used",
+        kind=SEMANTIC,
     )
     max_size = Size(
-        4 << 30, "TRITIUM_CACHE_MAX_SIZE", doc="bytes of compiled kernels to keep, those used last; 0 for no limit"
+        4 << 30,
+        "TRITIUM_CACHE_MAX_SIZE",
+        doc="bytes of compiled kernels to keep, those used last; 0 for no limit",
+        kind=SEMANTIC,
     )
-    disable = Flag(False, "TRITIUM_CACHE_DISABLE", doc="neither read nor write compiled kernels")
+    disable = Flag(False, "TRITIUM_CACHE_DISABLE", doc="neither read nor write compiled kernels", kind=SEMANTIC)
 
     def get_triton_dir(self, dirname: str) -> str:
         """A default folder: `.tritium/<dirname>` in `home_dir`."""
@@ -145,150 +172,230 @@ class CacheSettings(Group):
 class CompilationSettings(Group):
     """How kernels are compiled, and who listens."""
 
-    always_compile = Flag(False, "TRITON_ALWAYS_COMPILE", doc="do not read the cache")
-    dump_ir = Flag(False, "TRITON_KERNEL_DUMP", doc="write every stage's text to cache.dump_dir")
-    override = Flag(False, "TRITON_KERNEL_OVERRIDE", doc="take stages from cache.override_dir where they are there")
-    store_binary_only = Flag(False, "TRITON_STORE_BINARY_ONLY", doc="keep only machine code in the cache, no text")
+    always_compile = Flag(False, "TRITON_ALWAYS_COMPILE", doc="do not read the cache", kind=SEMANTIC)
+    dump_ir = Flag(False, "TRITON_KERNEL_DUMP", doc="write every stage's text to cache.dump_dir", kind=INSTRUMENTATION)
+    override = Flag(
+        False, "TRITON_KERNEL_OVERRIDE", doc="take stages from cache.override_dir where they are there", kind=SEMANTIC
+    )
+    store_binary_only = Flag(
+        False, "TRITON_STORE_BINARY_ONLY", doc="keep only machine code in the cache, no text", kind=SEMANTIC
+    )
     use_ir_loc = Text(
-        None, "USE_IR_LOC", doc="a stage whose text the locations of later stages refer to", invalidates=True
+        None,
+        "USE_IR_LOC",
+        doc="a stage whose text the locations of later stages refer to",
+        invalidates=True,
+        kind=INSTRUMENTATION,
     )
     disable_line_info = Flag(
-        False, "TRITON_DISABLE_LINE_INFO", doc="leave source positions out of what is compiled", invalidates=True
+        False,
+        "TRITON_DISABLE_LINE_INFO",
+        doc="leave source positions out of what is compiled",
+        invalidates=True,
+        kind=SEMANTIC,
     )
     source_root = Text(
         None,
         "TRITIUM_SOURCE_ROOT",
         doc="positions in compiled code name files below this folder from it on, so that machines share cached kernels",
+        kind=SEMANTIC,
     )
-    dump_ir_extract_di_local_variables = Flag(
-        False, "LLVM_EXTRACT_DI_LOCAL_VARIABLES", doc="no effect: code has lines, and no variables, for debuggers"
+    dump_ir_extract_di_local_variables = UnsupportedFlag(
+        False,
+        "LLVM_EXTRACT_DI_LOCAL_VARIABLES",
+        doc="debug information has lines, and no local variables",
+        kind=INSTRUMENTATION,
     )
     enable_asan = Flag(
         False,
         "TRITON_ENABLE_ASAN",
         doc="check the bounds of every access of a launch, as `runtime.sanitize`",
         invalidates=True,
+        kind=INSTRUMENTATION,
     )
     fpsan_homomorphic_casts = Flag(
         False,
         "TRITON_FPSAN_HOMOMORPHIC_CASTS",
         doc="belongs to the mode fpsan, and is refused with it",
         invalidates=True,
+        kind=INSTRUMENTATION,
     )
-    front_end_debugging = Flag(False, "TRITON_FRONT_END_DEBUGGING", doc="show the compiler's frames in tracebacks")
+    front_end_debugging = Flag(
+        False, "TRITON_FRONT_END_DEBUGGING", doc="show the compiler's frames in tracebacks", kind=SEMANTIC
+    )
     allow_non_constexpr_globals = Flag(
-        False, "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", doc="kernels may read any global", invalidates=True
+        False, "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", doc="kernels may read any global", invalidates=True, kind=SEMANTIC
     )
     dump_passes = Text(
         None,
         "MLIR_ENABLE_DUMP",
         doc="print the IR before passes: 1 for every kernel, or a kernel's name",
         invalidates=True,
+        kind=INSTRUMENTATION,
     )
-    dump_path = Text(None, "MLIR_DUMP_PATH", doc="a file for what dump_passes prints, instead of stderr")
+    dump_path = Text(
+        None, "MLIR_DUMP_PATH", doc="a file for what dump_passes prints, instead of stderr", kind=INSTRUMENTATION
+    )
     print_passes = Text(
         None,
         "TRITIUM_PRINT_IR",
         doc="what to print around passes: before, after, change (each also with :PASS), failure, diff, function:NAME, "
         "module, generic, locations, to:FOLDER, with commas between",
         invalidates=True,
+        kind=INSTRUMENTATION,
     )
-    timing = Flag(False, "MLIR_ENABLE_TIMING", doc="print the time of every pass, and what passes counted")
+    timing = Flag(
+        False, "MLIR_ENABLE_TIMING", doc="print the time of every pass, and what passes counted", kind=INSTRUMENTATION
+    )
     diagnostics = Text(
         None,
         "MLIR_ENABLE_DIAGNOSTICS",
         doc="what passes tell: remarks, warnings; with operations, with stacktraces",
         invalidates=True,
+        kind=INSTRUMENTATION,
     )
-    disable_multithreading = Flag(False, "MLIR_DISABLE_MULTITHREADING", doc="no effect: passes run one after another")
+    disable_multithreading = Flag(
+        False, "MLIR_DISABLE_MULTITHREADING", doc="no effect: passes run one after another", kind=HINT
+    )
     max_operations = Integer(
         1_000_000,
         "TRITIUM_MAX_OPERATIONS",
         doc="operations that a kernel may have in a stage, and instructions for LLVM; 0: any number",
+        kind=SEMANTIC,
     )
-    verify_each = Flag(False, "TRITIUM_VERIFY_EACH", doc="verify the IR after every pass", invalidates=True)
+    verify_each = Flag(
+        False, "TRITIUM_VERIFY_EACH", doc="verify the IR after every pass", invalidates=True, kind=INSTRUMENTATION
+    )
     pass_fuel = Text(
-        None, "TRITIUM_PASS_FUEL", doc="run the first N passes; N:M: and of the last, M rewrites", invalidates=True
+        None,
+        "TRITIUM_PASS_FUEL",
+        doc="run the first N passes; N:M: and of the last, M rewrites",
+        invalidates=True,
+        kind=SEMANTIC,
     )
     reproducer_path = Text(
         None,
         "TRITON_REPRODUCER_PATH",
         doc="write every stage's input and passes to PATH.make_<stage>.repro.mlir",
+        kind=INSTRUMENTATION,
     )
-    trace = Text(None, "TRITIUM_TRACE", doc="a file to which compiles add records of stages, passes and rewrites")
-    crash_path = Text(None, "TRITIUM_CRASH_REPRODUCER", doc="where a pass that fails leaves its input")
-    dump_llvm = Flag(False, "LLVM_IR_ENABLE_DUMP", doc="print LLVM's IR before and after its passes", invalidates=True)
-    time_llvm = Flag(False, "LLVM_ENABLE_TIMING", doc="print the time of LLVM's passes")
-    disable_llvm_opt = Flag(False, "DISABLE_LLVM_OPT", doc="as optimization level 0", invalidates=True)
+    trace = Text(
+        None,
+        "TRITIUM_TRACE",
+        doc="a file to which compiles add records of stages, passes and rewrites",
+        kind=INSTRUMENTATION,
+    )
+    crash_path = Text(
+        None, "TRITIUM_CRASH_REPRODUCER", doc="where a pass that fails leaves its input", kind=INSTRUMENTATION
+    )
+    dump_llvm = Flag(
+        False,
+        "LLVM_IR_ENABLE_DUMP",
+        doc="print LLVM's IR before and after its passes",
+        invalidates=True,
+        kind=INSTRUMENTATION,
+    )
+    time_llvm = Flag(False, "LLVM_ENABLE_TIMING", doc="print the time of LLVM's passes", kind=INSTRUMENTATION)
+    disable_llvm_opt = Flag(False, "DISABLE_LLVM_OPT", doc="as optimization level 0", invalidates=True, kind=SEMANTIC)
     plugins = Text(
         None,
         "TRITIUM_PLUGINS",
         doc="modules to import before compiling, with commas between: dialects, passes, functions of the language",
         invalidates=True,
+        kind=SEMANTIC,
     )
     instrumentation_mode = Text(
         "",
         "TRITON_INSTRUMENTATION_MODE",
         doc="the option `instrumentation_mode` of launches that name none: consan, iisan",
         invalidates=True,
+        kind=INSTRUMENTATION,
     )
-    listener = Hook("called as listener(src=, metadata=, metadata_group=, times=, cache_hit=) once a compile")
+    listener = Hook(
+        "called as listener(src=, metadata=, metadata_group=, times=, cache_hit=) once a compile", kind=SEMANTIC
+    )
 
 
 class AutotuningSettings(Group):
     """How the autotuner behaves."""
 
-    cache = Flag(False, "TRITON_CACHE_AUTOTUNING", doc="keep tuning results on disk")
-    print = Flag(False, "TRITON_PRINT_AUTOTUNING", doc="say what was tuned, and what won")
-    warmup = Integer(5, "TRITON_BENCH_WARMUP", doc="milliseconds of running before timing")
-    rep = Integer(25, "TRITON_BENCH_REP", doc="milliseconds of timing")
+    cache = Flag(False, "TRITON_CACHE_AUTOTUNING", doc="keep tuning results on disk", kind=SEMANTIC)
+    print = Flag(False, "TRITON_PRINT_AUTOTUNING", doc="say what was tuned, and what won", kind=INSTRUMENTATION)
+    warmup = Integer(5, "TRITON_BENCH_WARMUP", doc="milliseconds of running before timing", kind=SEMANTIC)
+    rep = Integer(25, "TRITON_BENCH_REP", doc="milliseconds of timing", kind=SEMANTIC)
     processes = Integer(
         0,
         "TRITIUM_AUTOTUNE_PROCESSES",
         doc="processes that compile configurations; 1: none but this one; 0: as many as cores, if there are four",
+        kind=HINT,
     )
-    listener = Hook("called as listener(fn=, key=, best_config=, configs_timings=, duration=, cache_hit=)")
+    listener = Hook(
+        "called as listener(fn=, key=, best_config=, configs_timings=, duration=, cache_hit=)", kind=SEMANTIC
+    )
 
 
 class RuntimeSettings(Group):
     """What happens around launches."""
 
-    interpret = Flag(False, "TRITON_INTERPRET", doc="run kernels in Python instead of compiling them")
-    debug = Flag(False, "TRITON_DEBUG", doc="keep device_assert in kernels that do not ask for it", invalidates=True)
-    sanitize = Flag(False, "TRITIUM_SANITIZE", doc="check the bounds of every access", invalidates=True)
-    num_threads = Integer(0, "TRITIUM_NUM_THREADS", doc="threads of a launch on the CPU; 0 for all cores")
+    interpret = Flag(False, "TRITON_INTERPRET", doc="run kernels in Python instead of compiling them", kind=SEMANTIC)
+    debug = Flag(
+        False,
+        "TRITON_DEBUG",
+        doc="keep device_assert in kernels that do not ask for it",
+        invalidates=True,
+        kind=SEMANTIC,
+    )
+    sanitize = Flag(
+        False, "TRITIUM_SANITIZE", doc="check the bounds of every access", invalidates=True, kind=INSTRUMENTATION
+    )
+    num_threads = Integer(0, "TRITIUM_NUM_THREADS", doc="threads of a launch on the CPU; 0 for all cores", kind=HINT)
     target = Text(
         None,
         "TRITIUM_TARGET",
         doc="where kernels run that no argument ties to a device: cpu or cuda; by default a GPU if there is one; "
         "emulated:90 runs all kernels on an emulated GPU of that capability",
+        kind=SEMANTIC,
     )
     override_arch = Text(
-        None, "TRITON_OVERRIDE_ARCH", doc="compile for this architecture in place of the device's", invalidates=True
+        None,
+        "TRITON_OVERRIDE_ARCH",
+        doc="compile for this architecture in place of the device's",
+        invalidates=True,
+        kind=SEMANTIC,
     )
     progress = Flag(
-        True, "TRITIUM_PROGRESS", doc="show work that lasts over a second, on a terminal (stderr) or in a notebook"
+        True,
+        "TRITIUM_PROGRESS",
+        doc="show work that lasts over a second, on a terminal (stderr) or in a notebook",
+        kind=SEMANTIC,
     )
-    launch_enter_hook = Chain("called with the launch's metadata before a kernel runs")
-    launch_exit_hook = Chain("called with the launch's metadata after a kernel ran", backwards=True)
-    kernel_load_start_hook = Chain("called as hook(module, function, name, metadata_group, hash) before code is loaded")
-    kernel_load_end_hook = Chain("the same after it was loaded", backwards=True)
-    kernel_unload_hook = Chain("called when code is unloaded", backwards=True)
-    jit_cache_hook = Hook("called before a compile; a true answer cancels it")
-    jit_post_compile_hook = Hook("called after a compile")
-    add_stages_inspection_hook = Hook("may look at and change a compile's stages")
+    launch_enter_hook = Chain("called with the launch's metadata before a kernel runs", kind=SEMANTIC)
+    launch_exit_hook = Chain("called with the launch's metadata after a kernel ran", backwards=True, kind=SEMANTIC)
+    kernel_load_start_hook = Chain(
+        "called as hook(module, function, name, metadata_group, hash) before code is loaded", kind=SEMANTIC
+    )
+    kernel_load_end_hook = Chain("the same after it was loaded", backwards=True, kind=SEMANTIC)
+    kernel_unload_hook = Chain("called when code is unloaded", backwards=True, kind=SEMANTIC)
+    jit_cache_hook = Hook("called before a compile; a true answer cancels it", kind=SEMANTIC)
+    jit_post_compile_hook = Hook("called after a compile", kind=SEMANTIC)
+    add_stages_inspection_hook = Hook("may look at and change a compile's stages", kind=SEMANTIC)
 
 
 class LanguageSettings(Group):
     """Meaning of kernels."""
 
-    fp32_default = Text(None, "TRITON_F32_DEFAULT", doc="input precision of tl.dot on f32", invalidates=True)
-    default_fp_fusion = Flag(True, "TRITON_DEFAULT_FP_FUSION", doc="a*b + c may be one operation", invalidates=True)
+    fp32_default = Text(
+        None, "TRITON_F32_DEFAULT", doc="input precision of tl.dot on f32", invalidates=True, kind=SEMANTIC
+    )
+    default_fp_fusion = Flag(
+        True, "TRITON_DEFAULT_FP_FUSION", doc="a*b + c may be one operation", invalidates=True, kind=SEMANTIC
+    )
     force_disable_fp_fusion = Flag(
         False,
         "TRITON_FORCE_DISABLE_FP_FUSION",
         doc="never make one multiply-add of a product and a sum",
         invalidates=True,
+        kind=SEMANTIC,
     )
 
     def fp_fusion_enabled(self, requested: bool | None) -> bool:
@@ -299,52 +406,68 @@ class LanguageSettings(Group):
 class NvidiaSettings(Group):
     """Tools of the NVIDIA backend."""
 
-    cuobjdump = Text(None, "TRITON_CUOBJDUMP_PATH", doc="the program cuobjdump")
-    nvdisasm = Text(None, "TRITON_NVDISASM_PATH", doc="the program nvdisasm")
-    ptxas = Text(None, "TRITON_PTXAS_PATH", doc="the assembler ptxas")
+    cuobjdump = Text(None, "TRITON_CUOBJDUMP_PATH", doc="the program cuobjdump", kind=SEMANTIC)
+    nvdisasm = Text(None, "TRITON_NVDISASM_PATH", doc="the program nvdisasm", kind=SEMANTIC)
+    ptxas = Text(None, "TRITON_PTXAS_PATH", doc="the assembler ptxas", kind=SEMANTIC)
     ptxas_blackwell = Text(
-        None, "TRITON_PTXAS_BLACKWELL_PATH", doc="no effect: one ptxas of CUDA 12.8 or newer assembles for all GPUs"
+        None,
+        "TRITON_PTXAS_BLACKWELL_PATH",
+        doc="no effect: one ptxas of CUDA 12.8 or newer assembles for all GPUs",
+        kind=HINT,
     )
     mock_ptx_version = Text(
-        None, "TRITON_MOCK_PTX_VERSION", doc="no effect: the option `ptx_version` of a compile says it"
+        None,
+        "TRITON_MOCK_PTX_VERSION",
+        doc="the release of CUDA, such as 12.4, whose version of PTX is written, in place of the assembler's",
+        invalidates=True,
+        kind=SEMANTIC,
     )
-    disable_ptxas_opt = Flag(False, "DISABLE_PTXAS_OPT", doc="have ptxas optimize nothing", invalidates=True)
-    ptxas_options = Text(None, "PTXAS_OPTIONS", doc="more options for ptxas", invalidates=True)
-    dump_ptxas_log = Flag(False, "TRITON_DUMP_PTXAS_LOG", doc="print what ptxas tells of each kernel")
-    dump_nvptx = Flag(False, "NVPTX_ENABLE_DUMP", doc="print the assembly of NVIDIA kernels")
-    libdevice_path = Text(None, "TRITON_LIBDEVICE_PATH", doc="the bitcode of NVIDIA's math functions")
-    libcuda_path = Text(None, "TRITON_LIBCUDA_PATH", doc="the folder of libcuda.so")
+    disable_ptxas_opt = Flag(
+        False, "DISABLE_PTXAS_OPT", doc="have ptxas optimize nothing", invalidates=True, kind=SEMANTIC
+    )
+    ptxas_options = Text(None, "PTXAS_OPTIONS", doc="more options for ptxas", invalidates=True, kind=SEMANTIC)
+    dump_ptxas_log = Flag(
+        False, "TRITON_DUMP_PTXAS_LOG", doc="print what ptxas tells of each kernel", kind=INSTRUMENTATION
+    )
+    dump_nvptx = Flag(False, "NVPTX_ENABLE_DUMP", doc="print the assembly of NVIDIA kernels", kind=INSTRUMENTATION)
+    libdevice_path = Text(None, "TRITON_LIBDEVICE_PATH", doc="the bitcode of NVIDIA's math functions", kind=SEMANTIC)
+    libcuda_path = Text(None, "TRITON_LIBCUDA_PATH", doc="the folder of libcuda.so", kind=SEMANTIC)
     launch_blocking = Flag(
         False,
         "TRITIUM_LAUNCH_BLOCKING",
         "CUDA_LAUNCH_BLOCKING",
         doc="wait for every kernel after its launch, so that an error names the kernel it is of",
+        kind=SEMANTIC,
     )
 
 
-_LATER = "no effect: what comes behind `ttir` for AMD GPUs is Triton's own"
+_LATER = "not reached: stages for AMD GPUs end at `ttir`, and a compile that needs more is refused"
 
 
 class AmdSettings(Group):
     """Choices of the AMD backend."""
 
     use_buffer_ops = Flag(
-        True, "AMDGCN_USE_BUFFER_OPS", doc="access memory by buffer instructions on AMD GPUs", invalidates=True
+        True,
+        "AMDGCN_USE_BUFFER_OPS",
+        doc="access memory by buffer instructions on AMD GPUs",
+        invalidates=True,
+        kind=HINT,
     )
-    use_buffer_atomics = Flag(True, "AMDGCN_USE_BUFFER_ATOMICS", doc=_LATER)
-    buffer_ops_analyze_small_tensor_range = Flag(False, "AMDGCN_ANALYZE_SMALL_TENSOR_RANGE", doc=_LATER)
-    scalarize_packed_fops = Flag(False, "AMDGCN_SCALARIZE_PACKED_FOPS", doc=_LATER)
-    use_block_pingpong = OptionalFlag("TRITON_HIP_USE_BLOCK_PINGPONG", doc=_LATER)
-    use_in_thread_transpose = OptionalFlag("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", doc=_LATER)
-    use_async_copy = OptionalFlag("TRITON_HIP_USE_ASYNC_COPY", doc=_LATER)
-    use_coexec_scheduler = OptionalFlag("TRITON_HIP_USE_COEXEC_SCHEDULER", doc=_LATER)
-    use_expert_scheduling = OptionalFlag("TRITON_HIP_USE_EXPERT_SCHEDULING", doc=_LATER)
-    dump_mir = Text(None, "TRITON_DUMP_MIR", doc=_LATER)
-    swap_mir = Text(None, "TRITON_SWAP_MIR", doc=_LATER)
-    swap_mir_enable_misched = Flag(False, "TRITON_SWAP_MIR_ENABLE_MISCHED", doc=_LATER)
-    codegen_path = Text(None, "TRITON_AMD_CODEGEN_PATH", doc=_LATER)
-    dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc="print the assembly of AMD kernels")
-    libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc="the library libamdhip64.so")
+    use_buffer_atomics = Flag(True, "AMDGCN_USE_BUFFER_ATOMICS", doc=_LATER, kind=HINT)
+    buffer_ops_analyze_small_tensor_range = Flag(False, "AMDGCN_ANALYZE_SMALL_TENSOR_RANGE", doc=_LATER, kind=HINT)
+    scalarize_packed_fops = Flag(False, "AMDGCN_SCALARIZE_PACKED_FOPS", doc=_LATER, kind=HINT)
+    use_block_pingpong = OptionalFlag("TRITON_HIP_USE_BLOCK_PINGPONG", doc=_LATER, kind=HINT)
+    use_in_thread_transpose = OptionalFlag("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", doc=_LATER, kind=HINT)
+    use_async_copy = OptionalFlag("TRITON_HIP_USE_ASYNC_COPY", doc=_LATER, kind=HINT)
+    use_coexec_scheduler = OptionalFlag("TRITON_HIP_USE_COEXEC_SCHEDULER", doc=_LATER, kind=HINT)
+    use_expert_scheduling = OptionalFlag("TRITON_HIP_USE_EXPERT_SCHEDULING", doc=_LATER, kind=HINT)
+    dump_mir = Text(None, "TRITON_DUMP_MIR", doc=_LATER, kind=INSTRUMENTATION)
+    swap_mir = Text(None, "TRITON_SWAP_MIR", doc=_LATER, kind=SEMANTIC)
+    swap_mir_enable_misched = Flag(False, "TRITON_SWAP_MIR_ENABLE_MISCHED", doc=_LATER, kind=HINT)
+    codegen_path = Text(None, "TRITON_AMD_CODEGEN_PATH", doc=_LATER, kind=SEMANTIC)
+    dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc=_LATER, kind=INSTRUMENTATION)
+    libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc=_LATER, kind=SEMANTIC)
 
 
 _EVENTS = "no effect: kernels are timed by events in their streams, without CUPTI or ROCm's libraries"
@@ -353,22 +476,24 @@ _EVENTS = "no effect: kernels are timed by events in their streams, without CUPT
 class ProtonSettings(Group):
     """The profiler."""
 
-    disable = Flag(False, "TRITON_PROTON_DISABLE", doc="do not profile")
-    cupti_lib_dir = Text(None, "TRITON_CUPTI_LIB_PATH", doc=_EVENTS)
-    cupti_lib_blackwell_dir = Text(None, "TRITON_CUPTI_LIB_BLACKWELL_PATH", doc=_EVENTS)
-    hsa_runtime_path = Text(None, "TRITON_HSA_RUNTIME_PATH", doc=_EVENTS)
-    hsa_runtime_library = Text(None, "TRITON_HSA_RUNTIME_LIBRARY", doc=_EVENTS)
-    rocprofiler_sdk_include_path = Text(None, "TRITON_ROCPROFILER_SDK_INCLUDE_PATH", doc=_EVENTS)
-    rocprofiler_sdk_lib_path = Text(None, "TRITON_ROCPROFILER_SDK_LIB_PATH", doc=_EVENTS)
-    rocprofiler_sdk_library = Text(None, "TRITON_ROCPROFILER_SDK_LIBRARY", doc=_EVENTS)
-    roctracer_lib_path = Text(None, "TRITON_ROCTRACER_LIB_PATH", doc=_EVENTS)
-    roctracer_library = Text(None, "TRITON_ROCTRACER_LIBRARY", doc=_EVENTS)
-    roctx_lib_path = Text(None, "TRITON_ROCTX_LIB_PATH", doc=_EVENTS)
-    roctx_library = Text("libroctx64.so", "TRITON_ROCTX_LIBRARY", doc=_EVENTS)
-    profile_buffer_size = Integer(64 << 20, "TRITON_PROFILE_BUFFER_SIZE", doc=_EVENTS)
-    profile_metric_buffer_size = Integer(64 << 20, "TRITON_PROFILE_METRIC_BUFFER_SIZE", doc=_EVENTS)
-    enable_nvtx = Flag(True, "TRITON_ENABLE_NVTX", doc=_EVENTS)
-    enable_hw_trace = Flag(False, "TRITON_ENABLE_HW_TRACE", doc=_EVENTS)
+    disable = Flag(False, "TRITON_PROTON_DISABLE", doc="do not profile", kind=SEMANTIC)
+    cupti_lib_dir = Text(None, "TRITON_CUPTI_LIB_PATH", doc=_EVENTS, kind=HINT)
+    cupti_lib_blackwell_dir = Text(None, "TRITON_CUPTI_LIB_BLACKWELL_PATH", doc=_EVENTS, kind=HINT)
+    hsa_runtime_path = Text(None, "TRITON_HSA_RUNTIME_PATH", doc=_EVENTS, kind=HINT)
+    hsa_runtime_library = Text(None, "TRITON_HSA_RUNTIME_LIBRARY", doc=_EVENTS, kind=HINT)
+    rocprofiler_sdk_include_path = Text(None, "TRITON_ROCPROFILER_SDK_INCLUDE_PATH", doc=_EVENTS, kind=HINT)
+    rocprofiler_sdk_lib_path = Text(None, "TRITON_ROCPROFILER_SDK_LIB_PATH", doc=_EVENTS, kind=HINT)
+    rocprofiler_sdk_library = Text(None, "TRITON_ROCPROFILER_SDK_LIBRARY", doc=_EVENTS, kind=HINT)
+    roctracer_lib_path = Text(None, "TRITON_ROCTRACER_LIB_PATH", doc=_EVENTS, kind=HINT)
+    roctracer_library = Text(None, "TRITON_ROCTRACER_LIBRARY", doc=_EVENTS, kind=HINT)
+    roctx_lib_path = Text(None, "TRITON_ROCTX_LIB_PATH", doc=_EVENTS, kind=HINT)
+    roctx_library = Text("libroctx64.so", "TRITON_ROCTX_LIBRARY", doc=_EVENTS, kind=HINT)
+    profile_buffer_size = Integer(64 << 20, "TRITON_PROFILE_BUFFER_SIZE", doc=_EVENTS, kind=HINT)
+    profile_metric_buffer_size = Integer(64 << 20, "TRITON_PROFILE_METRIC_BUFFER_SIZE", doc=_EVENTS, kind=HINT)
+    enable_nvtx = Flag(True, "TRITON_ENABLE_NVTX", doc=_EVENTS, kind=HINT)
+    enable_hw_trace = UnsupportedFlag(
+        False, "TRITON_ENABLE_HW_TRACE", doc="kernels are timed by events in their streams", kind=INSTRUMENTATION
+    )
 
 
 build = BuildSettings()

@@ -54,7 +54,7 @@ class CUDAOptions:
     backend_name: str = semantic("cuda", "cuda; other names are errors")
     sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
     arch: str | None = semantic(None, "the architecture to compile for, such as sm90")
-    instrumentation_mode: str = instrumentation("", describe_modes(BUILT, "consan on the emulator only"))
+    instrumentation_mode: str = instrumentation("", describe_modes(BUILT, "the emulator checks consan"))
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     min_shared_mem: int | None = semantic(None, "bytes of shared memory of a CTA at least")
     without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")

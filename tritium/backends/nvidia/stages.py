@@ -45,7 +45,7 @@ from .assembler import Assembler, Resources, assembler_options, warn_of
 from .occupancy import REGISTERS, blocks_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
-from .toolchain import find_tool, highest_ptx, tool_version
+from .toolchain import find_tool, highest_ptx, parse_release, tool_version
 
 __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
@@ -282,7 +282,9 @@ class Build:
 
 
 def _release_of_assembler(capability: int) -> tuple[int, int] | None:
-    """The release of CUDA whose PTX is read here; None where nothing makes machine code of it."""
+    """The release of CUDA whose PTX is read here, or that a setting names; None where nothing makes machine code."""
+    if nvidia.mock_ptx_version:
+        return parse_release(nvidia.mock_ptx_version)
     tool = find_tool("ptxas")
     return _driver_jit.driver_compiler(capability) if tool is None else tool_version(tool)  # type: ignore[no-any-return]
 

@@ -20,14 +20,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ...support import settings
+from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import read_record, write_record
 from ...support.hashing import sha256
 from ..errors import PTXASError, ToolMissing
 from .process import OverdueError, Process
 
-__all__ = ["Tool", "find_tool", "highest_ptx", "require_tool", "tool_release", "tool_version"]
+__all__ = ["Tool", "find_tool", "highest_ptx", "parse_release", "require_tool", "tool_release", "tool_version"]
 
 #: What there is to find: where in a toolkit or wheel it stands, and the wheel that has it.
 _PLACES = {
@@ -156,6 +156,14 @@ def _ask_version(tool: Tool) -> str:
     if found is None:
         raise PTXASError(f"{tool.path} ({tool.origin}) does not tell its version; it answers: {output.strip()[:200]}")
     return found[2] or found[1]
+
+
+def parse_release(text: str) -> tuple[int, int]:
+    """(12, 4) of "12.4", the release of CUDA that TRITON_MOCK_PTX_VERSION names; OptionError for other text."""
+    found = re.fullmatch(r"(\d+)\.(\d+)", text.strip())
+    if found is None:
+        raise OptionError(f"TRITON_MOCK_PTX_VERSION must be a release of CUDA such as 12.4, got {text!r}")
+    return int(found[1]), int(found[2])
 
 
 def highest_ptx(cuda: tuple[int, int]) -> int:

@@ -15,7 +15,7 @@ __all__ = ["LAUNCH_ONLY", "Call", "LaunchTable"]
 
 PLANS = 4  # kinds of launches between which a program may go back and forth at little cost
 
-LAUNCH_ONLY = ("stream", "device", "device_type", "warmup")
+LAUNCH_ONLY = ("stream", "warmup")
 """Keywords of a launch that say how to launch, not what to compile."""
 
 
