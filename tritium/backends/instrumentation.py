@@ -19,7 +19,7 @@ from typing import Any
 from ..support import OptionError
 from ..support.suggestions import did_you_mean
 
-__all__ = ["BOUNDS", "EMULATED", "MODES", "describe_modes", "instrumented", "mode_names", "without_modes"]
+__all__ = ["BOUNDS", "EMULATED", "MODES", "instrumented", "mode_names", "without_modes"]
 
 MODES: Mapping[str, str] = {
     "consan": "launch on the emulator (TRITIUM_TARGET=emulated:90), which checks every launch for races, missing waits "
@@ -68,9 +68,3 @@ def instrumented(given: Mapping[str, Any], built: Collection[str], target: str) 
             f"\nhint: {MODES['fpsan']}"
         )
     return {"debug": True, "sanitize_overflow": False} if modes else {}
-
-
-def describe_modes(built: Collection[str], note: str = "") -> str:
-    """The effect of the option on a target, for its declaration."""
-    refused = f"refuses {', '.join(name for name in MODES if name not in built)}"
-    return "; ".join(filter(None, [f"builds {', '.join(built)}" if built else "", refused, note]))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from operator import index
 from typing import Any
 
 from ..support import OptionError, UnknownOptionError
 from ..support.dataclasses import fields
+from ..support.lazy import LazyModule
 from ..support.limits import MAX_STAGES
 from ..support.suggestions import did_you_mean
 from .errors import OutOfResources
 
 __all__ = [
+    "builds_mode",
     "check_cuda_limits",
+    "check_instrumentation",
     "check_layout",
     "check_names",
     "check_threads",
@@ -21,6 +24,8 @@ __all__ = [
     "text_key",
     "unknown_option",
 ]
+
+_instrumentation = LazyModule(".instrumentation", __package__)
 
 MAX_REGISTERS = 255  # a thread of any NVIDIA GPU has at most so many
 MAX_THREADS = 1024  # of one program
@@ -102,6 +107,19 @@ def check_names(options: Any, **values: Any) -> None:
     for name, value in values.items():
         if getattr(options, name) != value:
             raise OptionError(f"{name} must be {value!r}, got {getattr(options, name)!r}")
+
+
+def check_instrumentation(given: Mapping[str, Any], built: Collection[str], target: str) -> dict[str, Any]:
+    """See `instrumentation.instrumented`; nothing where no instrumentation is asked for."""
+    if not given.get("instrumentation_mode") and not given.get("fpsan_homomorphic_casts"):
+        return {}
+    return _instrumentation.instrumented(given, built, target)  # type: ignore[no-any-return]
+
+
+def builds_mode(options: Any, mode: str) -> bool:
+    """Whether a mode of `instrumentation_mode` is asked for."""
+    text = options.instrumentation_mode
+    return bool(text) and mode in _instrumentation.mode_names(text)
 
 
 def _typed(name: str, value: Any, kind: str) -> Any:

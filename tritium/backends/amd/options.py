@@ -9,8 +9,7 @@ from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.hashing import sha256
 from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
-from ..instrumentation import describe_modes, instrumented
-from ..options import check_layout, check_names, check_threads, parse_fields, text_key
+from ..options import check_instrumentation, check_layout, check_names, check_threads, parse_fields, text_key
 from .target import HIPTarget
 
 __all__ = ["HIPOptions"]
@@ -47,7 +46,7 @@ class HIPOptions:
     allow_flush_denorm: bool = hint(False, "subnormals may be flushed")
     max_num_imprecise_acc_default: int = hint(0, "additions before accumulators of fp8 operands are added in fp32")
     backend_name: str = semantic("hip", "hip; other names are errors")
-    instrumentation_mode: str = instrumentation("", describe_modes(()))
+    instrumentation_mode: str = instrumentation("", "every mode is refused")
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     schedule_hint: str = hint("", "names of schedules to try")
     llvm_fn_attrs: str = semantic("", "attributes of the kernel in LLVM")
@@ -70,7 +69,7 @@ class HIPOptions:
         """
         given = parse_fields(cls, values)
         machine = _architecture(given.get("arch"), target)
-        chosen = {**_of_target(machine), **given, **instrumented(given, (), machine.key)}
+        chosen = {**_of_target(machine), **given, **check_instrumentation(given, (), machine.key)}
         if settings.language.force_disable_fp_fusion:
             chosen["enable_fp_fusion"] = False
         options = cls(**chosen)

@@ -8,8 +8,15 @@ from typing import Any
 from ...support import OptionError
 from ...support.dataclasses import dataclass
 from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
-from ..instrumentation import describe_modes, instrumented, mode_names
-from ..options import check_cuda_limits, check_layout, check_names, parse_fields, text_key
+from ..options import (
+    builds_mode,
+    check_cuda_limits,
+    check_instrumentation,
+    check_layout,
+    check_names,
+    parse_fields,
+    text_key,
+)
 
 __all__ = ["CPUOptions"]
 
@@ -64,7 +71,9 @@ class CPUOptions:
         (), "libdevice is replaced by functions of this package; other libraries are errors"
     )
     sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
-    instrumentation_mode: str = instrumentation("", describe_modes(BUILT, "either turns `sanitize` on"))
+    instrumentation_mode: str = instrumentation(
+        "", "builds consan and iisan, and turns `sanitize` on; other modes are refused"
+    )
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     waves_per_eu: int = ignored_hint(0, "for AMD GPUs")
     matrix_instr_nonkdim: int = ignored_hint(0, "for AMD GPUs")
@@ -103,13 +112,13 @@ class CPUOptions:
         UnknownOptionError or OptionError name the first that is wrong.
         """
         chosen = parse_fields(cls, values)
-        checks = instrumented(chosen, BUILT, "cpu")
+        checks = check_instrumentation(chosen, BUILT, "cpu")
         return cls(**{**chosen, **checks, **({"sanitize": True} if checks else {})})
 
     @property
     def enable_iisan(self) -> bool:
         """Whether descriptors are checked for alignment, which the frontend asks."""
-        return "iisan" in mode_names(self.instrumentation_mode)
+        return builds_mode(self, "iisan")
 
     @property
     def key(self) -> str:

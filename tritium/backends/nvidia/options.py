@@ -12,13 +12,21 @@ from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
 from ...support.hashing import sha256
 from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
-from ..instrumentation import describe_modes, instrumented, mode_names
-from ..options import MAX_REGISTERS, check_cuda_limits, check_layout, check_names, parse_fields, text_key
+from ..options import (
+    MAX_REGISTERS,
+    builds_mode,
+    check_cuda_limits,
+    check_instrumentation,
+    check_layout,
+    check_names,
+    parse_fields,
+    text_key,
+)
 from .target import CUDATarget
 
 __all__ = ["CUDAOptions"]
 
-BUILT = ("iisan",)  # modes of `instrumentation_mode`
+BUILT = ("iisan",)  # modes of `instrumentation_mode` that the compiler builds
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ class CUDAOptions:
     backend_name: str = semantic("cuda", "cuda; other names are errors")
     sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
     arch: str | None = semantic(None, "the architecture to compile for, such as sm90")
-    instrumentation_mode: str = instrumentation("", describe_modes(BUILT, "the emulator checks consan"))
+    instrumentation_mode: str = instrumentation("", "builds iisan; the emulator checks consan; other modes are refused")
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     min_shared_mem: int | None = semantic(None, "bytes of shared memory of a CTA at least")
     without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")
@@ -77,7 +85,7 @@ class CUDAOptions:
         """
         given = parse_fields(cls, values)
         machine = _architecture(given.get("arch"), target)
-        chosen = {**_of_target(machine), **given, **instrumented(given, BUILT, machine.key)}
+        chosen = {**_of_target(machine), **given, **check_instrumentation(given, BUILT, machine.key)}
         if "maxnreg" in given and given["maxnreg"] > MAX_REGISTERS:
             chosen["maxnreg"] = MAX_REGISTERS  # 256 is what programs write who mean all of them
         if "extern_libs" not in chosen and settings.nvidia.libdevice_path:
@@ -96,7 +104,7 @@ class CUDAOptions:
     @property
     def enable_iisan(self) -> bool:
         """Whether descriptors are checked for alignment, which the frontend asks."""
-        return "iisan" in mode_names(self.instrumentation_mode)
+        return builds_mode(self, "iisan")
 
     @property
     def native_descriptors(self) -> bool:
