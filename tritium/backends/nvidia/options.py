@@ -126,11 +126,6 @@ class CUDAOptions:
         """A digest of `key`."""
         return sha256(self.key.encode()).hexdigest()
 
-    @property
-    def enable_iisan(self) -> bool:
-        """Whether `instrumentation_mode` names iisan."""
-        return "iisan" in self.instrumentation_mode.split(",")
-
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """What the frontend asks for each matrix product: see `CUDATarget.min_dot_size`."""
         return self.target.min_dot_size(lhs_bits, rhs_bits)
