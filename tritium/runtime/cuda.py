@@ -75,8 +75,8 @@ class _Utilities:
 class Event:
     """A point in a stream: the few methods of `torch.cuda.Event` that benchmarks use, for programs without torch."""
 
-    def __init__(self, enable_timing: bool = False, **_unused: Any) -> None:
-        self._gpu = devices.device(devices.current_device())
+    def __init__(self, enable_timing: bool = False, device: int | None = None, **_unused: Any) -> None:
+        self._gpu = devices.device(devices.current_device() if device is None else device)
         self._handle = Value()
         with self._gpu.active():
             self._gpu.cuda.call("create_event", self._handle.at, _BLOCKING_SYNC_OFF if enable_timing else 2)

@@ -201,14 +201,22 @@ def frozen_values(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class HookMetadata(LazyDict):
-    """A launch; `get()` makes the dict, once. `stream()` is the handle of its stream."""
+    """A launch; `get()` makes the dict, once. `stream()` is its stream's handle, `place()` its driver and device."""
 
-    def __init__(self, kernel: CompiledKernel, grid: Any, args: Sequence[Any], stream: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        kernel: CompiledKernel,
+        grid: Any,
+        args: Sequence[Any],
+        stream: Callable[[], Any],
+        place: Callable[[], tuple[Any, Any]],
+    ) -> None:
         super().__init__({})
         self.kernel = kernel
         self.grid = grid
         self.args = args
         self.stream = stream
+        self.place = place
         self.add(self._launch, ())
 
     def _launch(self) -> dict[str, Any]:

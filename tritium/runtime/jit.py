@@ -355,9 +355,11 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         if not (enter or leave):
             kernel.launcher(grid, args, stream)
             return
-        metadata = HookMetadata(kernel, grid, args, partial(_stream_of, served) if stream is None else lambda: stream)
+        launcher = kernel.launcher  # made before hooks ask for the code, which an emulated GPU has none of
+        current = partial(_stream_of, served) if stream is None else lambda: stream
+        metadata = HookMetadata(kernel, grid, args, current, lambda: (served.driver, served.device))
         enter(metadata)
-        kernel.launcher(grid, args, stream)
+        launcher(grid, args, stream)
         leave(metadata)
 
     def _remember(

@@ -55,10 +55,18 @@ class DirectCalls:
             self._remember(args, stream)
             return
         args = self._launcher.forms.expand(args)  # hooks are told of each parameter by name
-        metadata = HookMetadata(kernel, grid, args, _current_stream if handle is None else lambda: handle)
+        current = _current_stream if handle is None else lambda: handle
+        metadata = HookMetadata(kernel, grid, args, current, lambda: self._place(args))
         enter(metadata)
         self._launcher(grid, args, handle)
         leave(metadata)
+
+    def _place(self, args: Sequence[Any]) -> tuple[Any, Any]:
+        """The driver and the device of a launch with these arguments."""
+        kernel = self._launcher.kernel
+        device = self._launcher.device_of(all_arguments(kernel.name, self._packer, args))
+        own = getattr(self._launcher, "driver", None)  # an emulated GPU's launcher has one
+        return own or driver.serving(device).driver, device
 
     def _remember(self, args: Sequence[Any], stream: Any) -> None:
         if self._generation != settings.generation.value:
