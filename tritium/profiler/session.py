@@ -1,233 +1,283 @@
-"""Sessions of the profiler: which scope is open, and the events whose times are not known yet."""
+"""Sessions of the profiler, and the events of the program that are recorded in them."""
 
 from __future__ import annotations
 
-import functools
-import json
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..runtime.driver import driver
 from ..support import OptionError
-from ..support.settings import proton, runtime
-from .tree import COUNT, TIME, Node
+from .flags import flags
+from .sources import ContextSource, PythonContext, ShadowContext, with_state
+from .thread_state import thread_state
+from .timing import Timer
+from .trace_data import TraceData, TraceEntry
+from .tree_data import TreeData, TreeEntry
 
-__all__ = ["activate", "deactivate", "enter_scope", "exit_scope", "finalize", "profile", "scope", "start"]
+__all__ = ["CONTEXTS", "DATA", "Session", "SessionError", "Sessions", "sessions"]
 
-_PENDING = 2048  # spans to collect before they are waited for: two events each
-_RESERVED = ("name", "function", "stream")  # what every launch's metadata has, beside its metrics
+Data = TreeData | TraceData
+Entry = TreeEntry | TraceEntry
+
+CONTEXTS: dict[str, Callable[[], ContextSource]] = {"shadow": ShadowContext, "python": PythonContext}
+DATA: dict[str, Callable[[], Data]] = {"tree": TreeData, "trace": TraceData}
 
 
-class _Clock:
-    """A point in time on a device without events: the CPU's kernels have finished when their launch returns."""
+class SessionError(OptionError, IndexError, RuntimeError):
+    """There is no such session, or it has no such phase."""
 
-    def __init__(self, enable_timing: bool = True) -> None:
-        self.at = 0
 
-    def record(self) -> None:
-        self.at = time.perf_counter_ns()
+class _Opened(NamedTuple):
+    """Where a scope or an operation is recorded."""
 
-    def elapsed_time(self, end: _Clock) -> float:
-        return (end.at - self.at) / 1e6
+    data: Data
+    entry: Entry
 
 
 class Session:
-    """One profile: a tree, the open scopes, and the spans that the device may not have reached yet."""
+    """One profile: where it is written, its source of paths, and its data by phase."""
 
-    def __init__(self, path: str) -> None:
-        self.path, self.active = path, True
-        self.root = self.open = Node("ROOT")
-        self.pending: list[tuple[Node, Any, Any]] = []
-        self.starts: list[tuple[Node, Any]] = []
+    def __init__(self, path: str, context: str, data: str, flush_format: str | None) -> None:
+        self.path, self.context, self.data = path, context, data
+        self.flush_format = flush_format  # finished phases are written in this format; None: at the end
+        self.active = True
+        self.source = CONTEXTS[context]()
+        self.phase = 0
+        self.complete = -1  # the last phase whose kernels have been waited for
+        self.phases: dict[int, Data] = {0: DATA[data]()}
+        self.opened: dict[int, _Opened] = {}
 
-    def mark(self) -> Any:
-        """Now, in the stream of the device that launches go to."""
-        interface = driver.active.get_device_interface()
-        event = getattr(interface, "Event", _Clock)(enable_timing=True)
-        event.record()
-        return event
+    @property
+    def current(self) -> Data:
+        """What is recorded into now."""
+        return self.phases[self.phase]
 
-    def begin(self, node: Node) -> None:
-        """A span of `node` begins."""
-        self.starts.append((node, self.mark()))
+    def frames(self) -> list[str]:
+        """The path of what begins now."""
+        return with_state(self.source.frames())
 
-    def end(self) -> None:
-        """The span that began last ends."""
-        if self.starts:
-            node, event = self.starts.pop()
-            self.pending.append((node, event, self.mark()))
-        if len(self.pending) >= _PENDING:
-            self.settle()
+    def data_of(self, phase: int) -> Data:
+        """The data of a phase; SessionError if there is none, or it was cleared."""
+        if phase not in self.phases:
+            raise SessionError(f"Phase {phase} has no data.")
+        return self.phases[phase]
 
-    def settle(self) -> None:
-        """Wait for the device, and add up what it took."""
-        driver.active.get_device_interface().synchronize()
-        for node, start, end in self.pending:
-            if node.kernel or not node.has_kernels:
-                node.add({TIME: start.elapsed_time(end) * 1e6, COUNT: 1})
-        self.pending.clear()
+    def clear(self, phases: Iterable[int]) -> None:
+        """Forget the data of phases; the current one begins anew."""
+        for phase in list(phases):
+            self.phases.pop(phase, None)
+        self.phases.setdefault(self.phase, DATA[self.data]())
 
+    def format_of(self, output_format: str | None) -> str:
+        """The format to write, OptionError for one that the data cannot be written in."""
+        known = DATA[self.data]().formats
+        if not output_format:
+            return known[0]
+        if output_format not in known:
+            raise OptionError(
+                f"output format {output_format!r} is not supported for data={self.data!r}; it can be "
+                f"{' or '.join(map(repr, known))}"
+            )
+        return output_format
 
-_sessions: dict[int, Session] = {}
-
-
-def _running() -> list[Session]:
-    return [s for s in _sessions.values() if s.active]
-
-
-def start(
-    name: str | None = None,
-    *,
-    context: str = "shadow",
-    data: str = "tree",
-    backend: str | None = None,
-    mode: Any = None,
-    hook: Any = None,
-) -> int | None:
-    """Begin a session, and return its number. `hook="triton"` lets kernels have the names and metrics of their
-    `launch_metadata`; the profile goes to `name`.hatchet ("proton" without one).
-
-    OptionError for what is not supported: contexts of Python's stack, traces, counters inside kernels. With the setting
-    `proton.disable` nothing is recorded, and the result is None.
-    """
-    if proton.disable:
-        return None
-    proton.check_supported()
-    for option, value, known in (
-        ("context", context, ("shadow",)), ("data", data, ("tree",)),
-        ("backend", backend, (None, "cupti")), ("mode", mode, (None, "")), ("hook", hook, (None, "triton")),
-    ):  # fmt: skip
-        if value not in known:
-            raise OptionError(f"profiler.start: {option}={value!r} is not supported; it can be {known[-1]!r}")
-    number = max(_sessions, default=-1) + 1
-    if not _sessions:
-        runtime.launch_enter_hook.add(_enter)
-        runtime.launch_exit_hook.add(_leave)
-    _sessions[number] = Session(name or "proton")
-    return number
+    def write(self, output_format: str, *phases: int) -> None:
+        """Write a file for each phase, by default for all; to standard output if the path is "-"."""
+        for phase in phases or sorted(self.phases):
+            data = self.phases[phase]
+            content = data.dump(output_format, _about(data.devices()))
+            if self.path in ("", "-"):
+                sys.stdout.write(content.decode(errors="replace"))
+                continue
+            part = f".part_{phase}" if self.phase else ""
+            Path(f"{self.path}{part}.{output_format}").write_bytes(content)
 
 
-def activate(session: int | None = None) -> None:
-    """Go on recording, in all sessions or in one."""
-    _switch(session, True)
+def _about(devices: Iterable[tuple[str, str]]) -> dict[str, dict[str, Any]]:
+    """What profiles say of devices, by type and number: clocks in kHz, the bus in bits."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind, number in sorted(devices):
+        serving = driver.cpu if kind == "CPU" else driver.active
+        told = serving.utils.get_device_properties(int(number))
+        found.setdefault(kind, {})[number] = {
+            "arch": str(serving.get_current_target().arch),
+            "bus_width": told["mem_bus_width"],
+            "clock_rate": told["sm_clock_rate"],
+            "memory_clock_rate": told["mem_clock_rate"],
+            "num_sms": told["multiprocessor_count"],
+        }
+    return found
 
 
-def deactivate(session: int | None = None, flushing: bool = False) -> None:
-    """Stop recording, in all sessions or in one; `flushing` waits for what runs."""
-    _switch(session, False)
-    if flushing:
-        for found in _of(session):
-            found.settle()
+class _Op(NamedTuple):
+    """The operation that the next launch of a thread is."""
+
+    number: int
+    opened: list[_Opened]
 
 
-def _of(session: int | None) -> list[Session]:
-    if session is None:
-        return list(_sessions.values())
-    if session not in _sessions:
-        raise OptionError(f"there is no profiling session {session}")
-    return [_sessions[session]]
+class Sessions:
+    """All sessions of the process, by number. Numbers are never used again."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[int, Session] = {}
+        self._numbers = itertools.count()
+        self._scopes = itertools.count(1)
+        self._lock = threading.RLock()
+        self.timer = Timer(self._entries_of)
+
+    # ---- sessions ----------------------------------------------------------------------------------------------------
+
+    def start(self, path: str, context: str, data: str, flush_format: str | None) -> int:
+        """Begin a session, or activate the one that is written to `path`; its number."""
+        with self._lock:
+            for number, session in self._sessions.items():
+                if session.path == path:
+                    session.active = True
+                    return number
+            number = next(self._numbers)
+            self._sessions[number] = Session(path, context, data, flush_format)
+            flags.profiling_on = True
+            self.timer.attach()
+            return number
+
+    def of(self, number: int | None) -> list[Session]:
+        """The session of this number, or all; SessionError if there is none."""
+        if number is None:
+            return list(self._sessions.values())
+        if number not in self._sessions:
+            raise SessionError(f"Session has not been initialized: {number}")
+        return [self._sessions[number]]
+
+    def activate(self, number: int | None, on: bool) -> None:
+        """Let sessions record, or not."""
+        with self._lock:
+            for session in self.of(number):
+                session.active = on
+
+    def flush(self, number: int | None) -> None:
+        """Wait for the kernels of sessions; phases before the current one are complete then."""
+        with self._lock:
+            self.timer.settle()
+            for session in self.of(number):
+                session.complete = max(session.complete, session.phase - 1)
+
+    def end(self, number: int | None, output_format: str | None) -> list[tuple[Session, str]]:
+        """End sessions; what is to be written, and the format. Nothing happens if they have ended already."""
+        with self._lock:
+            ended = [n for n in self._sessions if number in (None, n)]
+            formats = [self._sessions[n].format_of(output_format) for n in ended]
+            self.timer.settle()
+            found = [(self._sessions.pop(n), chosen) for n, chosen in zip(ended, formats)]
+            if not self._sessions:
+                flags.profiling_on = False
+                self.timer.detach()
+            return found
+
+    def reattach_timer(self) -> None:
+        """Have the timer be the innermost hook again, after another was added."""
+        if self._sessions:
+            self.timer.attach()
+
+    # ---- data --------------------------------------------------------------------------------------------------------
+
+    def literal(self, number: int, phase: int) -> list[Any]:
+        """The data of a phase as hatchet reads it."""
+        with self._lock:
+            [session] = self.of(number)
+            self.timer.settle()
+            data = session.data_of(phase)
+            return data.literal(_about(data.devices()))
+
+    def advance_phase(self, number: int) -> int:
+        """Begin the next phase; with periodic flushing, write and forget the one before."""
+        with self._lock:
+            [session] = self.of(number)
+            last = session.phase
+            session.phase += 1
+            session.phases[session.phase] = DATA[session.data]()
+            if session.flush_format is not None:
+                self.flush(number)
+                session.write(session.flush_format, last)
+                session.clear([last])
+            return session.phase
+
+    def is_complete(self, number: int, phase: int) -> bool:
+        """Whether a phase has ended and its kernels have been waited for."""
+        with self._lock:
+            [session] = self.of(number)
+            return phase < session.phase and phase <= session.complete
+
+    def clear(self, number: int, phase: int, up_to: bool) -> None:
+        """Forget the data of a phase, or of all up to it."""
+        with self._lock:
+            [session] = self.of(number)
+            self.timer.settle()
+            session.clear([p for p in session.phases if p == phase or (up_to and p < phase)])
+
+    # ---- scopes, operations and launches -----------------------------------------------------------------------------
+
+    def new_scope(self) -> int:
+        """A number for a scope or an operation."""
+        return next(self._scopes)
+
+    def enter_scope(self, number: int, name: str) -> None:
+        """A scope begins in this thread."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.source.enter_scope(number, name)
+                if session.active:
+                    data = session.current
+                    session.opened[number] = _Opened(data, data.enter_scope(number, session.frames()))
+
+    def exit_scope(self, number: int) -> None:
+        """A scope ends in this thread."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.source.exit_scope(number)
+                opened = session.opened.pop(number, None)
+                if opened is not None:
+                    opened.data.exit_scope(opened.entry)  # type: ignore[arg-type]
+
+    def enter_op(self, number: int, name: str) -> None:
+        """The next launch of this thread is recorded as `name`."""
+        with self._lock:
+            running = [(s.current, s.frames()) for s in self._sessions.values() if s.active]
+            thread_state.op = _Op(number, [_Opened(d, d.add_op([*frames, name])) for d, frames in running])
+
+    def exit_op(self, number: int) -> None:
+        """The launch has returned."""
+        if thread_state.op is not None and thread_state.op.number == number:
+            thread_state.op = None
+
+    def add_metrics(self, number: int, metrics: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+        """Aggregate metrics into a scope or an operation that is open; tensors on devices when these are settled."""
+        with self._lock:
+            op: _Op | None = thread_state.op
+            if op is not None and op.number == number:
+                found = op.opened
+            else:
+                found = [s.opened[number] for s in self._sessions.values() if s.active and number in s.opened]
+            for opened in found:
+                opened.entry.add_metrics(metrics)
+                if tensors:
+                    self.timer.add_later(opened.entry, dict(tensors))
+
+    def depth(self, number: int) -> int:
+        """The length of the path in this thread."""
+        [session] = self.of(number)
+        return session.source.depth
+
+    def _entries_of(self, kernel: str) -> list[Entry]:
+        with self._lock:
+            op: _Op | None = thread_state.op
+            if op is not None:
+                return [opened.entry for opened in op.opened]
+            running = [s for s in self._sessions.values() if s.active]
+            return [s.current.add_op([*s.frames(), kernel]) for s in running]
 
 
-def _switch(session: int | None, on: bool) -> None:
-    for found in _of(session):
-        found.active = on
-
-
-def finalize(session: int | None = None, output_format: str = "hatchet") -> None:
-    """End all sessions or one, and write what they found."""
-    if output_format not in ("", "hatchet"):
-        raise OptionError(f"profiler.finalize: output_format={output_format!r} is not supported; it can be 'hatchet'")
-    for found in _of(session):
-        found.settle()
-        Path(f"{found.path}.hatchet").write_text(json.dumps([found.root.literal(), {}]))
-    for number in [n for n in _sessions if session in (None, n)]:
-        del _sessions[number]
-    if not _sessions:
-        runtime.launch_enter_hook.remove(_enter)
-        runtime.launch_exit_hook.remove(_leave)
-
-
-def enter_scope(name: str, *, metrics: dict[str, float] | None = None) -> None:
-    """What runs from now on belongs to `name`; `metrics` are added to its sums."""
-    for found in _running():
-        found.open = found.open.child(name)
-        found.open.add({k: float(v) for k, v in (metrics or {}).items()})
-        found.begin(found.open)
-
-
-def exit_scope(name: str | None = None) -> None:
-    """The scope that was opened last ends."""
-    for found in _running():
-        if found.open.parent is not None:
-            found.end()
-            found.open = found.open.parent
-
-
-@contextmanager
-def _scope(name: str, metrics: dict[str, float] | None) -> Iterator[None]:
-    enter_scope(name, metrics=metrics)
-    try:
-        yield
-    finally:
-        exit_scope(name)
-
-
-class scope:
-    """`with scope("forward", {"flops": 1e9}):`, or a decorator of a function."""
-
-    def __init__(self, name: str, metrics: dict[str, float] | None = None) -> None:
-        self.name, self.metrics = name, metrics
-        self._entered: list[Any] = []
-
-    def __enter__(self) -> None:
-        self._entered.append(_scope(self.name, self.metrics))
-        self._entered[-1].__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._entered.pop().__exit__(*error)
-
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            with _scope(self.name, self.metrics):
-                return function(*args, **kwargs)
-
-        return inside
-
-
-def profile(function: Callable[..., Any] | None = None, *, name: str | None = None, **options: Any) -> Any:
-    """A decorator: each call of the function is a session of its own."""
-    if function is None:
-        return functools.partial(profile, name=name, **options)
-
-    @functools.wraps(function)
-    def inside(*args: Any, **kwargs: Any) -> Any:
-        session = start(name, **options)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            finalize(session)
-
-    return inside
-
-
-def _enter(metadata: Any) -> None:
-    sessions = _running()
-    if not sessions:
-        return
-    said = metadata.get()
-    name = str(said["name"])
-    metrics = {k: float(v) for k, v in said.items() if k not in _RESERVED and isinstance(v, (int, float))}
-    for found in sessions:
-        node = found.open.child(name, kernel=True)
-        node.add(metrics)
-        found.begin(node)
-
-
-def _leave(metadata: Any) -> None:
-    for found in _running():
-        if found.starts and found.starts[-1][0].kernel:
-            found.end()
+sessions = Sessions()

@@ -1,0 +1,20 @@
+"""What the profiler knows of each thread: its states, and the launches that are under way in it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+__all__ = ["ThreadState", "thread_state"]
+
+
+class ThreadState(threading.local):
+    """`states`: names entered by `enter_state`; `op`: the operation that the next launch is; `launches`: see timing."""
+
+    def __init__(self) -> None:
+        self.states: list[str] = []
+        self.op: Any = None
+        self.launches: list[Any] = []
+
+
+thread_state = ThreadState()

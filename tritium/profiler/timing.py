@@ -1,0 +1,98 @@
+"""Time every launch while a session is active: two marks around it, read when the device has reached them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..support.settings import runtime
+from .clocks import Clock, Lane, clock_of
+from .kernels import KernelRun
+from .thread_state import thread_state
+
+__all__ = ["Timer"]
+
+_MOST_PENDING = 2048  # launches to collect before the device is waited for
+
+
+class _Launch(NamedTuple):
+    """A launch under way, or one whose times have not been read."""
+
+    metadata: Any
+    entries: list[Any]
+    clock: Clock
+    lane: Lane
+    start: Any
+
+
+class Timer:
+    """The launch hooks of the profiler. `entries_of(kernel name)` gives the frames that a launch is recorded in."""
+
+    def __init__(self, entries_of: Callable[[str], list[Any]]) -> None:
+        self._entries_of = entries_of
+        self._pending: list[tuple[_Launch, Any]] = []
+        self._values: list[tuple[Any, dict[str, Any]]] = []
+
+    def attach(self) -> None:
+        """Become the last hook before a launch and the first after it, so that other hooks are not timed."""
+        self.detach()
+        runtime.launch_enter_hook.add(self.enter)
+        runtime.launch_exit_hook.add(self.leave)
+
+    def detach(self) -> None:
+        """Time nothing from now on."""
+        runtime.launch_enter_hook.remove(self.enter)
+        runtime.launch_exit_hook.remove(self.leave)
+
+    def enter(self, metadata: Any) -> None:
+        """A launch begins."""
+        if runtime.launch_enter_hook.calls[-1] != self.enter:
+            self.attach()  # from the next launch on, the hooks that were added meanwhile are not timed
+        kernel = metadata.kernel
+        entries = self._entries_of(kernel.name)
+        if not entries:
+            return
+        driver, device = metadata.place()
+        found = clock_of(kernel.metadata.target.backend, driver, device, metadata.stream())
+        if found is not None:
+            clock, lane = found
+            _ = kernel.launcher, kernel.loaded  # the first launch loads the code, which is not the kernel's time
+            thread_state.launches.append(_Launch(metadata, entries, clock, lane, clock.mark(lane.stream)))
+
+    def leave(self, metadata: Any) -> None:
+        """The launch has returned. Launches that failed inside of it have not told, and are forgotten."""
+        launches = thread_state.launches
+        while launches:
+            launch = launches.pop()
+            if launch.metadata is metadata:
+                self._pending.append((launch, launch.clock.mark(launch.lane.stream)))
+                break
+        if len(self._pending) >= _MOST_PENDING:
+            self.settle()
+
+    def add_later(self, entry: Any, metrics: dict[str, Any]) -> None:
+        """Add tensors on a device to an entry's metrics, when the device has computed them."""
+        self._values.append((entry, metrics))
+
+    def settle(self) -> None:
+        """Wait for the devices, and record what they did."""
+        pending, self._pending = self._pending, []
+        values, self._values = self._values, []
+        clocks = {launch.clock for launch, _ in pending}
+        for clock in clocks:
+            clock.settle()
+        for launch, end in pending:
+            clock = launch.clock
+            run = KernelRun(clock.nanoseconds(launch.start), clock.nanoseconds(end), *launch.lane)
+            for entry in launch.entries:
+                entry.add_kernel(run)
+            clock.release(launch.start, end)
+        for clock in clocks:
+            clock.renew()
+        for entry, metrics in values:
+            entry.add_metrics({name: _on_host(value) for name, value in metrics.items()})
+
+
+def _on_host(tensor: Any) -> Any:
+    """A tensor as Python numbers."""
+    return tensor.tolist() if tensor.numel() > 1 else tensor.item()
