@@ -83,6 +83,16 @@ def test_instrumentation_hook_refuses_launches() -> None:
         launch()
 
 
+def test_error_of_metadata_is_the_launchs() -> None:
+    @tritium.jit(launch_metadata=lambda grid, kernel, args: {"name": "k", "bytes": args["missing"]})
+    def store(x):
+        tl.store(x, 1.0)
+
+    proton.start("p", hook="triton")
+    with pytest.raises(KeyError, match="missing"):
+        store[(1,)](np.zeros(1, np.float32))
+
+
 def test_names_are_filtered_before_metadata_is_computed() -> None:
     computed = []
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..support.settings import runtime
 from .clocks import Clock, Lane, clock_of
 from .kernels import KernelRun
 from .thread_state import thread_state
 
-__all__ = ["Timer"]
+__all__ = ["Timer", "propagating"]
 
 _MOST_PENDING = 2048  # launches to collect before the device is waited for
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def propagating(hook: _F) -> _F:
+    """Mark a hook whose errors are the launch's, not warnings: a profile without what it should have misleads."""
+    hook.propagate_errors = True  # type: ignore[attr-defined]
+    return hook
 
 
 class _Launch(NamedTuple):
@@ -44,6 +53,7 @@ class Timer:
         runtime.launch_enter_hook.remove(self.enter)
         runtime.launch_exit_hook.remove(self.leave)
 
+    @propagating
     def enter(self, metadata: Any) -> None:
         """A launch begins."""
         if runtime.launch_enter_hook.calls[-1] != self.enter:
@@ -59,6 +69,7 @@ class Timer:
             _ = kernel.launcher, kernel.loaded  # the first launch loads the code, which is not the kernel's time
             thread_state.launches.append(_Launch(metadata, entries, clock, lane, clock.mark(lane.stream)))
 
+    @propagating
     def leave(self, metadata: Any) -> None:
         """The launch has returned. Launches that failed inside of it have not told, and are forgotten."""
         launches = thread_state.launches

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ...support.settings import runtime
 from ..session import sessions
+from ..timing import propagating
 
 __all__ = ["Hook", "HookManager"]
 
@@ -56,6 +57,7 @@ class HookManager:
     session_hooks: ClassVar[dict[int, dict[Hook, bool]]] = defaultdict(lambda: defaultdict(bool))
 
     @staticmethod
+    @propagating
     def init_handle(*about: Any) -> None:
         """Tell the active hooks of loaded code."""
         for hook in list(HookManager.active_hooks):
@@ -68,12 +70,14 @@ class HookManager:
             hook.destroy_handle(*about)
 
     @staticmethod
+    @propagating
     def enter(metadata: Any) -> None:
         """A launch begins."""
         for hook in list(HookManager.active_hooks):
             hook.enter(metadata)
 
     @staticmethod
+    @propagating
     def exit(metadata: Any) -> None:
         """A launch has returned: the hook entered last is told first."""
         for hook in reversed(HookManager.active_hooks):

@@ -63,8 +63,7 @@ class DirectCalls:
 
     def _place(self, args: Sequence[Any]) -> tuple[Any, Any]:
         """The driver and the device of a launch with these arguments."""
-        kernel = self._launcher.kernel
-        device = self._launcher.device_of(all_arguments(kernel.name, self._packer, args))
+        device = self._launcher.device_of(args)
         own = getattr(self._launcher, "driver", None)  # an emulated GPU's launcher has one
         return own or driver.serving(device).driver, device
 
