@@ -59,6 +59,7 @@ def start(
     """
     if flags.command_line or settings.proton.disable:
         return None
+    settings.proton.check_supported()
     return _start(name, context, data, backend, mode, hook)
 
 
