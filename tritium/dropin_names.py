@@ -168,7 +168,7 @@ ADDED: dict[str, dict[str, str]] = {
     },
     "triton.compiler.errors": _TRITON_ERROR,
     "triton.errors": _TRITON_ERROR,
-    "triton.knobs": {"warn_once": _UTILITIES["warn_once"]},
+    "triton.knobs": {"warn_once": _UTILITIES["warn_once"], **_from("tritium._C.libtriton", "getenv getenv_bool")},
     "triton.language.core": {
         "JITCallable": _CALLABLES["JITCallable"],
         "TRITON_BUILTIN": f"{_HERE}TRITON_BUILTIN",

@@ -141,13 +141,42 @@ __getattr__ = lazy_attributes(__name__, dict.fromkeys(_HOOK_TYPES, ".support.hoo
 _PROGRAMS = frozenset(("ptxas", "nvdisasm", "cuobjdump"))
 
 Env, env = Environment, environment
-base_knobs, env_base = Group, Setting
+base_knobs = Group
 amd_knobs, autotuning_knobs, build_knobs, cache_knobs = AmdSettings, AutotuningSettings, BuildSettings, CacheSettings
 compilation_knobs, language_knobs, nvidia_knobs = CompilationSettings, LanguageSettings, NvidiaSettings
 proton_knobs, redis_knobs, runtime_knobs = ProtonSettings, RedisSettings, RuntimeSettings
 
 
 # ---- settings of one's own ------------------------------------------------------------------------------------------
+
+
+class env_base(Setting[Any]):
+    """The base of kinds of settings that programs define: `get` reads the environment, `transform` what is assigned.
+
+    Assigned values are written to the variable `key`, as texts.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(None, key)
+
+    def get(self) -> Any:
+        """The value where nothing was assigned; subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__} has no get()")
+
+    def transform(self, val: Any) -> Any:
+        """What a value that was assigned is read as."""
+        return val
+
+    def format(self, value: Any) -> str:
+        """The text in the environment."""
+        text = toenv(value)
+        return str(value) if text is None or text[0] is None else text[0]
+
+    def __get__(self, group: Any, owner: type) -> Any:
+        if group is None:
+            return self
+        values = group.__dict__
+        return self.transform(values[self.name]) if self.name in values else self.get()
 
 
 def env_str(key: str, default: str) -> Text:
@@ -201,15 +230,24 @@ class NvidiaTool(NamedTuple):
         return NvidiaTool(path, f"{major}.{minor}")
 
 
-class env_nvidia_tool(Text):
+class env_nvidia_tool(env_base):
     """A program of NVIDIA's, which TRITON_<NAME>_PATH may name; read, it is a `NvidiaTool`, or None."""
 
     def __init__(self, binary: str) -> None:
-        super().__init__(None, f"TRITON_{binary.upper().replace('-', '_')}_PATH")
+        super().__init__(f"TRITON_{binary.upper().replace('-', '_')}_PATH")
 
-    def __get__(self, group: Any, owner: type) -> Any:
-        path = super().__get__(group, owner)
-        return NvidiaTool.from_path(path) if isinstance(path, str) else path
+    def get(self) -> NvidiaTool | None:
+        """The program that the environment names."""
+        paths = (os.environ.get(variable) for variable in self.env)
+        return self.transform(next((path for path in paths if path is not None), None))
+
+    def transform(self, val: Any) -> NvidiaTool | None:
+        """The program at a path."""
+        return NvidiaTool.from_path(val) if isinstance(val, str) else val  # type: ignore[no-any-return]
+
+    def format(self, value: Any) -> str:
+        """The path."""
+        return value.path if isinstance(value, NvidiaTool) else str(value)
 
 
 class _Nvidia(NvidiaSettings):

@@ -9,6 +9,7 @@ import types
 
 import triton
 from triton._C import libtriton
+from triton.language.semantic import TritonSemantic
 
 found: dict[str, list[str]] = {}
 
@@ -33,4 +34,10 @@ def own_names(module: types.ModuleType) -> list[str]:
 
 visit(libtriton, "")
 modules = {name: own_names(importlib.import_module(name)) for name in sys.argv[1:]}
-print(json.dumps({"names": found, "modules": modules, "home": triton.__path__[0]}))
+semantic = [name for name in dir(TritonSemantic) if not name.startswith("_")]
+builder = [name for name in dir(libtriton.ir.builder) if not name.startswith("_")]
+print(
+    json.dumps(
+        {"names": found, "modules": modules, "home": triton.__path__[0], "semantic": semantic, "builder": builder}
+    )
+)

@@ -101,6 +101,7 @@ _package = LazyModule(__name__.partition(".")[0])
 _compile = LazyModule(".compile", __package__)
 _hook_errors = LazyModule("..support.hook_errors", __package__)
 _floor = LazyModule("..backends.floor", __package__)
+_kernel_files = LazyModule(".kernel_files", __package__)
 _stage_paths = LazyModule(".stage_paths", __package__)
 _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
 
@@ -125,6 +126,8 @@ class CompiledKernel:
     milliseconds of each stage (empty if the kernel came from the cache), `kernel` the machine code. `kernel[grid](...)`
     launches it with all of the function's arguments, or with all but the compile-time ones.
 
+    `CompiledKernel(src, metadata_group, hash)` makes one of the files of its stages (`metadata_group` of another).
+
     What belongs to this process stands in slots: PyTorch's compiler carries `__dict__` to another one.
     """
 
@@ -144,10 +147,12 @@ class CompiledKernel:
         self,
         src: Any,
         backend: Any,
-        metadata: dict[str, Any],
-        asm: LazyStages,
+        metadata: Any,
+        asm: LazyStages | None = None,
         times: dict[str, float] | None = None,
     ) -> None:
+        if asm is None:  # Triton's arguments: the source, the files of the stages, the hash
+            backend, metadata, asm = _kernel_files.read_group(backend, metadata)
         self.src = src
         self.backend = backend
         self.asm = asm

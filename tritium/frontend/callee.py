@@ -63,12 +63,15 @@ class Parameter:
         "num",
     )
 
-    def __init__(self, num: int, name: str, kind: str, default: Any, annotation: str) -> None:
+    def __init__(self, num: int, name: Any, kind: Any, default: Any, annotation: str = "") -> None:
+        specialized = (False, False)
+        if name.__class__ is not str:  # Triton's arguments: num, an `inspect.Parameter`, what `@jit` was told of it
+            specialized, (name, kind, default, annotation) = (bool(kind), bool(default)), _parts_of(name)
         self.num, self.name, self._kind, self._default = num, name, kind, default
         self.annotation = annotation
         self.is_constexpr = "constexpr" in annotation
         self.is_const = "const" in annotation and not self.is_constexpr
-        self.do_not_specialize = self.do_not_specialize_on_alignment = False
+        self.do_not_specialize, self.do_not_specialize_on_alignment = specialized
 
     @property
     def kind(self) -> Any:
@@ -104,19 +107,16 @@ class Parameter:
         return f"<parameter {self.name}>"
 
 
+def _parts_of(p: Any) -> tuple[str, str, Any, str]:
+    """Name, kind, default and annotation of an `inspect.Parameter`."""
+    default = _EMPTY if p.default is p.empty else p.default
+    return p.name, p.kind.name, default, "" if p.annotation is p.empty else _annotation_text(p.annotation)
+
+
 def _parameters_of(fn: FunctionType) -> list[Parameter]:
     """The parameters of a Python function in order, as `inspect.signature` has them."""
     if not fn.__dict__.keys().isdisjoint(("__wrapped__", "__signature__")):
-        return [
-            Parameter(
-                i,
-                p.name,
-                p.kind.name,
-                _EMPTY if p.default is p.empty else p.default,
-                "" if p.annotation is p.empty else _annotation_text(p.annotation),
-            )
-            for i, p in enumerate(_inspect.signature(fn).parameters.values())
-        ]
+        return [Parameter(i, *_parts_of(p)) for i, p in enumerate(_inspect.signature(fn).parameters.values())]
     code, defaults, annotations = fn.__code__, fn.__defaults__ or (), fn.__annotations__
     count = code.co_argcount
     kinds = ["POSITIONAL_ONLY"] * code.co_posonlyargcount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..support import Diagnostic, TritiumError
 from ..support.namedtuples import NamedTuple
@@ -72,11 +72,21 @@ class SourceError(TritiumError, OSError):
     """The text of a function, which the compiler reads, cannot be found."""
 
 
+class _Excerpt:
+    """The text of a function that came without its file."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.splitlines(keepends=True) or [""]
+        self.file = "<source>"
+        self.def_line = 1
+
+
 class CallFrame(NamedTuple):
     """One function on the way to the error: `node` is the call (or the failing node itself for the last frame)."""
 
     name: str
-    source: SourceText
+    source: SourceText | _Excerpt
     node: ast.AST
 
 
@@ -85,23 +95,38 @@ class CompilationError(TritiumError):
 
     `str(error)` opens with the line and column within the function as Triton counts them (`at 3:8:`), then the file
     position, the message, the source with a caret, the chain of calls and a hint. `frames`: the calls, outermost first.
+
+    Programs raise it with Triton's arguments, `CompilationError(src, node, message)`: the text of a function (None
+    where there is none), and a syntax node whose lines count from the first of that text.
     """
 
-    def __init__(self, message: str, frames: list[CallFrame], hint: str | None = None) -> None:
+    source_line_count_max_in_message = 12
+
+    def __init__(self, message: Any, frames: Any, hint: str | None = None) -> None:
+        node = None
+        if not isinstance(frames, list):
+            source, node, message, hint = message, frames, hint or "", None
+            frames = [] if source is None else [CallFrame("", _Excerpt(source), node)]
         super().__init__(message)
-        self.error_message = message
+        self.error_message: str = message
         self.hint = hint
-        self.frames = list(frames)
+        self.frames: list[CallFrame] = list(frames)
+        self._node: ast.AST | None = node
 
     @property
-    def node(self) -> ast.AST:
-        """The failing syntax node."""
-        return self.frames[-1].node
+    def message(self) -> str:
+        """The whole text."""
+        return str(self)
 
     @property
-    def src(self) -> str:
-        """The source of the function that failed."""
-        return self.frames[-1].source.text
+    def node(self) -> ast.AST | None:
+        """The failing syntax node, None where it is not known."""
+        return self.frames[-1].node if self.frames else self._node
+
+    @property
+    def src(self) -> str | None:
+        """The source of the function that failed, None where it is not known."""
+        return self.frames[-1].source.text if self.frames else None
 
     def diagnostic(self) -> Diagnostic:
         """The error as a diagnostic: the failing line, then one note for each call that led there."""

@@ -63,6 +63,13 @@ class LazyMethod:
     def __set_name__(self, owner: type, attribute: str) -> None:
         self._owner, self._attribute = owner, attribute
 
+    @classmethod
+    def add_to(cls, owner: type, attribute: str, name: str, package: str | None = None) -> None:
+        """The same for a class that is made already."""
+        method = cls(name, package)
+        method.__set_name__(owner, attribute)
+        setattr(owner, attribute, method)
+
     def __get__(self, instance: object, owner: type) -> Any:
         function = getattr(load(self._name, self._package), self._attribute)
         setattr(self._owner, self._attribute, function)

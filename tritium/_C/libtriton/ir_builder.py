@@ -1,4 +1,4 @@
-"""`ir.builder`: types, attributes, constants, functions, and the operations of `_OPERATIONS`.
+"""`ir.builder`: types, attributes, constants, functions, and the operations of `OPERATIONS`.
 
 Kernels are built by the frontend with `tritium.ir.Builder`; this class serves programs that make a type, an attribute
 or a few scalar operations through Triton's bindings. Other `create_` methods are refused by name.
@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...compiler.module_views import BlockView, Context, FunctionView, LocationView, TypeView, ValueView
-from ...dialects import arith, builtin, math, tt
+from ...dialects import arith, builtin, tt
+from ...frontend.visitor.builder_bindings import OPERATIONS
 from ...ir import (
     FLOATS,
     UNIT,
@@ -50,53 +51,6 @@ _FLOAT_TYPES = {
 
 _FLOAT_CONSTANTS = {"fp16": "f16", "bf16": "bf16", "fp32": "f32", "fp64": "f64"}
 
-#: create_<name> -> the operation, made of the operands alone.
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": arith.AddI,
-    "addptr": tt.AddPtr,
-    "and": arith.AndI,
-    "ashr": arith.ShRSI,
-    "ceil": math.Ceil,
-    "cos": math.Cos,
-    "erf": math.Erf,
-    "exp": math.Exp,
-    "exp2": math.Exp2,
-    "fabs": math.AbsF,
-    "fadd": arith.AddF,
-    "fdiv": arith.DivF,
-    "floor": math.Floor,
-    "fma": math.Fma,
-    "fmul": arith.MulF,
-    "fneg": arith.NegF,
-    "frem": arith.RemF,
-    "fsub": arith.SubF,
-    "iabs": math.AbsI,
-    "log": math.Log,
-    "log2": math.Log2,
-    "lshr": arith.ShRUI,
-    "maximumf": arith.MaximumF,
-    "maxnumf": arith.MaxNumF,
-    "maxsi": arith.MaxSI,
-    "maxui": arith.MaxUI,
-    "minimumf": arith.MinimumF,
-    "minnumf": arith.MinNumF,
-    "minsi": arith.MinSI,
-    "minui": arith.MinUI,
-    "mul": arith.MulI,
-    "or": arith.OrI,
-    "rsqrt": math.Rsqrt,
-    "sdiv": arith.DivSI,
-    "select": arith.Select,
-    "shl": arith.ShLI,
-    "sin": math.Sin,
-    "sqrt": math.Sqrt,
-    "srem": arith.RemSI,
-    "sub": arith.SubI,
-    "udiv": arith.DivUI,
-    "urem": arith.RemUI,
-    "xor": arith.XOrI,
-}
-
 
 def _type(ty: Any) -> Type:
     return ty.of if isinstance(ty, TypeView) else ty  # type: ignore[no-any-return]
@@ -115,8 +69,8 @@ class builder:
 
     def __getattr__(self, name: str) -> Any:
         stem = name.removeprefix("create_")
-        if name.startswith("create_") and stem in _OPERATIONS:
-            make = _OPERATIONS[stem]
+        if name.startswith("create_") and stem in OPERATIONS:
+            make = OPERATIONS[stem]
             return lambda *operands: self._value(make(*map(_handle, operands)))
         if name.startswith("get_"):
             found = self._getter(name[4:])

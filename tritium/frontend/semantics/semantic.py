@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir import Attribute, Builder, Value
-from ...support.lazy import LazyMethod
+from ...support.lazy import LazyMethod, LazyModule
 from ..dtypes import dtype
+from ..tensor import tensor
 from . import (
     arithmetic,
     casts,
@@ -154,3 +155,22 @@ class Semantic:
     grid_dependency_launch_dependents = extras.grid_dependency_launch_dependents
     barrier = extras.barrier
     map_elementwise = LazyMethod(".elementwise", __package__)
+
+    tensor = tensor
+    lang = LazyModule("..language.core", __package__)
+
+
+#: Methods of Triton's class that are ours by another name, or refused (`triton_methods`).
+_TRITON_METHODS = (
+    "associative_scan atom_red_typechecking_impl atomic_add atomic_and atomic_max atomic_min atomic_or "
+    "atomic_xchg atomic_xor binary_op_sanitize_overflow_impl binary_op_type_checking_impl "
+    "bitwise_op_type_checking_impl broadcast_impl_shape broadcast_impl_value check_ptr_type_impl "
+    "computation_type_impl debug_barrier deduce_scale_factor descriptor_atomic_add descriptor_atomic_and "
+    "descriptor_atomic_max descriptor_atomic_min descriptor_atomic_or descriptor_atomic_xor equal greater_equal "
+    "greater_than integer_promote_impl less_equal less_than make_scalar make_tensor max_constancy max_contiguous "
+    "minus multiple_of not_equal plus reduction shl ternary_op_type_checking_impl to_inline_asm_operand "
+    "to_tensor_type validate_store_like verify_scaled_shape wrap_tensor"
+)
+
+for _name in _TRITON_METHODS.split():
+    LazyMethod.add_to(Semantic, _name, ".triton_methods", __package__)

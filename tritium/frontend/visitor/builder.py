@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
 from ...ir import Block, Builder, Operation
 from ...support import UNKNOWN, Location
+from ...support.lazy import LazyModule
 from ...support.settings import compilation
 from ..errors import LanguageError
+
+_bindings = LazyModule(".builder_bindings", __package__)
 
 __all__ = ["NamingBuilder"]
 
@@ -16,15 +20,25 @@ __all__ = ["NamingBuilder"]
 class NamingBuilder(Builder):
     """A builder that gives the results of new operations the hint `name` (None for no hint).
 
-    `room` is how many more there may be: a loop that is written out while compiling may ask for any number.
+    `room` is how many more there may be: a loop that is written out while compiling may ask for any number. `options`
+    are those of the compile, for functions of the language that look at them.
     """
 
-    __slots__ = ("name", "room")
+    __slots__ = ("name", "options", "room")
 
     def __init__(self, block: Block | None = None, before: Operation | None = None, loc: Location = UNKNOWN) -> None:
         super().__init__(block, before, loc)
         self.name: str | None = None
+        self.options: Any = None
         self.room = compilation.max_operations or sys.maxsize
+
+    def __getattr__(self, name: str) -> Any:
+        found = None if name.startswith("_") else _bindings.method(self, name)
+        if found is not None:
+            return found
+        if name.startswith(("create_", "get_")):
+            return functools.partial(_refuse, name)
+        raise AttributeError(f"the builder has no attribute {name!r}")
 
     def insert(self, op: Any) -> Any:
         """Link `op` at the insertion point with the current location and name; the op is returned."""
@@ -44,6 +58,14 @@ class NamingBuilder(Builder):
             for r in op.results:
                 r.hint = name
         return op
+
+
+def _refuse(name: str, *args: Any, **kwargs: Any) -> Any:
+    raise LanguageError(
+        f"NotImplementedError: _semantic.builder.{name} is not supported",
+        "call functions of tl with _semantic=_semantic, or insert operations of tritium.dialects with "
+        "_semantic.builder.add(op)",
+    )
 
 
 def _too_many(op: Operation) -> LanguageError:

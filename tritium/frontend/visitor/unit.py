@@ -49,7 +49,7 @@ class Unit:
     def __init__(self, options: Any) -> None:
         self.module = builtin.Module.empty()
         self.builder = NamingBuilder()
-        self.options = options
+        self.options = self.builder.options = options
         self.semantic = Semantic(self.builder, options)
         self.functions: dict[Any, Compiled] = {}
         self.active: set[Any] = set()

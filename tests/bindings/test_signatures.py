@@ -1,0 +1,128 @@
+"""Classes that programs make with Triton's arguments: errors, parameters, settings, kernels of files."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import tritium.language as tl
+from tests.bindings.test_pass_managers import add, add_source
+from tritium import knobs
+from tritium.backends.compiler import GPUTarget
+from tritium.compiler import CompiledKernel, SourceError, compile
+from tritium.frontend.callee import Parameter
+from tritium.frontend.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+
+SOURCE = "def f(x):\n    y = x + 1\n    return y @ x\n"
+
+# ---- errors --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct])
+def test_errors_with_a_source_and_a_node_show_the_line(kind) -> None:
+    node = ast.parse(SOURCE).body[0].body[1].value
+    error = kind(SOURCE, node, "no operator @")
+    assert error.src == SOURCE and error.node is node and error.error_message == "no operator @"
+    lines = str(error).splitlines()
+    assert lines[0] == "at 3:11:" and lines[1] == "<source>:3:12: error: no operator @"
+    assert "    return y @ x" in lines[-2] and lines[-1].endswith("^^^^^") and error.message == str(error)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_errors_without_a_source_or_a_message() -> None:
+    node = ast.Pass()
+    assert str(CompilationError(None, node, "it fails")) == "error: it fails"
+    error = CompilationError(None, node)
+    assert error.src is None and error.node is node and error.error_message == ""
+    assert "return y @ x" in str(CompilationError(SOURCE, ast.parse(SOURCE).body[0].body[1]))
+
+
+# ---- parameters ----------------------------------------------------------------------------------------------------
+
+
+def test_parameters_are_made_of_those_of_inspect() -> None:
+    def f(x, n: int = 3, *, BLOCK: tl.constexpr, p: "tl.const" = None):  # noqa: UP037
+        pass
+
+    given = inspect.signature(f).parameters.values()
+    x, n, block, p = (Parameter(i, q, i == 1, i == 0) for i, q in enumerate(given))
+    assert (x.name, x.num, x.has_default, x.annotation) == ("x", 0, False, "")
+    assert n.default == 3 and n.annotation == "int" and n.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert block.is_constexpr and block.keyword_only and p.is_const and not p.is_constexpr
+    assert [q.do_not_specialize for q in (x, n, block)] == [False, True, False]
+    assert [q.do_not_specialize_on_alignment for q in (x, n, block)] == [True, False, False]
+
+
+# ---- settings ------------------------------------------------------------------------------------------------------
+
+
+class env_list(knobs.env_base):
+    """Words with commas between; a text that is assigned is split too."""
+
+    def get(self):
+        return self.transform(os.environ.get(self.key, ""))
+
+    def transform(self, val):
+        return val.split(",") if isinstance(val, str) and val else [] if isinstance(val, str) else val
+
+
+class mine(knobs.base_knobs):
+    words = env_list("MY_WORDS")
+    nothing = knobs.env_base("MY_NOTHING")
+    tool = knobs.env_nvidia_tool("ptxas-mine")
+
+
+def test_kinds_of_settings_read_with_get_and_transform(monkeypatch) -> None:
+    monkeypatch.setenv("MY_WORDS", "a,b")
+    group = mine()
+    assert group.words == ["a", "b"] and mine.words.key == "MY_WORDS"
+    group.words = "c,d"
+    assert group.words == ["c", "d"] and os.environ["MY_WORDS"] == "c,d"
+    del group.words
+    monkeypatch.setenv("MY_WORDS", "e")
+    assert group.words == ["e"]
+    with pytest.raises(NotImplementedError, match="env_base has no get"):
+        _ = group.nothing
+    group.nothing = 5
+    assert group.nothing == 5 and os.environ.pop("MY_NOTHING") == "5"
+    assert group.tool is None and isinstance(mine.tool, knobs.env_base)
+
+
+def test_variables_as_triton_reads_them(monkeypatch) -> None:
+    monkeypatch.setenv("MY_FLAG", "on")
+    assert knobs.getenv_bool("MY_FLAG", False) and knobs.getenv("MY_FLAG") == "on"
+    assert knobs.getenv_bool("MY_NO_FLAG", True) and knobs.getenv("MY_NO_FLAG", "x") == "x"
+
+
+# ---- kernels of files ----------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_is_made_again_from_the_files_of_its_stages() -> None:
+    x, y, out = np.arange(64, dtype=np.float32), np.ones(64, np.float32), np.zeros(64, np.float32)
+    made = add[(1,)](x, y, out, 64, BLOCK=64)
+    again = CompiledKernel(made.src, made.metadata_group, made.hash)
+    assert again.name == "add" and again.hash == made.hash and again.kernel == made.kernel
+    assert again.metadata.num_warps == made.metadata.num_warps and again.asm["ttir"] == made.asm["ttir"]
+    out[:] = 0
+    again[(1,)](x, y, out, 64, 64)
+    np.testing.assert_array_equal(out, 2 * x + y)
+
+
+def test_a_kernel_for_another_machine_from_files() -> None:
+    made = compile(add_source(), target=GPUTarget("cuda", 90, 32), until="ptx")
+    again = CompiledKernel(made.src, made.metadata_group, "0123")
+    assert again.hash == "0123" and again.asm["ptx"] == made.asm["ptx"]
+    assert again.metadata.target == GPUTarget("cuda", 90, 32) and again.packed_metadata == made.packed_metadata
+
+
+def test_files_that_are_no_kernel(tmp_path) -> None:
+    with pytest.raises(SourceError, match=r"name.json.*there are: add.ptx"):
+        CompiledKernel(None, {"add.ptx": "nowhere"}, "0123")
+    (tmp_path / "add.json").write_text("{}")
+    with pytest.raises(SourceError, match="names no target"):
+        CompiledKernel(None, {"add.json": str(tmp_path / "add.json")}, "0123")
