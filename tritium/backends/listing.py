@@ -12,11 +12,11 @@ where there are several.
 
 from __future__ import annotations
 
-import linecache
 import os
 import re
 from collections.abc import Iterable, Mapping
 
+from ..support import files
 from ..support.namedtuples import NamedTuple
 from ..support.text import unescape
 
@@ -41,7 +41,7 @@ def place(file: str, line: int) -> str:
 
 def source_line(file: str, line: int) -> str:
     """The line of the source without its indentation; empty where the file cannot be read."""
-    return linecache.getline(file, line).strip()
+    return files.source_line(file, line).strip()
 
 
 def interleave(code: Iterable[Coded], calls: Calls | None = None) -> str:
@@ -82,8 +82,8 @@ def calls_of(llir: str) -> dict[tuple[str, int], set[str]]:
     >>> calls_of(text)
     {('/f/k.py', 4): {'k.py:9'}}
     """
-    files = {number: os.path.join(unescape(folder), unescape(name)) for number, name, folder in _FILE.findall(llir)}
-    scopes = {number: files.get(file, "") for number, file in _SCOPE.findall(llir)}
+    paths = {number: os.path.join(unescape(folder), unescape(name)) for number, name, folder in _FILE.findall(llir)}
+    scopes = {number: paths.get(file, "") for number, file in _SCOPE.findall(llir)}
     rows = {number: (scopes.get(scope, ""), int(line or 0), at) for number, line, scope, at in _LOCATION.findall(llir)}
     out: dict[tuple[str, int], set[str]] = {}
     for file, line, caller in rows.values():

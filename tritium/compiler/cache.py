@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..support import settings
 from ..support.dataclasses import dataclass, field
+from ..support.files import open_regular
 from ..support.folders import cache_folder, is_trusted, open_file, replace_file
 from ..support.hashing import sha256, sha256_of_many
 from ..support.lazy import LazyModule
@@ -277,8 +278,8 @@ class KernelCache:
         limit = settings.cache.max_size
         if not limit:
             return
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-        ledger = os.open(os.path.join(os.path.dirname(self._folder), "written"), flags, 0o600)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        ledger = open_regular(os.path.join(os.path.dirname(self._folder), "written"), flags, 0o600)
         try:
             os.write(ledger, b"." * (size // _LEDGER_UNIT + 1))
             if os.fstat(ledger).st_size * _LEDGER_UNIT > limit // _LEDGER_SHARE:

@@ -13,11 +13,13 @@ import base64
 import contextlib
 import json
 import os
+import stat
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..support import TritiumError, settings
+from ..support.files import read_regular
 from ..support.folders import is_trusted, replace_file
 from ..support.lazy import LazyModule
 
@@ -80,7 +82,7 @@ class FileCacheManager(CacheManager):
         """Is it there, and of nobody else's making?"""
         try:
             status = os.lstat(self._path(filename))
-            return is_trusted(status) and is_trusted(os.stat(self.cache_dir))
+            return stat.S_ISREG(status.st_mode) and is_trusted(status) and is_trusted(os.stat(self.cache_dir))
         except OSError:
             return False
 
@@ -257,8 +259,7 @@ def _base32(key: str) -> str:
 
 def _children(path: str) -> Any:
     try:
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)["child_paths"]
+        return json.loads(read_regular(path))["child_paths"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import UserText
 from ..support import Diagnostic, TritiumError
+from ..support.files import read_regular
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
 from ..support.namedtuples import NamedTuple
@@ -220,7 +221,7 @@ class IRSource:
         self.path: Path = _pathlib.Path(path)
         self.ext = self.path.suffix[1:]
         try:
-            self.src = self.path.read_text(encoding="utf-8")
+            self.src = read_regular(self.path).decode().replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError as error:
             raise SourceError(f"{self.path.name} holds no text: {error}; {_WANTED['']}") from None
         self.language = "triton"

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..ir.printer import print_op
 from ..support import settings
+from ..support.files import read_regular, write_regular
 from ..support.folders import cache_folder
 from ..support.hashing import sha256
 from .source import IRSource, SourceError
@@ -37,14 +38,15 @@ def dump_stage(src: Any, stage: str, text: str | bytes) -> Path:
     folder = Path(settings.cache.dump_dir, folder_name(src.hash()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{src.name[:LONGEST_NAME]}.{stage}"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    write_regular(path, text if isinstance(text, bytes) else text.encode())
     return path
 
 
 class Replacements:
     """The files that stand for a kernel's stages: those in its folder, or the one that the option `ir_override` names.
 
-    `key` becomes part of the kernel's: it has a hash of every file. SourceError where the option names no file.
+    `key` becomes part of the kernel's: it has a hash of every file. SourceError where the option names no file, and for
+    what is no regular file.
     """
 
     def __init__(self, src: Any, options: Any, stages: Iterable[str]) -> None:
@@ -53,13 +55,13 @@ class Replacements:
         if settings.compilation.override:
             folder = Path(settings.cache.override_dir, folder_name(src.hash()))
             names = {stage: folder / f"{src.name[:LONGEST_NAME]}.{stage}" for stage in stages}
-            self.files = {stage: path for stage, path in names.items() if path.is_file()}
+            self.files = {stage: path for stage, path in names.items() if path.exists()}
         elif named:
             path = Path(named)
             if not path.is_file() or path.suffix[1:] not in stages:
                 raise SourceError(f"ir_override={named!r} is no file of a stage; there are: {', '.join(stages)}")
             self.files = {path.suffix[1:]: path}
-        self.key = "".join(f"{s}:{sha256(path.read_bytes()).hexdigest()}," for s, path in self.files.items())
+        self.key = "".join(f"{s}:{sha256(_read(path)).hexdigest()}," for s, path in self.files.items())
 
     def tell(self) -> None:
         """Say which files are used, as Triton words it."""
@@ -71,7 +73,7 @@ class Replacements:
         path = self.files.get(stage)
         if path is None:
             return None
-        data = path.read_bytes()
+        data = _read(path)
         if b"\0" in data:
             return data
         source = IRSource(path)
@@ -82,12 +84,19 @@ class Replacements:
         return source.make_ir(None, None)
 
 
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise SourceError(f"the file of a stage cannot be read: {error}") from None
+
+
 def with_text_locations(src: Any, stage: str, module: Any) -> Any:
     """A module whose operations are located in its own text, which is written to a file for whoever looks there."""
     folder = cache_folder() / "stages" / folder_name(src.hash())
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{src.name[:LONGEST_NAME]}.{stage}"
     text = print_op(module) + "\n"
-    path.write_text(text)
+    write_regular(path, text.encode())
     print(f"Creating new locations for {path}", file=sys.stderr)
     return read_module(text, str(path))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import TYPE_CHECKING
 
 from ..support.errors import TritiumError
+from ..support.files import source_line
 
 if TYPE_CHECKING:
     from .ptx import Instruction
@@ -139,7 +139,7 @@ def place(instruction: Instruction) -> str:
     if instruction.loc is not None:
         file, line, column = instruction.loc
         lines.append(f"  from {file}:{line}:{column}")
-        source = linecache.getline(file, line).strip()
+        source = source_line(file, line).strip()
         if source:
             lines[-1] += f": {source}"
     return "\n".join(lines)

@@ -8,6 +8,7 @@ import os
 from types import FunctionType
 
 from ..support import settings
+from ..support.files import source_lines
 from ..support.patterns import pattern
 from .errors import SourceError
 
@@ -39,7 +40,7 @@ class SourceText:
         self.first_line = code.co_firstlineno
         self.name = code.co_name
         linecache.checkcache(self.file)
-        self.lines = linecache.getlines(self.file, fn.__globals__)
+        self.lines = source_lines(self.file, fn.__globals__)
         self._block: list[str] | None = None
         self._tree: ast.FunctionDef | None = None
 

@@ -10,13 +10,13 @@ their kind: `remarks`, `warnings`, or both with a comma between; `operations` ad
 
 from __future__ import annotations
 
-import linecache
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..support import Diagnostic
+from ..support.files import source_lines
 from ..support.lazy import LazyModule
 from ..support.settings import compilation
 from .operation import Operation
@@ -79,5 +79,5 @@ def _diagnostic(severity: str, op: Operation, message: str, kinds: list[str] | t
     place = op.loc.file_position()
     if place is None:
         return Diagnostic(message, notes=notes, severity=severity)
-    lines = linecache.getlines(place.file)
+    lines = source_lines(place.file)
     return Diagnostic(message, place.file, place.line, place.column, lines, notes=notes, severity=severity, context=0)

@@ -26,11 +26,11 @@ operation's text.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..support import Diagnostic, InternalError
+from ..support.files import source_lines
 from ..support.generated import code_of
 from ..support.interrupts import interrupts
 from ..support.namedtuples import NamedTuple
@@ -78,7 +78,7 @@ class Failure(NamedTuple):
         place = self.op.loc.file_position()
         if place is None:
             return Diagnostic(message, notes=[note])
-        lines = linecache.getlines(place.file)
+        lines = source_lines(place.file)
         return Diagnostic(message, place.file, place.line, place.column, lines, notes=[note], context=0)
 
 

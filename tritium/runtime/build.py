@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from ..support import TritiumError, settings
+from ..support.files import read_regular
 from .cache import get_cache_manager
 
 __all__ = [
@@ -135,7 +136,7 @@ def _from_file(source: str, name: str, options: Sequence[Any], load: bool) -> An
     language = _SUFFIXES.get(path.suffix)
     if language is None:
         raise BuildError(f"{path.name} is no source of C or C++: its name ends in {', '.join(_SUFFIXES)}")
-    return _library(path.read_bytes(), str(path), _build(name, language, options), load)
+    return _library(read_regular(path), str(path), _build(name, language, options), load)
 
 
 def _build(name: str, language: str, options: Sequence[Sequence[str] | None]) -> _Build:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import Any
 
 from .diagnostics import Diagnostic
+from .files import source_lines
 from .location import UNKNOWN
 
 __all__ = [
@@ -58,7 +58,7 @@ class UnsupportedOperation(TritiumError):
         at = op.loc.file_position()
         text = f"{op.name} {why}"
         if at is not None:
-            text = Diagnostic(text, at.file, at.line, at.column, linecache.getlines(at.file)).render()
+            text = Diagnostic(text, at.file, at.line, at.column, source_lines(at.file)).render()
         super().__init__(text)
 
 

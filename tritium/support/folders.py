@@ -11,13 +11,13 @@ never an error.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import stat
 from itertools import count
 from typing import TYPE_CHECKING
 
 from . import settings
+from .files import open_regular, read_regular
 from .hashing import sha256
 from .lazy import LazyModule
 
@@ -47,9 +47,7 @@ _digests: dict[str, str] = {}
 TEMPORARY = "new-"
 
 _NO_TIME = getattr(os, "O_NOATIME", 0)
-# no link is followed, nothing waits for the other end of a pipe, and no child gets the descriptor
-_CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-_CAREFULLY |= getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def cache_folder() -> Path:
@@ -66,19 +64,12 @@ def is_trusted(status: os.stat_result) -> bool:
 
 
 def open_file(path: str | Path, looking: bool = False) -> int:
-    """A descriptor to read a file with; OSError, at once, for what is no plain file: a link, a pipe, a folder.
-
-    Who is only `looking` does not change when the file was used last.
-    """
-    flags = os.O_RDONLY | _CAREFULLY
+    """`open_regular` for reading, which follows no link. Who is only `looking` does not change the access time."""
+    flags = os.O_RDONLY | _NO_LINK
     try:
-        descriptor = os.open(path, flags | (_NO_TIME if looking else 0))
+        return open_regular(path, flags | (_NO_TIME if looking else 0))
     except PermissionError:  # of another's file the system keeps the time, whoever asks
-        descriptor = os.open(path, flags)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a plain file", str(path))
-    return descriptor
+        return open_regular(path, flags)
 
 
 def replace_file(path: str | Path, data: bytes) -> None:
@@ -87,7 +78,8 @@ def replace_file(path: str | Path, data: bytes) -> None:
     temporary = os.path.join(os.path.dirname(path), name)
     try:
         # nobody else may write to it, whatever the umask
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFULLY, 0o644), "wb") as f:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
+        with open(open_regular(temporary, flags, 0o644), "wb") as f:
             f.write(data)
         os.replace(temporary, path)
     except BaseException:
@@ -105,8 +97,7 @@ def file_digest(path: str) -> str:
             name = "file-" + sha256(state.encode()).hexdigest()[:24]
             known = read_record(name)
             if known is None:
-                with open(path, "rb") as f:
-                    known = sha256(f.read()).hexdigest()[:16].encode()
+                known = sha256(read_regular(path)).hexdigest()[:16].encode()
                 if not settings.cache.disable:
                     write_record(name, known)
             _digests[state] = known.decode()

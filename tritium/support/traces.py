@@ -258,7 +258,11 @@ class TraceWriter:
 
     def _append(self, data: bytes) -> None:
         try:
-            with open(self.path, "ab") as file:
+            descriptor = os.open(
+                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666
+            )
+            os.set_blocking(descriptor, True)  # a pipe that somebody reads is waited for, one that nobody reads is not
+            with open(descriptor, "ab") as file:
                 file.write(data)
         except OSError as error:
             if self.path not in _warned:

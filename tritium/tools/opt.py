@@ -134,6 +134,8 @@ def load_passes(name: str) -> None:
         if name.endswith(".py") or os.sep in name:
             if not name.endswith(".py"):
                 raise ImportError("it is no .py file")
+            if os.path.exists(name) and not os.path.isfile(name):
+                raise ImportError("it is no regular file")
             spec = importlib.util.spec_from_file_location(os.path.basename(name)[:-3], name)
             assert spec is not None and spec.loader is not None
             module = importlib.util.module_from_spec(spec)

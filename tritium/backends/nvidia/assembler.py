@@ -12,7 +12,6 @@ that have to wait for each other, are told as a `PerformanceWarning` with the ke
 from __future__ import annotations
 
 import contextlib
-import linecache
 import os
 import re
 import sys
@@ -22,6 +21,7 @@ from ...support import Diagnostic
 from ...support.collecting import tell
 from ...support.collection import collect_young
 from ...support.dataclasses import dataclass
+from ...support.files import source_lines
 from ...support.idle import run_pending
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
@@ -310,7 +310,7 @@ def _located(message: str, before: list[str], files: dict[str, str]) -> str:
         if at:
             file, line, column = files.get(at[1], ""), int(at[2]), int(at[3])
             if file and line:
-                return Diagnostic(message, file, line, column, linecache.getlines(file)).render()
+                return Diagnostic(message, file, line, column, source_lines(file)).render()
             break
     return message
 

@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from ...support import settings
+from ...support.files import read_regular
 from ...support.folders import read_record, write_record
 from ...support.hashing import sha256
 from ...support.patterns import pattern
@@ -77,7 +78,7 @@ def _link(module: Any, bitcode: bytes) -> None:
 def _read(name: str, path: str) -> bytes:
     """The bitcode of a library: a file of bitcode, or of LLVM text."""
     try:
-        data = _bytes(path)
+        data = read_regular(path)
     except OSError as error:
         raise BackendError(f"the library {name!r} cannot be read: {error}") from None
     if data[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b"):
@@ -87,11 +88,6 @@ def _read(name: str, path: str) -> bytes:
         return bytes(owning(llvm.parse_assembly(data.decode(), llvm.create_context())).as_bitcode())
     except (RuntimeError, UnicodeDecodeError) as error:
         raise BackendError(f"the library {name!r} ({path}) is neither bitcode nor LLVM text: {error}") from None
-
-
-def _bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def _slice(path: str, name: str) -> bytes:
@@ -120,7 +116,7 @@ def _slice(path: str, name: str) -> bytes:
 def _cut(path: str, name: str) -> bytes:
     llvm = gpu_library()
     try:
-        module = owning(llvm.parse_bitcode(_bytes(path), llvm.create_context()))
+        module = owning(llvm.parse_bitcode(read_regular(path), llvm.create_context()))
         defined = _defined(module)
     except (RuntimeError, OSError) as error:
         raise BackendError(f"libdevice ({path}) cannot be read: {str(error).strip()}") from None

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -32,6 +31,7 @@ from ...ir.remarks import remark
 from ...ir.verifier import verify
 from ...support import Diagnostic
 from ...support.cores import spare_cores
+from ...support.files import source_lines
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
 from ...support.recording import recorded
@@ -387,4 +387,4 @@ def _note(op: Operation, text: str) -> str:
     at = op.loc.file_position()
     if at is None:
         return f"note: {text}"
-    return Diagnostic(text, at.file, at.line, at.column, linecache.getlines(at.file), severity="note").render()
+    return Diagnostic(text, at.file, at.line, at.column, source_lines(at.file), severity="note").render()

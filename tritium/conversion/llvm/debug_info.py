@@ -23,11 +23,11 @@ described, no variables or types: `DebugDirectivesOnly` makes `.loc` and `.file`
 
 from __future__ import annotations
 
-import linecache
 import os
 from typing import Any
 
 from ...support import CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc
+from ...support.files import source_lines
 from ...support.patterns import pattern
 from ...support.text import llvm_quote
 
@@ -140,7 +140,7 @@ def _frames(loc: Location) -> list[FileLineColLoc]:
 
 def _function_around(at: FileLineColLoc) -> tuple[str, int]:
     """The name and the line of the `def` that a position is in, as far as the source is at hand."""
-    lines = linecache.getlines(at.file)
+    lines = source_lines(at.file)
     if not 0 < at.line <= len(lines):
         return os.path.basename(at.file) or "inlined", at.line
     own = lines[at.line - 1]

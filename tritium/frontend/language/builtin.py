@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ...support.files import read_regular
 from ...support.hashing import sha256
 from .. import dtypes
 from ..callee import SourceFunction, python_calls
@@ -64,8 +65,7 @@ def _version(fn: Callable[..., Any]) -> str:
     if fn.__module__.partition(".")[0] == _PACKAGE:
         return ""
     try:
-        with open(fn.__code__.co_filename, "rb") as f:
-            data = f.read()
+        data = read_regular(fn.__code__.co_filename)
     except OSError:
         data = fn.__code__.co_code
     return f":{sha256(data).hexdigest()[:16]}"

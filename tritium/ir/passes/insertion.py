@@ -16,6 +16,7 @@ from typing import Any
 
 from ...support import TritiumError, settings
 from ...support.dataclasses import dataclass
+from ...support.files import read_regular
 from ...support.hashing import sha256
 from ...support.suggestions import did_you_mean
 from .definition import Nest, Pass, PassFunction, Row, rows_of
@@ -119,8 +120,7 @@ def _version(module: str) -> str:
     """A hash of a module's file; empty where it has none, as what is typed at a prompt."""
     path = getattr(sys.modules.get(module), "__file__", None) or ""
     try:
-        with open(path, "rb") as f:
-            return sha256(f.read()).hexdigest()[:16]
+        return sha256(read_regular(path)).hexdigest()[:16]
     except OSError:
         return ""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterator
 
 from ...ir.passes.dump import difference
+from ...support.files import source_line
 from .oracle import Finding, Report
 
 __all__ = ["headline", "render"]
@@ -61,7 +61,7 @@ def _finding(found: Finding) -> Iterator[str]:
         if suspect.place is not None:
             file, line, column = suspect.place
             yield f"  made of {file}:{line}:{column}"
-            source = linecache.getline(file, line).rstrip()
+            source = source_line(file, line).rstrip()
             if source:
                 yield f"  {line:5} | {source}"
     yield from (f"note: {note}" for note in found.notes)
