@@ -29,6 +29,7 @@ from tritium.compiler.stated_target import TargetWarning, choose_target
 from tritium.support import TritiumError
 from tritium.support.lazy import LazyModule
 from tritium.tools.kernel_file import CommandError
+from tritium.tools.program_output import output_to_stderr
 from tritium.tools.request import Request, options_of, parse_target, source_of, traced
 from tritium.tools.signature import parse_signature
 
@@ -73,7 +74,7 @@ def _compiled(request: Request) -> tuple[CompiledKernel, Callable[[], list[Path]
     """The kernel, and what writes its files where C is asked for."""
     if not request.grid:
         return compile_request(request), None
-    with traced(request):
+    with traced(request), output_to_stderr():
         return _aot.compile_for_c(request)  # type: ignore[no-any-return]
 
 
@@ -89,7 +90,7 @@ def compile_request(request: Request) -> CompiledKernel:
         raise CommandError("--out-name is the name of functions in C, which --grid asks for")
     source = source_of(request)
     target = parse_target(request.target) if request.target else choose_target(source, default_target)
-    with traced(request):
+    with traced(request), output_to_stderr():  # kernels may print while they are compiled, plugins too
         return compile(source, target=target, options=options_of(request), until=_last(request))
 
 

@@ -32,6 +32,7 @@ from ..support.lazy import LazyModule
 from ..support.quantities import amount, rate, seconds
 from .compile import compile_request
 from .kernel_file import CommandError
+from .program_output import output_to_stderr
 from .request import Request, pairs, value_of
 
 __all__ = ["Wanted", "main", "show"]
@@ -62,15 +63,16 @@ def main(request: Request, wanted: Wanted | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # remarks are part of what is shown
             kernel = compile_request(request)
-            if wanted.listing:
-                print(kernel.listing(), end="")
-                return 0
-            found = kernel.inspect(grid, arguments, _rates(kernel) if grid else None)
+            with output_to_stderr():  # stages that are made now may run the kernel's Python code again
+                listing = kernel.listing() if wanted.listing else None
+                found = None if wanted.listing else kernel.inspect(grid, arguments, _rates(kernel) if grid else None)
     except (TritiumError, BackendError, KeyError, OSError) as error:
         text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
         print(text if "error:" in text.split("\n")[0] else f"tritium inspect: error: {text}", file=sys.stderr)
         return 1
-    if wanted.json:
+    if found is None:
+        print(listing, end="")
+    elif wanted.json:
         print(json.dumps(found.as_json(), indent=2))
     else:
         show(found, _console())

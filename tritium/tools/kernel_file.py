@@ -12,6 +12,7 @@ from ..runtime.jit import JITFunction
 from ..support import TritiumError
 from ..support.interrupts import interrupts
 from ..support.suggestions import did_you_mean
+from .program_output import output_to_stderr
 
 __all__ = ["CommandError", "kernel_of_file"]
 
@@ -32,7 +33,8 @@ def kernel_of_file(path: str, name: str = "") -> Any:
     sys.modules.setdefault(module.__name__, module)
     sys.path.insert(0, str(Path(path).resolve().parent))
     try:
-        spec.loader.exec_module(module)
+        with output_to_stderr():
+            spec.loader.exec_module(module)
     except TritiumError:
         raise
     except interrupts():

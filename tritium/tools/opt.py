@@ -47,6 +47,7 @@ from ..support.settings import compilation
 from .arguments import UsageError
 from .opt_input import InputError, Piece, pieces_of, read_input, write_output
 from .opt_options import OptOptions, read_options
+from .program_output import output_to_stderr
 
 __all__ = ["load_passes", "main", "opt"]
 
@@ -117,13 +118,18 @@ def main(arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> OptOptions:
     """The options, after the files with passes of the user's own, whose names may be options too, were loaded."""
+    with output_to_stderr():
+        _load(arguments)
+    return read_options(arguments)
+
+
+def _load(arguments: Sequence[str]) -> None:
     if compilation.plugins:
         _plugins.load_plugins()
     for i, argument in enumerate(arguments):
         name, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in ("load", "load-plugin", "load-pass-plugin", "load-dialect-plugin"):
             load_passes(value if equals else arguments[i + 1] if i + 1 < len(arguments) else "")
-    return read_options(arguments)
 
 
 def load_passes(name: str) -> None:
@@ -294,7 +300,8 @@ class _Job:
             found = _bisect.bisect_by_command(module, self.rows, o.bisect, self.text)
             print(found.report(colour=takes_colours(sys.stdout)))
             return ""
-        report = run_pipeline(module, self.rows, stage="opt", verifier=check, settings=self.settings)
+        with output_to_stderr():
+            report = run_pipeline(module, self.rows, stage="opt", verifier=check, settings=self.settings)
         if self.report is None:
             self.report = report
         else:

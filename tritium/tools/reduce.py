@@ -30,6 +30,7 @@ from .arguments import UsageError, described, option, read_arguments
 from .opt import load_passes
 from .opt_bisect import command_for
 from .opt_input import InputError, read_input, write_output
+from .program_output import output_to_stderr
 from .reductions import WAYS, Target, Way, size_of
 
 __all__ = ["Reducer", "main"]
@@ -65,8 +66,9 @@ def main(arguments: Sequence[str]) -> int:
             return 0 if options.help else 2
         if len(files) > 1:
             raise UsageError(f"one file at a time, not {len(files)}: {' '.join(files)}")
-        for name in options.load:
-            load_passes(name)
+        with output_to_stderr():
+            for name in options.load:
+                load_passes(name)
         return _reduce(options, files[0])
     except interrupts():
         print("interrupted", file=sys.stderr)
@@ -99,7 +101,7 @@ def _reduce(options: ReduceOptions, file: str) -> int:
     begin, before = time.monotonic(), size_of(module)[1]
     interrupted = False
     try:
-        with shown(reducer.describe):
+        with shown(reducer.describe), output_to_stderr():
             reducer.run()
     except interrupts():
         interrupted = True
