@@ -74,4 +74,4 @@ def test_a_compile_and_a_kernel_from_the_cache(folder):
     assert not compiled & SLOW, sorted(compiled & SLOW)
     rooms = {name.split(".")[1] for name in ours(cached) if "." in name}
     assert not rooms & {"transforms", "conversion", "emulator", "tools", "profiler"}, sorted(rooms)
-    assert len(ours(cached)) <= 150 and not cached & SLOW, (len(ours(cached)), sorted(cached & SLOW))
+    assert len(ours(cached)) <= 152 and not cached & SLOW, (len(ours(cached)), sorted(cached & SLOW))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..backends.instrumentation import BOUNDS, without_modes
 from ..compiler import make_backend
 from ..support import OptionError, settings
+from ..support.lazy import LazyModule
 from .specialize import constant_key
 
 __all__ = ["option_key", "option_names", "with_checks"]
+
+_instrumentation = LazyModule("..backends.instrumentation", __package__)
 
 _names_by_target: dict[Any, list[str]] = {}
 
@@ -36,14 +38,16 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
     """
     modes = chosen.get("instrumentation_mode") or settings.compilation.instrumentation_mode
     if modes and "instrumentation_mode" in known:
-        chosen["instrumentation_mode"] = without_modes(modes, checks) if isinstance(modes, str) else modes
+        chosen["instrumentation_mode"] = (
+            _instrumentation.without_modes(modes, checks) if isinstance(modes, str) else modes
+        )
     if settings.compilation.fpsan_homomorphic_casts and "fpsan_homomorphic_casts" in known:
         chosen.setdefault("fpsan_homomorphic_casts", True)
     if "sanitize" in known:
         if settings.runtime.sanitize or settings.compilation.enable_asan:
             chosen.setdefault("sanitize", True)
     elif requested := _bounds_requested(chosen.pop("sanitize", None)):
-        if BOUNDS not in checks:
+        if _instrumentation.BOUNDS not in checks:
             raise OptionError(
                 f"{requested} is not supported by this device: accesses are checked on the CPU and on the emulator\n"
                 "hint: TRITIUM_TARGET=emulated:90 runs all kernels on an emulated GPU; `tritium check` runs one launch "
