@@ -54,14 +54,14 @@ PARAMETERS: Mapping[str, Parameter] = {
     "input_precision": _semantic("precision of fp32 operands; the result is at least as accurate"),
     "allow_tf32": _semantic("older spelling of `input_precision`"),
     "max_num_imprecise_acc": _hint("additions in the tensor core before an fp8 dot adds in fp32 (SM90)", "cpu"),
-    "fast_math": _hint("permits `tl.dot_scaled` to skip the check for NaN scales", "cpu", "hip"),
+    "fast_math": _hint("permits `tl.dot_scaled` to ignore scales that are NaN"),
     "lhs_k_pack": _semantic("operands of 4 bits are packed along K"),
     "rhs_k_pack": _semantic("operands of 4 bits are packed along K"),
     # arithmetic
     "sanitize_overflow": _semantic("overflow is checked where the options `debug` and `sanitize_overflow` are on"),
     "propagate_nan": _semantic("whether a NaN operand makes the result NaN"),
     "ieee_rounding": _semantic("division is rounded to nearest"),
-    "approx": _hint("permits an approximate division", "cpu", "hip"),
+    "approx": _hint("permits an approximate division", "cpu"),
     "fp_downcast_rounding": _semantic("rounding of a conversion to a narrower type"),
     "bitcast": _semantic("keeps the bits"),
     # shapes, reductions, scans, sorts
@@ -76,9 +76,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "return_indices_tie_break_left": _semantic("the index of the first of equal elements"),
     "can_reorder": _hint("permits another order of elements, which is not used", *EVERYWHERE),
     # functions applied to elements
-    "pack": _hint(
-        "elements that are passed to `tl.map_elementwise` at a time; of inline assembly it is semantic", "cpu"
-    ),
+    "pack": _semantic("neighbours that a function of `tl.map_elementwise` is given at a time"),
     # loops
     "arg2": _semantic("end of a range"),
     "step": _semantic("step of a range"),
@@ -87,11 +85,10 @@ PARAMETERS: Mapping[str, Parameter] = {
     "disallow_acc_multi_buffer": _hint(
         "accumulators in tensor memory have one buffer; none is multi-buffered", *EVERYWHERE
     ),
-    "flatten": _hint("fuses the loop with the loop inside of it, before software pipelining", "cpu", "hip"),
+    "flatten": _hint("fuses the loop with the loop inside of it, before software pipelining", "cpu"),
     "warp_specialize": _hint(
         "splits the loop into producer and consumer warps where it loads tiles by TMA, on SM90; not on other GPUs",
         "cpu",
-        "hip",
     ),
     "disable_licm": _hint("loop-invariant operations stay in the loop"),
     # prints and assertions
@@ -104,9 +101,9 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 ANNOTATIONS: Mapping[str, Parameter] = {
-    "multiple_of": _hint("values are known to be divisible; a wrong promise is undefined behaviour"),
-    "max_contiguous": _hint("values are known to be contiguous; a wrong promise is undefined behaviour"),
-    "max_constancy": _hint("values are known to be equal; a wrong promise is undefined behaviour"),
+    "multiple_of": _hint("values are known to be divisible; a wrong promise is undefined behaviour", "cpu"),
+    "max_contiguous": _hint("values are known to be contiguous; a wrong promise is undefined behaviour", "cpu"),
+    "max_constancy": _hint("values are known to be equal; a wrong promise is undefined behaviour", "cpu"),
     "assume": _hint("a condition is known to hold; a wrong promise is undefined behaviour"),
     "debug_barrier": _semantic("synchronizes the threads of a program; on the CPU there is one"),
 }
