@@ -33,6 +33,9 @@ _UNFIT = (OutOfResources, PTXASError, BackendError, CompilationError, InternalEr
 _NUMBERS = frozenset((int, float, bool, str, type(None)))
 
 
+_DEFAULTS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "pre_hook": None, "ir_override": None}
+
+
 class Config:
     """One way to compile a kernel: values of meta-parameters, and options.
 
@@ -58,8 +61,7 @@ class Config:
         self.ir_override = ir_override
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        defaults = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "pre_hook": None}
-        self.__dict__.update({"kwargs": {}, "ir_override": None, **defaults, **state})
+        self.__dict__.update({"kwargs": {}, **_DEFAULTS, **state})
 
     def options(self) -> dict[str, Any]:
         """The options that are set."""
@@ -74,7 +76,13 @@ class Config:
 
     def all_kwargs(self) -> dict[str, Any]:
         """Meta-parameters and options: the keywords of a launch."""
-        return {**self.kwargs, **self.options()}
+        found = self.options()
+        for name, value in self.kwargs.items():
+            if name in found and found[name] != value:
+                if found[name] != _DEFAULTS[name]:
+                    raise ValueError(f"Config has {name}={found[name]!r} as an option and {value!r} in its kwargs")
+                found[name] = value  # an option given among the meta-parameters
+        return {**self.kwargs, **found}
 
     def __str__(self) -> str:
         return ", ".join(f"{k}: {v}" for k, v in self.all_kwargs().items())

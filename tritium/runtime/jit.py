@@ -26,7 +26,7 @@ from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
-from .launch_options import option_key, option_names, with_checks
+from .launch_options import option_key, option_names, unknown_parameter, with_checks
 from .placed import Placed
 from .placement import only_host, place
 from .quick.preparation import preparation
@@ -556,6 +556,9 @@ def _unhashable(rules: Sequence[ParameterRule], pairs: Sequence[tuple[Any, Any]]
     return "a compile-time value is not hashable"
 
 
+_JIT_PARAMETERS = JITFunction.__init__.__code__.co_varnames[2 : JITFunction.__init__.__code__.co_argcount]
+
+
 @overload
 def jit(fn: FunctionType) -> JITFunction[Any]: ...
 @overload
@@ -583,4 +586,7 @@ def jit(fn: Any = None, **options: Any) -> Any:
         fn = fn.fn
     if not callable(fn):
         raise TypeError(f"jit decorates functions, not {type(fn).__name__}")
+    for name, value in options.items():
+        if name not in _JIT_PARAMETERS:
+            raise TypeError(unknown_parameter(name, value, _JIT_PARAMETERS))
     return JITFunction(fn, **options)

@@ -8,9 +8,10 @@ from typing import Any
 from ..compiler import make_backend
 from ..support import OptionError, settings
 from ..support.lazy import LazyModule
+from ..support.suggestions import did_you_mean
 from .specialize import constant_key
 
-__all__ = ["option_key", "option_names", "with_checks"]
+__all__ = ["option_key", "option_names", "unknown_parameter", "with_checks"]
 
 _instrumentation = LazyModule("..backends.instrumentation", __package__)
 
@@ -29,6 +30,14 @@ def option_key(item: tuple[str, Any]) -> tuple[str, Any]:
     """A name and value as a key; some options are dicts (`extern_libs`)."""
     name, value = item
     return name, constant_key(tuple(value.items()) if isinstance(value, dict) else value)
+
+
+def unknown_parameter(name: str, value: Any, known: Sequence[str]) -> str:
+    """The error about a keyword of `jit` that it does not have."""
+    near = did_you_mean(name, known)
+    return f"jit has no parameter {name!r}\nhint: " + (
+        near or f"options of a compile are keywords of a launch: kernel[grid](..., {name}={value!r})"
+    )
 
 
 def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection[str]) -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""Options that are misspelt, unknown, or of the wrong type or value: one error, the same on every target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tritium.backends.errors import OutOfResources
+from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.runtime import driver
+from tritium.runtime.emulated import EmulatedCUDADriver
+from tritium.support import OptionError, UnknownOptionError
+from tritium.tools.compile import main
+from tritium.tools.request import Request
+
+TARGETS = {"cpu": GPUTarget("cpu", "", 1), "cuda": GPUTarget("cuda", 90, 32), "hip": GPUTarget("hip", "gfx942", 64)}
+
+
+@tritium.jit
+def increment(x, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(x + at, tl.load(x + at) + 1)
+
+
+def compiling(target: str) -> Callable[..., Any]:
+    source = ASTSource(increment, {"x": "*fp32", "B": "constexpr"}, {"B": 64})
+    return lambda **options: compile(source, target=TARGETS[target], options=options, until="ttir")
+
+
+def launching(**options: Any) -> Any:
+    return increment[(1,)](np.zeros(64, np.float32), B=64, **options)
+
+
+def tuning(**options: Any) -> Any:
+    return tritium.autotune([tritium.Config(options)], key=[])(increment)[(1,)](np.zeros(64, np.float32), B=64)
+
+
+@pytest.fixture(params=["launch:cpu", "launch:emulated", "autotune", *(f"compile:{target}" for target in TARGETS)])
+def call(request: pytest.FixtureRequest) -> Any:
+    """What takes options as keywords."""
+    way, _, where = request.param.partition(":")
+    if where == "emulated":
+        driver.set_active(EmulatedCUDADriver(90))
+    yield {"launch": launching, "autotune": tuning}.get(way) or compiling(where)
+    driver.reset_active()
+
+
+VALUES = [
+    ({"num_warps": 3}, "num_warps must be a power of 2, got 3"),
+    ({"num_warps": 0}, "num_warps must be 1 or more, got 0"),
+    ({"num_warps": "4"}, "num_warps must be an integer, got '4'"),
+    ({"num_warps": True}, "num_warps must be an integer, got True"),
+    ({"num_warps": 8.0}, "num_warps must be an integer, got 8.0"),
+    ({"num_stages": -1}, "num_stages must be 0 or more, got -1"),
+    ({"num_ctas": 3}, "num_ctas must be a power of 2, got 3"),
+    ({"debug": "yes"}, "debug must be True or False, got 'yes'"),
+    ({"enable_fp_fusion": 2}, "enable_fp_fusion must be True or False, got 2"),
+    ({"extern_libs": "lib.bc"}, "extern_libs must be a sequence, got 'lib.bc'"),
+    ({"supported_fp8_dtypes": (8,)}, r"supported_fp8_dtypes must be a sequence of strings, got \(8,\)"),
+    ({"instrumentation_mode": "consane"}, "there is no mode 'consane'; did you mean 'consan'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), VALUES, ids=[str(options) for options, _ in VALUES])
+def test_a_value_that_an_option_cannot_have(call: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=f"^kernel increment: .*{message}"):
+        call(**options)
+
+
+def test_registers_are_counted_from_one() -> None:
+    for call in (launching, tuning, compiling("cpu"), compiling("cuda")):
+        with pytest.raises(OptionError, match="kernel increment: maxnreg must be 1 or more, got 0"):
+            call(maxnreg=0)
+    with pytest.raises(UnknownOptionError, match="unknown option 'maxnreg'"):
+        compiling("hip")(maxnreg=64)
+
+
+def test_too_many_warps() -> None:
+    """An error that the autotuner takes for a configuration that does not fit."""
+    for call in (launching, *map(compiling, TARGETS)):
+        with pytest.raises(OutOfResources, match="threads"):
+            call(num_warps=64)
+
+
+def test_a_misspelt_option_names_the_nearest(call: Any) -> None:
+    with pytest.raises(UnknownOptionError, match=r"'num_warp'(?s:.*)did you mean 'num_warps'\?"):
+        call(num_warp=4)
+
+
+def test_a_keyword_that_is_neither_parameter_nor_option(call: Any) -> None:
+    with pytest.raises(KeyError, match="'bogus'"):
+        call(bogus=1)
+
+
+def test_none_is_the_default(call: Any) -> None:
+    assert call(num_warps=None, num_stages=None) is not None
+
+
+def test_options_among_the_meta_parameters_of_a_configuration_take_effect() -> None:
+    assert tritium.Config({"num_warps": 8, "B": 64}).all_kwargs() == {
+        "num_warps": 8, "B": 64, "num_ctas": 1, "num_stages": 3,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="Config has num_warps=2 as an option and 8 in its kwargs"):
+        tritium.Config({"num_warps": 8}, num_warps=2).all_kwargs()
+
+
+def test_a_misspelt_parameter_names_the_nearest() -> None:
+    with pytest.raises(UnknownOptionError, match="'BB' is neither a parameter of the kernel nor an option(?s:.*)'B'"):
+        increment[(1,)](np.zeros(64, np.float32), B=64, BB=3)
+
+
+@pytest.mark.parametrize("name", ["device", "device_type"])
+def test_a_launch_takes_no_device(name: str) -> None:
+    with pytest.raises(UnknownOptionError, match=f"{name!r}(?s:.*)runs on the device of its arguments"):
+        launching(**{name: 0})
+
+
+def test_options_of_a_compile_are_none_of_jit() -> None:
+    with pytest.raises(
+        TypeError, match=r"jit has no parameter 'num_warps'(?s:.*)kernel\[grid\]\(\.\.\., num_warps=4\)"
+    ):
+        tritium.jit(num_warps=4)(increment.fn)
+    with pytest.raises(TypeError, match="jit has no parameter 'no_inline'(?s:.*)did you mean 'noinline'"):
+        tritium.jit(no_inline=True)(increment.fn)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("num_warp=4", "unknown option 'num_warp'; did you mean 'num_warps'?"),
+        ("num_warps=four", "num_warps must be an integer, got 'four'"),
+        ("instrumentation_mode=consan", "instrumentation_mode='consan' is not supported for cuda:90"),
+    ],
+)
+def test_options_of_the_command_line(option: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(Request(f"{__file__}::increment", "cuda:90", "*fp32, 64", options=[option], stages=["ttir"])) == 1
+    assert message in capsys.readouterr().err
