@@ -168,6 +168,24 @@ def test_division_by_zero_gives_the_dividend_and_no_rest(dtype, rng):
     np.testing.assert_array_equal(r[zero], 0)
 
 
+@tritium.jit
+def by_itself(x, out):
+    at = tl.arange(0, 32)
+    a, b = tl.load(x + at), tl.load(x + 2)
+    tl.store(out + at, a // a)
+    tl.store(out + 32 + at, a % a)
+    tl.store(out + 64 + at, b // b)
+    tl.store(out + 96 + at, b % b)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint16", "uint64"])
+def test_numbers_divided_by_themselves_are_one_unless_they_are_zero(dtype, rng):
+    x, out = edges(rng, dtype), np.full((4, N), 77, dtype)
+    by_itself[(1,)](x, out)
+    assert x[2] == 0
+    np.testing.assert_array_equal(out, [x != 0, 0 * x, 0 * x, 0 * x])
+
+
 @pytest.mark.parametrize("dtype", SIGNED)
 def test_the_least_integer_divided_by_minus_one_is_itself(dtype):
     x, y = np.full(N, np.iinfo(dtype).min, dtype), np.full(N, -1, dtype)

@@ -116,15 +116,13 @@ tt.func public @zero_left(%x: i32, %y: i32) -> (i32, i32) {
   %b = arith.remsi %c0, %y : i32
   tt.return %a, %b : i32, i32
 }
-tt.func public @divide_by_itself(%x: i32, %y: i32) -> i32 {
-  %a = arith.divsi %x, %x : i32
-  tt.return %a : i32
-}
-tt.func public @remainder_zero(%x: i32, %y: i32) -> (i32, i32) {
+// Of x / x nothing is known: 0 / 0 is 0.
+tt.func public @remainder_zero(%x: i32, %y: i32) -> (i32, i32, i32) {
   %c1 = arith.constant 1 : i32
   %a = arith.remsi %x, %x : i32
   %b = arith.remui %y, %c1 : i32
-  tt.return %a, %b : i32, i32
+  %c = arith.divsi %x, %x : i32
+  tt.return %a, %b, %c : i32, i32, i32
 }
 // What is least for signed numbers is not for unsigned ones.
 tt.func public @extreme_right(%x: i32, %y: i32) -> (i32, i32, i32) {
@@ -225,13 +223,10 @@ tt.func public @fold_extended_product(%x: i32, %y: i32) -> (i32, i32, i32, i32) 
 //     %c0 = arith.constant 0 : i32
 //     tt.return %c0, %c0 : i32, i32
 //   }
-//   tt.func public @divide_by_itself(%x: i32, %y: i32) -> i32 {
-//     %c1_i32 = arith.constant 1 : i32
-//     tt.return %c1_i32 : i32
-//   }
-//   tt.func public @remainder_zero(%x: i32, %y: i32) -> (i32, i32) {
+//   tt.func public @remainder_zero(%x: i32, %y: i32) -> (i32, i32, i32) {
 //     %c0_i32 = arith.constant 0 : i32
-//     tt.return %c0_i32, %c0_i32 : i32, i32
+//     %c = arith.divsi %x, %x : i32
+//     tt.return %c0_i32, %c0_i32, %c : i32, i32, i32
 //   }
 //   tt.func public @extreme_right(%x: i32, %y: i32) -> (i32, i32, i32) {
 //     %low = arith.constant -2147483648 : i32

@@ -1,8 +1,9 @@
 """Rules of integer arithmetic. Each docstring is an equation that the tests prove (`test_rules_proofs.py`).
 
 In equations x, y, z are any values, c, c1, c2 constants, all of one width with arithmetic that wraps; `op` is the
-operation the rule is for. Where the left side is undefined (division by zero, a shift by the width or more) the
-right side may be anything. Constants stand on the right of commutative operations: `constant_right` sees to it.
+operation the rule is for. Every operation is total, as docs/semantics.md says: x / 0 = x, x % 0 = 0, the least integer
+divided by -1 is itself, and a shift by the width or more shifts out every bit. Constants are on the right of
+commutative operations: `constant_right` sees to it.
 """
 
 from __future__ import annotations
@@ -51,59 +52,55 @@ from .constants import (
 __all__ = ["INTEGER_RULES", "constant_right"]
 
 
-def _signed_quotient(a: int, b: int, w: int) -> int | None:
-    """Rounded towards zero; None where undefined: by zero, and the one quotient that does not fit."""
+def _signed_quotient(a: int, b: int, w: int) -> int:
+    """Rounded towards zero; a for b = 0."""
     a, b = signed(a, w), signed(b, w)
-    if b == 0 or (b == -1 and a == -(1 << (w - 1))):
-        return None
-    q = abs(a) // abs(b)
-    return q if (a < 0) == (b < 0) else -q
+    q = abs(a) // abs(b) if b else a
+    return q if b == 0 or (a < 0) == (b < 0) else -q
 
 
-def _signed_remainder(a: int, b: int, w: int) -> int | None:
-    q = _signed_quotient(a, b, w)
-    return None if q is None else signed(a, w) - q * signed(b, w)
+def _signed_remainder(a: int, b: int, w: int) -> int:
+    return signed(a, w) - _signed_quotient(a, b, w) * signed(b, w) if signed(b, w) else 0
 
 
-def _floor_quotient(a: int, b: int, w: int) -> int | None:
-    return None if _signed_quotient(a, b, w) is None else signed(a, w) // signed(b, w)
+def _floor_quotient(a: int, b: int, w: int) -> int:
+    return signed(a, w) // signed(b, w) if signed(b, w) else a
 
 
-def _ceiling_quotient(a: int, b: int, w: int) -> int | None:
-    return None if _signed_quotient(a, b, w) is None else -(-signed(a, w) // signed(b, w))
+def _ceiling_quotient(a: int, b: int, w: int) -> int:
+    return -(-signed(a, w) // signed(b, w)) if signed(b, w) else a
 
 
-def _unsigned_by(fn: Callable[[int, int], int]) -> Callable[[int, int, int], int | None]:
-    return lambda a, b, w: None if unsigned(b, w) == 0 else fn(unsigned(a, w), unsigned(b, w))
+def _unsigned_by(fn: Callable[[int, int], int], by_zero: Callable[[int], int]) -> Callable[[int, int, int], int]:
+    return lambda a, b, w: fn(unsigned(a, w), unsigned(b, w)) if unsigned(b, w) else by_zero(a)
 
 
-def _shift(fn: Callable[[int, int, int], int]) -> Callable[[int, int, int], int | None]:
-    return lambda a, b, w: None if unsigned(b, w) >= w else fn(a, unsigned(b, w), w)
-
-
-EVALUATE: dict[type, Callable[[int, int, int], int | None]] = {
+EVALUATE: dict[type, Callable[[int, int, int], int]] = {
     AddI: lambda a, b, w: a + b,
     SubI: lambda a, b, w: a - b,
     MulI: lambda a, b, w: a * b,
     DivSI: _signed_quotient,
-    DivUI: _unsigned_by(lambda a, b: a // b),
+    DivUI: _unsigned_by(lambda a, b: a // b, lambda a: a),
     CeilDivSI: _ceiling_quotient,
-    CeilDivUI: _unsigned_by(lambda a, b: -(-a // b)),
+    CeilDivUI: _unsigned_by(lambda a, b: -(-a // b), lambda a: a),
     FloorDivSI: _floor_quotient,
     RemSI: _signed_remainder,
-    RemUI: _unsigned_by(lambda a, b: a % b),
+    RemUI: _unsigned_by(lambda a, b: a % b, lambda a: 0),
     AndI: lambda a, b, w: a & b,
     OrI: lambda a, b, w: a | b,
     XOrI: lambda a, b, w: a ^ b,
-    ShLI: _shift(lambda a, b, w: a << b),
-    ShRSI: _shift(lambda a, b, w: signed(a, w) >> b),
-    ShRUI: _shift(lambda a, b, w: unsigned(a, w) >> b),
+    ShLI: lambda a, b, w: a << min(unsigned(b, w), w),
+    ShRSI: lambda a, b, w: signed(a, w) >> min(unsigned(b, w), w),
+    ShRUI: lambda a, b, w: unsigned(a, w) >> min(unsigned(b, w), w),
     MaxSI: lambda a, b, w: max(signed(a, w), signed(b, w)),
     MaxUI: lambda a, b, w: max(unsigned(a, w), unsigned(b, w)),
     MinSI: lambda a, b, w: min(signed(a, w), signed(b, w)),
     MinUI: lambda a, b, w: min(unsigned(a, w), unsigned(b, w)),
 }
-"""(lhs, rhs, width) -> the result, to be cut to the width; None where it is undefined."""
+"""(lhs, rhs, width) -> the result, to be truncated to the width.
+
+Distances of the width or more shift out every bit, as a distance of the width does.
+"""
 
 _DIVISIONS = (DivSI, DivUI, CeilDivSI, CeilDivUI, FloorDivSI)
 _REMAINDERS = (RemSI, RemUI)
@@ -122,8 +119,7 @@ def fold_integers(op: Any) -> Any:
     if a is None:
         return None
     ty = op.results[0].type
-    value = EVALUATE[op.__class__](a, b, integer_width(ty))
-    return None if value is None else constant_attr(value, ty)
+    return constant_attr(EVALUATE[op.__class__](a, b, integer_width(ty)), ty)
 
 
 @rule(traits=COMMUTATIVE)
@@ -148,7 +144,7 @@ def reassociate_constants(op: Any) -> Any:
         return None
     ty = op.result.type
     c = EVALUATE[op.__class__](c1, c2, integer_width(ty))
-    return op.__class__(inner.lhs, constant(c, ty))  # type: ignore[arg-type]
+    return op.__class__(inner.lhs, constant(c, ty))
 
 
 @rule(AddI, SubI, OrI, XOrI, *_SHIFTS)
@@ -277,17 +273,9 @@ def zero_left(op: Any) -> Any:
     return op.lhs if is_zero(op.lhs) else None
 
 
-@rule(*_DIVISIONS)
-def divide_by_itself(op: Any) -> Any:
-    """x op x = 1"""
-    if op.lhs is not op.rhs or integer_width(op.result.type) == 1:
-        return None
-    return constant_attr(1, op.result.type)
-
-
 @rule(*_REMAINDERS)
 def remainder_zero(op: Any) -> Any:
-    """x op 1 = 0, and x op x = 0"""
+    """x op 1 = 0, and x op x = 0 (0 op 0 is 0, too)"""
     return constant_attr(0, op.result.type) if op.lhs is op.rhs or is_one(op.rhs) else None
 
 
@@ -359,7 +347,6 @@ INTEGER_RULES: list[Rule] = [
     xor_twice,
     shift_of_zero,
     zero_left,
-    divide_by_itself,
     remainder_zero,
     extreme_right,
     fold_extended_sum,
