@@ -34,6 +34,7 @@ from ...support.idle import run_pending
 from ...support.settings import compilation
 from ..errors import BackendError
 from ..llvm import Machine, dump, library, read, run_isolated, run_passes, target_machine
+from ..minmax_selects import without_minmax_selects
 from .masked_stores import without_single_lanes
 from .sign_masks import without_sign_masks
 from .target import CPUTarget
@@ -130,6 +131,7 @@ def emit_assembly(llir: str, target: CPUTarget, level: int = DEFAULT_LEVEL, rema
 
 def _emit(llir: str, target: CPUTarget, level: int, as_object: bool) -> bytes:
     _refuse_fatal(llir, target)
+    llir = without_minmax_selects(llir)
     if target.has_avx512:
         llir = without_sign_masks(without_single_lanes(llir))
     module = read(llir, _machine(target, level))

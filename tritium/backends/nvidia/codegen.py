@@ -25,6 +25,7 @@ from ...support.text import with_octal_quotes
 from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, target_machine
+from ..minmax_selects import without_minmax_selects
 from .halves import with_halves_apart
 from .libdevice import link_libraries
 from .negations import with_signs_computed
@@ -169,13 +170,14 @@ def emit_ptx(llir: Any, chip: Chip, fewer_registers: bool = False) -> str:
 
     BackendError where LLVM refuses the text.
     """
-    module = llir.take() if isinstance(llir, OptimizedModule) and not fewer_registers else None
-    if module is None and (isinstance(llir, UserText) or fewer_registers):
+    source = without_minmax_selects(str(llir))
+    if isinstance(llir, UserText) or fewer_registers:
         request = {**asdict(chip), "stage": "ptx", "fewer_registers": fewer_registers}
-        source = llir if isinstance(llir, UserText) else str(llir)
         text = run_isolated(_WORKER, request, source, TIMEOUT).decode()
     else:
-        text = emit_text(read(str(llir), chip.machine()) if module is None else module, chip)
+        same = isinstance(llir, OptimizedModule) and source == str(llir)
+        module = llir.take() if same else None
+        text = emit_text(read(source, chip.machine()) if module is None else module, chip)
     text = _finished(text, chip)
     if nvidia.dump_nvptx:
         print(f"// -----// NVPTX Dump //----- //\n{text}", file=sys.stderr, flush=True)
