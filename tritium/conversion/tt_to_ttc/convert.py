@@ -185,7 +185,7 @@ class TileLowering:
             TileBuffer.allocate(self.alloc, r.type) if isinstance(r.type, TensorType) else None for r in op.results
         ]
         group = self._group_for(space, op.axis, op.srcs)
-        group.reductions.append(ReduceItem(op, outputs, extreme_of(op) if self.target.arch == "x86_64" else None))
+        group.reductions.append(ReduceItem(op, outputs, extreme_of(op, self.target)))
 
     def _group_for(
         self, space: Space, axis: int | None, values: list[Value], computing: tuple[Value, ...] = ()

@@ -50,7 +50,7 @@ def vectorizable(op: tt.Reduce | tt.Scan) -> bool:
 class ReduceItem:
     """One `tt.reduce` waiting to be written, with the buffers of its results (None for scalars).
 
-    Loops that wait for memory may go on as `extreme` says.
+    `extreme` says how it is computed if it is the maximum or minimum of floats.
     """
 
     def __init__(self, op: tt.Reduce, outputs: list[TileBuffer | None], extreme: Extreme | None) -> None:
@@ -166,12 +166,15 @@ class _Reduction:
         def at(base: Lane) -> list[Index]:
             return [self._chunk(outer, base, u) for u in range(count)]
 
-        if self.streams and extent > step:
-            self.extremes = {item: item.extreme for item in self.items if item.extreme is not None}
+        self._follow_extremes(compare=bool(self.streams) and extent > step)
         totals = self._joined(self._accumulate(at, extent, step))
-        if self.extremes:
-            totals = self._surely(totals, lambda base: [self._chunk(outer, base, 0)])
+        totals = self._surely(totals, lambda base: [self._chunk(outer, base, 0)])
         self._finish(outer, totals)
+
+    def _follow_extremes(self, compare: bool) -> None:
+        """From here on, extremes are combined as `extremes` says."""
+        found = {item: item.extreme for item in self.items if item.extreme is not None and not self.in_order}
+        self.extremes = {item: extreme.comparing() if compare else extreme for item, extreme in found.items()}
 
     def _joined(self, totals: list[list[list[Value]]]) -> list[list[Value]]:
         """The totals of all accumulators and lanes: scalars."""
@@ -182,23 +185,36 @@ class _Reduction:
         return totals[0] if self.in_order else self._horizontal(totals[0])
 
     def _surely(self, totals: list[list[Value]], at: Callable[[Lane], list[Index]]) -> list[list[Value]]:
-        """Scalar totals, those in doubt reckoned again: chunk by chunk, `at` says of which elements."""
-        w, extremes, self.extremes = self.ev.w, self.extremes, {}
-        kept = (self.items, self.also, self.streams, self.peel, self.turns)
-        for item, extreme in extremes.items():
+        """The results that scalar totals are, those in doubt reckoned again: chunk by chunk, `at` says of which
+        elements."""
+        results, compared = self._results(totals), [item for item, e in self.extremes.items() if e.compares]
+        for item in compared:
             place = self.items.index(item)
-            branch = scf.If.build(extreme.doubtful(w, totals[place][0]), [extreme.type])
-            w.place(branch)
-            self.items, self.also, self.streams, self.peel, self.turns = [item], _nothing, frozenset(), None, 1
-            with w.conditional(branch.then_block, branch):
-                again = self._accumulate(at, self.space.shape[self.dim], self.space.lanes)
-                w.place(scf.Yield(self._joined(again)[0]))
-            assert branch.else_block is not None
-            with w.conditional(branch.else_block, branch):
-                w.place(scf.Yield(totals[place]))
-            self.items, self.also, self.streams, self.peel, self.turns = kept
-            totals[place] = list(branch.results)
-        return totals
+            results[place] = self._again_if_doubtful(item, totals[place], results[place][0], at)
+        return results
+
+    def _results(self, totals: list[list[Value]]) -> list[list[Value]]:
+        """What totals are, without the state of extremes."""
+        followed = [self.extremes.get(item) for item in self.items]
+        return [[e.result(self.ev.w, t)] if e is not None else t for e, t in zip(followed, totals)]
+
+    def _again_if_doubtful(
+        self, item: ReduceItem, state: list[Value], result: Value, at: Callable[[Lane], list[Index]]
+    ) -> list[Value]:
+        w, extreme = self.ev.w, self.extremes[item]
+        branch = scf.If.build(extreme.doubtful(w, state), [extreme.type])
+        w.place(branch)
+        kept = (self.items, self.also, self.streams, self.peel, self.turns, self.extremes)
+        self.items, self.also, self.streams, self.peel, self.turns = [item], _nothing, frozenset(), None, 1
+        self._follow_extremes(compare=False)
+        with w.conditional(branch.then_block, branch):
+            again = self._joined(self._accumulate(at, self.space.shape[self.dim], self.space.lanes))
+            w.place(scf.Yield(self._results(again)[0]))
+        assert branch.else_block is not None
+        with w.conditional(branch.else_block, branch):
+            w.place(scf.Yield([result]))
+        self.items, self.also, self.streams, self.peel, self.turns, self.extremes = kept
+        return list(branch.results)
 
     def _chunk(self, outer: list[Lane], base: Lane, u: int) -> Index:
         assert isinstance(base, Uniform)
@@ -214,8 +230,8 @@ class _Reduction:
         side_by_side = len(indices) // self.turns
         start, first = self._identity_totals(side_by_side), 0
         if start is None or extent == step:
-            self.extremes = {}
-            start, first = self._added(self._parts(indices[:side_by_side]), indices[side_by_side:]), step
+            parts = [self._states(item) for item in self._parts(indices[:side_by_side])]
+            start, first = self._added(parts, indices[side_by_side:]), step
         if first >= extent:
             return start
         end = w.number(extent)
@@ -265,7 +281,7 @@ class _Reduction:
         for item, f in zip(self.items, found):
             assert f is not None
             if item in self.extremes:
-                vectors.append([self.extremes[item].start(w, self.ev.lanes)])
+                vectors.append(self.extremes[item].start(w, self.ev.lanes if self.space.axis >= 0 else 0))
                 continue
             scalars = [Uniform(w.number(value, ty), 0) for value, ty in f]
             vectors.append([self._register(s) for s in scalars])
@@ -281,6 +297,11 @@ class _Reduction:
         """What is combined with the totals at some indices: vectors; or numbers, where neighbours must come first."""
         values = self._values(indices)
         return [self._neighbours_first(item) for item in values] if self.in_order else values
+
+    def _states(self, parts: list[list[Value]]) -> list[list[Value]]:
+        """What totals begin with, of elements by item and source."""
+        followed = [self.extremes.get(item) for item in self.items]
+        return [e.state(self.ev.w, p) if e is not None else p for e, p in zip(followed, parts)]
 
     def _values(self, indices: list[Index]) -> list[list[list[Value]]]:
         out = []
@@ -342,9 +363,10 @@ class _Reduction:
                 return [tuple(index)]
             return [self._chunk(index, base, u) for u in range(self.unroll)]
 
+        self._follow_extremes(compare=False)
         totals = self._accumulate(at, self.space.shape[self.dim], 1)
         for total, index in zip(totals, at(zero_index(self.ev))):
-            self._write(index, total)
+            self._write(index, self._results(total))
 
     def _write(self, index: Index, totals: list[list[Value]]) -> None:
         place = index[: self.dim] + index[self.dim + 1 :]
@@ -367,7 +389,7 @@ class _Reduction:
     def _combine(self, a: list[list[Value]], b: list[list[Value]], lanes: int) -> list[list[Value]]:
         scalar = self.space.axis < 0 or lanes == 1
         return [
-            [self.extremes[item].step(self.ev.w, x[0], y[0])]
+            self.extremes[item].step(self.ev.w, x, y)
             if item in self.extremes
             else apply_region(self.ev, item.op, x + y, 1 if scalar else lanes, scalar)
             for item, x, y in zip(self.items, a, b)

@@ -110,7 +110,7 @@ class Writer:
 
     def number(self, value: int, ty: Type = i32, level: int = 0) -> Value:
         """A scalar constant, written once a level."""
-        key = ("number", value, ty)
+        key = ("number", repr(value), ty)  # the text: 0.0 and -0.0 are equal
         return self._once(key, level, lambda: arith.Constant.of(value, ty))
 
     def constant(self, attr: Any, level: int = 0) -> Value:

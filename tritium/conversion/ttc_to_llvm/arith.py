@@ -15,10 +15,8 @@ from ..llvm.operations import (
     DIVISIONS,
     FLOAT,
     INTEGER,
-    MIN_MAX,
     ROUNDED_DIVISIONS,
     SHIFTS,
-    clamp_intrinsics,
     divides_safely,
     overflow_flags,
     shift_amount,
@@ -93,15 +91,6 @@ def _neg(e: FunctionContext, op: arith.NegF) -> None:
         e.bind(op.result, e.op(f"xor {e.typed(op.operand)}, {_number(with_element(ty, i16), -(1 << 15))}"))
     else:
         e.bind(op.result, e.op(f"fneg {e.typed(op.operand)}"))
-
-
-@lowers(*MIN_MAX)
-def _min_max(e: FunctionContext, op: Any) -> None:
-    def write(ty: Type, a: str, b: str) -> str:
-        text = llvm_type(ty)
-        return e.call(ty, f"{MIN_MAX[type(op)]}.{mangled(ty)}", (text, a), (text, b))
-
-    _float_binary(e, op, write)
 
 
 def _safe_divisor(e: FunctionContext, op: Any, signed: bool) -> str:
@@ -296,14 +285,3 @@ def _add_extended(e: FunctionContext, op: arith.AddUIExtended) -> None:
     total = e.op(f"add {e.typed(op.lhs)}, {e(op.rhs)}")
     e.bind(op.sum, total)
     e.bind(op.overflow, e.op(f"icmp ult {llvm_type(op.lhs.type)} {total}, {e(op.lhs)}"))
-
-
-@lowers(tt.ClampF)
-def _clamp(e: FunctionContext, op: tt.ClampF) -> None:
-    original = op.result.type
-    ty, (x, least, most) = through_single(e, original, [e(op.x), e(op.min), e(op.max)])
-    text = llvm_type(ty)
-    low, high = clamp_intrinsics(op)
-    above = e.call(ty, f"{low}.{mangled(ty)}", (text, x), (text, least))
-    value = e.call(ty, f"{high}.{mangled(ty)}", (text, above), (text, most))
-    e.bind(op.result, resize(e, value, ty, original))

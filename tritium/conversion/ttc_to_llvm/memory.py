@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...dialects import tt, ttc
-from ...ir import IntegerType, Type, bf16, element_type, f32, with_element
+from ...ir import IntegerType, Type, bf16, element_type, with_element
 from ...support import UnsupportedOperation
 from ..llvm.dot import plan_dot
 from .context import FunctionContext, lowers
+from .minmax import number_extreme
 from .resize import resize, through_single
-from .types import byte_width, is_float, lanes_of, llvm_type, mangled
+from .types import bit_width, byte_width, is_float, lanes_of, llvm_type, mangled
 
 __all__: list[str] = []
 
@@ -225,37 +226,41 @@ _RMW = {
 
 @lowers(tt.AtomicRMW)
 def _atomic_rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
-    name = _RMW[op.atomic_rmw_op]
-    if op.val.type is bf16 and name in ("fadd", "max", "min"):
-        e.bind(op.result, _bfloat_atomic(e, op, name, _ORDER[op.sem]))
+    name, ty = _RMW[op.atomic_rmw_op], op.val.type
+    extreme = name in ("max", "min") and (is_float(ty) or ty is bf16)
+    if extreme or (ty is bf16 and name == "fadd"):
+        e.bind(op.result, _atomic_by_exchange(e, op, name))
         return
-    if is_float(op.val.type) and name in ("max", "min"):
-        name = "f" + name
-    if name != "xchg" and (name[0] == "f") != is_float(op.val.type):
-        raise UnsupportedOperation(op, f"of {op.val.type} is not supported on the CPU")
+    if name != "xchg" and (name[0] == "f") != is_float(ty):
+        raise UnsupportedOperation(op, f"of {ty} is not supported on the CPU")
     order = _ORDER[op.sem]
     e.bind(op.result, e.op(f"atomicrmw {name} ptr {e(op.ptr)}, {e.typed(op.val)} {order}"))
 
 
-def _bfloat_atomic(e: FunctionContext, op: tt.AtomicRMW, name: str, order: str) -> str:
-    """Computed in f32, and tried again until nobody else wrote meanwhile; the bits that were there before."""
-    (value,) = through_single(e, bf16, [e(op.val)])[1]
+def _atomic_by_exchange(e: FunctionContext, op: tt.AtomicRMW, name: str) -> str:
+    """An extreme of floats, or a sum of bf16 in f32: tried again until nobody else wrote meanwhile; the old value."""
+    ty, order = op.val.type, _ORDER[op.sem]
+    wide, (value,) = through_single(e, ty, [e(op.val)]) if ty is bf16 else (ty, [e(op.val)])
+    text, integer, size = llvm_type(ty), f"i{bit_width(ty)}", byte_width(ty)
     head, done = e.fresh_label("try"), e.fresh_label("done")
     before = e.block
-    first = e.op(f"load atomic i16, ptr {e(op.ptr)} monotonic, align 2")
+    first = e.op(f"load atomic {integer}, ptr {e(op.ptr)} monotonic, align {size}")
     e.stmt(f"br label %{head}")
     e.label(head)
-    old = e.op("phi")
+    bits = e.op("phi")
     line = len(e.lines) - 1
-    (wide,) = through_single(e, bf16, [old])[1]
+    old = bits if text == integer else e.op(f"bitcast {integer} {bits} to {text}")
+    number = resize(e, old, ty, wide)
     if name == "fadd":
-        new = e.op(f"fadd float {wide}, {value}")
+        new = e.op(f"fadd {llvm_type(wide)} {number}, {value}")
     else:
-        new = e.call(f32, f"llvm.{name}num.f32", ("float", wide), ("float", value))
-    pair = e.op(f"cmpxchg ptr {e(op.ptr)}, i16 {old}, i16 {resize(e, new, f32, bf16)} {order} monotonic")
-    seen = e.op(f"extractvalue {{ i16, i1 }} {pair}, 0")
-    e.lines[line] = f"  {old} = phi i16 [ {first}, %{before} ], [ {seen}, %{e.block} ]"
-    e.stmt(f"br i1 {e.op(f'extractvalue {{ i16, i1 }} {pair}, 1')}, label %{done}, label %{head}")
+        new = number_extreme(e, name == "max", wide, number, value)
+    new = resize(e, new, wide, ty)
+    new = new if text == integer else e.op(f"bitcast {text} {new} to {integer}")
+    pair = e.op(f"cmpxchg ptr {e(op.ptr)}, {integer} {bits}, {integer} {new} {order} monotonic")
+    seen = e.op(f"extractvalue {{ {integer}, i1 }} {pair}, 0")
+    e.lines[line] = f"  {bits} = phi {integer} [ {first}, %{before} ], [ {seen}, %{e.block} ]"
+    e.stmt(f"br i1 {e.op(f'extractvalue {{ {integer}, i1 }} {pair}, 1')}, label %{done}, label %{head}")
     e.label(done)
     return old
 

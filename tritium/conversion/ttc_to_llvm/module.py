@@ -17,13 +17,13 @@ from ...support.dataclasses import dataclass
 from ..llvm.abi import ARGUMENT_SLOT_BYTES, CONTEXT, ERROR_RECORD, READ_ONLY_ROW, RECORD_ERROR
 from ..llvm.control import lower_region
 from ..llvm.module import ModuleContext, Site
-from . import arith, control, debug, math, memory, narrow_floats
+from . import arith, control, debug, math, memory, minmax, narrow_floats
 from .context import FunctionContext, LocatedContext, lowers
 from .types import llvm_type
 
 __all__ = ["LoweredModule", "Site", "ttc_to_llvm"]
 
-_ = (arith, math, memory, narrow_floats, debug, control)  # imported for the lowerings they register
+_ = (arith, math, memory, minmax, narrow_floats, debug, control)  # imported for the lowerings they register
 
 STACK_LIMIT = 256 << 10
 """Scratch memory up to this many bytes lies on the stack (threads have 2 MiB or more); beyond, on the heap."""
