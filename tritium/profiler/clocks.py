@@ -33,9 +33,9 @@ class HostClock:
     def settle(self) -> None:
         """Nothing is under way."""
 
-    def nanoseconds(self, mark: Any) -> int:
-        """The time of a mark, in nanoseconds since the epoch."""
-        return int(mark + _EPOCH)
+    def span(self, start: Any, end: Any) -> tuple[int, int]:
+        """The times of two marks, in nanoseconds since the epoch."""
+        return start + _EPOCH, end + _EPOCH
 
     def release(self, *marks: Any) -> None:
         """Marks are integers."""
@@ -47,7 +47,7 @@ class HostClock:
 class EventClock(HostClock):
     """A GPU: events in the launch's stream, read when the device has reached them.
 
-    An event tells the time since another as a float of milliseconds, to 1 us after 16 s. So the event that times are
+    An event tells the time since another as a float of milliseconds, to 1 us after 16 s. So the event that starts are
     measured from, whose time on the host is known, is recorded anew whenever all marks have been read.
 
     `make()` makes an event; `record(event, stream)` puts it into a stream; `wait()` waits for the device.
@@ -70,9 +70,10 @@ class EventClock(HostClock):
         """Wait for the device."""
         self._wait()
 
-    def nanoseconds(self, mark: Any) -> int:
-        """The time of a mark that the device has reached, in nanoseconds since the epoch."""
-        return self._base_time + round(self._base.elapsed_time(mark) * 1e6)
+    def span(self, start: Any, end: Any) -> tuple[int, int]:
+        """The times of two marks that the device has reached; what is between them is measured by itself."""
+        begin = self._base_time + round(self._base.elapsed_time(start) * 1e6)
+        return begin, begin + round(start.elapsed_time(end) * 1e6)
 
     def release(self, *marks: Any) -> None:
         """Use the events of marks again."""

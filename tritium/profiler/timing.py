@@ -93,11 +93,11 @@ class Timer:
         for clock in clocks:
             clock.settle()
         for launch, end in pending:
-            clock = launch.clock
-            run = KernelRun(clock.nanoseconds(launch.start), clock.nanoseconds(end), *launch.lane)
+            began, ended = launch.clock.span(launch.start, end)
+            run = KernelRun(began, ended, *launch.lane)
             for entry in launch.entries:
                 entry.add_kernel(run)
-            clock.release(launch.start, end)
+            launch.clock.release(launch.start, end)
         for clock in clocks:
             clock.renew()
         for entry, metrics in values:
