@@ -120,6 +120,18 @@ def test_launch_that_a_graph_captures_is_not_recorded(fake: TimedCuda) -> None:
     assert kernel["metrics"]["count"] == 1
 
 
+def test_scope_of_a_library_is_timed_in_the_current_stream(fake: TimedCuda) -> None:
+    session = proton.start("p")
+    with proton.scope("cublas", {"flops": 1e9}):
+        fake.now[0] += 123_000  # launched by others
+    with proton.scope("ours", {"flops": 1e9}):
+        store[(1,)](Array())
+    cublas, ours = proton.data.get(session)[0]["children"]
+    assert [c["frame"]["name"] for c in cublas["children"]] == ["<library>"]
+    assert cublas["children"][0]["metrics"]["time (ns)"] == 123_000
+    assert [c["frame"]["name"] for c in ours["children"]] == ["store"]
+
+
 def test_events_are_used_again_and_the_device_is_waited_for_now_and_then(
     fake: TimedCuda, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -147,6 +147,25 @@ def test_metrics_are_summed_by_kind() -> None:
     assert root["metrics"] == {"a": 0.0}  # n, width and v are of their frames alone
 
 
+def test_scope_with_flops_and_no_kernel_has_the_time_of_the_library_in_it() -> None:
+    session = proton.start("p")
+    with proton.scope("outer", {"flops": 3.0}):
+        with proton.scope("cublas", {"flops16": 2}):
+            sum(range(100_000))
+        with proton.scope("none", {"rows": 1}):
+            pass
+    with proton.scope("ours", {"bytes": 1}):
+        launch()
+    outer, ours = proton.data.get(session)[0]["children"]
+    assert names(outer) == ["cublas", "none"]
+    cublas, none = outer["children"]
+    assert names(cublas) == ["<library>"]
+    assert names(none) == []
+    assert cublas["children"][0]["metrics"]["count"] == 1
+    assert cublas["children"][0]["metrics"]["time (ns)"] > 100_000
+    assert names(ours) == ["double"]
+
+
 @pytest.mark.parametrize("first, second", [(1, 1.0), ([1], [1, 2]), (1.0, [1.0])])
 def test_metric_of_another_type_is_refused(first: Any, second: Any) -> None:
     session = proton.start("p")
@@ -256,6 +275,20 @@ def test_session_does_not_see_scopes_from_before_it() -> None:
     with pytest.raises(ValueError, match="Scope name mismatch: x != y"):
         proton.enter_scope("y")
         proton.exit_scope("x")
+
+
+def test_scopes_that_a_session_does_not_see_whole_are_balanced() -> None:
+    first = proton.start("a")
+    proton.enter_scope("ended inside")
+    proton.finalize(first)
+    proton.enter_scope("begun outside")
+    second = proton.start("b")
+    proton.exit_scope("begun outside", metrics={"a": 1})
+    proton.exit_scope("ended inside", metrics={"a": 1})
+    assert proton.exit_scope() is None
+    with proton.scope("whole"):
+        assert proton.context.depth(second) == 1
+    assert names(proton.data.get(second)[0]) == ["whole"]
 
 
 def test_phases_are_read_and_cleared_one_by_one() -> None:

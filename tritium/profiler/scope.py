@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Any
 
 from .flags import flags
-from .metric import transform_tensor_metrics
+from .metric import ROOFLINE_TYPES, transform_tensor_metrics
 from .session import sessions
 
 __all__ = ["MetricValueType", "cpu_timed_scope", "enter_scope", "exit_scope", "scope"]
@@ -19,10 +19,10 @@ MetricValueType = float | int | Sequence[float] | Sequence[int]
 
 
 class _Entered(threading.local):
-    """The scopes that `enter_scope` has opened in this thread: (number, name)."""
+    """The scopes that `enter_scope` has opened in this thread: (number, name); None where profiling was off."""
 
     def __init__(self) -> None:
-        self.scopes: list[tuple[int, str]] = []
+        self.scopes: list[tuple[int | None, str]] = []
 
 
 class _Numbers(threading.local):
@@ -37,7 +37,7 @@ _entered = _Entered()
 
 def _begin(name: str, metrics: Mapping[str, Any] | None) -> int:
     number = sessions.new_scope()
-    sessions.enter_scope(number, name)
+    sessions.enter_scope(number, name, bool(metrics) and not ROOFLINE_TYPES.keys().isdisjoint(metrics or ()))
     try:
         _add(number, metrics)
     except BaseException:
@@ -116,9 +116,7 @@ class cpu_timed_scope(scope):
 
 def enter_scope(name: str, *, metrics: Mapping[str, Any] | None = None) -> int | None:
     """Begin a scope in this thread; its number, None where profiling is off."""
-    if not flags.profiling_on:
-        return None
-    number = _begin(name, metrics)
+    number = _begin(name, metrics) if flags.profiling_on else None
     _entered.scopes.append((number, name))
     return number
 
@@ -128,11 +126,15 @@ def exit_scope(name: str | None = None, *, metrics: Mapping[str, Any] | None = N
 
     ValueError if `name` is given and is not the scope's.
     """
-    if not flags.profiling_on or not _entered.scopes:
+    if not _entered.scopes:
         return None
     number, entered = _entered.scopes.pop()
-    if name and name != entered:
-        raise ValueError(f"Scope name mismatch: {name} != {entered}")
-    _add(number, metrics)
-    sessions.exit_scope(number)
+    if number is None:
+        return None
+    try:
+        if name and name != entered:
+            raise ValueError(f"Scope name mismatch: {name} != {entered}")
+        _add(number, metrics)
+    finally:
+        sessions.exit_scope(number)
     return number

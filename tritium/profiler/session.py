@@ -14,7 +14,7 @@ from ..support import OptionError
 from .flags import flags
 from .sources import ContextSource, PythonContext, ShadowContext, with_state
 from .thread_state import thread_state
-from .timing import Timer
+from .timing import LIBRARY, Timer
 from .trace_data import TraceData, TraceEntry
 from .tree_data import TreeData, TreeEntry
 
@@ -36,6 +36,7 @@ class _Opened(NamedTuple):
 
     data: Data
     entry: Entry
+    frames: list[str]
 
 
 class Session:
@@ -224,18 +225,24 @@ class Sessions:
         """A number for a scope or an operation."""
         return next(self._scopes)
 
-    def enter_scope(self, number: int, name: str) -> None:
-        """A scope begins in this thread."""
+    def enter_scope(self, number: int, name: str, watched: bool = False) -> None:
+        """A scope begins in this thread; a watched one has a time of its own if no kernel is launched in it."""
         with self._lock:
             for session in self._sessions.values():
                 session.source.enter_scope(number, name)
                 if session.active:
                     data = session.current
-                    session.opened[number] = _Opened(data, data.enter_scope(number, session.frames()))
+                    frames = session.frames()
+                    session.opened[number] = _Opened(data, data.enter_scope(number, frames), frames)
+            watched = watched and any(s.active for s in self._sessions.values())
+        if watched:
+            self.timer.watch(number)
 
     def exit_scope(self, number: int) -> None:
         """A scope ends in this thread."""
         with self._lock:
+            opened_in = [s.opened[number] for s in self._sessions.values() if s.active and number in s.opened]
+            self.timer.unwatch(number, lambda: [o.data.add_op([*o.frames, LIBRARY]) for o in opened_in])
             for session in self._sessions.values():
                 session.source.exit_scope(number)
                 opened = session.opened.pop(number, None)
@@ -245,8 +252,8 @@ class Sessions:
     def enter_op(self, number: int, name: str) -> None:
         """The next launch of this thread is recorded as `name`."""
         with self._lock:
-            running = [(s.current, s.frames()) for s in self._sessions.values() if s.active]
-            thread_state.op = _Op(number, [_Opened(d, d.add_op([*frames, name])) for d, frames in running])
+            running = [(s.current, [*s.frames(), name]) for s in self._sessions.values() if s.active]
+            thread_state.op = _Op(number, [_Opened(data, data.add_op(frames), frames) for data, frames in running])
 
     def exit_op(self, number: int) -> None:
         """The launch has returned."""

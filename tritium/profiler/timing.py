@@ -1,16 +1,23 @@
-"""Time every launch while a session is active: two marks around it, read when the device has reached them."""
+"""Time every launch while a session is active: two marks around it, read when the device has reached them.
+
+Launches of other libraries are not seen. A scope that has flops or bytes, of which a rate is wanted, and in which no
+kernel of ours is launched, is timed as a whole: what it takes is in a frame `<library>`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from ..runtime.driver import driver
 from ..support.settings import runtime
 from .clocks import Clock, Lane, clock_of
 from .kernels import KernelRun
 from .thread_state import thread_state
 
-__all__ = ["Timer", "propagating"]
+__all__ = ["LIBRARY", "Timer", "propagating"]
+
+LIBRARY = "<library>"  # the frame of what other libraries run in a scope
 
 _MOST_PENDING = 2048  # launches to collect before the device is waited for
 
@@ -29,6 +36,16 @@ class _Launch(NamedTuple):
 
     metadata: Any
     entries: list[Any]
+    clock: Clock
+    lane: Lane
+    start: Any
+
+
+class _Watched(NamedTuple):
+    """A scope that is timed unless a launch in it is."""
+
+    scope: int
+    recorded: int
     clock: Clock
     lane: Lane
     start: Any
@@ -66,6 +83,7 @@ class Timer:
         found = clock_of(kernel.metadata.target.backend, driver, device, metadata.stream())
         if found is not None:
             clock, lane = found
+            thread_state.recorded += 1
             _ = kernel.launcher, kernel.loaded  # the first launch loads the code, which is not the kernel's time
             thread_state.launches.append(_Launch(metadata, entries, clock, lane, clock.mark(lane.stream)))
 
@@ -80,6 +98,29 @@ class Timer:
                 break
         if len(self._pending) >= _MOST_PENDING:
             self.settle()
+
+    def watch(self, scope: int) -> None:
+        """A scope begins that is timed as a whole if no kernel is launched in it."""
+        active = driver.active
+        device = active.get_current_device()
+        stream = active.get_current_stream(device)
+        found = clock_of(active.get_current_target().backend, active, device, stream)
+        if found is not None:
+            clock, lane = found
+            watched = _Watched(scope, thread_state.recorded, clock, lane, clock.mark(lane.stream))
+            thread_state.watched.append(watched)
+
+    def unwatch(self, scope: int, entries: Callable[[], list[Any]]) -> None:
+        """The scope ends; `entries()` are the frames to record it in."""
+        watched = thread_state.watched
+        if not any(w.scope == scope for w in watched):
+            return
+        while (found := watched.pop()).scope != scope:
+            pass  # scopes inside of it that have not been left
+        if found.recorded == thread_state.recorded:
+            thread_state.recorded += 1  # scopes around it have a time in them, too
+            launch = _Launch(None, entries(), found.clock, found.lane, found.start)
+            self._pending.append((launch, found.clock.mark(found.lane.stream)))
 
     def add_later(self, entry: Any, metrics: dict[str, Any]) -> None:
         """Add tensors on a device to an entry's metrics, when the device has computed them."""
