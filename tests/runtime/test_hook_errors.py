@@ -112,6 +112,13 @@ def test_error_of_launch_metadata_is_that_of_the_hook_that_asked() -> None:
         kernel[(1,)](np.zeros(16, np.int32), 5, BLOCK=16)
 
 
+def test_metadata_of_first_launch_has_its_function(device) -> None:
+    told = []
+    knobs.runtime.launch_enter_hook = lambda metadata: told.append(metadata.get())
+    kernel = launch()
+    assert [(t["name"], t["function"]) for t in told] == [("fill", kernel.function)]
+
+
 def test_hooks_given_to_run_are_skipped_when_they_raise() -> None:
     compiled, x = launch(), np.zeros(16, np.int32)
     with pytest.warns(HookWarning) as heard:

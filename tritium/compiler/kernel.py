@@ -297,6 +297,7 @@ class CompiledKernel:
 
     def launch_metadata(self, grid: tuple[int, ...], stream: Any, *args: Any) -> LazyDict:
         """What launch hooks are given; what the function's own `launch_metadata` adds is asked for by `get()`."""
+        _ = self.launcher  # of an emulated GPU, it loads in place of a driver
         found = LazyDict({"name": self.name, "function": self.function, "stream": stream})
         extra = getattr(getattr(self.src, "fn", None), "launch_metadata", None)
         if extra is not None:

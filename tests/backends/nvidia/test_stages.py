@@ -177,6 +177,16 @@ def test_modules_are_freed_while_the_assembler_works(monkeypatch: pytest.MonkeyP
     assert build(sum_kernel).asm["cubin"] and left == [[]]
 
 
+def test_ptx_has_comments_that_tools_read() -> None:
+    """As LLVM writes them for people: where functions begin and end, and what each `.loc` is of."""
+    ptx = build(until="ptx").asm["ptx"]
+    (name,) = re.findall(r"^\t// \.globl\s+(\S+)\s+// -- Begin function \1$", ptx, re.M)
+    assert re.search(r"^ +// -- End function\n\}$", ptx, re.M) and f".visible .entry {name}(" in ptx
+    found = re.findall(r"^\t\.loc\t\d+ (\d+) (\d+)[^/]*// (\S+):(\d+):(\d+)$", ptx, re.M)
+    assert found and len(found) == ptx.count("\t.loc\t")
+    assert all(row[:2] == row[3:] and row[2].endswith(".py") for row in found)
+
+
 def test_a_machine_without_an_assembler(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("TRITON_PTXAS_PATH", "TRITIUM_PTXAS_PATH"):
         monkeypatch.delenv(name, raising=False)

@@ -14,12 +14,14 @@ its author's whose constraints are not of the plain kind.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from typing import Any
 
 from ...support.dataclasses import asdict, dataclass
 from ...support.lazy import LazyModule
+from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ...support.text import with_octal_quotes
 from ..compiler import UserText
@@ -193,9 +195,32 @@ def emit_text(module: Any, chip: Chip) -> str:
     return with_octal_quotes(made.decode())
 
 
+_GLOBAL = pattern(r"^(\t// \.globl\t(\S+))$", re.M)
+_LOCATION = pattern(r"^(\t\.loc\t(\d+) (\d+) (\d+)[^\n]*)$", re.M)
+_FILE = pattern(r"^\t\.file\t(\d+) \"([^\"]*)\"", re.M)
+
+
+def _annotated(text: str) -> str:
+    """The text with LLVM's comments for people, which tools read in Triton's: where functions begin and end, and the
+    file, line and column of each `.loc`."""
+    names = {number: os.path.basename(path) for number, path in _FILE.findall(text)}
+
+    def located(found: re.Match[str]) -> str:
+        line, number, row, column = found.groups()
+        return f"{line.ljust(40)}// {names.get(number, '')}:{row}:{column}"
+
+    parts = _GLOBAL.split(_LOCATION.sub(located, text) if names else text)
+    out = [parts[0]]
+    for line, name, body in zip(parts[1::3], parts[2::3], parts[3::3]):
+        first, brace, rest = body.partition("\n}\n")
+        ended = f"{first}\n                                        // -- End function\n}}\n{rest}" if brace else body
+        out += [f"{line.ljust(48)}// -- Begin function {name}", ended]
+    return "".join(out)
+
+
 def _finished(text: str, chip: Chip) -> str:
     """The version that is read, what the assembler gets right, and no `debug`, which keeps it from optimizing."""
     head, mark, rest = text.partition(".address_size")
     head = re.sub(r"\.version \d+\.\d+", f".version {_dotted(chip.ptx)}", head)
     head = re.sub(r",\s*debug\b", "", head)
-    return head + mark + with_halves_apart(with_signs_computed(rest, chip.capability))
+    return head + mark + _annotated(with_halves_apart(with_signs_computed(rest, chip.capability)))
