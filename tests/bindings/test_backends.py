@@ -21,6 +21,7 @@ from tritium.backends.compiler import BaseBackend, GPUTarget
 from tritium.backends.errors import BackendError
 from tritium.backends.nvidia.compiler import CUDABackend, min_dot_size, sm_arch_from_capability
 from tritium.backends.nvidia.libcuda import cuda_type
+from tritium.backends.nvidia.toolchain import find_tool
 from tritium.compiler import ASTSource, TargetError, compile, make_backend, register_backend
 from tritium.compiler import backend as registry
 from tritium.dropin import amd_compiler, amd_driver, nvidia_compiler, nvidia_driver
@@ -41,6 +42,29 @@ def test_stages_of_the_nvidia_backend_run_one_by_one() -> None:
     assert metadata["cluster_dims"] == (1, 1, 1) and metadata["n_regs"] > 0
     expected = compile(source, target=backend.target, options={"num_warps": 2}).asm["cubin"]
     assert value == expected
+
+
+@pytest.mark.parametrize("stage", ["ttir", "ttgir", "llir", "ptx", "cubin"])
+def test_compiles_call_stages_that_a_program_replaced(monkeypatch, stage: str) -> None:
+    if stage == "cubin" and find_tool("ptxas") is None:
+        pytest.skip("there is no ptxas here")
+    original, calls = getattr(CUDABackend, f"make_{stage}"), []
+
+    def replacement(*args: Any) -> Any:
+        calls.append(args[-1])
+        made = original(*args)
+        return made + "\n// seen\n" if stage == "ptx" else made
+
+    static = stage in ("ttir", "ttgir")  # as they are in Triton
+    monkeypatch.setattr(CUDABackend, f"make_{stage}", staticmethod(replacement) if static else replacement)
+    with knobs.compilation.scope():
+        knobs.compilation.always_compile = True
+        kernel = compile(add_source(), GPUTarget("cuda", 80, 32), until=stage)
+        assert calls == [80]
+        assert ("// seen" in str(kernel.asm[stage])) is (stage == "ptx")
+        monkeypatch.undo()
+        assert "// seen" not in str(compile(add_source(), GPUTarget("cuda", 80, 32), until=stage).asm[stage])
+    assert calls == [80]
 
 
 def test_options_of_earlier_releases_are_accepted_where_they_ask_for_nothing() -> None:

@@ -80,12 +80,16 @@ class CUDABackend(GPUBackend):
         last says what to install."""
         functions = self.stage_functions
         build = _LazyBuild(functions, options)
-        stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
-        stages["ttgir"] = Stage(lambda module, metadata: functions.make_ttgir(module, metadata, options))
-        stages["llir"] = Stage(lambda module, metadata: build().make_llir(module, metadata))
-        stages["ptx"] = Stage(lambda llir, metadata: build().make_ptx(llir, metadata))
+
+        def run(stage: str, ours: Callable[[Any, dict[str, Any]], Any]) -> Callable[[Any, dict[str, Any]], Any]:
+            return self._replaced(f"make_{stage}", options) or ours
+
+        stages["ttir"] = Stage(run("ttir", lambda module, metadata: functions.make_ttir(module, metadata, options)))
+        stages["ttgir"] = Stage(run("ttgir", lambda module, metadata: functions.make_ttgir(module, metadata, options)))
+        stages["llir"] = Stage(run("llir", lambda module, metadata: build().make_llir(module, metadata)))
+        stages["ptx"] = Stage(run("ptx", lambda llir, metadata: build().make_ptx(llir, metadata)))
         stages["cubin"] = Stage(
-            lambda ptx, metadata: build().make_cubin(ptx, metadata),
+            run("cubin", lambda ptx, metadata: build().make_cubin(ptx, metadata)),
             source="ptx",
             on_demand=find_tool("ptxas") is None and not self._driver_compiler(),
             expect=build.expect_code,
@@ -123,6 +127,17 @@ class CUDABackend(GPUBackend):
     ) -> bytes:
         """The stage; ToolMissing without an assembler."""
         return self.stage_functions.Build(options, True).make_cubin(ptx, _launched(metadata, options))  # type: ignore[no-any-return]
+
+    def _replaced(self, name: str, options: CUDAOptions) -> Callable[[Any, dict[str, Any]], Any] | None:
+        """The `make_` method that a subclass or a program has put in the place of ours, as a stage; None for ours.
+
+        Programs assign `CUDABackend.make_cubin`, say, to see or change a stage of every compile. What compiles call
+        otherwise shares one `Build`, which these methods, called one by one, cannot.
+        """
+        method = next(base.__dict__[name] for base in type(self).__mro__ if name in base.__dict__)
+        if method is _MAKE[name]:
+            return None
+        return lambda source, metadata: getattr(self, name)(source, metadata, options, self.target.capability)
 
     def gluon_to_ttgir(self, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int) -> Any:
         """BackendError: this stage reads what Gluon's frontend makes."""
@@ -162,6 +177,9 @@ class CUDABackend(GPUBackend):
         """The passes, the conversions and LLVM."""
         _llvm.load_gpu_library_beside()
         _ = self.stage_functions.make_ttir
+
+
+_MAKE = {name: method for name, method in vars(CUDABackend).items() if name.startswith("make_")}
 
 
 def _mismatch(stage: str, arch: str, ours: int) -> Mismatch | None:
