@@ -31,6 +31,7 @@ from tritium.compiler.cache_managers import (
     get_dump_manager,
     get_override_manager,
 )
+from tritium.runtime.cache import default_cache_dir, default_dump_dir, default_override_dir
 from tritium.support import TritiumError
 
 REDIS = shutil.which("redis-server")
@@ -382,6 +383,26 @@ def test_a_manager_of_the_users(tmp_path: Path, hits) -> None:
         with pytest.warns(CacheWarning, match="damaged entry of the manager"):
             tritium.compile(source(fn), CPU)
     assert hits == [False, True, False]
+
+
+def test_manager_that_chooses_its_folder_without_super_init_keeps_kernels(tmp_path: Path, monkeypatch, hits) -> None:
+    """As serving engines do so that processes do not share a folder, with the functions of Triton 3.0 to 3.2."""
+
+    class OwnFolder(FileCacheManager):
+        def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
+            self.key, self.lock_path = key, None
+            parent = default_dump_dir() if dump else default_override_dir() if override else default_cache_dir()
+            self.cache_dir = os.path.join(f"{parent}_own", self.key)
+            os.makedirs(self.cache_dir, exist_ok=True)
+
+    fn = load(tmp_path).kernel
+    with knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path / "cache")
+        knobs.cache.manager_class = OwnFolder
+        first = tritium.compile(source(fn), CPU)
+        assert (tmp_path / "cache_own" / first.hash / FILE_NAME).is_file()
+        tritium.compile(source(fn), CPU)
+    assert hits == [False, True]
 
 
 def test_triton_s_two_settings_together(tmp_path: Path, monkeypatch, hits, told) -> None:
