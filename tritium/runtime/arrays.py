@@ -34,7 +34,9 @@ __all__ = [
     "is_array",
     "is_read_only",
     "reinterpret",
+    "refuse_marked",
     "stands_for_tensor",
+    "torch_address",
 ]
 
 _pointers = LazyModule(".pointers", __package__)
@@ -192,7 +194,26 @@ def _from_torch(value: Any) -> ArrayInfo:
             f"a tensor of layout {value.layout} without elements in one place ({type(value).__name__})\n"
             "hint: pass a strided tensor (.to_dense() in torch)"
         ) from None
+    refuse_marked(value)
     return ArrayInfo(element_name(value.dtype), address, value, device)
+
+
+def refuse_marked(value: Any) -> None:
+    """ArgumentError for a tensor of torch whose elements are the negative or the conjugate of what memory holds."""
+    for asked, what, method in _MARKS:
+        if getattr(value, asked, bool)():
+            raise ArgumentError(
+                f"a tensor whose elements are the {what} of what its memory holds ({asked}() is true)\n"
+                f"hint: pass a tensor that holds them ({method}() in torch)"
+            )
+
+
+_MARKS = (("is_neg", "negative", ".resolve_neg"), ("is_conj", "conjugate", ".resolve_conj"))
+
+
+def torch_address(value: Any) -> int | None:
+    """Where a tensor of torch has its elements; None for the negative or the conjugate of what is there."""
+    return None if any(getattr(value, asked, bool)() for asked, *_ in _MARKS) else int(value.data_ptr())
 
 
 def stands_for_tensor(value: Any) -> bool:

@@ -28,7 +28,7 @@ from ..interpreter.handle_values import Held
 from ..interpreter.handles import BlockPointerHandle, TensorDescHandle, TensorHandle, numpy_dtype, signed_numpy_dtype
 from ..interpreter.kernels import InterpreterError
 from ..support import TritiumError, settings
-from .arrays import TensorWrapper, is_array
+from .arrays import TensorWrapper, is_array, refuse_marked
 from .interpreted import Arrays
 from .interpreter_frames import name_frames
 from .interpreter_rewriting import ASTTransformer, FunctionRewriter
@@ -348,6 +348,7 @@ class GridExecutor:
             tensor = _unwrap_tensor(arg)
             if not hasattr(tensor, "untyped_storage") or tensor.is_cpu:
                 return arg
+            refuse_marked(tensor)
             storage = tensor.untyped_storage()
             copy = storages.setdefault(storage.data_ptr(), storage.cpu())
             view = tensor.new_empty(0, device="cpu")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..support.namedtuples import NamedTuple
-from .torch_layout import Layout, address_by, find_layout, state_by
+from .torch_layout import Layout, Marks, address_by, find_layout, find_marks, state_by
 
 __all__ = ["CPU", "CUDA", "TensorView", "functions_for", "look_at", "state_of", "stream_function_address"]
 
@@ -36,13 +36,15 @@ class TensorView(NamedTuple):
 
 
 class _Functions:
-    """`words`: the offset of the C++ tensor, the addresses of the functions by `_NAMES`, and the layout (or zeros)."""
+    """`words`: the offset of the C++ tensor, the addresses of the functions by `_NAMES`, the marks of tensors that are
+    not what memory holds, and the layout (or zeros)."""
 
-    def __init__(self, offset: int, addresses: Sequence[int]) -> None:
-        self.words = (ctypes.c_uint64 * (1 + len(_NAMES) + len(Layout._fields)))(offset, *addresses)
+    def __init__(self, offset: int, addresses: Sequence[int], marks: Marks) -> None:
+        head = (offset, *addresses, *marks)
+        self.words = (ctypes.c_uint64 * (len(head) + len(Layout._fields)))(*head)
         self.address = ctypes.addressof(self.words)
         self.layout = find_layout(self.look_at)
-        self.words[1 + len(_NAMES) :] = self.layout or [0] * len(Layout._fields)
+        self.words[len(head) :] = self.layout or [0] * len(Layout._fields)
 
     def look_at(self, tensor: Any) -> TensorView | None:
         """What the functions say of a tensor; None where they refuse."""
@@ -79,7 +81,10 @@ def _find(tensor: Any) -> _Functions | None:
     handle = getattr(tensor, "_cdata", None)
     offsets = [at for at in _OFFSETS if ctypes.c_uint64.from_address(id(tensor) + at).value == handle]
     addresses = [_address("libtorch_cpu.so", f"aoti_torch_get_{name}") for name in _NAMES]
-    return _Functions(offsets[0], addresses) if len(offsets) == 1 and all(addresses) else None
+    marks = find_marks()
+    if len(offsets) != 1 or not all(addresses) or marks is None:
+        return None
+    return _Functions(offsets[0], addresses, marks)
 
 
 def _address(library: str, name: str) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..support.namedtuples import NamedTuple
 
-__all__ = ["STATE_MASK", "Layout", "address_by", "find_layout", "state_by"]
+__all__ = ["STATE_MASK", "Layout", "Marks", "address_by", "find_layout", "find_marks", "state_by"]
 
 _TENSOR_WORDS, _STORAGE_WORDS = 22, 8  # of 64 bits that are looked at; the objects are no smaller
 _HEAD = 2  # words of an object's methods and references
@@ -35,6 +35,14 @@ class Layout(NamedTuple):
     address: int
     flags: int
     special: int
+
+
+class Marks(NamedTuple):
+    """Where a tensor says that its elements are the negative or the conjugate of what memory holds: an offset in
+    bytes, and the bits of the word there of which none may be set."""
+
+    place: int
+    bits: int
 
 
 def _words(address: int, count: int) -> list[int]:
@@ -65,6 +73,42 @@ def find_layout(look_at: Callable[[Any], Any]) -> Layout | None:
             return _find(torch, look_at)
     except Exception:  # a torch that has something else than what is used here
         return None
+
+
+def find_marks() -> Marks | None:
+    """The marks of this process's torch; None if they cannot be found."""
+    torch = sys.modules["torch"]
+    try:
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+            return _find_marks(torch)
+    except Exception:  # a torch that has something else than what is used here
+        return None
+
+
+def _find_marks(torch: Any) -> Marks:
+    """The only word in which both kinds of views set one bit more, whatever they view, and plain views none."""
+    negative: list[list[int]] = []
+    conjugate: list[list[int]] = []
+    plain: list[list[int]] = []
+    for size in (3, 40, 700):
+        real, pairs = (torch.empty(size, dtype=ty, device="cpu") for ty in (torch.float32, torch.complex64))
+        negative.append(_changes(real, torch._neg_view(real)))
+        conjugate.append(_changes(pairs, pairs.conj()))
+        plain += [_changes(real, real[1:]), _changes(pairs, pairs[1:])]
+    found = []
+    for at in range(_HEAD, _TENSOR_WORDS):
+        first, second = ({words[at] for words in rows} for rows in (negative, conjugate))
+        bits = first | second
+        single = len(first) == len(second) == 1 and len(bits) == 2 and all(bit and not bit & bit - 1 for bit in bits)
+        if single and not any(words[at] for words in plain):
+            found.append(Marks(8 * at, sum(bits)))
+    (marks,) = found
+    return marks
+
+
+def _changes(tensor: Any, view: Any) -> list[int]:
+    """Bits in which the objects of two tensors differ, by words."""
+    return [a ^ b for a, b in zip(_words(tensor._cdata, _TENSOR_WORDS), _words(view._cdata, _TENSOR_WORDS))]
 
 
 def _find(torch: Any, look_at: Callable[[Any], Any]) -> Layout:

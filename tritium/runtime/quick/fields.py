@@ -21,7 +21,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "frame": ("x", "y", "z", "stream"),
     "list": ("references", "type", "count", "items"),  # PyTupleObject, PyObject
     "torch": (  # `torch_abi`
-        "at", "data_ptr", "dtype", "device_type", "device_index",
+        "at", "data_ptr", "dtype", "device_type", "device_index", "marks_at", "marks",
         "methods", "storage", "offset", "elements", "state", "address", "flags", "special",
     ),
     "array": ("references", "type", "data", "nd", "shape", "strides", "base", "dtype", "flags"),  # PyArrayObject

@@ -230,7 +230,10 @@ def _pointer(ending: Ending, rule: ParameterRule, value: Any, key: Any, spot: _S
         where = (-1 if ending.only else seen.index) & 0xFFFFFFFF | value.element_size() << 32
         known = {"low": seen.dtype, "high": seen.device, "expected": where, "object": state_of(value)}
         return {**row, "check": "tensor", "call": functions, **known}
-    read = getattr(type(value), "data_ptr", None) or methodcaller("data_ptr")
+    if adapter == "torch":
+        read = arrays.torch_address
+    else:
+        read = getattr(type(value), "data_ptr", None) or methodcaller("data_ptr")
     found = {"object": value.dtype, "low": "dtype", "place": place, "expected": expected}
     return {**row, "check": "array", "call": read, **found}
 
@@ -253,11 +256,12 @@ def _reader(ending: Ending, array: Any, stored: bool) -> Callable[[Any], int | N
     if adapter not in ending.places or adapter == "wrapper":
         return None
     (place, expected), cls, dtype = ending.places[adapter], type(array), array.dtype
-    address = arrays.numpy_address if adapter == "numpy" else methodcaller("data_ptr")
+    readers = {"numpy": arrays.numpy_address, "torch": arrays.torch_address}
+    address = readers.get(adapter) or methodcaller("data_ptr")
 
     def read(value: Any) -> int | None:
         same = value.__class__ is cls and value.dtype is dtype and place(value) is expected
-        return int(address(value)) if same and not (stored and arrays.is_read_only(value)) else None
+        return address(value) if same and not (stored and arrays.is_read_only(value)) else None  # type: ignore[no-any-return]
 
     return read
 

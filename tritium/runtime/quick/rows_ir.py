@@ -257,9 +257,9 @@ define internal i64 @tt.word(ptr %object, i64 %place) alwaysinline {
   ret i64 %word
 }
 
-; A tensor of torch. One in the `state` of that which the row was made for (`object`; 0: none), of no special kind and
-; with elements, is read from memory: `extra` has the bytes of an element in its upper half. All others torch's
-; functions are asked about.
+; A tensor of torch whose elements are what memory holds (no `marks` are set: not the negative or the conjugate of it).
+; One in the `state` of that which the row was made for (`object`; 0: none), of no special kind and with elements, is
+; read from memory: `extra` has the bytes of an element in its upper half. All others torch's functions are asked about.
 define i32 @tt.row_tensor(ptr %row, ptr %value, ptr %frame) {
 entry:
   %alike = call i1 @tt.of_type(ptr %row, ptr %value)
@@ -271,6 +271,13 @@ look:
   %at = get i64 %torch.at
   %object_at = getelementptr i8, ptr %value, i64 %at
   %object = load ptr, ptr %object_at
+  %marks_at = get i64 %torch.marks_at
+  %word = call i64 @tt.word(ptr %object, i64 %marks_at)
+  %marks = get i64 %torch.marks
+  %marked = and i64 %word, %marks
+  %unmarked = icmp eq i64 %marked, 0
+  br i1 %unmarked, label %read, label %no
+read:
   %known = get i64 %row.object
   %unknown = icmp eq i64 %known, 0
   br i1 %unknown, label %ask, label %kind
