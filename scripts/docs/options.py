@@ -111,7 +111,7 @@ def _modes() -> str:
 
 
 def _mode(mode: str) -> tuple[str, str, str]:
-    on_emulator = {"consan": "checks every launch"}
+    on_emulator = {"consan": "checks every launch", "gsan": "checks launches that ask for it"}
     built = ["built" if mode in _built(target) else "refused" for target in ("cpu", "cuda")]
     return built[0], on_emulator.get(mode, built[1]), built[1]
 

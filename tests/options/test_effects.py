@@ -233,6 +233,7 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "sanitize_overflow": Changes(False, debug=True),
         "arch": Changes("sm80"),
         "instrumentation_mode": Changes("iisan", descriptor_kernel),
+        "device_checks": Says("gsan", "device_checks", "gsan"),
         "fpsan_homomorphic_casts": Refused(True, "fpsan_homomorphic_casts=True is not supported for cuda:90"),
         "min_shared_mem": Says(4096, "shared", 4096),
         "without": Refused("nothing", "there is no 'nothing'"),

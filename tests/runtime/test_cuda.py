@@ -97,6 +97,17 @@ def test_what_the_driver_is_given(fake: FakeCuda, copy: Any) -> None:
     assert (kernel.n_regs, kernel.n_spills, kernel.n_max_threads) == (32, 2, 1024)
 
 
+def test_checks_that_only_the_emulator_makes_are_refused(fake: FakeCuda, copy: Any) -> None:
+    arguments = (Array(), Array(BASE + 256), 1000)
+    with pytest.raises(OptionError, match="instrumentation_mode='gsan' is not supported for cuda:90"):
+        copy[(4,)](*arguments, BLOCK=64, instrumentation_mode="gsan")
+    with pytest.raises(OptionError, match="sanitize=True is not supported by this device"):
+        copy[(4,)](*arguments, BLOCK=64, sanitize=True)
+    with pytest.raises(ArgumentError, match="copy: a GPU does not check gsan; the emulator does"):
+        copy[(4,)](*arguments, BLOCK=64, device_checks="gsan")
+    assert not fake.launches
+
+
 def test_compiled_kernels_accept_call_forms(fake: FakeCuda, copy: Any) -> None:
     compiled = copy[(1,)](Array(), Array(BASE + 256), 1, BLOCK=64)  # n is a constant
     fake.launches.clear()

@@ -19,14 +19,13 @@ from typing import Any
 from ..support import OptionError
 from ..support.suggestions import did_you_mean
 
-__all__ = ["BOUNDS", "EMULATED", "MODES", "instrumented", "mode_names", "without_modes"]
+__all__ = ["BOUNDS", "EMULATED", "MODES", "instrumented", "mode_names", "split_modes"]
 
 MODES: Mapping[str, str] = {
     "consan": "launch on the emulator (TRITIUM_TARGET=emulated:90), which checks every launch for races, missing waits "
     "and deadlocks; `tritium check` runs one launch there",
     "iisan": "compile for NVIDIA GPUs or the CPU",
-    "gsan": "races in global memory are not checked; sanitize=True checks that accesses are inside of arrays, on the "
-    "CPU and on the emulator",
+    "gsan": "launch on the emulator (TRITIUM_TARGET=emulated:90), which then finds races of CTAs in global memory",
     "fpsan": "`tritium check` compares a launch after each pass with the kernel's Python, and allows for rounding",
 }
 """The modes, and what to use where one is refused."""
@@ -48,9 +47,10 @@ def mode_names(text: str) -> list[str]:
     return names
 
 
-def without_modes(text: str, checked: Collection[str]) -> str:
-    """The value of the option without the modes whose checks a device makes by itself."""
-    return ",".join(name for name in mode_names(text) if name not in checked)
+def split_modes(text: str, checked: Collection[str]) -> tuple[str, str]:
+    """The modes of a value of the option that are to be compiled in, and those that a device checks by itself."""
+    names = mode_names(text)
+    return ",".join(n for n in names if n not in checked), ",".join(n for n in names if n in checked)
 
 
 def instrumented(given: Mapping[str, Any], built: Collection[str], target: str) -> dict[str, Any]:

@@ -157,9 +157,12 @@ class Target:
                 thread = int(lanes[0] if chosen is None else lanes[chosen][0])
                 raise m.error(MemoryAccessError, f"writes to {store.name}, which is read-only", self.i, thread)
             if chosen is None:
-                yield Piece(store, addresses - store.base, lanes)
+                piece = Piece(store, addresses - store.base, lanes)
             else:
-                yield Piece(store, addresses[chosen] - store.base, lanes[chosen])
+                piece = Piece(store, addresses[chosen] - store.base, lanes[chosen])
+            if m.global_races is not None:
+                m.global_races.access(m, piece, self.size, self.i, self.write)
+            yield piece
 
     def in_shared(self, addresses: Array, lanes: Array) -> Array:
         """Offsets in the shared memory of all blocks of the batch."""

@@ -13,6 +13,7 @@ import numpy as np
 from ..support.dataclasses import dataclass, field
 from . import instructions  # registers them
 from .errors import LaunchError
+from .global_races import GlobalRaces
 from .machine import Machine
 from .memory import Memory
 from .parser import parse
@@ -76,6 +77,8 @@ def launch(
     check_races: bool = True,
     warp_lockstep: bool = False,
     check_uninitialized: bool = False,
+    check_global_races: bool = False,
+    cooperative: bool = False,
     memory: Memory | None = None,
     max_steps: int = 5_000_000,
     batch_threads: int = BATCH_THREADS,
@@ -94,7 +97,9 @@ def launch(
     a kernel that does not end within `max_steps` segments of code, an unknown instruction. With `check_races`, also
     DataRace: two threads meet in shared memory without a barrier between; `warp_lockstep` trusts that threads of one
     warp run in the order of the program, as they did before compute capability 7.0. With `check_uninitialized`, reads
-    of shared memory that nothing has written are errors; otherwise they give ones. The package's docstring has an
+    of shared memory that nothing has written are errors; otherwise they give ones. With `check_global_races`, DataRace
+    also for accesses of two blocks to one place of global memory that no atomic operation orders (`global_races`). All
+    blocks of a `cooperative` launch run at once, so that they may wait for each other. The package's docstring has an
     example.
     """
     program = program_of(ptx, name)
@@ -112,9 +117,11 @@ def launch(
     report = Report(program.name, blocks, blocks * shape[0] * shape[1] * shape[2])
     numbers = block_numbers(grid3, cluster_shape)
     options = (shared_bytes, cluster_shape, check_races, warp_lockstep, check_uninitialized)
-    for batch in batches(program, shape, shared_bytes, numbers, size, batch_threads):
+    global_races = GlobalRaces(blocks) if check_global_races else None
+    whole = [numbers] if cooperative else None
+    for batch in whole or batches(program, shape, shared_bytes, numbers, size, batch_threads):
         machine = machine_for(program, shape, len(batch), *options)
-        run(machine, batch, grid3, memory, values, report, max_steps)
+        run(machine, batch, grid3, memory, values, report, max_steps, global_races)
         report.instructions += machine.counts["instructions"]
         report.barriers += machine.counts["barriers"]
     return report
@@ -128,16 +135,18 @@ def run(
     values: bytes,
     report: Report,
     max_steps: int,
+    global_races: GlobalRaces | None = None,
 ) -> None:
     """Execute some blocks of a launch. The machine forgets the arrays, so that it keeps none alive."""
     machine.memory, machine.prints, machine.max_steps = memory, report.prints, max_steps
+    machine.global_races = global_races
     machine.counts.update(instructions=0, barriers=0)
     try:
         set_parameters(machine, values)
         machine.reset(blocks, grid)
         machine.run()
     finally:
-        machine.memory, machine.prints = Memory(), []
+        machine.memory, machine.prints, machine.global_races = Memory(), [], None
 
 
 def machine_for(

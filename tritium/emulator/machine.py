@@ -17,6 +17,7 @@ import numpy as np
 from .access import Piece
 from .ends import BARRIERS, DONE, ENDS_OF, PARTED, Barriers, Clusters, End, Fall
 from .errors import Deadlock, EmulationError, RunawayKernel
+from .global_races import GlobalRaces
 from .memory import Memory, Store
 from .operands import Operands
 from .program import Program
@@ -78,6 +79,7 @@ class Machine(Operands):
         self.set_up_memory(shared_bytes)
         self.races: Races | None = Races(self, lockstep) if races else None
         self.written = Written(self) if uninitialized else None
+        self.global_races: GlobalRaces | None = None  # those of a launch
         self.barriers, self.clusters = Barriers(self), Clusters(self)
         self.cluster_place = ctas * BARRIERS
         self.pc = np.zeros(self.threads, np.int32)
@@ -203,11 +205,19 @@ class Machine(Operands):
         return f"thread {name} of block {self.cta_name(int(self.cta[thread]))}"
 
     def cta_coordinates(self, cta: int) -> tuple[int, int, int]:
-        n, (gx, gy, _) = int(self.cta_numbers[cta]), self.grid
-        return n % gx, n // gx % gy, n // gx // gy
+        return self.block_coordinates(int(self.cta_numbers[cta]))
+
+    def block_coordinates(self, number: int) -> tuple[int, int, int]:
+        """Where the block with a linear number is in the grid."""
+        gx, gy, _ = self.grid
+        return number % gx, number // gx % gy, number // gx // gy
 
     def cta_name(self, cta: int) -> str:
-        x, y, z = self.cta_coordinates(cta)
+        return self.block_name(int(self.cta_numbers[cta]))
+
+    def block_name(self, number: int) -> str:
+        """The block with a linear number, in words."""
+        x, y, z = self.block_coordinates(number)
         return f"{x}" if self.grid[1:] == (1, 1) else f"({x}, {y}, {z})"
 
     # -- running ---------------------------------------------------------------------------------------------------

@@ -50,6 +50,8 @@ class CudaLauncher:
         signature = kernel.src.signature
         self.names = list(signature)
         values = kernel.values
+        if values.get("device_checks"):
+            raise ArgumentError(f"{kernel.name}: a GPU does not check {values['device_checks']}; the emulator does")
         chip = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
         types = list(signature.values())
         encoders = encoders_of(types, values, _encode)

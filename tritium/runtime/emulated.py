@@ -91,7 +91,7 @@ class EmulatedCUDADriver(DriverBase):
     def __init__(self, capability: int = 90, check_races: bool = True) -> None:
         self.target = CUDATarget(capability)
         self.check_races = check_races
-        self.checks = EMULATED if check_races else frozenset((BOUNDS,))
+        self.checks = EMULATED | {"gsan"} if check_races else frozenset((BOUNDS, "gsan"))
         self.reachable: list[Any] = []
         self.last_report: Report | None = None
         self.utils = _Utilities(self.target)
@@ -204,6 +204,8 @@ class EmulatedLauncher:
                 shared_bytes=kernel.values.get("shared") or 0,
                 cluster=ctas,
                 check_races=self.driver.check_races,
+                cooperative=bool(kernel.values.get("launch_cooperative_grid")),
+                check_global_races="gsan" in (kernel.values.get("device_checks") or ""),
                 memory=memory,
             )
         except DeviceAssertion as error:

@@ -47,9 +47,9 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
     """
     modes = chosen.get("instrumentation_mode") or settings.compilation.instrumentation_mode
     if modes and "instrumentation_mode" in known:
-        chosen["instrumentation_mode"] = (
-            _instrumentation.without_modes(modes, checks) if isinstance(modes, str) else modes
-        )
+        chosen["instrumentation_mode"] = modes
+        if isinstance(modes, str) and "device_checks" in known:
+            chosen["instrumentation_mode"], chosen["device_checks"] = _instrumentation.split_modes(modes, checks)
     if settings.compilation.fpsan_homomorphic_casts and "fpsan_homomorphic_casts" in known:
         chosen.setdefault("fpsan_homomorphic_casts", True)
     if "sanitize" in known:

@@ -63,6 +63,7 @@ class CUDAOptions:
     sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
     arch: str | None = semantic(None, "the architecture to compile for, such as sm90")
     instrumentation_mode: str = instrumentation("", "builds iisan; the emulator checks consan; other modes are refused")
+    device_checks: str = instrumentation("", "modes that the emulator checks in a launch; launches set it")
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     min_shared_mem: int | None = semantic(None, "bytes of shared memory of a CTA at least")
     without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")
@@ -120,7 +121,12 @@ class CUDAOptions:
     def key(self) -> str:
         """Every field that the compiled code depends on, as text for a cache key; of libraries what they hold."""
         libraries = ",".join(f"{name}:{file_digest(path)}" for name, path in self.extern_libs)
-        return text_key(self, apart=("extern_libs",)) + libraries
+        return text_key(self, apart=("extern_libs", *self.at_launch)) + libraries
+
+    @property
+    def at_launch(self) -> dict[str, Any]:
+        """The options that only a launch reads: kernels that differ in nothing else are one cache entry."""
+        return {"device_checks": self.device_checks}
 
     def hash(self) -> str:
         """A digest of `key`."""
