@@ -127,6 +127,11 @@ _AMD_COMPILER = (
     "is_pingpong_schedule_enabled"
 )
 
+_FLAGS = {"flags": "tritium.profiler.flags:flags"}
+_LAZY = {"LazyDict": "tritium.compiler:LazyDict"}
+_METADATA_STATE = {"metadata_state": "tritium.profiler.state:metadata_state"}
+_METRIC_KERNELS = {"set_metric_kernels": "tritium.profiler.metric:set_metric_kernels"}
+
 #: module of Triton's -> name -> "module:name", where it is here
 ADDED: dict[str, dict[str, str]] = {
     "triton.backends": {**_DRIVER_BASE, "BaseBackend": "tritium.backends.compiler:BaseBackend"},
@@ -191,6 +196,13 @@ ADDED: dict[str, dict[str, str]] = {
         "constexpr_function": _DECORATORS["constexpr_function"],
         "driver": "tritium.runtime.driver:driver",
     },
+    "triton.profiler.data": _FLAGS,
+    "triton.profiler.hooks.hook": _LAZY,
+    "triton.profiler.hooks.instrumentation": {**_LAZY, **_FLAGS, **_METADATA_STATE},
+    "triton.profiler.hooks.launch": {**_LAZY, **_METRIC_KERNELS},
+    "triton.profiler.language": {**_FLAGS, "TritonSemantic": "tritium.frontend.semantics:Semantic"},
+    "triton.profiler.metric": {"driver": "tritium.runtime.driver:driver", "MockTensor": "tritium:MockTensor"},
+    "triton.profiler.scope": {**_METADATA_STATE, **_METRIC_KERNELS},
     "triton.runtime": _TUNING,
     "triton.runtime.autotuner": {
         **_ENVIRONMENT,
@@ -231,6 +243,7 @@ LEFT_OUT = {
     "triton.experimental": "Gluon and gsan are not there",
     "triton.ops": "Triton gave it up in 3.1; its kernels live in third-party packages",
     "triton.plugins": "extensions in C++; extensions here are modules of Python, see docs/plugins.md",
+    "triton.profiler._rocm": "no library of ROCm is loaded",
     "triton.tools.build_extern": "the names of libdevice's functions are part of the language",
     "triton.tools.gsan": "the sanitizer of races between GPUs is not there",
     "triton.tools.triton_to_gluon_translator": "Gluon is not there",

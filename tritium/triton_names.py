@@ -18,7 +18,7 @@ __all__ = ["add_triton_names", "find_alias"]
 
 _alias = LazyModule(".alias", __package__)
 _TRITONS = ("_C", "backends", "compiler", "dropin", "frontend", "knobs")
-_TRITONS += ("language", "runtime", "support", "testing", "tools")
+_TRITONS += ("language", "profiler", "runtime", "support", "testing", "tools")
 
 
 class _Lookup:

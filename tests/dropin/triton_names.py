@@ -24,7 +24,6 @@ SKIPPED = (
     "triton.experimental",
     "triton.language.extra.hip",
     "triton.plugins",
-    "triton.profiler",
     "triton.tools.triton_to_gluon_translator",
 )
 

@@ -10,6 +10,7 @@ from ..frontend.language.builtin import builtin
 from ..support import OptionError
 
 __all__ = [
+    "Event",
     "allocate_event",
     "disable_semantic",
     "enable_semantic",
@@ -35,6 +36,10 @@ def _refused(name: str) -> Callable[..., Any]:
     refuse.__name__ = refuse.__qualname__ = name
     refuse.__doc__ = "Not supported: a kernel that uses it is refused."
     return builtin(refuse)
+
+
+class Event:
+    """What `allocate_event` would return, for annotations; there are none."""
 
 
 allocate_event = _refused("allocate_event")

@@ -7,19 +7,25 @@ from typing import TypeVar
 
 from ..support import OptionError
 
-__all__ = ["max_bps", "max_flops"]
+__all__ = ["amd_bps_by_arch", "amd_fp8_flops_by_arch", "flops_by_device", "max_bps", "max_flops"]
 
 _T = TypeVar("_T")
 
-# dense operations per second of 8-bit elements; rates of wider elements are inverse to their width
-_CUDA_FLOPS: dict[str, Callable[[float, float], float]] = {
-    "80": lambda sms, khz: 624e12,  # A100
-    "89": lambda sms, khz: 330.3e12,  # RTX 4090 and L40 (f16 operands, f32 accumulators)
-    "90": lambda sms, khz: sms / 114 * khz / 1755e3 * 1513e12,  # H100 PCIe: 114 SMs at 1755 MHz
-    "100": lambda sms, khz: sms * 16384 * khz * 1e3,  # B200: 16384 a cycle and SM
+#: device type -> architecture -> dense operations per second on elements of `width` bits, from 8 bits in inverse ratio
+flops_by_device: dict[str, dict[str, Callable[..., float]]] = {
+    "CUDA": {
+        "80": lambda width, **chip: 624e12 * 8 / width,  # A100
+        "89": lambda width, **chip: 330.3e12 * 8 / width,  # RTX 4090 and L40, f16 operands with f32 accumulators
+        # H100 PCIe: 1513e12 with 114 SMs at 1755 MHz
+        "90": lambda width, num_sms, clock_rate, **chip: num_sms / 114 * clock_rate / 1755e3 * 1513e12 * 8 / width,
+        # B200: 16384 a cycle and SM
+        "100": lambda width, num_sms, clock_rate, **chip: num_sms * 16384 * clock_rate * 1e3 * 8 / width,
+    }
 }
-_HIP_FLOPS_PER_CYCLE = {"gfx90a": 1024, "gfx942": 4096, "gfx950": 8192}  # of a compute unit; of gfx90a, int8
-_HIP_BYTES = {"gfx90a": 3.2e12, "gfx942": 5.3e12, "gfx950": 8.0e12}  # MI250X, MI300X, MI355X
+#: operations on 8-bit elements per cycle and compute unit; gfx90a has int8 for them
+amd_fp8_flops_by_arch = {"gfx90a": 1024, "gfx942": 4096, "gfx950": 8192}
+#: bytes per second of the memory: MI250X, MI300X, MI355X
+amd_bps_by_arch = {"gfx90a": 3.2e12, "gfx942": 5.3e12, "gfx950": 8.0e12}
 
 
 def max_flops(device_type: str, arch: str, width: int, num_sms: float, clock_rate: float) -> float:
@@ -29,16 +35,16 @@ def max_flops(device_type: str, arch: str, width: int, num_sms: float, clock_rat
     312.0
     """
     if device_type == "HIP":
-        return _known(_HIP_FLOPS_PER_CYCLE, arch, "flops") * num_sms * clock_rate * 1e3 / (width / 8)
-    if device_type != "CUDA":
+        return _known(amd_fp8_flops_by_arch, arch, "flops") * num_sms * clock_rate * 1e3 / (width / 8)
+    if device_type not in flops_by_device:
         raise OptionError(f"the peak flops of devices of type {device_type!r} are not known")
-    return _known(_CUDA_FLOPS, arch, "flops")(num_sms, clock_rate) / (width / 8)
+    return _known(flops_by_device[device_type], arch, "flops")(width, num_sms=num_sms, clock_rate=clock_rate)
 
 
 def max_bps(device_type: str, arch: str, bus_width: float, memory_clock_rate: float) -> float:
     """Peak bytes per second of the memory, with two transfers a cycle; the bus is in bits, the clock in kHz."""
     if device_type == "HIP":
-        return _known(_HIP_BYTES, arch, "bandwidth")
+        return _known(amd_bps_by_arch, arch, "bandwidth")
     if device_type != "CUDA":
         raise OptionError(f"the peak bandwidth of devices of type {device_type!r} is not known")
     return 2 * bus_width * memory_clock_rate * 1e3 / 8
