@@ -54,7 +54,7 @@ class _Triton(ModuleType):
         return dir(sys.modules[__package__ or "tritium"])
 
 
-class _Backend(NamedTuple):
+class Backend(NamedTuple):
     """A backend as Triton lists them."""
 
     compiler: Any
@@ -69,14 +69,14 @@ class _Absent:
         return False
 
 
-class _Backends(Mapping[str, _Backend]):
+class _Backends(Mapping[str, Backend]):
     """`triton.backends.backends`: name -> backend, looked up when asked for."""
 
-    def _found(self) -> dict[str, _Backend]:
+    def _found(self) -> dict[str, Backend]:
         drivers = {"cpu": PreferredCPU, "cuda": _cuda.PreferredCUDA}
-        return {name: _Backend(compiler, drivers.get(name, _Absent)) for name, compiler in backends().items()}
+        return {name: Backend(compiler, drivers.get(name, _Absent)) for name, compiler in backends().items()}
 
-    def __getitem__(self, name: str) -> _Backend:
+    def __getitem__(self, name: str) -> Backend:
         return self._found()[name]
 
     def __iter__(self) -> Iterator[str]:

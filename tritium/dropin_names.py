@@ -134,7 +134,11 @@ _METRIC_KERNELS = {"set_metric_kernels": "tritium.profiler.metric:set_metric_ker
 
 #: module of Triton's -> name -> "module:name", where it is here
 ADDED: dict[str, dict[str, str]] = {
-    "triton.backends": {**_DRIVER_BASE, "BaseBackend": "tritium.backends.compiler:BaseBackend"},
+    "triton.backends": {
+        **_DRIVER_BASE,
+        "Backend": "tritium.alias:Backend",
+        "BaseBackend": "tritium.backends.compiler:BaseBackend",
+    },
     "triton.backends.amd.compiler": {**_BACKEND, **_from("tritium.dropin.amd_compiler", _AMD_COMPILER)},
     "triton.backends.amd.driver": _DRIVER_HELPERS,
     "triton.backends.nvidia.compiler": {
@@ -148,7 +152,10 @@ ADDED: dict[str, dict[str, str]] = {
         "compile_module_from_file": "tritium.runtime.build:compile_module_from_file",
         **_from("tritium.dropin.nvidia_driver", _NVIDIA_DRIVER),
     },
-    "triton.backends.driver": {"find_paths_if": _UTILITIES["find_paths_if"]},
+    "triton.backends.driver": {
+        "find_paths_if": _UTILITIES["find_paths_if"],
+        "make_tensordesc_args": "tritium._C.libtriton:make_tensordesc_args",
+    },
     "triton.compiler": _SHARED,
     "triton.compiler.code_generator": {
         **_CALLABLES,
@@ -188,6 +195,7 @@ ADDED: dict[str, dict[str, str]] = {
     },
     "triton.language.random": {"jit": _DECORATORS["jit"]},
     "triton.language.semantic": {
+        "IncompatibleTypeErrorImpl": "tritium.frontend.semantics.errors:IncompatibleTypes",
         "TritonSemantic": "tritium.frontend.semantics:Semantic",
         "driver": "tritium.runtime.driver:driver",
     },

@@ -31,13 +31,19 @@ MODULES = [
 
 
 @pytest.fixture(scope="session")
-def wheel() -> dict[str, Any]:
-    """What Triton's wheel has: `names` of the bindings' submodules, public names of `MODULES`, its folder `home`."""
+def triton_interpreter() -> str:
+    """The Python interpreter that has Triton's wheel."""
     interpreter = find_interpreter()
     if interpreter is None:
         pytest.skip(ABSENT)
+    return interpreter
+
+
+@pytest.fixture(scope="session")
+def wheel(triton_interpreter: str) -> dict[str, Any]:
+    """What Triton's wheel has: `names` of the bindings' submodules, public names of `MODULES`, its folder `home`."""
     program = Path(__file__).with_name("wheel_bindings.py")
     done = subprocess.run(
-        [interpreter, "-P", str(program), *MODULES], capture_output=True, text=True, cwd="/", check=True
+        [triton_interpreter, "-P", str(program), *MODULES], capture_output=True, text=True, cwd="/", check=True
     )
     return json.loads(done.stdout)  # type: ignore[no-any-return]

@@ -13,6 +13,7 @@ from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource, compile
 from tritium.frontend.errors import CompilationError
 from tritium.frontend.semantics import Semantic
+from tritium.frontend.semantics.errors import IncompatibleTypes
 from tritium.frontend.visitor.builder_bindings import OPERATIONS
 
 I8 = np.array([0, 5, -3, 7, 2, 9, -8, 1], np.int32)
@@ -53,6 +54,17 @@ def joined_types(x, y, _semantic=None):
 
 
 @custom
+def caught(x, y, _semantic=None):
+    """A pointer and a float have no sum: what a program catches that tries several ways."""
+    pointer = _semantic.cast(x, tl.pointer_type(tl.float32))
+    try:
+        return _semantic.binary_op_type_checking_impl(pointer, _semantic.cast(y, tl.float32), True, True)[0]
+    except IncompatibleTypes as error:
+        assert error.type_a.is_ptr() and error.type_b == tl.float32
+        return y
+
+
+@custom
 def handles(x, y, _semantic=None):
     s = _semantic
     made = s.builder.create_add(x.handle, s.to_inline_asm_operand(y).handle)
@@ -74,11 +86,12 @@ def expected(name: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         "comparisons": sum(t.astype(np.int32) << i for i, t in enumerate(tests)),
         "signs": -x,
         "joined_types": y,
+        "caught": y,
         "handles": (x + y) ** 2,
     }[name]
 
 
-@pytest.mark.parametrize("function", [comparisons, signs, joined_types, handles])
+@pytest.mark.parametrize("function", [comparisons, signs, joined_types, caught, handles])
 def test_methods_of_semantic_compute_what_triton_s_do(function) -> None:
     x, y, out = I8.copy(), I8[::-1].copy(), np.zeros(8, np.int32)
     y[0] = x[0]

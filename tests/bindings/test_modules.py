@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,8 @@ from tests.bindings.test_pass_managers import parsed
 from tritium._C.libtriton import ir
 from tritium.dialects import builtin
 from tritium.support import TritiumError
+
+ROOT = Path(__file__).parents[2]
 
 TEXT = """module attributes {ttg.shared = 64 : i32} {
   tt.func public @k(%x: !tt.ptr<f32>, %n: i32 {tt.divisibility = 16 : i32}) attributes {noinline = false} {
@@ -77,6 +82,54 @@ def test_a_location_snapshot_locates_operations_in_the_file(tmp_path: Path) -> N
     module.walk(lambda op: places.append((op.get_name(), str(op.get_loc()))))
     line = next(i for i, text in enumerate(lines, 1) if "tt.store" in text)
     assert ("tt.store", f'loc("{path}":{line}:5)') in places and str(path) in module.str()
+
+
+WALKED = """module {
+  tt.func public @k(%x: !tt.ptr<f32>, %n: i32) attributes {noinline = false} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %three = arith.constant dense<3> : tensor<64xi32>
+    %half = arith.constant 5.000000e-01 : f32
+    %sum = scf.for %i = %zero to %n step %one iter_args(%total = %half) -> (f32)  : i32 {
+      %f = arith.sitofp %i : i32 to f32
+      %next = tt.call @helper(%total, %f) : (f32, f32) -> f32
+      scf.yield %next : f32
+    } {tt.num_stages = 3 : i32}
+    %offsets = arith.addi %range, %three : tensor<64xi32>
+    %again = arith.addi %range, %three : tensor<64xi32>
+    %both = arith.addi %offsets, %again : tensor<64xi32>
+    %base = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %at = tt.addptr %base, %both : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %values = tt.splat %sum : f32 -> tensor<64xf32>
+    %inside = arith.cmpi slt, %range, %three : tensor<64xi32>
+    tt.store %at, %values, %inside : tensor<64x!tt.ptr<f32>>
+    tt.return
+  }
+  tt.func private @helper(%a: f32, %b: f32) -> f32 attributes {noinline = false} {
+    %c = arith.addf %a, %b : f32
+    tt.return %c : f32
+  }
+}
+"""
+
+
+def test_accessors_tell_what_triton_s_tell(triton_interpreter, tmp_path: Path) -> None:
+    """Before and after passes: names, types, shapes, attributes, constants, blocks, identities of values."""
+    path, program = tmp_path / "walked.mlir", str(Path(__file__).with_name("walk_module.py"))
+    path.write_text(WALKED)
+    told = {}
+    for who, interpreter in (("ours", sys.executable), ("theirs", triton_interpreter)):
+        done = subprocess.run(
+            [interpreter, "-P", program, who, str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={"PYTHONPATH": str(ROOT) if who == "ours" else "", "PATH": "", "HOME": str(tmp_path)},
+        )
+        assert done.returncode == 0, done.stderr
+        told[who] = json.loads(done.stdout)
+    assert told["ours"] == told["theirs"] and len(told["ours"]) > 40
 
 
 def test_a_function_made_with_the_builder() -> None:

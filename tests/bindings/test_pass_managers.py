@@ -152,6 +152,35 @@ def test_timing_names_the_stage_and_each_pass(monkeypatch, capsys) -> None:
     assert "pass times of ttir" in text and " cse" in text and " sccp" in text
 
 
+BARRIERS = """#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
+  "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    scf.for %i = %zero to %n step %one  : i32 {
+      %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared, #smem, mutable>
+      ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, #shared, #smem, mutable>
+      scf.yield
+    }
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("kinds", "told"), [("remarks", True), ("warnings", False), ("", False)])
+def test_diagnostics_print_what_passes_remark(monkeypatch, capsys, kinds: str, told: bool) -> None:
+    monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", kinds)
+    module = parsed(BARRIERS)
+    manager = ir.pass_manager(module.context)
+    nvidia.passes.ttnvgpuir.add_hoist_mbarrier_lifecycle(manager, 90)
+    manager.run(module, "make_ttgir")
+    text = capsys.readouterr().err
+    assert ("hoist-mbarrier-lifecycle is not implemented" in text and "module.mlir:10:7" in text) is told
+
+
 def ttgir_of_names(mod, metadata, opt, capability):
     """The passes that Triton's compiler adds for Ampere and Hopper, by name, in its order."""
     manager = ir.pass_manager(mod.context)

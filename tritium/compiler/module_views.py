@@ -18,6 +18,7 @@ from ..analysis.tma import tensordesc_row
 from ..dialects import builtin
 from ..dialects.tt_types import PointerType, TensorDescType
 from ..ir import (
+    RETURN_LIKE,
     TERMINATOR,
     ArrayAttr,
     Attribute,
@@ -224,8 +225,8 @@ class BlockView(_View):
         return self._of.last is not None and bool(self._of.last.traits & TERMINATOR)
 
     def has_return(self) -> bool:
-        """True when the last operation returns from the function."""
-        return self._of.last is not None and self._of.last.name == "tt.return"
+        """True when the last operation returns values to what is around the block."""
+        return self._of.last is not None and bool(self._of.last.traits & RETURN_LIKE)
 
     def dump(self) -> None:
         """Print the operations to stderr."""
@@ -329,10 +330,6 @@ class OperationView(_View):
             return False
         return True
 
-    def str(self) -> str:
-        """The text with the location of every operation."""
-        return print_op(self._of, locations=True)
-
     def str_nodebug(self) -> str:
         """The text without locations."""
         return print_op(self._of)
@@ -343,6 +340,10 @@ class OperationView(_View):
 
     def __str__(self) -> str:
         return str(self._of)
+
+    def str(self) -> str:
+        """The text with the location of every operation."""
+        return print_op(self._of, locations=True)
 
 
 def _set_argument_attribute(function: Operation, index: int, name: str, attribute: Attribute) -> None:

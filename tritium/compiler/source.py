@@ -255,10 +255,14 @@ class IRSource:
         """Import what `make_ir` needs."""
         _ = _text.read_module
 
-    def make_ir(self, target: Any, options: Any) -> Any:
-        """The stage's module, or its text where it is no MLIR."""
+    def make_ir(
+        self, target: Any, options: Any, codegen_fns: Any = None, module_map: Any = None, context: Any = None
+    ) -> Any:
+        """The stage's module, or its text where it is no MLIR; the last three are Triton's, as for an ASTSource."""
         if self.ext not in MLIR_STAGES:
             return UserText(self.src, self.path.name)
+        if context is not None:
+            _ = _views.ModuleView
         return _text.read_module(self.src, self.path.name)
 
     def parse_options(self) -> dict[str, Any]:

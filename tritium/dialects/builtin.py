@@ -48,6 +48,7 @@ class Module(
 
     body_region: Body
     sym_name: Str = None
+    context: Any
 
     #: What has the accessors of Triton's bindings (`get_int_attr`, `str_nodebug`, …) for a module, which
     #: `__getattr__` asks; `compiler.module_views` sets it.

@@ -53,11 +53,11 @@ _FLOAT_CONSTANTS = {"fp16": "f16", "bf16": "bf16", "fp32": "f32", "fp64": "f64"}
 
 
 def _type(ty: Any) -> Type:
-    return ty.of if isinstance(ty, TypeView) else ty  # type: ignore[no-any-return]
+    return ty.of if isinstance(ty, TypeView) else ty
 
 
 def _handle(value: Any) -> Value:
-    return value._of if isinstance(value, ValueView) else value  # type: ignore[no-any-return]
+    return value._of if isinstance(value, ValueView) else value
 
 
 class builder:
@@ -150,7 +150,7 @@ class builder:
         """The function `name` of a module, added with an entry block where there is none."""
         if not module.has_function(name):
             module.body.append(tt.Func.build(name, _type(ty), visibility, noinline))  # type: ignore[arg-type]
-        return module.get_function(name)  # type: ignore[no-any-return]
+        return module.get_function(name)
 
     def set_insertion_point_to_start(self, block: BlockView) -> None:
         """Insert at the front of a block."""

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import LanguageError
 
-__all__ = ["index_error", "type_error", "value_error"]
+__all__ = ["IncompatibleTypes", "index_error", "type_error", "value_error"]
+
+
+class IncompatibleTypes(LanguageError):
+    """Operands of types that no operator takes together."""
+
+    def __init__(self, type_a: Any, type_b: Any, hint: str | None = None) -> None:
+        super().__init__(f"TypeError: invalid operands of type {type_a} and {type_b}", hint)
+        self.type_a, self.type_b = type_a, type_b
 
 
 def index_error(message: str) -> LanguageError:

@@ -11,7 +11,7 @@ from ..constexpr import constexpr
 from ..dtypes import bfloat16, dtype, float8e4b15, float16, float32, float64, int1, int32, int64, uint32, uint64
 from ..errors import UnsupportedUse
 from ..tensor import tensor
-from .errors import type_error, value_error
+from .errors import IncompatibleTypes, type_error, value_error
 
 if TYPE_CHECKING:
     from .semantic import Semantic
@@ -157,7 +157,7 @@ def full(sem: Semantic, shape: Any, value: Any, ty: dtype) -> tensor:
 def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
     if a.is_ptr():
         if not allowed or (b.is_ptr() and a is not b) or b.is_floating():
-            raise type_error(f"invalid operands of type {a} and {b}", _pointer_hint(b))
+            raise IncompatibleTypes(a, b, _pointer_hint(b))
 
 
 def _pointer_hint(other: dtype) -> str:
