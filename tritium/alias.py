@@ -61,6 +61,9 @@ class Backend(NamedTuple):
     driver: Any
 
 
+_MAKERS = {"cuda": "nvidia", "hip": "amd"}
+
+
 class _Absent:
     """The driver of a backend that compiles only: there is no such device."""
 
@@ -70,14 +73,19 @@ class _Absent:
 
 
 class _Backends(Mapping[str, Backend]):
-    """`triton.backends.backends`: name -> backend, looked up when asked for."""
+    """`triton.backends.backends`: name -> backend, looked up when asked for.
+
+    Names are Triton's, which calls backends by their makers: programs ask for "nvidia" and "amd". Those of targets,
+    "cuda" and "hip", are found too.
+    """
 
     def _found(self) -> dict[str, Backend]:
         drivers = {"cpu": PreferredCPU, "cuda": _cuda.PreferredCUDA}
-        return {name: Backend(compiler, drivers.get(name, _Absent)) for name, compiler in backends().items()}
+        found = backends().items()
+        return {_MAKERS.get(name, name): Backend(compiler, drivers.get(name, _Absent)) for name, compiler in found}
 
     def __getitem__(self, name: str) -> Backend:
-        return self._found()[name]
+        return self._found()[_MAKERS.get(name, name)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._found())

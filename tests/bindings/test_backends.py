@@ -67,6 +67,14 @@ def test_compiles_call_stages_that_a_program_replaced(monkeypatch, stage: str) -
     assert calls == [80]
 
 
+@pytest.mark.parametrize("target", [("cuda", 90, 32), ("cpu", "x86-64-v3", 1), ("hip", "gfx942", 64)])
+def test_options_are_in_the_dict_of_the_object(target) -> None:
+    """torch.compile looks there for keywords of a launch that are no arguments."""
+    backend = make_backend(GPUTarget(*target))
+    options = backend.parse_options({"num_warps": 2})
+    assert options.__dict__["num_warps"] == 2 and set(options.__dict__) == set(backend.option_names())
+
+
 def test_options_of_earlier_releases_are_accepted_where_they_ask_for_nothing() -> None:
     backend = CUDABackend(GPUTarget("cuda", 90, 32))
     assert backend.parse_options({"optimize_epilogue": False}) == backend.parse_options({})
@@ -127,6 +135,14 @@ def test_the_assembler_and_its_version(monkeypatch) -> None:
     assert nvidia_compiler.get_ptx_version_from_options(options, 90) >= 80
     monkeypatch.setenv("TRITON_MOCK_PTX_VERSION", "mocked")
     assert nvidia_compiler.get_ptxas_version(90) == "mocked"
+
+
+def test_backends_are_listed_by_their_makers() -> None:
+    """torch.compile refuses GPUs whose backend is not listed as "nvidia"."""
+    listed = alias.known_backends
+    assert {"cpu", "nvidia", "amd"} <= set(listed) and "cuda" not in list(listed)
+    assert listed["nvidia"].compiler is CUDABackend is listed["cuda"].compiler and "nvidia" in listed
+    assert not listed["amd"].driver.is_active() and listed.get("intel") is None
 
 
 # ---- backends of others --------------------------------------------------------------------------------------------

@@ -43,9 +43,9 @@ import tritium
 tritium.install()
 import triton.backends
 listed = triton.backends.backends
-assert [name for name, backend in listed.items() if backend.driver.is_active() and name not in ("cpu", "cuda")] == []
-assert listed["cpu"].driver is not listed["cuda"].driver
-print(issubclass(listed["cuda"].driver, tritium.runtime.cuda.CUDADriver), listed["cpu"].driver.is_active())
+assert [name for name, backend in listed.items() if backend.driver.is_active() and name not in ("cpu", "nvidia")] == []
+assert listed["cpu"].driver is not listed["nvidia"].driver
+print(issubclass(listed["nvidia"].driver, tritium.runtime.cuda.CUDADriver), listed["cpu"].driver.is_active())
 """
 
 

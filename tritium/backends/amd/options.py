@@ -15,7 +15,7 @@ from .target import HIPTarget
 __all__ = ["HIPOptions"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HIPOptions:
     """Options of one compile; equal options share a cache entry. Made by `parse`, which knows the target.
 

@@ -25,7 +25,7 @@ BUILT = ("consan", "iisan")
 is nothing for consan to find; either mode also turns `sanitize` on."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CPUOptions:
     """Options of one compile; equal options share a cache entry.
 

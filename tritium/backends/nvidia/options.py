@@ -29,7 +29,7 @@ __all__ = ["CUDAOptions"]
 BUILT = ("iisan",)  # modes of `instrumentation_mode` that the compiler builds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CUDAOptions:
     """Options of one compile; equal options share a cache entry. Made by `parse`, which knows the target.
 
