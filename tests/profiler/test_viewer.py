@@ -91,6 +91,19 @@ nan ROOT
 └─ 1000.000 /home/me/net/model.py:20@backward
    └─ 1000.000 matmul
 """,
+    "-m count,time/us -e mat": """\
+2.000 3500.000 ROOT
+├─ 2.000 2500.000 /home/me/net/model.py:10@forward
+│  └─ 2.000 500.000 softmax
+└─ nan 1000.000 /home/me/net/model.py:20@backward
+""",
+    "-m flops16,gbyte/s -t 1e11 -diff OTHER": """\
+0.000 82.143 ROOT
+├─ 0.000 120.000 /home/me/net/model.py:10@forward
+│  └─ 0.000 100.000 matmul
+└─ 0.000 0.000 /home/me/net/model.py:20@backward
+   └─ 0.000 0.000 matmul
+""",
     "-m count -d 2": """\
 7.000 ROOT
 ├─ 6.000 /home/me/net/model.py:10@forward

@@ -87,10 +87,10 @@ class _Deriver:
             return self._add(f"{metric} (inc)", [_ratio(a, _times(s, scale)) for a, s in zip(amounts, seconds)])
         if metric in TIMES:
             name, mean, unit = TIMES[metric]
-            values = [_ratio(v, unit) for v in self._seconds(name)]
+            values = self._seconds(name)
             if mean:
                 values = [_ratio(v, n) for v, n in zip(values, self.profile.column(self._match("count")))]
-            return self._add(f"{metric} (inc)", values)
+            return self._add(f"{metric} (inc)", [_ratio(v, unit) for v in values])
         name, slash, unit_name = metric.partition("/")
         if not slash:
             return self._match(name)

@@ -189,7 +189,7 @@ class GraphFrame:
         return self.keep(kept)
 
     def keep(self, kept: Iterable[FrameNode]) -> GraphFrame:
-        """The same profile with these frames only; the values of inclusive columns are not summed anew."""
+        """The same profile with these frames only: its own metrics are summed anew, those derived from them are not."""
         kept = set(kept)
         if not kept:
             raise EmptyProfile("no frame of the profile is left by the filters")
@@ -206,7 +206,9 @@ class GraphFrame:
             return [twin]
 
         roots = _merged([found for root in self.roots for found in below(root)], rows)
-        return self._with(roots, rows)
+        profile = self._with(roots, rows)
+        profile.update_inclusive_columns()
+        return profile
 
     def sub(self, other: GraphFrame) -> GraphFrame:
         """This profile minus `other`, by frame. Frames that one of them has alone are marked."""
@@ -274,7 +276,7 @@ def _added(a: Any, b: Any) -> Any:
 
 
 def _difference(left: Cells | None, right: Cells | None) -> Cells:
-    """The cells of a frame in a difference of profiles; numbers that the left one lacks are NaN."""
+    """The cells of a frame in a difference of profiles, NaN where the left one has no number."""
     if left is None or right is None:
         found = dict(left or right or {})
         if left is None:
@@ -283,5 +285,5 @@ def _difference(left: Cells | None, right: Cells | None) -> Cells:
     found = {}
     for name in {**left, **right}:
         a, b = left.get(name, NAN), right.get(name, NAN)
-        found[name] = a - b if is_number(a) and is_number(b) else a
+        found[name] = a - b if is_number(a) and is_number(b) and not _is_nan(b) else a
     return {**found, _MISSING: 0}

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..support import OptionError, TritiumError
 from .derived import Devices, derive_metrics, match_available_metrics, min_time_bytes, min_time_flops
-from .graph_frame import GraphFrame, has_numbers, pandas
+from .graph_frame import GraphFrame, has_numbers, is_number, pandas
 from .query import matching
 from .state import COMPUTE_METADATA_SCOPE_NAME
 
@@ -196,7 +196,7 @@ def print_tree(
 ) -> None:
     """Print the tree, and with `print_sorted` its frames by the first metric, largest first."""
     for name in metrics:
-        if not has_numbers(profile.column(name)):
+        if not all(map(is_number, profile.column(name))):
             raise OptionError(f"the metric {name!r} has no numbers to show")
     profile = format_frames(profile, format)
     print(profile.tree(metric_column=metrics, expand_name=True, depth=depth, render_header=False))
