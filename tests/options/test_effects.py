@@ -71,6 +71,11 @@ def library_kernel(x, y, n, B: tl.constexpr):
 
 
 @tritium.jit
+def conversion_kernel(x, y, n, B: tl.constexpr):
+    tl.store(y + tl.arange(0, B), tl.load(x + tl.arange(0, B)).to(tl.int32).to(tl.float32))
+
+
+@tritium.jit
 def descriptor_kernel(x, y, n, B: tl.constexpr):
     d = tl.make_tensor_descriptor(x, [n, n], [n, 1], [16, 16])
     d.store([0, 0], d.load([0, 0]) + 1)
@@ -197,6 +202,7 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "sched4reg": Ignored(True),
         "extern_libs": Refused({"mine": "mine.bc"}, "the bitcode library 'mine' cannot be linked for cpu"),
         "sanitize_overflow": Changes(False, debug=True),
+        "check_conversions": Changes(True, conversion_kernel),
         "instrumentation_mode": Changes("iisan", descriptor_kernel),
         "fpsan_homomorphic_casts": Refused(True, "fpsan_homomorphic_casts=True is not supported for cpu"),
         "waves_per_eu": Ignored(2),
@@ -231,6 +237,7 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "debug": Changes(True),
         "backend_name": Refused("hip", "backend_name must be 'cuda'"),
         "sanitize_overflow": Changes(False, debug=True),
+        "check_conversions": Changes(True, conversion_kernel),
         "arch": Changes("sm80"),
         "instrumentation_mode": Changes("iisan", descriptor_kernel),
         "device_checks": Says("gsan", "device_checks", "gsan"),
@@ -246,6 +253,7 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "extern_libs": Later({"ocml": "ocml.bc"}),
         "debug": Changes(True),
         "sanitize_overflow": Changes(False, debug=True),
+        "check_conversions": Changes(True, conversion_kernel),
         "arch": Changes("gfx1250", descriptor_kernel),
         "supported_fp8_dtypes": Refused(("fp8e4nv",), NO_FP8, fp8_kernel),
         "deprecated_fp8_dot_operand_dtypes": Ignored(("fp8e5",), fp8_dot_kernel),

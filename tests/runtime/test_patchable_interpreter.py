@@ -121,6 +121,25 @@ def test_results_equal_those_of_compiled_code(kernel, x, y) -> None:
     np.testing.assert_allclose(interpreted, compiled, rtol=2e-5, atol=1e-6)
 
 
+def edges(x, y, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    a, b = tl.load(x + at), tl.load(y + at)
+    tl.store(out + at, tl.maximum(a, b))
+    tl.store(out + N + at, tl.minimum(a, b))
+    tl.store(out + 2 * N + at, tl.clamp(a, b, tl.abs(b)))
+    tl.store(out + 3 * N + at, (a * 300).to(tl.uint8).to(tl.float32))
+
+
+def test_zeros_and_conversions_equal_those_of_compiled_code() -> None:
+    numbers = np.array([0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 3.0], np.float32)
+    x, y = np.repeat(numbers, 8), np.tile(numbers, 8)
+    compiled, interpreted = np.zeros((2, 4, 64), np.float32)
+    tritium.jit(edges)[(1,)](x, y, compiled, N=64)
+    InterpretedFunction(edges)[(1,)](x, y, interpreted, N=64)
+    np.testing.assert_array_equal(interpreted, compiled)
+    np.testing.assert_array_equal(np.signbit(interpreted), np.signbit(compiled) & ~np.isnan(compiled))
+
+
 def copy(x, y, n, B: tl.constexpr):
     o = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(y + o, tl.load(x + o, mask=o < n, other=1.0), mask=o < n)

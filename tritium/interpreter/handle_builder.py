@@ -19,6 +19,7 @@ from ..frontend import dtypes
 from ..frontend.dtypes import block_type, dtype, pointer_type
 from ..ir import Operation, TensorType
 from .evaluator import AssertionFailed, Evaluator, UndefinedError
+from .extremes import maximum, maximum_number, minimum, minimum_number
 from .handle_memory import MemoryOperations
 from .handle_values import held
 from .handles import TensorHandle, from_array, numpy_dtype, retyped, to_array
@@ -402,10 +403,12 @@ _BINARY = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    **dict.fromkeys(("minsi", "minui", "minimumf"), np.minimum),
-    **dict.fromkeys(("maxsi", "maxui", "maximumf"), np.maximum),
-    "minnumf": np.fmin,
-    "maxnumf": np.fmax,
+    **dict.fromkeys(("minsi", "minui"), np.minimum),
+    **dict.fromkeys(("maxsi", "maxui"), np.maximum),
+    "minimumf": minimum,
+    "maximumf": maximum,
+    "minnumf": minimum_number,
+    "maxnumf": maximum_number,
     "icmpEQ": np.equal,
     "icmpNE": np.not_equal,
 }
@@ -429,7 +432,7 @@ def _define_binary(name: str, op: Any) -> None:
     def method(self: Any, lhs: Any, rhs: Any) -> Any:
         return self.binary_op(lhs, rhs, op)
 
-    _method(f"create_{name}", f"numpy.{op.__name__} per element.", method)
+    _method(f"create_{name}", f"{op.__name__} per element.", method)
 
 
 def _define_comparison(name: str, op: Any, unordered: bool) -> None:
@@ -445,7 +448,7 @@ def _define_unary(name: str, op: Any) -> None:
     def method(self: Any, arg: Any) -> Any:
         return self.unary_op(arg, op)
 
-    _method(f"create_{name}", f"numpy.{op.__name__} per element.", method)
+    _method(f"create_{name}", f"{op.__name__} per element.", method)
 
 
 def _define_cast(name: str) -> None:

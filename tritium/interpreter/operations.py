@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ir import DenseElementsAttr, element_type
 from .evaluator import AssertionFailed, Jump, undefined
+from .extremes import maximum, maximum_number, minimum, minimum_number
 from .fused import fused_multiply_add
 from .meanings import OPERATIONS, meaning
 from .numbers import decode, dtype_of, encode, fit, is_narrow, within
@@ -166,18 +167,6 @@ def _select(ev: Any, op: Any, c: Any, a: Any, b: Any) -> Any:
 # -- floats -------------------------------------------------------------------------------------------------------
 
 
-def _minmax(keep_nan: bool, upwards: bool) -> Any:
-    def fn(ev: Any, op: Any, a: Any, b: Any) -> Any:
-        a, b = np.asarray(a), np.asarray(b)
-        zero = (a == 0) & (b == 0)
-        by_sign = np.where(np.signbit(a) == upwards, b, a)
-        result = np.where(zero, by_sign, np.where((a > b) == upwards, a, b))
-        either = np.where(np.isnan(a), b, np.where(np.isnan(b), a, result))
-        return np.where(np.isnan(a) | np.isnan(b), a + b, either) if keep_nan else either
-
-    return fn
-
-
 for _name, _fn in {
     "addf": np.add,
     "subf": np.subtract,
@@ -188,16 +177,17 @@ for _name, _fn in {
     OPERATIONS[f"arith.{_name}"] = _binary(_fn)
 OPERATIONS["tt.precise_divf"] = OPERATIONS["tt.approx_divf"] = OPERATIONS["arith.divf"]
 OPERATIONS["arith.negf"] = lambda ev, op, a: -np.asarray(a)
-OPERATIONS["arith.maximumf"] = _minmax(True, True)
-OPERATIONS["arith.minimumf"] = _minmax(True, False)
-OPERATIONS["arith.maxnumf"] = _minmax(False, True)
-OPERATIONS["arith.minnumf"] = _minmax(False, False)
+OPERATIONS["arith.maximumf"] = _binary(maximum)
+OPERATIONS["arith.minimumf"] = _binary(minimum)
+OPERATIONS["arith.maxnumf"] = _binary(maximum_number)
+OPERATIONS["arith.minnumf"] = _binary(minimum_number)
 
 
 @meaning("tt.clampf")
 def _clamp(ev: Any, op: Any, x: Any, low: Any, high: Any) -> Any:
-    keep = int(op.propagateNan) != 0
-    return _minmax(keep, False)(ev, op, _minmax(keep, True)(ev, op, x, low), high)
+    if int(op.propagateNan) != 0:
+        return minimum(maximum(x, low), high)
+    return minimum_number(maximum_number(x, low), high)
 
 
 def _half_away(x: Any) -> Any:

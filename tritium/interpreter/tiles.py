@@ -9,6 +9,7 @@ import numpy as np
 from ..dialects import tt
 from ..ir import TensorType, element_type
 from .evaluator import BlockPointer, Jump, TensorDesc, UndefinedError, undefined
+from .extremes import maximum_number, minimum_number
 from .library import library_function
 from .meanings import meaning
 from .numbers import byte_size, dtype_of, fit
@@ -228,8 +229,8 @@ def _descriptor_reduce(ev: Any, op: Any, desc: TensorDesc, src: Any, *indices: A
 
 _REDUCE = {
     "add": lambda a, b: unsigned(a) + unsigned(b) if a.dtype.kind in "iu" else a + b,
-    "min": np.minimum,
-    "max": np.maximum,
+    "min": minimum_number,
+    "max": maximum_number,
     "_and": np.bitwise_and,
     "_or": np.bitwise_or,
     "xor": np.bitwise_xor,
@@ -242,8 +243,8 @@ _RMW = {
     "xor": lambda a, b: a ^ b,
     "add": lambda a, b: unsigned(a) + unsigned(b),
     "fadd": lambda a, b: a + b,
-    "max": np.maximum,
-    "min": np.minimum,
+    "max": maximum_number,
+    "min": minimum_number,
     "umax": lambda a, b: np.maximum(unsigned(a), unsigned(b)),
     "umin": lambda a, b: np.minimum(unsigned(a), unsigned(b)),
     "exch": lambda a, b: b,

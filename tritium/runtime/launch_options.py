@@ -62,6 +62,8 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
                 "hint: TRITIUM_TARGET=emulated:90 runs all kernels on an emulated GPU; `tritium check` runs one launch "
                 "there"
             )
+        if "check_conversions" in known:
+            chosen.setdefault("check_conversions", True)
     return chosen
 
 

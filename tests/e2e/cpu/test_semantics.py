@@ -315,13 +315,18 @@ def test_floats_within_range_become_integers_towards_zero(source, target, rng):
 
 
 @pytest.mark.parametrize("target", [*SIGNED, *UNSIGNED])
-@pytest.mark.parametrize("source", ["float32", "float64"])
+@pytest.mark.parametrize("source", ["float16", "float32", "float64"])
 def test_floats_out_of_range_become_the_nearest_integer(source, target):
     """Triton leaves them undefined."""
-    x = np.resize(np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 1e20, -1e20, -0.5], source), N)
-    y, info = np.zeros(N, target), np.iinfo(target)
+    info = np.iinfo(target)
+    numbers = [np.nan, np.inf, -np.inf, -0.5, -1.0, 128.0, 256.0, 300.0, -300.0, 65000.0, -65000.0]
+    if source != "float16":
+        numbers += [1e30, -1e30, 1e20, -1e20, 70000.0, 2.0**31, -(2.0**31), 2.0**32, 2.0**63, 2.0**64]
+    x, y = np.zeros(N, source), np.zeros(N, target)
+    x[: len(numbers)] = numbers
     converted[(1,)](x, y)
-    np.testing.assert_array_equal(y[:8], np.array([0, *[info.max, info.min] * 3, 0], target))
+    kept = [0 if v != v else int(min(max(v, -1e40), 1e40)) for v in map(float, x)]
+    np.testing.assert_array_equal(y, np.array([min(max(v, info.min), info.max) for v in kept], target))
 
 
 # -- addresses ----------------------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ class HIPOptions:
     allow_flush_denorm: bool = hint(False, "subnormals may be flushed")
     max_num_imprecise_acc_default: int = hint(0, "additions before accumulators of fp8 operands are added in fp32")
     backend_name: str = semantic("hip", "hip; other names are errors")
+    check_conversions: bool = instrumentation(False, "a float out of range made an integer is an error of the launch")
     instrumentation_mode: str = instrumentation("", "every mode is refused")
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     schedule_hint: str = hint("", "names of schedules to try")

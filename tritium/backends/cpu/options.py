@@ -38,7 +38,10 @@ class CPUOptions:
 
     num_threads: int = hint(0, "threads of a launch at most; 0: all of the pool")
     enable_fp_fusion: bool = semantic(True, "a multiplication and an addition may become one FMA")
-    sanitize: bool = instrumentation(False, "checks every access against the bounds of its array")
+    sanitize: bool = instrumentation(
+        False, "checks accesses against the bounds of arrays, and conversions as `check_conversions`"
+    )
+    check_conversions: bool = instrumentation(False, "a float out of range made an integer is an error of the launch")
     guard_stores: bool = instrumentation(False, "checks that no store is into a read-only array; launches set it")
     debug: bool = semantic(False, "keeps `device_assert`, and with `sanitize_overflow` checks integer arithmetic")
     opt_level: int = hint(2, "optimization level of LLVM, 0 to 3")

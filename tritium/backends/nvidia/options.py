@@ -61,6 +61,7 @@ class CUDAOptions:
     debug: bool = semantic(False, "keeps `device_assert`, and with `sanitize_overflow` checks integer arithmetic")
     backend_name: str = semantic("cuda", "cuda; other names are errors")
     sanitize_overflow: bool = semantic(True, "with `debug`, overflow of integer arithmetic is an error of the launch")
+    check_conversions: bool = instrumentation(False, "a float out of range made an integer is an error of the launch")
     arch: str | None = semantic(None, "the architecture to compile for, such as sm90")
     instrumentation_mode: str = instrumentation("", "builds iisan; the emulator checks consan; other modes are refused")
     device_checks: str = instrumentation("", "modes that the emulator checks in a launch; launches set it")

@@ -118,8 +118,23 @@ def _float_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
         x = cast(sem, x, float32)
     if b is int1:
         return sem.ne(x, sem.scalar_constant(0, x.dtype))
+    if sem.checks_conversions:
+        _assert_fits(sem, x, a, b)
     op = arith.FPToSI if b.is_int_signed() else arith.FPToUI
     return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
+
+
+def _assert_fits(sem: Semantic, x: tensor, source: dtype, target: dtype) -> None:
+    """Stop the launch unless all elements are within the range of an integer type when rounded towards zero."""
+    low, high = target.get_int_min_value(), target.get_int_max_value()
+    exact = target.int_bitwidth < (53 if x.dtype is float64 else 24)  # low - 1 is a number of the type of x
+    above = sem.gt(x, sem.scalar_constant(low - 1, x.dtype)) if exact or low == 0 else None
+    if above is None:
+        above = sem.ge(x, sem.scalar_constant(low, x.dtype))
+    inside = sem.and_(above, sem.lt(x, sem.scalar_constant(high + 1, x.dtype)))
+    sem.builder.insert(
+        tt.Assert(inside.handle, f"{source} out of range of {target}: the result is the nearest integer")
+    )
 
 
 def _int_to_float(sem: Semantic, x: tensor, target: Any) -> tensor:

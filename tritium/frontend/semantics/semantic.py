@@ -31,7 +31,7 @@ class Semantic:
 
     The methods are the functions of this package's files, one family a file; those that few kernels use are imported
     when they do. `options` may lack any of the fields read here; `debug` turns assertions on, `sanitize_overflow` (with
-    `debug`) checks integer arithmetic.
+    `debug`) checks integer arithmetic, `check_conversions` (or `sanitize`) conversions of floats to integers.
     """
 
     def __init__(self, builder: Builder, options: Any = None) -> None:
@@ -39,7 +39,9 @@ class Semantic:
         self.options = options
         self.debug = bool(getattr(options, "debug", False))
         self.sanitize_overflow = self.debug and bool(getattr(options, "sanitize_overflow", True))
-        self.checks_indices = self.debug or bool(getattr(options, "sanitize", False))
+        sanitize = bool(getattr(options, "sanitize", False))
+        self.checks_indices = self.debug or sanitize
+        self.checks_conversions = sanitize or bool(getattr(options, "check_conversions", False))
         self.gathers_rows = getattr(options, "backend_name", "cpu") != "cpu"
         self.default_dot_input_precision = getattr(options, "default_dot_input_precision", "ieee")
         self.allowed_dot_input_precisions = getattr(
