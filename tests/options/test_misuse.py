@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +33,14 @@ def increment(x, B: tl.constexpr):
 def compiling(target: str) -> Callable[..., Any]:
     source = ASTSource(increment, {"x": "*fp32", "B": "constexpr"}, {"B": 64})
     return lambda **options: compile(source, target=TARGETS[target], options=options, until="ttir")
+
+
+def load_file(path: Path) -> Any:
+    """The module of a file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
+    return module
 
 
 def launching(**options: Any) -> Any:
@@ -118,6 +129,44 @@ def test_a_misspelt_parameter_names_the_nearest() -> None:
 def test_a_launch_takes_no_device(name: str) -> None:
     with pytest.raises(UnknownOptionError, match=f"{name!r}(?s:.*)runs on the device of its arguments"):
         launching(**{name: 0})
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("tl.load(x, volatile='yes')", "an option must be True or False, got 'yes'"),
+        ("tl.sum(tl.arange(0, 16), keep_dims='yes')", "an option must be True or False, got 'yes'"),
+        ("tl.multiple_of(tl.arange(0, 16), 0)", "values of multiple_of must be 1 or more, got 0"),
+        ("tl.max_contiguous(tl.arange(0, 16), -4)", "values of max_contiguous must be 1 or more, got -4"),
+        ("tl.load(x, cache_modifier='.wb')", "Cache modifier '.wb' not supported"),
+        ("tl.load(x, eviction_policy='never')", "Eviction policy 'never' not supported"),
+        ("tl.load(x, evict='never')", "unexpected keyword argument 'evict'"),
+        ("tl.atomic_add(x, 1, sem='weak')", "Memory semantic 'weak' not supported"),
+        ("tl.atomic_add(x, 1, scope='warp')", "Memory scope 'warp' not supported"),
+        ("tl.range(0, 4, flatten='yes')", "an option must be True or False, got 'yes'"),
+        ("tl.range(0, 4, num_stages=-1)", "num_stages must be 0 to 128, got -1"),
+    ],
+)
+def test_a_value_that_a_parameter_of_the_language_cannot_have(line: str, message: str, tmp_path: Path) -> None:
+    body = f"for _ in {line}:\n        pass" if line.startswith("tl.range") else line
+    path = tmp_path / "misused.py"
+    path.write_text(f"import tritium\nimport tritium.language as tl\n@tritium.jit\ndef misused(x):\n    {body}\n")
+    source = ASTSource(load_file(path).misused, {"x": "*i32"}, {})
+    for target in TARGETS.values():
+        with pytest.raises(tritium.CompilationError, match=re.escape(message)):
+            compile(source, target=target, until="ttir")
+
+
+def test_a_rule_of_pruning_that_there_is_not() -> None:
+    with pytest.raises(ValueError, match="there is no rule 'early_prune'; did you mean 'early_config_prune'"):
+        tritium.autotune([tritium.Config({})], key=[], prune_configs_by={"early_prune": list})(increment)
+
+
+def test_the_interpreter_names_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tritium.knobs.runtime.scope():
+        tritium.knobs.runtime.interpret = True
+        with pytest.raises(OptionError, match="kernel increment: num_warps must be a power of 2, got 3"):
+            launching(num_warps=3)
 
 
 def test_options_of_a_compile_are_none_of_jit() -> None:

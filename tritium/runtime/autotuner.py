@@ -15,6 +15,7 @@ from ..support import InternalError, TritiumError, settings
 from ..support.hashing import sha256
 from ..support.hook_errors import call_hook
 from ..support.lazy import LazyModule
+from ..support.suggestions import did_you_mean
 from ..testing import do_bench, do_bench_cpu, do_bench_cudagraph
 from .arrays import HOST, element_name, is_array
 from .carried import CarriedWrapper
@@ -129,11 +130,18 @@ def _accepted(fn: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any
     return {name: value for name, value in keywords.items() if name in parameters}
 
 
+_PRUNING = ("early_config_prune", "perf_model", "top_k")
+
+
 class _Pruner:
     """`prune_configs_by`: which configurations are worth timing."""
 
     def __init__(self, rules: dict[str, Any] | None) -> None:
         rules = rules or {}
+        for name in rules:
+            if name not in _PRUNING:
+                hint = did_you_mean(name, _PRUNING) or f"rules are: {', '.join(_PRUNING)}"
+                raise ValueError(f"prune_configs_by: there is no rule {name!r}; {hint}")
         self.model = rules.get("perf_model")
         self.top = rules.get("top_k", 1.0)
         self.early = rules.get("early_config_prune")

@@ -14,6 +14,7 @@ import numpy as np
 from ..compiler import make_backend
 from ..interpreter import Memory, TensorDesc
 from ..interpreter.kernels import FailedAssertion, Launch
+from ..support import OptionError
 from .arrays import HOST, TensorWrapper, describe, extent, is_array, is_read_only
 from .errors import ArgumentError, DeviceAssertError
 from .grid import normalize_grid
@@ -73,7 +74,10 @@ def launch(
     options: Mapping[str, Any],
 ) -> None:
     """Interpret a launch of `fn` with the values of its parameters; `types` are signature, constants and attributes."""
-    chosen = make_backend(target).parse_options(options)
+    try:
+        chosen = make_backend(target).parse_options(options)
+    except OptionError as error:
+        raise type(error)(f"kernel {fn.__name__}: {error}") from None
     sizes = normalize_grid(grid, lambda: {**arguments, **options}, fn.__name__)
     arrays = Arrays()
     signature, constants, attrs = types

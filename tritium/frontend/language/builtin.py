@@ -29,6 +29,7 @@ __all__ = [
     "shape_of",
     "static_int",
     "text",
+    "truth",
     "unwrap_sequence",
 ]
 
@@ -116,7 +117,14 @@ def _kind(value: Any) -> str:
 
 
 def flag(value: Any) -> bool:
-    """A compile-time truth."""
+    """An option that is on or off, known at compile time; text is an error."""
+    if isinstance(unwrap(value), str):
+        raise LanguageError(f"TypeError: an option must be True or False, got {unwrap(value)!r}")
+    return truth(value)
+
+
+def truth(value: Any) -> bool:
+    """The truth of a value that is known at compile time."""
     value = unwrap(value)
     if value.__class__ is tensor:
         raise LanguageError("TypeError: an option must be known at compile time, got a run-time value")

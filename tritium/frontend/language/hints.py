@@ -8,7 +8,7 @@ from ..constexpr import constexpr, unwrap
 from ..errors import LanguageError
 from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
-from .builtin import builtin, check_dtype, flag, static_int, text, unwrap_sequence
+from .builtin import builtin, check_dtype, flag, static_int, text, truth, unwrap_sequence
 
 __all__ = [
     "assume",
@@ -61,7 +61,7 @@ def debug_barrier(_semantic: Any = None) -> None:
 @builtin
 def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
     """Stop the compilation unless the compile-time `cond` holds."""
-    if not flag(cond):
+    if not truth(cond):
         raise LanguageError(f"static assertion failed{f': {unwrap(msg)}' if unwrap(msg) else ''}")
 
 

@@ -58,6 +58,8 @@ def hint(sem: Semantic, name: str, function: str, x: Any, values: Sequence[Any])
     for v in numbers:
         if not isinstance(v, int) or isinstance(v, bool):
             raise type_error(f"values of {function} must be compile-time integers, got {v!r}")
+        if v < 1:
+            raise value_error(f"values of {function} must be 1 or more, got {v}")
     if x.__class__ is not tensor:
         return x  # a promise about a constant says nothing new
     if max(1, len(x.type.shape)) != len(numbers):
