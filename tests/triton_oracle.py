@@ -50,10 +50,11 @@ def find_interpreter() -> str | None:
     if named:
         return shutil.which(named) or pytest.fail(f"{VARIABLE}={named} is no program")
     try:
-        version = importlib.metadata.version("triton")
+        found = importlib.metadata.distribution("triton")
     except importlib.metadata.PackageNotFoundError:
         return None
-    return sys.executable if version.startswith(WANTED) else None
+    installed = isinstance(found, importlib.metadata.PathDistribution)  # and is not our own answer for `import triton`
+    return sys.executable if installed and found.version.startswith(WANTED) else None
 
 
 class TritonOracle:

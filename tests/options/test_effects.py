@@ -292,3 +292,11 @@ def test_effect(target: str, name: str) -> None:
     if getattr(EFFECTS[target][name], "fn", None) is library_kernel and missing("libdevice"):
         pytest.skip("libdevice is not installed")
     EFFECTS[target][name].check(target, name)
+
+
+@pytest.mark.parametrize("capability", [100, 120])
+def test_launch_control_is_a_hint_where_it_is_accepted(capability: int) -> None:
+    target = GPUTarget("cuda", capability, 32)
+    source = ASTSource(kernel, {"x": "*fp32", "y": "*fp32", "n": "i32", "B": "constexpr"}, {"B": 64})
+    texts = [compile(source, target=target, options={"clc": clc}, until="llir").asm["llir"] for clc in (False, True)]
+    assert texts[0] == texts[1]
