@@ -42,6 +42,14 @@ def test_script_is_profiled_and_its_status_is_the_commands(tmp_path: Path) -> No
     assert not list(tmp_path.glob("not a*"))
 
 
+def test_tritium_profile_is_proton(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import sys; assert sys.argv[1:] == ['-n', '3']")
+    run = [sys.executable, "-m", "tritium", "profile", "-n", "p", "script.py", "-n", "3"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "p.hatchet").exists()
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

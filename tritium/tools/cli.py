@@ -21,6 +21,7 @@ _inspection = LazyModule(".inspection", __package__)
 _link = LazyModule(".link", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
+_proton = LazyModule("..profiler.proton", __package__)
 _reduce = LazyModule(".reduce", __package__)
 _trace_diff = LazyModule(".trace_diff", __package__)
 _trace_show = LazyModule(".trace_show", __package__)
@@ -63,6 +64,15 @@ def run(
 def opt(context: typer.Context) -> None:
     """Read MLIR text, run passes on it, print it: `tritium opt --help`."""
     raise SystemExit(_opt.main(context.args))
+
+
+@app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+def profile(context: typer.Context) -> None:
+    """Time the kernels of a script or of tests, by scope: `tritium profile --help`. proton-viewer shows the result."""
+    _proton.main(context.args)
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
