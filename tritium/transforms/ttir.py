@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from ..ir import Pass, check_order
+from ..ir import Operation, Pass, check_order, shape_of
 from ..ir.passes import has_any, has_loops, rows_from
 from .padding.shapes import has_uneven_descriptors, has_uneven_shapes
 
-__all__ = ["ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
+__all__ = ["CPU_PIPELINE", "ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
 
 _row = rows_from(__package__)
+
+
+def has_many_dimensions(module: Operation) -> bool:
+    """For `when` of a row: a tile has more than two dimensions (two are commonly rows and columns of addresses)."""
+    return any(len(shape_of(r.type)) > 2 for op in module.walk() for r in op.results)
+
 
 TTIR_PIPELINE = [  # order matters: see ORDER
     _row("inliner", "one function a kernel: the passes below look no further than a function", when=has_any("tt.call")),
@@ -52,6 +58,11 @@ ORDER = [
 ]
 
 check_order(TTIR_PIPELINE, ORDER)
+
+CPU_PIPELINE = [
+    _row("collapse-dims", "one loop for dimensions that no operation tells apart", when=has_many_dimensions),
+]
+"""What CPUs do to `ttir` before tiles become loops; GPUs move elements by their layouts, however many dimensions."""
 
 
 _UNEVEN_DESCRIPTORS = _row(

@@ -14,7 +14,7 @@ from ...ir.passes.run import run_conversion
 from ...ir.verifier import verify
 from ...support.dataclasses import asdict
 from ...support.recording import recorded
-from ...transforms.ttir import TTIR_PIPELINE
+from ...transforms.ttir import CPU_PIPELINE, TTIR_PIPELINE
 from ..compiler import UserText
 from .llvm import compile_isolated, emit_assembly, emit_object, optimize
 from .options import CPUOptions
@@ -36,6 +36,7 @@ def make_ttcir(module: Any, metadata: dict[str, Any], target: CPUTarget, options
     def convert(module: Any) -> Any:
         return convert_tt_to_ttc(module, target, options.sanitize, options.guard_stores)
 
+    run_pipeline(module, CPU_PIPELINE, stage="ttcir", verifier=verify)
     return run_conversion("convert-tt-to-ttc", module, convert, stage="ttcir", verifier=verify)
 
 

@@ -128,16 +128,16 @@ class Writer:
         return value
 
     def add(self, a: Value, b: Value, level: int, wraps: bool = False) -> Value:
-        """a + b on scalars or vectors; coordinates and offsets do not wrap, values of the kernel may."""
+        """a + b on scalars or vectors, once a level; coordinates and offsets do not wrap, values of the kernel may."""
         if arith.is_zero(a):
             return b
         if arith.is_zero(b):
             return a
-        return self.place(arith.AddI(a, b, None if wraps else NSW), level)
+        return self._once(("add", a, b, wraps), level, lambda: arith.AddI(a, b, None if wraps else NSW))
 
     def mul(self, a: Value, b: Value, level: int) -> Value:
         """a * b on scalars or vectors."""
-        return self.place(arith.MulI(a, b), level)
+        return self._once(("mul", a, b), level, lambda: arith.MulI(a, b))
 
     def times(self, a: Value, factor: int, level: int) -> Value:
         """a * factor."""
