@@ -103,6 +103,7 @@ def _from(module: str, names: str) -> dict[str, str]:
 
 _BACKEND = _from("tritium.backends.compiler", "BaseBackend GPUTarget Language")
 _BACKEND |= _from("tritium.dropin.nvidia_compiler", "is_enabled")
+_BINDINGS = {name: f"tritium._C.libtriton.{name}:" for name in ("ir", "llvm", "nvidia", "passes")}
 _DRIVER_HELPERS = {
     "GPUTarget": _BACKEND["GPUTarget"],
     **_from("tritium.backends.driver", "GPUDriver decompose_descriptor expand_signature wrap_handle_tensordesc_impl"),
@@ -144,6 +145,7 @@ ADDED: dict[str, dict[str, str]] = {
     "triton.backends.nvidia.compiler": {
         **_BACKEND,
         "PTXASError": "tritium.backends.errors:PTXASError",
+        **_BINDINGS,
         **_from("tritium.dropin.nvidia_compiler", _NVIDIA_COMPILER),
     },
     "triton.backends.nvidia.driver": {

@@ -243,6 +243,14 @@ def test_where_the_driver_s_library_is(monkeypatch, tmp_path) -> None:
     nvidia_driver.libcuda_dirs.cache_clear()
 
 
+def test_headers_for_modules_in_c(monkeypatch, tmp_path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "cuda.h").touch()
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert str(tmp_path / "include") in nvidia_driver.include_dirs and nvidia_driver.libraries == ["libcuda.so.1"]
+    assert all(os.path.isfile(os.path.join(folder, "cuda.h")) for folder in nvidia_driver.include_dirs)
+
+
 def test_c_types() -> None:
     assert [nvidia_driver.ty_to_cpp(t) for t in ("*fp32", "i1", "u64", "bf16", "tensordesc<fp16[1]>")] == [
         "CUdeviceptr",

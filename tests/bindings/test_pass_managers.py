@@ -23,6 +23,7 @@ from tritium._C import libtriton, pass_table
 from tritium._C.libtriton import ir, llvm, nvidia, passes
 from tritium._C.refusal import UnsupportedBinding
 from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.ir import Pass
 from tritium.support import TritiumError, UnsupportedOperation
 
 
@@ -383,6 +384,28 @@ def test_passes_of_tensor_memory_refuse_modules_that_use_it() -> None:
     nvidia.passes.ttnvgpuir.add_allocate_tensor_memory(manager)
     with pytest.raises(UnsupportedOperation, match=r"module.mlir:\d+:\d+.*\n?.*triton-tensor-memory-allocation"):
         manager.run(module, "make_llir")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("module { tt.func public @k( }", "module.mlir:1:29"),
+        (MODULE.replace("%one :", "%two :").replace("%x, %one", "%x, %two"), "%two"),
+        (MODULE.replace("tt.return", ""), "terminator|tt.func"),
+    ],
+)
+def test_texts_that_are_wrong_are_runtime_errors_with_the_place(text: str, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message) as found:
+        parsed(text)
+    assert isinstance(found.value, TritiumError)
+
+
+def test_a_pass_that_fails_is_a_runtime_error_that_names_it() -> None:
+    module = parsed()
+    manager = ir.pass_manager(module.context)
+    manager.rows.append(Pass("divide", lambda op: bool(1 // 0)))
+    with pytest.raises(RuntimeError, match=r"divide.*ZeroDivisionError"):
+        manager.run(module, "make_ttgir")
 
 
 def test_wrong_arguments_name_the_function_and_its_parameters() -> None:

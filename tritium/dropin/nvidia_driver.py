@@ -15,7 +15,7 @@ from ..backends.nvidia import device as devices
 from ..backends.nvidia.driver import LoadedFunction
 from ..backends.nvidia.libcuda import cuda_type, library
 from ..backends.nvidia.target import CUDATarget
-from ..backends.nvidia.toolchain import require_tool
+from ..backends.nvidia.toolchain import header_folders, require_tool
 from ..runtime.allocation import current_allocator
 from ..runtime.cuda import CUDADriver, _Utilities
 from ..runtime.native import native_launch
@@ -31,7 +31,6 @@ __all__ = [
     "TMA_DTYPE_DEVICE_TO_HOST",
     "TMA_TF32",
     "dirname",
-    "include_dirs",
     "libcuda_dirs",
     "libraries",
     "library_dirs",
@@ -45,9 +44,6 @@ libraries = ["libcuda.so.1"]
 ty_to_cpp = cuda_type
 TMA_TF32 = TF32
 TMA_DTYPE_DEVICE_TO_HOST = {number: HOST_TYPES.get(number, number) for number in range(16)}
-
-#: The launcher is native code made in memory, and is compiled against no header.
-include_dirs: list[str] = []
 
 
 @lru_cache(maxsize=1)
@@ -234,4 +230,6 @@ _refused = refused_attributes(
 
 
 def __getattr__(name: str) -> Any:
+    if name == "include_dirs":  # for C of a program's own: launchers here are native code made in memory
+        return header_folders()
     return _libdevice_dir() if name == "libdevice_dir" else _refused(name)

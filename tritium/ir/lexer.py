@@ -50,8 +50,11 @@ class _Literals(dict[str, Callable[[str, int], "re.Match[str] | None"]]):
 _literals = _Literals()
 
 
-class ParseError(TritiumError):
-    """The text is not what it should be; `diagnostic` holds the place and the hint."""
+class ParseError(TritiumError, RuntimeError):
+    """The text is not what it should be; `diagnostic` holds the place and the hint.
+
+    As other errors of reading and of passes, a RuntimeError, which Triton's bindings raise for them.
+    """
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.render())

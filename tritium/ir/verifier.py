@@ -82,7 +82,7 @@ class Failure(NamedTuple):
         return Diagnostic(message, place.file, place.line, place.column, lines, notes=[note], context=0)
 
 
-class VerificationError(InternalError):
+class VerificationError(InternalError, RuntimeError):
     """IR that breaks invariants; `failures` holds them all."""
 
     def __init__(self, found: list[Failure]) -> None:

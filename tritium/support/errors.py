@@ -48,7 +48,7 @@ class UnknownOptionError(OptionError, KeyError):
         return str(self.args[0])  # a KeyError would show the repr
 
 
-class UnsupportedOperation(TritiumError):
+class UnsupportedOperation(TritiumError, RuntimeError):
     """A target has no way to do what `op` asks; `loc` is where the user asked for it."""
 
     def __init__(self, op: Any, why: str) -> None:

@@ -100,6 +100,10 @@ class builder:
     def _constant(self, attribute: Attribute) -> Any:
         return self._value(arith.Constant(attribute))
 
+    def get_context(self) -> Context:
+        """The context."""
+        return self.context
+
     # -- types and attributes ------------------------------------------------------------------------------------
 
     def get_ptr_ty(self, pointee: Any, address_space: int = 1) -> TypeView:

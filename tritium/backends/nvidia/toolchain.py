@@ -27,7 +27,16 @@ from ...support.hashing import sha256
 from ..errors import PTXASError, ToolMissing
 from .process import OverdueError, Process
 
-__all__ = ["Tool", "find_tool", "highest_ptx", "parse_release", "require_tool", "tool_release", "tool_version"]
+__all__ = [
+    "Tool",
+    "find_tool",
+    "header_folders",
+    "highest_ptx",
+    "parse_release",
+    "require_tool",
+    "tool_release",
+    "tool_version",
+]
 
 #: What there is to find: where in a toolkit or wheel it stands, and the wheel that has it.
 _PLACES = {
@@ -93,6 +102,15 @@ def _candidates(name: str, path: str, home: str) -> Iterator[tuple[str, str]]:
     for folder in _package_folders("triton"):
         own = "lib/libdevice.10.bc" if name == "libdevice" else f"bin/{name}"
         yield "triton", os.path.join(folder, "backends", "nvidia", own)
+
+
+def header_folders() -> list[str]:
+    """The folders that have `cuda.h`, in the order in which programs are looked for."""
+    folders = [os.path.join(wheel, "include") for base in _package_folders("nvidia") for wheel in _wheels(base)]
+    homes = (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda", "/opt/cuda")
+    folders += [os.path.join(home, "include") for home in homes if home]
+    folders += [os.path.join(base, "backends", "nvidia", "include") for base in _package_folders("triton")]
+    return [folder for folder in folders if os.path.isfile(os.path.join(folder, "cuda.h"))]
 
 
 def _wheels(folder: str) -> list[str]:

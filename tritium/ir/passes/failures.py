@@ -16,7 +16,7 @@ from .reproducer import reproducer_text
 __all__ = ["PassError", "PassInterrupted", "keep_reproducer", "pass_error", "text_of"]
 
 
-class PassError(InternalError):
+class PassError(InternalError, RuntimeError):
     """A pass failed. The text says which pass, on which function, at which operation, and where the reproducer is.
 
     `failed` is the row of the pipeline, `operation` the one that was being worked on (None: not known), `reproducer`
