@@ -145,6 +145,25 @@ def test_backends_are_listed_by_their_makers() -> None:
     assert not listed["amd"].driver.is_active() and listed.get("intel") is None
 
 
+def test_a_hook_may_end_the_stages_and_say_which_is_the_last() -> None:
+    """As programs do that run PTX otherwise; the next compile without the hook is not affected."""
+
+    def hook(self=None, stages=None, options=None, language=None, capability=None):
+        if self is None:
+            return "ends at ptx", "ends at ptx"
+        stages.pop("cubin", None)
+        self.binary_ext = "ptx"
+        return None
+
+    target = GPUTarget("cuda", 80, 32)
+    with knobs.runtime.scope():
+        knobs.runtime.add_stages_inspection_hook = hook
+        for _ in range(2):  # compiled, then from the cache
+            kernel = compile(add_source(), target=target)
+            assert list(kernel.asm)[-1] == "ptx" and kernel.kernel == kernel.asm["ptx"]
+    assert make_backend(target).binary_ext == "cubin"
+
+
 # ---- backends of others --------------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_hook_key"]
 
 
+_copy = LazyModule("copy")
 _why = LazyModule(".why", __package__)
 _hook_errors = LazyModule("..support.hook_errors", __package__)
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
@@ -76,6 +77,10 @@ def compile(
     if isinstance(src, (str, os.PathLike)):
         src = IRSource(src)
     backend = make_backend(_target_of(src) if target is None else target)
+    if settings.runtime.add_stages_inspection_hook is not None:
+        backend = _copy.copy(
+            backend
+        )  # what the hook sets on it, such as another `binary_ext`, is for this compile alone
     chosen = _options(src, backend, options or {})
     stages: dict[str, Any] = {}
     backend.add_stages(stages, chosen, src.language)
