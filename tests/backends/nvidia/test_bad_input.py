@@ -222,7 +222,8 @@ def test_grids_that_no_gpu_takes() -> None:
         for grid in [(1, 65536), (1, 1, 65536)]:
             with pytest.raises(LaunchError, match="numbered: the grid .* is too large: .* 65535 in the others"):
                 numbered[grid](y)
-        numbered[(-1,)](y)
+        with pytest.raises(LaunchError, match=r"a dimension of the grid \(-1,\) is negative"):
+            numbered[(-1,)](y)
         numbered[(0, 3)](y)
         assert not y.any()
         numbered[(3,)](y)

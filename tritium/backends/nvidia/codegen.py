@@ -172,11 +172,12 @@ def emit_ptx(llir: Any, chip: Chip, fewer_registers: bool = False) -> str:
 
     BackendError where LLVM refuses the text.
     """
-    source = without_minmax_selects(str(llir))
     if isinstance(llir, UserText) or fewer_registers:
         request = {**asdict(chip), "stage": "ptx", "fewer_registers": fewer_registers}
+        source = llir if isinstance(llir, UserText) else str(llir)
         text = run_isolated(_WORKER, request, source, TIMEOUT).decode()
     else:
+        source = without_minmax_selects(str(llir))
         same = isinstance(llir, OptimizedModule) and source == str(llir)
         module = llir.take() if same else None
         text = emit_text(read(source, chip.machine()) if module is None else module, chip)

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from ..llvm import gpu_library, read, serve
+from ..minmax_selects import without_minmax_selects
 from .codegen import Chip, emit_text, optimized_module
 
 
@@ -17,7 +18,9 @@ def run_stage(request: dict[str, Any], text: str) -> bytes:
         return optimized_module(text, chip, libraries, request["ftz"])[1].encode()
     if request["fewer_registers"]:
         gpu_library().set_option("", "-nvptx-sched4reg")
-    return emit_text(read(text, chip.machine()), chip).encode()
+    module = read(text, chip.machine())  # first as it is: errors name lines of this text
+    kept = without_minmax_selects(text)
+    return emit_text(module if kept == text else read(kept, chip.machine()), chip).encode()
 
 
 if __name__ == "__main__":
