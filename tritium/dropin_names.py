@@ -219,7 +219,7 @@ ADDED: dict[str, dict[str, str]] = {
         "get_cache_manager": _MANAGERS["get_cache_manager"],
         "triton_key": "tritium.compiler:triton_key",
     },
-    "triton.runtime.cache": {"_base32": f"{_HERE}base32", "get_cache_key": "tritium.compiler:get_cache_key"},
+    "triton.runtime.cache": {"_base32": f"{_HERE}base32", "get_cache_key": "tritium.dropin.compiler:get_cache_key"},
     "triton.runtime.driver": _DRIVER_BASE,
     "triton.runtime.errors": _TRITON_ERROR,
     "triton.runtime.interpreter": {
@@ -231,7 +231,7 @@ ADDED: dict[str, dict[str, str]] = {
         **_ENVIRONMENT,
         **{n: _UTILITIES[n] for n in ("find_paths_if", "get_iterable_path", "is_namedtuple")},
         "BaseBackend": "tritium.backends.compiler:BaseBackend",
-        "get_cache_key": "tritium.compiler:get_cache_key",
+        "get_cache_key": "tritium.dropin.compiler:get_cache_key",
         "get_full_name": _CALLABLES["get_full_name"],
         "native_specialize_impl": f"{_HERE}native_specialize_impl",
     },

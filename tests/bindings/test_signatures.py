@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import tritium.language as tl
-from tests.bindings.test_pass_managers import add, add_source
+from tests.bindings.test_pass_managers import add, add_source, matmul_source
 from tritium import knobs
 from tritium.backends.compiler import GPUTarget
-from tritium.compiler import CompiledKernel, SourceError, compile
+from tritium.compiler import CompiledKernel, SourceError, compile, make_backend
+from tritium.dropin.compiler import get_cache_key
 from tritium.frontend.callee import Parameter
 from tritium.frontend.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from tritium.support.settings import invalidating_environment
 
 SOURCE = "def f(x):\n    y = x + 1\n    return y @ x\n"
 
@@ -126,3 +128,26 @@ def test_files_that_are_no_kernel(tmp_path) -> None:
     (tmp_path / "add.json").write_text("{}")
     with pytest.raises(SourceError, match="names no target"):
         CompiledKernel(None, {"add.json": str(tmp_path / "add.json")}, "0123")
+
+
+def test_keys_for_caches_of_a_program_s_own() -> None:
+    def key(target=("cuda", 90, 32), source=None, settings=(), **options):
+        backend = make_backend(GPUTarget(*target))
+        return get_cache_key(source or add_source(), backend, backend.parse_options(options), dict(settings))
+
+    keys = [
+        key(),
+        key(("cpu", "x86-64-v3", 1)),
+        key(num_warps=8),
+        key(source=matmul_source()),
+        key(settings=[("a", 1)]),
+    ]
+    assert len({*keys, key()}) == len(keys)
+
+
+def test_compile_takes_the_settings_of_its_key() -> None:
+    target = GPUTarget("cuda", 80, 32)
+    plain = compile(add_source(), target=target, until="ttir")
+    same = compile(add_source(), target, {}, "ttir", _env_vars=invalidating_environment())
+    other = compile(add_source(), target=target, until="ttir", _env_vars={"MINE": "1"})
+    assert plain.hash == same.hash != other.hash

@@ -61,6 +61,7 @@ def compile(
     options: Mapping[str, Any] | None = None,
     until: str | None = None,
     elsewhere: CompilerPool | None = None,
+    _env_vars: Mapping[str, Any] | None = None,
 ) -> CompiledKernel:
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
 
@@ -68,7 +69,7 @@ def compile(
     the last stage that is wanted (default: machine code), `elsewhere` processes that may do the work. Raises
     CompilationError for kernels that are wrong, BackendError for code the target refuses, KeyError for unknown options,
     SourceError for a stage that the target does not have, UnsupportedStage for one that it does not have yet (without
-    `until`, machine code).
+    `until`, machine code). `_env_vars` is Triton's: settings that become part of the key in place of those in force.
     """
     start = time.perf_counter_ns()
     settings.compilation.check_supported()
@@ -78,9 +79,7 @@ def compile(
         src = IRSource(src)
     backend = make_backend(_target_of(src) if target is None else target)
     if settings.runtime.add_stages_inspection_hook is not None:
-        backend = _copy.copy(
-            backend
-        )  # what the hook sets on it, such as another `binary_ext`, is for this compile alone
+        backend = _copy.copy(backend)  # what the hook sets on it (`binary_ext`) is for this compile alone
     chosen = _options(src, backend, options or {})
     stages: dict[str, Any] = {}
     backend.add_stages(stages, chosen, src.language)
@@ -91,6 +90,8 @@ def compile(
     if src.ext in backend.planned_stages:
         raise backend.missing_stage(src.ext, list(stages))
     stage_key = _inspect_stages(backend, stages, chosen, src.language) + (f"until:{until}" if until else "")
+    if _env_vars is not None and dict(_env_vars) != settings.invalidating_environment():
+        stage_key += f"environment:{sorted(_env_vars.items())}"
     if until is None:
         _check_binary(backend, stages)
     replaced = None

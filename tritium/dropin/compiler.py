@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ from ..compiler import CompileTimes
 from ..compiler.module_views import Context
 from ..compiler.stage_text import MLIR_STAGES
 from ..compiler.text import read_module
+from ..compiler.version import package_key
 from ..support import TritiumError
 from ..support.lazy import LazyModule
 from ..support.settings import compilation
 
-__all__ = ["AsmDict", "CompileTimer", "convert_type_repr", "filter_traceback", "parse"]
+__all__ = ["AsmDict", "CompileTimer", "convert_type_repr", "filter_traceback", "get_cache_key", "parse"]
 
 _disasm = LazyModule("..tools.disasm", __package__)
 
@@ -33,6 +35,15 @@ def parse(full_name: str | Path, ext: str, context: Any = None) -> Any:
     module = read_module(path.read_text(encoding="utf-8"), str(path))
     module.context = Context() if context is None else context
     return module
+
+
+def get_cache_key(src: Any, backend: Any, backend_options: Any, env_vars: Mapping[str, Any]) -> str:
+    """A text that is equal where compiles give the same: source, target and tools, options, settings.
+
+    It is for caches of a program's own; `kernel.hash` is another key, which has the stages of hooks in it too.
+    """
+    parts = (package_key(), src.hash(), backend.hash(), backend_options.hash(), sorted(env_vars.items()))
+    return "-".join(map(str, parts))
 
 
 _FRONTEND = ("/tritium/frontend/", "/ast.py")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...support import OptionError
 from ...support.dataclasses import dataclass
+from ...support.hashing import sha256
 from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
 from ..options import (
     builds_mode,
@@ -122,6 +123,10 @@ class CPUOptions:
     def enable_iisan(self) -> bool:
         """Whether descriptors are checked for alignment, which the frontend asks."""
         return builds_mode(self, "iisan")
+
+    def hash(self) -> str:
+        """A digest of `key`."""
+        return sha256(self.key.encode()).hexdigest()
 
     @property
     def key(self) -> str:
