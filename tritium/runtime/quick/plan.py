@@ -17,11 +17,12 @@ from ...compiler import CompiledKernel
 from ...frontend.outside import OutsideValue
 from ...support.namedtuples import NamedTuple
 from .. import arrays
+from ..errors import ArgumentError
 from ..grid import normalize_grid
 from ..packing import padded
 from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
-from ..tensor_descriptor import TensorDescriptor
+from ..tensor_descriptor import TensorDescriptor, element_bytes
 from ..tensor_maps import MapEncoder
 from ..torch_abi import functions_for, look_at, state_of
 from .ending import Ending, Row
@@ -30,6 +31,8 @@ from .native import Plan, native_quick
 from .table import LAUNCH_ONLY, Call
 
 __all__ = ["quick_plan"]
+
+_KEPT = 256  # descriptors that a plan remembers, for each argument
 
 _value = attrgetter("value")
 _STREAM_AT = 8 * FIELDS["frame"].index("stream") - FRAME_HEAD  # counted from the parameters, as all places
@@ -267,18 +270,52 @@ def _reader(ending: Ending, array: Any, stored: bool) -> Callable[[Any], int | N
 
 
 def _descriptor(ending: Ending, value: TensorDescriptor, spot: _Spot, encoder: MapEncoder | None) -> Row | None:
-    read = _reader(ending, value.base, spot.places[0][0] in ending.stored) if encoder is not None else None
-    if encoder is None or read is None:
+    """The parameters of a descriptor, remembered by its address, shape and strides; its base, block and padding are
+    those of `value`."""
+    read = _reader(ending, value.base, spot.places[0][0] in ending.stored)
+    if read is None:
         return None
-    known, address = encoder.known, read
-    block, padding = copy(value.block_shape), value.padding
+    address, block, padding = read, copy(value.block_shape), value.padding
+    make = _values(ending, value, encoder)
     pack = struct.Struct(f"<{padded(spot.codes, spot.places)}").pack
+    known: dict[tuple[Any, ...], bytes] = {}
 
     def encode(descriptor: TensorDescriptor) -> bytes | None:
         at = address(descriptor.base)
         if at is None or descriptor.block_shape != block or descriptor.padding != padding:
             return None
-        found = known(descriptor, at)
-        return None if found is None else pack(*found)
+        key = at, descriptor.round_f32_to_tf32, *descriptor.shape, *descriptor.strides
+        found = known.get(key)
+        if found is None and (values := make(descriptor, at)) is not None:
+            if len(known) >= _KEPT:
+                known.clear()
+            try:
+                found = known[key] = pack(*values)
+            except struct.error:  # the same
+                return None
+        return found
 
     return {"check": "bytes", "type": type(value), "call": encode, **spot.fields}
+
+
+_Make = Callable[[TensorDescriptor, int], "Sequence[Any] | None"]
+
+
+def _values(ending: Ending, like: TensorDescriptor, encoder: MapEncoder | None) -> _Make:
+    """What gives the values of a descriptor at an address; None where the kernel may be another than that of `like`."""
+    info = arrays.describe(like.base)
+    assert info is not None
+    size, times = element_bytes(info.element), 2 if ending.packer.layout.attributes else 1
+    uneven = like.has_uneven_rows(size)
+
+    def make(descriptor: TensorDescriptor, address: int) -> Sequence[Any] | None:
+        if descriptor.has_uneven_rows(size) is not uneven:
+            return None
+        if encoder is None:
+            return address, *(*descriptor.shape, *descriptor.strides) * times
+        try:
+            return encoder(descriptor, address, "")
+        except ArgumentError:  # the launch by Python says which argument it is
+            return None
+
+    return make
