@@ -17,6 +17,7 @@ from tritium.backends.nvidia.options import CUDAOptions
 from tritium.frontend.callee import SourceFunction
 from tritium.frontend.language.builtin import is_builtin
 from tritium.frontend.language.parameters import ANNOTATIONS, PARAMETERS
+from tritium.language.extra import cuda
 from tritium.runtime import parameters as launch_parameters
 from tritium.runtime.quick.table import LAUNCH_ONLY
 from tritium.support.dataclasses import fields
@@ -71,7 +72,13 @@ def test_every_setting_with_an_effect_is_tested() -> None:
 
 
 def _language_functions() -> dict[str, Any]:
-    found = {name: getattr(tl, name) for name in dir(tl) if not name.startswith("_")}
+    owners = (tl, tl.tensor, tl.tensor_descriptor, tl.math, tl.target_info, cuda)
+    found = {
+        f"{owner.__name__}.{name}": getattr(owner, name)
+        for owner in owners
+        for name in dir(owner)
+        if not name.startswith("_")
+    }
     return {
         name: f
         for name, f in found.items()
@@ -96,7 +103,7 @@ def test_every_optional_parameter_of_the_language_has_a_class() -> None:
 def test_no_parameter_is_classified_that_no_function_has() -> None:
     known = {p for f in _language_functions().values() for p in _parameters(f)}
     assert set(PARAMETERS) <= known
-    assert set(ANNOTATIONS) <= set(_language_functions())
+    assert {f"tritium.language.{name}" for name in ANNOTATIONS} <= set(_language_functions())
 
 
 @pytest.mark.parametrize("table", [PARAMETERS, ANNOTATIONS], ids=["parameters", "annotations"])

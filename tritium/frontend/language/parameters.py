@@ -91,6 +91,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         "cpu",
     ),
     "disable_licm": _hint("loop-invariant operations stay in the loop"),
+    # questions about the target
+    "minor": _semantic("minor number of a compute capability"),
     # prints and assertions
     "msg": _semantic("text of an assertion"),
     "hex": _semantic("integers are printed in hexadecimal"),
