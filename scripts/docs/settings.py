@@ -5,7 +5,16 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from tritium.support.setting import ClassName, Flag, Folder, Integer, OptionalFlag, Text, UnsupportedFlag
+from tritium.support.setting import (
+    ClassName,
+    Flag,
+    Folder,
+    Integer,
+    OptionalFlag,
+    Text,
+    UnsupportedFlag,
+    UnsupportedText,
+)
 from tritium.support.settings import GROUPS
 
 from .markdown import NOTE, doc_of, escape, sections, table
@@ -14,6 +23,7 @@ _KINDS = {
     Flag: "flag",
     OptionalFlag: "flag",
     UnsupportedFlag: "flag, not supported",
+    UnsupportedText: "text, not supported",
     Integer: "integer",
     Text: "text",
     Folder: "folder",

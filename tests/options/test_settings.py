@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tests.backends.nvidia.texts import missing, needs_ptxas
-from tests.options.test_effects import descriptor_kernel, kernel, text
+from tests.options.test_effects import compiled, descriptor_kernel, kernel, text
 from tritium import knobs, profiler
 from tritium.backends.errors import PTXASError
 from tritium.compiler import cache_managers
@@ -83,19 +84,62 @@ def test_fpsan_casts_are_refused_with_their_mode(device: str) -> None:
             fill[(1,)](np.zeros(64, np.float32), B=64)
 
 
-def test_flags_that_are_not_supported_cannot_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for group, name, variable in (
-        (settings.compilation, "dump_ir_extract_di_local_variables", "LLVM_EXTRACT_DI_LOCAL_VARIABLES"),
-        (settings.proton, "enable_hw_trace", "TRITON_ENABLE_HW_TRACE"),
-    ):
-        with pytest.raises(SettingError, match=f"the setting {name} is not supported"):
-            setattr(group, name, True)
-        with group.scope():
-            setattr(group, name, False)
-        monkeypatch.setenv(variable, "1")
-        with pytest.raises(SettingError, match=f"{variable} is not supported"):
-            text(kernel, "cpu", {}, "ttir") if group is settings.compilation else profiler.start("nothing")
-        monkeypatch.delenv(variable)
+UNSUPPORTED = [
+    (settings.compilation, "dump_ir_extract_di_local_variables", True, "LLVM_EXTRACT_DI_LOCAL_VARIABLES"),
+    (settings.compilation, "enable_llvm_debug", True, "TRITON_ENABLE_LLVM_DEBUG"),
+    (settings.compilation, "llvm_debug_only", "isel", "TRITON_LLVM_DEBUG_ONLY"),
+    (settings.compilation, "llvm_pass_plugin_path", "pass.so", "LLVM_PASS_PLUGIN_PATH"),
+    (settings.compilation, "plugin_paths", "plugin.so", "TRITON_PLUGIN_PATHS"),
+    (settings.compilation, "partition_scheduling_enable_dump_dot", True, "TRITON_PARTITION_SCHEDULING_ENABLE_DUMP_DOT"),
+    (settings.proton, "enable_hw_trace", True, "TRITON_ENABLE_HW_TRACE"),
+]
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "value", "variable"), UNSUPPORTED, ids=[name for _, name, _, _ in UNSUPPORTED]
+)
+def test_a_setting_that_is_not_supported_cannot_be_set(
+    group: Any, name: str, value: Any, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SettingError, match=f"the setting {name} is not supported"):
+        setattr(group, name, value)
+    with group.scope():
+        setattr(group, name, type(value)())
+    monkeypatch.setenv(variable, "1" if value is True else value)
+    with pytest.raises(SettingError, match=f"{variable} is not supported"):
+        text(kernel, "cpu", {}, "ttir") if group is settings.compilation else profiler.start("nothing")
+
+
+def test_wgmma_is_not_used_where_a_setting_disables_it() -> None:
+    with settings.nvidia.scope():
+        settings.nvidia.disable_mma_v3 = True
+        found = compiled(kernel, "cuda", {"without": "tma"}, "ttir").metadata.without
+    assert found == "tma,wgmma" and compiled(kernel, "cuda", {}, "ttir").metadata.without == ""
+
+
+def wanted() -> tuple[str, int]:
+    """What the settings say of the target."""
+    return sys.modules["tritium.runtime.driver"]._wanted()  # type: ignore[no-any-return]
+
+
+def test_the_backend_of_launches_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITIUM_TARGET", raising=False)
+    for name, expected in (("nvidia", "cuda"), ("cpu", "cpu")):
+        monkeypatch.setenv("TRITON_DEFAULT_BACKEND", name)
+        assert wanted()[0] == expected
+    monkeypatch.setenv("TRITON_DEFAULT_BACKEND", "amd")
+    with pytest.raises(OptionError, match="TRITON_DEFAULT_BACKEND is nvidia or cpu, not 'amd'"):
+        wanted()
+
+
+def test_the_older_name_of_consan(device: str) -> None:
+    with settings.compilation.scope():
+        settings.compilation.enable_experimental_consan = True
+        chosen = fill._options((), {}, driver.active.get_current_target(), getattr(driver.active, "checks", ()))
+    if device == "cpu":
+        assert chosen["instrumentation_mode"] == "consan"
+    else:
+        assert (chosen["instrumentation_mode"], chosen["device_checks"]) == ("", "consan")
 
 
 def test_a_disabled_profiler_records_nothing() -> None:

@@ -143,9 +143,17 @@ class Place(NamedTuple):
     target: Any
 
 
+def _default_backend() -> str:
+    """The target that TRITON_DEFAULT_BACKEND names; "" where it is not set."""
+    name = settings.runtime.default_backend or ""
+    if name not in ("", "nvidia", "cpu"):
+        raise OptionError(f"TRITON_DEFAULT_BACKEND is nvidia or cpu, not {name!r}")
+    return name.replace("nvidia", "cuda")
+
+
 def _wanted() -> tuple[str, int]:
     """What TRITIUM_TARGET says, "" where nothing, and the capability of a GPU to emulate; OptionError for a mistake."""
-    text = settings.runtime.target or ""
+    text = settings.runtime.target or _default_backend()
     found = re.fullmatch(r"cpu|cuda|emulated(?::(\d+))?|", text)
     if found is None:
         raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90, not {text!r}")

@@ -46,6 +46,8 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
     OptionError for checks that neither the device nor the compiler of its kernels makes.
     """
     modes = chosen.get("instrumentation_mode") or settings.compilation.instrumentation_mode
+    if not modes and settings.compilation.enable_experimental_consan:
+        modes = "consan"
     if modes and "instrumentation_mode" in known:
         chosen["instrumentation_mode"] = modes
         if isinstance(modes, str) and "device_checks" in known:

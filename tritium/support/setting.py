@@ -165,17 +165,12 @@ class Flag(Setting[bool]):
 
 
 class UnsupportedFlag(Flag):
-    """A flag that is not supported: assigning True is an error, and so is a variable that sets it (`check`)."""
+    """A flag that is not supported: assigning True is an error, and so is a variable that sets it."""
 
     def __set__(self, group: Group, value: bool) -> None:
         if value is True:
             raise SettingError(f"the setting {self.name} is not supported: {self.__doc__}")
         super().__set__(group, value)
-
-    def check(self, group: Group) -> None:
-        """SettingError where the environment sets the flag."""
-        if self.__get__(group, type(group)):
-            raise SettingError(f"{' / '.join(self.env)} is not supported: {self.__doc__}")
 
 
 class OptionalFlag(Setting[bool | None]):
@@ -196,6 +191,15 @@ class Text(Setting[str | None]):
 
     def parse(self, text: str) -> str | None:
         return text or self.default
+
+
+class UnsupportedText(Text):
+    """A text that is not supported: assigning one is an error, and so is a variable that has one."""
+
+    def __set__(self, group: Group, value: str | None) -> None:
+        if isinstance(value, str) and value:
+            raise SettingError(f"the setting {self.name} is not supported: {self.__doc__}")
+        super().__set__(group, value)
 
 
 class Folder(Text):
@@ -349,10 +353,10 @@ class Group:
         return {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
 
     def check_supported(self) -> None:
-        """SettingError where the environment sets a flag that is not supported."""
+        """SettingError where the environment sets what is not supported."""
         for setting in vars(type(self)).values():
-            if isinstance(setting, UnsupportedFlag):
-                setting.check(self)
+            if isinstance(setting, (UnsupportedFlag, UnsupportedText)) and setting.__get__(self, type(self)):
+                raise SettingError(f"{' / '.join(setting.env)} is not supported: {setting.__doc__}")
 
     @property
     def knob_descriptors(self) -> dict[str, Setting[Any]]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .device_settings import AmdSettings, NvidiaSettings, ProtonSettings
 from .option_classes import HINT, INSTRUMENTATION, SEMANTIC
 from .setting import (
     Chain,
@@ -31,11 +32,11 @@ from .setting import (
     Hook,
     HookChain,
     Integer,
-    OptionalFlag,
     Setting,
     Size,
     Text,
     UnsupportedFlag,
+    UnsupportedText,
     generation,
     insertions,
 )
@@ -311,6 +312,43 @@ class CompilationSettings(Group):
         invalidates=True,
         kind=INSTRUMENTATION,
     )
+    enable_experimental_consan = Flag(
+        False,
+        "TRITON_ENABLE_EXPERIMENTAL_CONSAN",
+        doc="as `instrumentation_mode` consan, where that is not set",
+        invalidates=True,
+        kind=INSTRUMENTATION,
+    )
+    consan_init_allocations = Flag(
+        True,
+        "TRITON_CONSAN_INIT_ALLOCATIONS",
+        doc="no effect: shared memory is always filled before an emulated launch",
+        kind=HINT,
+    )
+    enable_llvm_debug = UnsupportedFlag(
+        False, "TRITON_ENABLE_LLVM_DEBUG", doc="LLVM here has no debug output", kind=INSTRUMENTATION
+    )
+    llvm_debug_only = UnsupportedText(
+        None, "TRITON_LLVM_DEBUG_ONLY", doc="LLVM here has no debug output", kind=INSTRUMENTATION
+    )
+    llvm_pass_plugin_path = UnsupportedText(
+        None,
+        "LLVM_PASS_PLUGIN_PATH",
+        doc="LLVM here loads no plugins; passes of IR are inserted by `plugins`",
+        kind=SEMANTIC,
+    )
+    plugin_paths = UnsupportedText(
+        None, "TRITON_PLUGIN_PATHS", doc="plugins are Python modules, which TRITIUM_PLUGINS names", kind=SEMANTIC
+    )
+    enable_python_stacktrace = Flag(
+        False, "TRITON_ENABLE_PYTHON_STACKTRACE", doc="no effect: the compiler is Python, and has its stack", kind=HINT
+    )
+    partition_scheduling_enable_dump_dot = UnsupportedFlag(
+        False,
+        "TRITON_PARTITION_SCHEDULING_ENABLE_DUMP_DOT",
+        doc="partitions are printed by `print_passes`",
+        kind=INSTRUMENTATION,
+    )
     listener = Hook(
         "called as listener(src=, metadata=, metadata_group=, times=, cache_hit=) once a compile", kind=SEMANTIC
     )
@@ -354,6 +392,12 @@ class RuntimeSettings(Group):
         "TRITIUM_TARGET",
         doc="where kernels run that no argument ties to a device: cpu or cuda; by default a GPU if there is one; "
         "emulated:90 runs all kernels on an emulated GPU of that capability",
+        kind=SEMANTIC,
+    )
+    default_backend = Text(
+        None,
+        "TRITON_DEFAULT_BACKEND",
+        doc="nvidia or cpu: `target` by the names of Triton's backends, where that is not set",
         kind=SEMANTIC,
     )
     override_arch = Text(
@@ -401,99 +445,6 @@ class LanguageSettings(Group):
     def fp_fusion_enabled(self, requested: bool | None) -> bool:
         """Whether a kernel that asks so (None: it does not say) has sums of products made one operation."""
         return not self.force_disable_fp_fusion and (self.default_fp_fusion if requested is None else requested)
-
-
-class NvidiaSettings(Group):
-    """Tools of the NVIDIA backend."""
-
-    cuobjdump = Text(None, "TRITON_CUOBJDUMP_PATH", doc="the program cuobjdump", kind=SEMANTIC)
-    nvdisasm = Text(None, "TRITON_NVDISASM_PATH", doc="the program nvdisasm", kind=SEMANTIC)
-    ptxas = Text(None, "TRITON_PTXAS_PATH", doc="the assembler ptxas", kind=SEMANTIC)
-    ptxas_blackwell = Text(
-        None,
-        "TRITON_PTXAS_BLACKWELL_PATH",
-        doc="no effect: one ptxas of CUDA 12.8 or newer assembles for all GPUs",
-        kind=HINT,
-    )
-    mock_ptx_version = Text(
-        None,
-        "TRITON_MOCK_PTX_VERSION",
-        doc="the release of CUDA, such as 12.4, whose version of PTX is written, in place of the assembler's",
-        invalidates=True,
-        kind=SEMANTIC,
-    )
-    disable_ptxas_opt = Flag(
-        False, "DISABLE_PTXAS_OPT", doc="have ptxas optimize nothing", invalidates=True, kind=SEMANTIC
-    )
-    ptxas_options = Text(None, "PTXAS_OPTIONS", doc="more options for ptxas", invalidates=True, kind=SEMANTIC)
-    dump_ptxas_log = Flag(
-        False, "TRITON_DUMP_PTXAS_LOG", doc="print what ptxas tells of each kernel", kind=INSTRUMENTATION
-    )
-    dump_nvptx = Flag(False, "NVPTX_ENABLE_DUMP", doc="print the assembly of NVIDIA kernels", kind=INSTRUMENTATION)
-    libdevice_path = Text(None, "TRITON_LIBDEVICE_PATH", doc="the bitcode of NVIDIA's math functions", kind=SEMANTIC)
-    libcuda_path = Text(None, "TRITON_LIBCUDA_PATH", doc="the folder of libcuda.so", kind=SEMANTIC)
-    launch_blocking = Flag(
-        False,
-        "TRITIUM_LAUNCH_BLOCKING",
-        "CUDA_LAUNCH_BLOCKING",
-        doc="wait for every kernel after its launch, so that an error names the kernel it is of",
-        kind=SEMANTIC,
-    )
-
-
-_LATER = "not reached: stages for AMD GPUs end at `ttir`, and a compile that needs more is refused"
-
-
-class AmdSettings(Group):
-    """Choices of the AMD backend."""
-
-    use_buffer_ops = Flag(
-        True,
-        "AMDGCN_USE_BUFFER_OPS",
-        doc="access memory by buffer instructions on AMD GPUs",
-        invalidates=True,
-        kind=HINT,
-    )
-    use_buffer_atomics = Flag(True, "AMDGCN_USE_BUFFER_ATOMICS", doc=_LATER, kind=HINT)
-    buffer_ops_analyze_small_tensor_range = Flag(False, "AMDGCN_ANALYZE_SMALL_TENSOR_RANGE", doc=_LATER, kind=HINT)
-    scalarize_packed_fops = Flag(False, "AMDGCN_SCALARIZE_PACKED_FOPS", doc=_LATER, kind=HINT)
-    use_block_pingpong = OptionalFlag("TRITON_HIP_USE_BLOCK_PINGPONG", doc=_LATER, kind=HINT)
-    use_in_thread_transpose = OptionalFlag("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", doc=_LATER, kind=HINT)
-    use_async_copy = OptionalFlag("TRITON_HIP_USE_ASYNC_COPY", doc=_LATER, kind=HINT)
-    use_coexec_scheduler = OptionalFlag("TRITON_HIP_USE_COEXEC_SCHEDULER", doc=_LATER, kind=HINT)
-    use_expert_scheduling = OptionalFlag("TRITON_HIP_USE_EXPERT_SCHEDULING", doc=_LATER, kind=HINT)
-    dump_mir = Text(None, "TRITON_DUMP_MIR", doc=_LATER, kind=INSTRUMENTATION)
-    swap_mir = Text(None, "TRITON_SWAP_MIR", doc=_LATER, kind=SEMANTIC)
-    swap_mir_enable_misched = Flag(False, "TRITON_SWAP_MIR_ENABLE_MISCHED", doc=_LATER, kind=HINT)
-    codegen_path = Text(None, "TRITON_AMD_CODEGEN_PATH", doc=_LATER, kind=SEMANTIC)
-    dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc=_LATER, kind=INSTRUMENTATION)
-    libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc=_LATER, kind=SEMANTIC)
-
-
-_EVENTS = "no effect: kernels are timed by events in their streams, without CUPTI or ROCm's libraries"
-
-
-class ProtonSettings(Group):
-    """The profiler."""
-
-    disable = Flag(False, "TRITON_PROTON_DISABLE", doc="do not profile", kind=SEMANTIC)
-    cupti_lib_dir = Text(None, "TRITON_CUPTI_LIB_PATH", doc=_EVENTS, kind=HINT)
-    cupti_lib_blackwell_dir = Text(None, "TRITON_CUPTI_LIB_BLACKWELL_PATH", doc=_EVENTS, kind=HINT)
-    hsa_runtime_path = Text(None, "TRITON_HSA_RUNTIME_PATH", doc=_EVENTS, kind=HINT)
-    hsa_runtime_library = Text(None, "TRITON_HSA_RUNTIME_LIBRARY", doc=_EVENTS, kind=HINT)
-    rocprofiler_sdk_include_path = Text(None, "TRITON_ROCPROFILER_SDK_INCLUDE_PATH", doc=_EVENTS, kind=HINT)
-    rocprofiler_sdk_lib_path = Text(None, "TRITON_ROCPROFILER_SDK_LIB_PATH", doc=_EVENTS, kind=HINT)
-    rocprofiler_sdk_library = Text(None, "TRITON_ROCPROFILER_SDK_LIBRARY", doc=_EVENTS, kind=HINT)
-    roctracer_lib_path = Text(None, "TRITON_ROCTRACER_LIB_PATH", doc=_EVENTS, kind=HINT)
-    roctracer_library = Text(None, "TRITON_ROCTRACER_LIBRARY", doc=_EVENTS, kind=HINT)
-    roctx_lib_path = Text(None, "TRITON_ROCTX_LIB_PATH", doc=_EVENTS, kind=HINT)
-    roctx_library = Text("libroctx64.so", "TRITON_ROCTX_LIBRARY", doc=_EVENTS, kind=HINT)
-    profile_buffer_size = Integer(64 << 20, "TRITON_PROFILE_BUFFER_SIZE", doc=_EVENTS, kind=HINT)
-    profile_metric_buffer_size = Integer(64 << 20, "TRITON_PROFILE_METRIC_BUFFER_SIZE", doc=_EVENTS, kind=HINT)
-    enable_nvtx = Flag(True, "TRITON_ENABLE_NVTX", doc=_EVENTS, kind=HINT)
-    enable_hw_trace = UnsupportedFlag(
-        False, "TRITON_ENABLE_HW_TRACE", doc="kernels are timed by events in their streams", kind=INSTRUMENTATION
-    )
 
 
 build = BuildSettings()

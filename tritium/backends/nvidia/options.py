@@ -94,6 +94,8 @@ class CUDAOptions:
             chosen["extern_libs"] = (("libdevice", settings.nvidia.libdevice_path),)
         if settings.language.force_disable_fp_fusion:
             chosen["enable_fp_fusion"] = False
+        if settings.nvidia.disable_mma_v3:
+            chosen["without"] = ",".join(filter(None, (chosen.get("without"), "wgmma")))
         options = cls(**chosen)
         _check_hardware(options, _architecture(options.arch, target))
         return options
