@@ -25,13 +25,6 @@ class _Entered(threading.local):
         self.scopes: list[tuple[int | None, str]] = []
 
 
-class _Numbers(threading.local):
-    """The numbers of the runs of one `scope` that are open in this thread; None where profiling was off."""
-
-    def __init__(self) -> None:
-        self.open: list[int | None] = []
-
-
 _entered = _Entered()
 
 
@@ -62,14 +55,14 @@ class scope(AbstractContextManager["scope"]):
         self.name = name
         self.metrics = metrics
         self.id: int | None = None
-        self._numbers = _Numbers()
+        self._open: dict[int, list[int | None]] = {}  # thread -> numbers of its open runs, None where profiling was off
 
     def _enter_scope(self) -> None:
         self.id = _begin(self.name, self.metrics) if flags.profiling_on else None
-        self._numbers.open.append(self.id)
+        self._open.setdefault(threading.get_ident(), []).append(self.id)
 
     def _exit_scope(self) -> None:
-        number = self._numbers.open.pop()
+        number = self._open[threading.get_ident()].pop()
         if number is not None:
             self._finish(number)
             sessions.exit_scope(number)
