@@ -242,6 +242,56 @@ def test_make_ttgir_of_a_hook_gives_correct_matrix_products(capability: int) -> 
     assert gpu.count("wgmma" if capability == 90 else r"mma\.sync") and gpu.count(r"cp\.async")
 
 
+# ---- functions that programs replace ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def replaced(monkeypatch) -> Any:
+    """Replace functions of the bindings, until the end of the test."""
+    return lambda space, name, function: monkeypatch.setattr(space, name, function)
+
+
+def test_a_replaced_function_changes_the_compiler_s_own_stages(replaced, monkeypatch, capsys) -> None:
+    target, own = GPUTarget("cuda", 90, 32), passes.ttgpuir.add_coalesce
+    first = compile(matmul_source(), target=target, until="ttgir")
+    replaced(passes.ttgpuir, "add_coalesce", lambda pm: None)
+    assert compile(matmul_source(), target=target, until="ttgir").hash != first.hash
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", "1")
+    compile(matmul_source(), target=target, until="ttgir")
+    titles = dumped(capsys.readouterr().err)
+    assert "TritonGPUCoalesce" not in titles and "TritonGPUPipeline" in titles
+    monkeypatch.delenv("MLIR_ENABLE_DUMP")
+    passes.ttgpuir.add_coalesce = own
+    assert compile(matmul_source(), target=target, until="ttgir").hash == first.hash
+
+
+def test_a_replacement_is_called_with_triton_s_arguments_and_may_add_others(replaced, monkeypatch, capsys) -> None:
+    own, told = passes.ttgpuir.add_pipeline, []
+
+    def add_pipeline(pm, num_stages, dump):
+        told.append((num_stages, dump))
+        own(pm, num_stages, dump)
+        passes.common.add_sccp(pm)
+
+    replaced(passes.ttgpuir, "add_pipeline", add_pipeline)
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", "1")
+    options = {"num_stages": 2}
+    compile(matmul_source(), target=GPUTarget("cuda", 90, 32), options=options, until="ttgir")
+    titles = dumped(capsys.readouterr().err)
+    at = titles.index("TritonGPUPipeline")
+    assert told == [(2, False)] and titles[at + 1] == "SCCPPass" and titles.count("TritonGPUPipeline") == 1
+    knobs.runtime.add_stages_inspection_hook = replacing(ttgir=ttgir_of_names)
+    compile(matmul_source(), target=GPUTarget("cuda", 90, 32), options=options, until="ttgir")
+    titles = dumped(capsys.readouterr().err)
+    assert titles.count("TritonGPUPipeline") == 1 and titles.count("SCCPPass") == 2  # the list adds one itself
+
+
+def test_functions_whose_arguments_the_stages_do_not_know_cannot_be_replaced(replaced) -> None:
+    with pytest.raises(UnsupportedBinding, match=r"replacing nvidia\.passes\.ttgpuir\.add_allocate_shared_memory_nv"):
+        replaced(nvidia.passes.ttgpuir, "add_allocate_shared_memory_nv", lambda pm, capability, version: None)
+    replaced(nvidia.passes.ttnvgpuir, "add_interleave_tmem", lambda pm: None)  # in no pipeline here
+
+
 # ---- Triton's own backend, read from its wheel ---------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from ..ir.passes.insertion import PluginError, insertions
+from ..ir.passes.insertion import PluginError, insertions, replacements
 from ..ir.passes.registry import PASSES
 from ..support import TritiumError, settings
 from ..support.interrupts import interrupts
@@ -53,10 +53,13 @@ def _line(error: Exception, name: str) -> str:
 
 def plugins_key() -> str:
     """What passes of the user's do to compiles, as text for keys; empty where there are none."""
-    return "; ".join(i.key for i in insertions())
+    replaced = (f"{name} replaced by {one.version}" for name, one in sorted(replacements().items()))
+    return "; ".join((*(i.key for i in insertions()), *replaced))
 
 
 def foreign_insertions() -> bool:
-    """Whether a pass is inserted that no plugin of the setting brings: other processes do not know it."""
+    """Whether a pass is inserted that no plugin of the setting brings, or replaced: other processes do not know it."""
+    if replacements():
+        return True
     mine = set(load_plugins())
     return any(not any(i.by == m or i.by.startswith(f"{m}.") for m in mine) for i in insertions())

@@ -98,7 +98,7 @@ class pass_manager:
             dump = dataclasses.replace(settings.dump, locations=True) if self._debug else None
             settings = settings.replace(dump=dump)
         stage = name.removeprefix("make_")
-        run_pipeline(module_of(module), self.rows, stage=stage, verifier=verify, settings=settings)
+        run_pipeline(module_of(module), self.rows, stage=stage, verifier=verify, settings=settings, as_given=True)
 
 
 _STATE = "modules are walked with mod.walk(fn), and built by the frontend"

@@ -10,6 +10,7 @@ from ...ir.passes.registry import PASSES
 from ...ir.passes.text import resolve_text
 from ..pass_table import ADDERS, REFUSED, Adder
 from ..refusal import Refused
+from ..replaced_adders import replace_adder
 
 __all__ = ["analysis", "common", "convert", "gluon", "llvmir", "namespace", "plugin", "ttgpuir", "ttir"]
 
@@ -35,6 +36,9 @@ def _parameters(signature: inspect.Signature) -> str:
     return "".join(f", {parameter}" for parameter in signature.parameters)
 
 
+_ORIGINAL: dict[str, Callable[..., None]] = {}
+
+
 class namespace:
     """The functions of the binding's submodule `path`, such as `passes.ttir`."""
 
@@ -42,10 +46,18 @@ class namespace:
         self.__name__ = path
         for name, adder in ADDERS.items():
             if name.rpartition(".")[0] == path:
-                setattr(self, name.rpartition(".")[2], _adding(name, adder))
+                _ORIGINAL[name] = _adding(name, adder)
+                setattr(self, name.rpartition(".")[2], _ORIGINAL[name])
         for name, instead in REFUSED.items():
             if name.rpartition(".")[0] == path:
                 setattr(self, name.rpartition(".")[2], Refused(name, instead))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Replace an `add_` function: the compiler's own pipelines run what it adds in the place of the pass."""
+        path = f"{vars(self).get('__name__', '')}.{name}"
+        if path in ADDERS and name in vars(self):
+            replace_adder(path, None if value is _ORIGINAL[path] else value)
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{self.__name__} has no {name!r}; it has: {', '.join(dir(self))}")

@@ -11,18 +11,31 @@ that the pass stands in.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...support import TritiumError, settings
 from ...support.dataclasses import dataclass
 from ...support.files import read_regular
 from ...support.hashing import sha256
+from ...support.namedtuples import NamedTuple
 from ...support.suggestions import did_you_mean
 from .definition import Nest, Pass, PassFunction, Row, rows_of
 from .registry import PASSES
 
-__all__ = ["STAGES", "Insertion", "PluginError", "insert_pass", "insertions", "remove_pass", "with_insertions"]
+__all__ = [
+    "STAGES",
+    "Insertion",
+    "PluginError",
+    "insert_pass",
+    "insertions",
+    "remove_pass",
+    "with_insertions",
+    "Replacement",
+    "replace_pass",
+    "replacements",
+    "with_replacements",
+]
 
 STAGES = ("ttir", "ttgir", "llir")
 """The stages that are made by a pipeline of passes; `llir`: those in front of the lowering to LLVM, on GPUs."""
@@ -114,6 +127,44 @@ def remove_pass(fn: PassFunction) -> None:
 def insertions() -> tuple[Insertion, ...]:
     """What was inserted, in order."""
     return tuple(_inserted)
+
+
+class Replacement(NamedTuple):
+    """What runs in the place of a pass: `rows(row)` for its row, and what changes where they do."""
+
+    rows: Callable[[Pass], Sequence[Row]]
+    version: str
+
+
+_replaced: dict[str, Replacement] = {}
+
+
+def replace_pass(name: str, replacement: Replacement | None) -> None:
+    """Run other rows where the compiler's own pipelines have the pass `name`, from now on; None: the pass again."""
+    if replacement is None:
+        _replaced.pop(name, None)
+    else:
+        _replaced[name] = replacement
+    _changed()
+
+
+def replacements() -> dict[str, Replacement]:
+    """What was replaced, by the name of the pass."""
+    return dict(_replaced)
+
+
+def with_replacements(rows: Sequence[Row]) -> Sequence[Row]:
+    """The pipeline with what runs in the place of passes."""
+    if not _replaced:
+        return rows
+    out: list[Row] = []
+    for row in rows:
+        if isinstance(row, Nest):
+            out.append(Nest(row.anchor, with_replacements(row.rows), row.reason))
+        else:
+            found = _replaced.get(row.name)
+            out += [row] if found is None else found.rows(row)
+    return out
 
 
 def _version(module: str) -> str:

@@ -149,15 +149,17 @@ def run_pipeline(
     stage: str = "passes",
     verifier: Verifier | None = None,
     settings: RunSettings | None = None,
+    as_given: bool = False,
 ) -> PipelineReport:
     """Run `pipeline` over `module` in place, then verify it, or after every pass if the settings say so.
 
     `PassError` when a pass raises anything but an error of the user's, or leaves IR that does not verify;
     `PassInterrupted` after Ctrl-C. Without `settings`, the environment's count. Passes that somebody has inserted at
-    places of the stage run as well.
+    places of the stage run as well, and what replaces passes in their place, except in a pipeline `as_given`.
     """
     settings = settings or RunSettings.of_environment()
     if insertions.value:
+        pipeline = pipeline if as_given else _insertion.with_replacements(pipeline)
         pipeline = _insertion.with_insertions(pipeline, stage)
     if settings.trace is None or current() is not None:
         return _Run(module, pipeline, stage, verifier, settings).all()
