@@ -18,6 +18,9 @@ SEED = random.SystemRandom().randrange(2**31) if CHOSEN == "random" else int(CHO
 os.environ["TRITIUM_TEST_SEED"] = str(SEED)
 
 
+os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # no warning of what it is when unset, in children neither
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run tests that take more than ten seconds")
 

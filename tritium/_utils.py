@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,10 +9,20 @@ from .frontend.aggregate_types import tuple_type
 from .frontend.tuples import tuple as language_tuple
 from .runtime.arrays import type_canonicalisation_dict
 from .support import TritiumError
+from .support.deprecations import (
+    CAT_CAN_REORDER_WARNING,
+    FP_FUSION_DEFAULT_WARNING,
+    RESHAPE_CAN_REORDER_WARNING,
+    prewarm_deprecation_warnings,
+    warn_once,
+)
 from .support.limits import MAX_TENSOR_ELEMENTS
 
 __all__ = [
     "BITWIDTH_DICT",
+    "CAT_CAN_REORDER_WARNING",
+    "FP_FUSION_DEFAULT_WARNING",
+    "RESHAPE_CAN_REORDER_WARNING",
     "TRITON_MAX_TENSOR_NUMEL",
     "apply_with_path",
     "canonicalize_dtype",
@@ -25,6 +33,8 @@ __all__ = [
     "is_iterable",
     "is_namedtuple",
     "is_power_of_two",
+    "prewarm_deprecation_warnings",
+    "set_iterable_path",
     "type_canonicalisation_dict",
     "validate_block_shape",
     "warn_once",
@@ -57,6 +67,24 @@ def get_iterable_path(iterable: Any, path: Path) -> Any:
     for index in path:
         iterable = iterable[index]
     return iterable
+
+
+def set_iterable_path(iterable: Any, path: Path, val: Any) -> None:
+    """Replace what is at a path in nested lists or tuples of the language.
+
+    >>> values = [1, [2, 3]]
+    >>> set_iterable_path(values, (1, 0), 7)
+    >>> values
+    [1, [7, 3]]
+    """
+    holder = get_iterable_path(iterable, path[:-1])
+    if isinstance(holder, language_tuple):
+        if holder._type is None or not holder._type.fields:
+            holder._type = None
+        holder = holder.values
+    if not isinstance(holder, list):
+        raise TypeError(f"a {type(holder).__name__} cannot be changed in place")
+    holder[path[-1]] = val
 
 
 def apply_with_path(value: Any, fn: Callable[[Path, Any], None]) -> None:
@@ -138,9 +166,3 @@ def get_primitive_bitwidth(dtype: str) -> int:
 def is_namedtuple(val: Any) -> bool:
     """Is it a class of named tuples?"""
     return isinstance(val, type) and issubclass(val, tuple) and hasattr(val, "_fields")
-
-
-@functools.cache
-def warn_once(message: str) -> None:
-    """A UserWarning, the first time that it has these words in a process."""
-    warnings.warn(message, UserWarning, stacklevel=2)

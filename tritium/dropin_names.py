@@ -12,9 +12,8 @@ from typing import Any
 
 from .frontend.callee import BoundCallee, ConstexprFunction, Parameter, SourceFunction
 from .runtime import driver
-from .runtime.specialize import ParameterRule, specialize
 
-__all__ = ["ADDED", "LEFT_OUT", "PLACES", "REACHED", "get_full_name", "max_shared_mem", "native_specialize_impl"]
+__all__ = ["ADDED", "LEFT_OUT", "PLACES", "REACHED", "get_full_name", "max_shared_mem"]
 
 TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of the language
 
@@ -233,10 +232,10 @@ ADDED: dict[str, dict[str, str]] = {
         "BaseBackend": "tritium.backends.compiler:BaseBackend",
         "get_cache_key": "tritium.dropin.compiler:get_cache_key",
         "get_full_name": _CALLABLES["get_full_name"],
-        "native_specialize_impl": f"{_HERE}native_specialize_impl",
+        "native_specialize_impl": "tritium.runtime.jit_parts:native_specialize_impl",
     },
     "triton._C.libtriton": {
-        "native_specialize_impl": f"{_HERE}native_specialize_impl",
+        "native_specialize_impl": "tritium.runtime.jit_parts:native_specialize_impl",
     },
     "triton.tools.link": {"LinkerError": "tritium.tools.aot.interface:AotError"},
     "triton.tools.tensor_descriptor": {n: _UTILITIES[n] for n in ("canonicalize_dtype", "validate_block_shape")},
@@ -268,18 +267,6 @@ def get_full_name(fn: Any) -> str:
 def max_shared_mem(device: Any) -> int:
     """The bytes of shared memory that a program may have on a device."""
     return int(driver.active.utils.get_device_properties(device)["max_shared_mem"])
-
-
-def native_specialize_impl(
-    backend: Any, arg: Any, is_const: bool, specialize_value: bool, align: bool
-) -> tuple[Any, Any]:
-    """(type, key) of an argument, as a launch specializes on it; keys are None where there can be none, as Triton's.
-
-    What decides is the same on all targets; `backend` is not asked.
-    """
-    found, key = specialize(arg, ParameterRule("argument", False, is_const, specialize_value, align, ""))
-    keyed = isinstance(found, str) and found != "constexpr" and specialize_value and found[0] in "*iu" and found != "u1"
-    return found, key if keyed or found == "constexpr" or not isinstance(found, str) else None
 
 
 def base32(key: str) -> str:

@@ -14,12 +14,13 @@ import tritium
 import tritium.language as tl
 from tritium import _utils as utilities
 from tritium.backends.driver import DriverBase, decompose_descriptor, expand_signature, wrap_handle_tensordesc_impl
-from tritium.dropin_names import base32, get_full_name, max_shared_mem, native_specialize_impl
+from tritium.dropin_names import base32, get_full_name, max_shared_mem
 from tritium.frontend.errors import chained
 from tritium.runtime import build, driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.runtime.interpreter import InterpretedFunction, InterpreterError
 from tritium.runtime.jit import get_device_key, mangle_type
+from tritium.runtime.jit_parts import native_specialize_impl
 from tritium.tools import LinearLayout
 
 # ---- triton._utils --------------------------------------------------------------------------------------------------

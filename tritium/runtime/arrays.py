@@ -473,6 +473,34 @@ class TensorWrapper:
         assert info is not None
         return info.address
 
+    def stride(self, *args: Any) -> Any:
+        """The strides of the array, or the one of a dimension."""
+        return self.base.stride(*args)
+
+    def element_size(self) -> int:
+        """The bytes of an element."""
+        return int(self.base.element_size())
+
+    def cpu(self) -> TensorWrapper:
+        """A copy on the CPU, seen with the same element type."""
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def to(self, device: Any) -> TensorWrapper:
+        """A copy on another device, seen with the same element type."""
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def clone(self) -> TensorWrapper:
+        """A copy, seen with the same element type."""
+        return TensorWrapper(self.base.clone(), self.dtype)
+
+    def new_empty(self, sizes: Any) -> TensorWrapper:
+        """An array of the same kind, seen with the same element type."""
+        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
+
+    def copy_(self, other: TensorWrapper) -> None:
+        """Take over the elements of another one."""
+        self.base.copy_(getattr(other, "base", other))
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "base":
             raise AttributeError(name)

@@ -6,6 +6,7 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from ..backends.errors import BackendError
@@ -207,7 +208,7 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
         self.configs_top_k = self._pruner.top
         self.num_warmups, self.num_reps = warmup, rep
         self.use_cuda_graph = use_cuda_graph
-        self.do_bench = do_bench or self._default_bench
+        self._do_bench = do_bench
         self.cache_results = cache_results or settings.autotuning.cache
         self.best_config: Config | None = None
         self.configs_timings: dict[Config, Any] = {}
@@ -245,6 +246,11 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
         for name, value in self._saved.items():
             _assign(args[name], value)
         self._saved = {}
+
+    @cached_property
+    def do_bench(self) -> Callable[..., Any]:
+        """What times a launch: `do_bench(call, quantiles=...)`."""
+        return self._do_bench or self._default_bench
 
     def _default_bench(self, call: Callable[[], Any], quantiles: Sequence[float]) -> Any:
         warmup = settings.autotuning.warmup if self.num_warmups is None else self.num_warmups
@@ -344,8 +350,22 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
         """The configurations that `prune_configs_by` leaves for these arguments."""
         return self._pruner(self.configs, self.nargs or {}, {k: v for k, v in kwargs.items() if k != "warmup"})
 
-    def _storage_key(self, key: tuple[Any, ...], configs: Sequence[Config]) -> str | None:
-        if not self.cache_results or any(c.pre_hook for c in configs):
+    def check_disk_cache(self, tuning_key: Any, configs: Sequence[Config], bench_fn: Callable[[], Any]) -> bool:
+        """Take the best configuration of `tuning_key` from disk; without one call `bench_fn`, which fills `cache` and
+        `configs_timings`, and store what it measured. True where it was on disk."""
+        key = tuple(tuning_key)
+        name = self._storage_key(key, configs, always=True) if tuning_key else None
+        timings = self._read_timings(name, configs)
+        if timings is not None:
+            self.cache[key] = min(timings, key=lambda c: timings[c][0] if isinstance(timings[c], list) else timings[c])
+            self.configs_timings = timings
+            return True
+        bench_fn()
+        self._write_timings(name, self.configs_timings)
+        return False
+
+    def _storage_key(self, key: tuple[Any, ...], configs: Sequence[Config], always: bool = False) -> str | None:
+        if not (always or self.cache_results) or any(c.pre_hook for c in configs):
             return None
         fn = self.fn
         while not isinstance(fn, JITFunction):
@@ -356,7 +376,10 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
         return sha256(repr(parts).encode()).hexdigest()
 
     def _stored_timings(self, key: tuple[Any, ...], configs: list[Config]) -> dict[Config, Any] | None:
-        name = self._storage_key(key, configs)
+        return self._read_timings(self._storage_key(key, configs), configs)
+
+    @staticmethod
+    def _read_timings(name: str | None, configs: Sequence[Config]) -> dict[Config, Any] | None:
         entry = KernelCache().read(name) if name else None
         timings = None if entry is None else entry.metadata.get("timings")
         if not isinstance(timings, list) or len(timings) != len(configs):
@@ -364,7 +387,9 @@ class Autotuner(CarriedWrapper, KernelInterface[Any]):
         return dict(zip(configs, timings))
 
     def _store_timings(self, key: tuple[Any, ...], timings: dict[Config, Any]) -> None:
-        name = self._storage_key(key, list(timings))
+        self._write_timings(self._storage_key(key, list(timings)), timings)
+
+    def _write_timings(self, name: str | None, timings: dict[Config, Any]) -> None:
         if name:
             readable = [str(c) for c in timings]
             values = list(timings.values())

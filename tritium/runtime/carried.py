@@ -56,7 +56,7 @@ class Carried(SourceFunction):
             return _by_name(self, self.fn) or self.fn.__qualname__
         parameters = [(p.num, p.name, p.annotation) for p in self.params]
         names = {name: getattr(self, name) for name in ("__name__", "__qualname__", "__module__")}
-        return _without_function, (type(self), parameters, {**names, "repr": self.repr})  # type: ignore[attr-defined]
+        return _without_function, (type(self), parameters, {**names, "_repr": self._repr})  # type: ignore[attr-defined]
 
 
 class CarriedWrapper:

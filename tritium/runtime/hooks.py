@@ -22,7 +22,7 @@ from .specialize import ALIGNED
 if TYPE_CHECKING:
     from .jit import JITFunction
 
-__all__ = ["CompileEvent", "HookMetadata", "JitFunctionInfo", "pairs_of_data"]
+__all__ = ["CompileEvent", "HookMetadata", "JitFunctionInfo", "encoded_constant", "pairs_of_data"]
 
 _hook_errors = LazyModule("..support.hook_errors", __package__)
 _SHOWN = ("num_warps", "num_ctas", "num_stages", "enable_fp_fusion", "launch_cooperative_grid")
@@ -111,7 +111,7 @@ class CompileEvent:
                 "name": full_name(self.function),
                 "signature": source.signature,
                 "constant_keys": [list(path) for path in source.constants],
-                "constant_vals": [_encoded(value) for value in source.constants.values()],
+                "constant_vals": [encoded_constant(value) for value in source.constants.values()],
                 "attrs_keys": [list(path) for path in source.attrs],
                 "attrs_vals": list(source.attrs.values()),
                 "options": self._all_options(),
@@ -128,16 +128,16 @@ def full_name(function: JITFunction[Any]) -> str:
     return f"{function.fn.__module__}.{function.fn.__qualname__}"
 
 
-def _encoded(value: Any) -> Any:
+def encoded_constant(value: Any) -> Any:
     """A compile-time value as JSON can say it."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, (tuple, list)):
-        return [_encoded(v) for v in value]
+        return [encoded_constant(v) for v in value]
     if isinstance(value, dtype):
         return {"dtype": str(value)}
     if type(value).__name__ == "constexpr":
-        return {"constexpr": _encoded(value.value)}
+        return {"constexpr": encoded_constant(value.value)}
     fn = getattr(value, "fn", None)
     return {"repr": repr(value)} if fn is None else {"jit_function": f"{fn.__module__}:{fn.__qualname__}"}
 
@@ -175,7 +175,7 @@ def pairs_of_data(function: JITFunction[Any], text: str, target: Any) -> tuple[l
     """
     try:
         data = json.loads(text)
-        signature, given = frozen_values(data["signature"]), frozen_values(data["given"])
+        signature, given = frozen_values(data["signature"]), frozen_values(data.get("given", data["options"]))
         constants = {tuple(k): _decoded(v) for k, v in zip(data["constant_keys"], data["constant_vals"])}
         aligned = {tuple(path) for path in data["attrs_keys"]}
         name, stated = data["name"], data["target"]

@@ -60,7 +60,15 @@ __getattr__ = lazy_attributes(
         "BoundConstexprFunction": "..frontend.callee:ConstexprFunction",  # a bound one has an instance
         "ConstexprFunction": "..frontend.callee",
         "JITCallable": "..frontend.callee:SourceFunction",
-        "KernelParam": "..frontend.callee:Parameter",
+        **dict.fromkeys(
+            (
+                *("GLUON_MODULE", "TRITON_MODULE", "DependenciesFinder", "KernelParam", "compute_cache_key"),
+                *("convert_to_tuple_if_list", "create_function_from_signature", "get_def_col_number"),
+                *("get_def_line_number", "native_specialize_impl", "serialize_specialization_data"),
+            ),
+            ".jit_parts",
+        ),
+        "JitFunctionInfo": ".hooks",
         "constexpr_function": "..frontend.callee",
         "get_device_key": ".driver",
         "mangle_type": ".specialize",
@@ -73,7 +81,9 @@ __getattr__ = lazy_attributes(
 class KernelInterface(Generic[T]):
     """What can be launched: `kernel[grid](*args, **kwargs)`."""
 
-    run: Callable[..., Any]
+    def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
+        """Launch on `grid`; with `warmup` only compile."""
+        raise NotImplementedError(f"{type(self).__name__} does not define run()")
 
     def warmup(self, *args: Any, grid: Any = (1,), **kwargs: Any) -> Any:
         """Compile for these arguments without running; element types of torch or NumPy stand for aligned arrays."""
@@ -120,7 +130,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment or ()
         self.debug = debug
         self.launch_metadata = launch_metadata
-        self.repr = repr or (lambda _: fn.__name__)
+        self._repr = repr
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self.device_caches: dict[Any, tuple[Kernels, Any]] = DeviceCaches(self._device_cache)
         self._lock = threading.RLock()
@@ -168,6 +178,10 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     def module(self) -> str:
         """The name of the module that defines it."""
         return self.fn.__module__
+
+    def repr(self, specialization: Any) -> str:
+        """The name of the compiled kernel, which `@jit(repr=...)` may choose by what it was specialized on."""
+        return self.__name__ if self._repr is None else self._repr(specialization)  # type: ignore[attr-defined,no-any-return]
 
     def is_gluon(self) -> bool:
         """Is it in Triton's other language? There are none here."""

@@ -22,6 +22,7 @@ import os
 from typing import Any
 
 from .device_settings import AmdSettings, NvidiaSettings, ProtonSettings
+from .lazy import LazyModule
 from .option_classes import HINT, INSTRUMENTATION, SEMANTIC
 from .setting import (
     Chain,
@@ -425,6 +426,9 @@ class RuntimeSettings(Group):
     add_stages_inspection_hook = Hook("may look at and change a compile's stages", kind=SEMANTIC)
 
 
+_deprecations = LazyModule(".deprecations", __package__)
+
+
 class LanguageSettings(Group):
     """Meaning of kernels."""
 
@@ -443,7 +447,12 @@ class LanguageSettings(Group):
     )
 
     def fp_fusion_enabled(self, requested: bool | None) -> bool:
-        """Whether a kernel that asks so (None: it does not say) has sums of products made one operation."""
+        """Whether a kernel for a GPU that asks so (None: it does not say) may fuse multiplications and additions.
+
+        Warns once where neither the kernel nor a setting says: the default changes in Triton 3.10.
+        """
+        if requested is None and not self.force_disable_fp_fusion and "TRITON_DEFAULT_FP_FUSION" not in os.environ:
+            _deprecations.warn_once(_deprecations.FP_FUSION_DEFAULT_WARNING)
         return not self.force_disable_fp_fusion and (self.default_fp_fusion if requested is None else requested)
 
 

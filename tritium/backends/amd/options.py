@@ -71,8 +71,7 @@ class HIPOptions:
         given = parse_fields(cls, values)
         machine = _architecture(given.get("arch"), target)
         chosen = {**_of_target(machine), **given, **check_instrumentation(given, (), machine.key)}
-        if settings.language.force_disable_fp_fusion:
-            chosen["enable_fp_fusion"] = False
+        chosen["enable_fp_fusion"] = settings.language.fp_fusion_enabled(given.get("enable_fp_fusion"))
         options = cls(**chosen)
         if options.num_ctas > 1 and not options.target.has_clusters:
             raise OptionError(f"num_ctas > 1 not supported on {options.arch}")
@@ -115,5 +114,4 @@ def _of_target(target: HIPTarget) -> dict[str, Any]:
         "deprecated_fp8_dot_operand_dtypes": target.foreign_fp8_dtypes,
         "allowed_dot_input_precisions": target.dot_precisions,
         "default_dot_input_precision": settings.language.fp32_default or "ieee",
-        "enable_fp_fusion": settings.language.default_fp_fusion,
     }

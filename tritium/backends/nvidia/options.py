@@ -92,8 +92,7 @@ class CUDAOptions:
             chosen["maxnreg"] = MAX_REGISTERS  # 256 is what programs write who mean all of them
         if "extern_libs" not in chosen and settings.nvidia.libdevice_path:
             chosen["extern_libs"] = (("libdevice", settings.nvidia.libdevice_path),)
-        if settings.language.force_disable_fp_fusion:
-            chosen["enable_fp_fusion"] = False
+        chosen["enable_fp_fusion"] = settings.language.fp_fusion_enabled(given.get("enable_fp_fusion"))
         if settings.nvidia.disable_mma_v3:
             chosen["without"] = ",".join(filter(None, (chosen.get("without"), "wgmma")))
         options = cls(**chosen)
@@ -160,7 +159,6 @@ def _of_target(target: CUDATarget) -> dict[str, Any]:
         "default_dot_input_precision": settings.language.fp32_default or target.dot_precisions[0],
         "allowed_dot_input_precisions": target.dot_precisions,
         "max_num_imprecise_acc_default": target.imprecise_accumulation,
-        "enable_fp_fusion": settings.language.default_fp_fusion,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...support.lazy import LazyModule
 from ..constexpr import unwrap
 from ..errors import LanguageError
 from ..tensor import tensor
@@ -32,6 +33,8 @@ __all__ = [
     "unsqueeze",
     "view",
 ]
+
+_deprecations = LazyModule("...support.deprecations", __package__)
 
 
 @builtin
@@ -156,6 +159,8 @@ def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = 
     dims, reorder = list(shape), flag(can_reorder)
     if len(dims) == 2 and not isinstance(unwrap(dims[0]), int) and isinstance(unwrap(dims[1]), bool):
         reorder = unwrap(dims.pop())  # reshape(x, shape, can_reorder) by position
+    if reorder:
+        _deprecations.warn_once(_deprecations.RESHAPE_CAN_REORDER_WARNING)
     return _semantic.reshape(x, shape_of(dims), reorder)
 
 
@@ -217,6 +222,8 @@ def item(input: Any, _semantic: Any = None) -> tensor:
 def cat(input: Any, other: Any, can_reorder: Any = False, dim: Any = 0, _semantic: Any = None) -> tensor:
     """`input` followed by `other` along `dim`."""
     x, y = _block(input, "cat", _semantic), _block(other, "cat", _semantic)
+    if flag(can_reorder):
+        _deprecations.warn_once(_deprecations.CAT_CAN_REORDER_WARNING)
     return _semantic.cat(x, y, flag(can_reorder), unwrap(dim))
 
 

@@ -1,0 +1,41 @@
+"""Warnings of what changes in Triton 3.10, each given once per process."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+__all__ = [
+    "CAT_CAN_REORDER_WARNING",
+    "FP_FUSION_DEFAULT_WARNING",
+    "RESHAPE_CAN_REORDER_WARNING",
+    "prewarm_deprecation_warnings",
+    "warn_once",
+]
+
+FP_FUSION_DEFAULT_WARNING = (
+    "TRITON_DEFAULT_FP_FUSION is unset: kernels for GPUs may compute a * b + c as one fused multiply-add. From Triton "
+    "3.10 on they may not by default; set TRITON_DEFAULT_FP_FUSION=1 to keep fusion on, =0 to turn it off"
+)
+CAT_CAN_REORDER_WARNING = (
+    "tl.cat(can_reorder=True) is deprecated: Triton 3.10 removes the option and always keeps the order. "
+    "Leave can_reorder out"
+)
+RESHAPE_CAN_REORDER_WARNING = (
+    "tl.reshape(can_reorder=True) is deprecated: Triton 3.10 removes the option and always keeps the order. "
+    "Leave can_reorder out"
+)
+
+
+@functools.cache
+def warn_once(message: str) -> None:
+    """A UserWarning, the first time that it has these words in a process."""
+    warnings.warn(message, UserWarning, stacklevel=2)
+
+
+def prewarm_deprecation_warnings() -> None:
+    """Give the warnings of this module now, unseen, so that they are not given later in this process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for message in (FP_FUSION_DEFAULT_WARNING, CAT_CAN_REORDER_WARNING, RESHAPE_CAN_REORDER_WARNING):
+            warn_once(message)
