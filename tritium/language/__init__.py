@@ -17,6 +17,7 @@ from ..frontend.callee import constexpr_function
 from ..frontend.dtypes import *
 from ..frontend.language.core import *
 from ..frontend.language.device import unsupported
+from ..frontend.language.library_support import slice
 from ..frontend.language.mathematics import *
 from ..frontend.language.standard import *
 from ..frontend.language.standard import bitonic_merge

@@ -25,3 +25,4 @@ from ..frontend.language.core import (
     tensor_descriptor_base,
     tuple,
 )
+from ..frontend.language.library_support import *  # noqa: F403

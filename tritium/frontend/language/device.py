@@ -9,19 +9,24 @@ from typing import Any
 from ...backends.compiler import GPUTarget
 from ...support.asked_target import asked
 from ..constexpr import constexpr, unwrap
-from ..dtypes import int32, int64
+from ..dtypes import float8e4b15, float16, int32, int64
 from ..errors import LanguageError
 from ..tensor import tensor
 from .builtin import anywhere, builtin
 
 __all__ = [
+    "convert_custom_float8",
     "convert_custom_float8_sm70",
     "convert_custom_float8_sm80",
+    "convert_float16_to_fp8e4b15",
+    "convert_fp8e4b15_to_float16",
     "current_target",
     "cuda_capability_geq",
     "gdc_launch_dependents",
     "gdc_wait",
     "globaltimer",
+    "hip_memrealtime",
+    "hip_smid",
     "is_cuda",
     "is_hip",
     "is_hip_cdna3",
@@ -179,8 +184,57 @@ def _convert_custom_float8(name: str) -> Any:
     return builtin(function)
 
 
+@builtin
+def convert_fp8e4b15_to_float16(arg: Any, _semantic: Any = None) -> tensor:
+    """`arg.to(tl.float16)`"""
+    return _semantic.cast(_semantic.to_tensor(arg), float16)
+
+
+@builtin
+def convert_float16_to_fp8e4b15(arg: Any, has_minx2: Any, _semantic: Any = None) -> tensor:
+    """`arg.to(tl.float8e4b15)`; which instructions do it is the target's choice, so that `has_minx2` says nothing."""
+    return _semantic.cast(_semantic.to_tensor(arg), float8e4b15)
+
+
+@builtin
+def convert_custom_float8(
+    arg: Any, dst_ty: Any, fp_downcast_rounding: Any, has_minx2: Any, _semantic: Any = None
+) -> tensor:
+    """A cast from or to `float8e4b15`: what `arg.to(dst_ty, fp_downcast_rounding)` is."""
+    return _semantic.cast(_semantic.to_tensor(arg), unwrap(dst_ty), unwrap(fp_downcast_rounding))
+
+
 convert_custom_float8_sm70 = _convert_custom_float8("convert_custom_float8_sm70")
 convert_custom_float8_sm80 = _convert_custom_float8("convert_custom_float8_sm80")
+
+
+@builtin
+def hip_memrealtime(_semantic: Any = None) -> tensor:
+    """A 64-bit counter of real time, int64."""
+    arch = _hip_arch(_semantic, "tl.extra.hip.memrealtime")
+    asm, wait = "s_sendmsg_rtn_b64 $0, sendmsg(MSG_RTN_GET_REALTIME)", "s_waitcnt lgkmcnt(0)"
+    if arch.startswith("gfx12"):
+        wait = "s_wait_kmcnt 0"
+    elif not arch.startswith("gfx11"):
+        asm, wait = "s_memrealtime $0", "s_waitcnt vmcnt(0)"
+    return _semantic.inline_asm(f"{asm}\n{wait}", "=r", [], [int64], False, 1)[0]  # type: ignore[no-any-return]
+
+
+@builtin
+def hip_smid(_semantic: Any = None) -> tensor:
+    """The compute unit of a wave, int32: unique within an accelerator die (gfx9) or a shader array (others)."""
+    arch = _hip_arch(_semantic, "tl.extra.hip.smid")
+    fields = {"gfx9": "4, 8, 8", "gfx11": "23, 10, 4", "gfx12": "23, 10, 4"}
+    found = next((text for prefix, text in fields.items() if arch.startswith(prefix)), None)
+    if found is None:
+        raise LanguageError(f"ValueError: smid is not supported on {arch}")
+    return _semantic.inline_asm(f"s_getreg_b32 $0, hwreg({found})", "=r", [], [int32], True, 1)[0]  # type: ignore[no-any-return]
+
+
+def _hip_arch(sem: Any, name: str) -> str:
+    if _backend(sem) != "hip":
+        raise LanguageError(f"{name} is for AMD GPUs only", "guard it by `if tl.target_info.is_hip():`")
+    return str(sem.options.arch)
 
 
 def _register(sem: Any, name: str, asm: str, constraint: str, ty: Any, pure: bool) -> tensor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, math
+from ..callee import python_calls
 from ..constexpr import constexpr, unwrap
 from ..dtypes import bfloat16, dtype, float16, float32, float64, int1, int32, int64, uint32, uint64
 from ..errors import LanguageError
@@ -24,12 +25,17 @@ from .written import WRITTEN, Written
 __all__: list[str] = []  # filled below: every name of the library
 
 
-def _export(name: str, fn: Any) -> None:
-    """Make `fn` the function `name` on targets without a library that has one."""
+def _export(name: str, fn: Any, count: int | None = None) -> None:
+    """Make `fn` the function `name`, of `count` arguments, on targets without a library that has one."""
+    own = [n for n in fn.__code__.co_varnames[: fn.__code__.co_argcount] if not n.startswith("_")]
+    count = getattr(fn, "count", len(own)) if count is None else count
 
     def function(*args: Any, _semantic: Any = None, _generator: Any = None, **kwargs: Any) -> Any:
         if _semantic is None:
+            if python_calls.execute is not None:
+                return python_calls.execute(function, args, kwargs)
             raise outside_kernel(name)
+        args, kwargs = _positional(name, count, own, args, kwargs)
         backend = getattr(_semantic.options, "backend_name", "cpu")
         known = None if backend == "cpu" else overloads(backend, name)
         if known is None:
@@ -46,7 +52,7 @@ def _export(name: str, fn: Any) -> None:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = fn.__doc__
     function.__module__ = __name__
-    function.__wrapped__ = _shown(fn) or fn  # type: ignore[attr-defined]
+    function.__wrapped__ = _SHOWN.get(count, fn)  # type: ignore[attr-defined]
     setattr(function, BUILTIN, True)
     function.cache_key = f"{__name__}.{name}"  # type: ignore[attr-defined]
     globals()[name] = function
@@ -54,13 +60,20 @@ def _export(name: str, fn: Any) -> None:
 
 
 #: what inspect.signature shows of functions with so many arguments: those that users pass
-_SHOWN = {1: lambda arg0: None, 2: lambda arg0, arg1: None, 3: lambda arg0, arg1, arg2: None}
+_SHOWN = {0: lambda: None, 1: lambda arg0: None, 2: lambda arg0, arg1: None, 3: lambda arg0, arg1, arg2: None}
+_SHOWN[4] = lambda arg0, arg1, arg2, arg3: None
 
 
-def _shown(fn: Any) -> Any:
-    """The signature that users see, as a function; None for one that takes what it is given."""
-    names = fn.__code__.co_varnames[: fn.__code__.co_argcount]
-    return _SHOWN.get(getattr(fn, "count", len([name for name in names if not name.startswith("_")])))
+def _positional(name: str, count: int, own: list[str], args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Arguments that are given as arg0, arg1, … in their positions; others, which `fn` itself names, as they are."""
+    given, rest = [*args], dict(kwargs)
+    while len(given) < count and f"arg{len(given)}" in rest:
+        given.append(rest.pop(f"arg{len(given)}"))
+    unknown = next((key for key in rest if key not in own), None)
+    if unknown is not None:
+        wanted = ", ".join(f"arg{i}" for i in range(count))
+        raise LanguageError(f"TypeError: libdevice.{name}() got an unexpected argument {unknown!r}: it takes {wanted}")
+    return given, rest
 
 
 def _widened(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sem: Any) -> Any:
@@ -401,6 +414,6 @@ def _written(name: str, how: Written) -> Any:
 
 for _name in sorted(library_names("cuda")):
     if _name not in globals():
-        _export(_name, _written(_name, WRITTEN[_name]))
+        _export(_name, _written(_name, WRITTEN[_name]), len(next(iter(overloads("cuda", _name) or ()), ())))
 for _name in ("lrint", "lround"):
-    _export(_name, missing(f"libdevice.{_name}", f"use l{_name}"))
+    _export(_name, missing(f"libdevice.{_name}", f"use l{_name}"), 1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
 from typing import Any
 
 from ..constexpr import unwrap
 from ..tensor import tensor, tensor_descriptor
+from ..tuples import tuple as tl_tuple
 from .builtin import builtin, flag, member, shape_of, unwrap_sequence
 
 __all__ = [
@@ -30,16 +33,41 @@ __all__ = [
 ]
 
 
+def _older_positions(first: int, names: tuple[str, ...]) -> Any:
+    """Accept the positional order of releases before 3.9, where the arguments of block pointers come earlier.
+
+    A sequence as positional argument number `first` is `boundary_check`, as no other argument takes one; it and those
+    after it are called `names`.
+    """
+
+    def decorator(fn: Any) -> Any:
+        @functools.wraps(fn)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > first and isinstance(unwrap(args[first]), (tl_tuple, list, builtins.tuple)):
+                older = dict(zip(names, args[first:]))
+                twice = [*(older.keys() & kwargs.keys())]
+                if twice or len(args) - first > len(names):
+                    what = f"multiple values for argument {twice[0]!r}" if twice else "too many positional arguments"
+                    raise TypeError(f"{fn.__name__}() got {what}")
+                args, kwargs = args[:first], {**older, **kwargs}
+            return fn(*args, **kwargs)
+
+        return wrapper
+
+    return decorator
+
+
 @builtin
+@_older_positions(3, ("boundary_check", "padding_option", "cache_modifier", "eviction_policy", "volatile"))
 def load(
     pointer: Any,
     mask: Any = None,
     other: Any = None,
-    boundary_check: Any = (),
-    padding_option: Any = "",
     cache_modifier: Any = "",
     eviction_policy: Any = "",
     volatile: Any = False,
+    boundary_check: Any = (),
+    padding_option: Any = "",
     _semantic: Any = None,
 ) -> tensor:
     """What `pointer` points to: a scalar, a block of pointers element by element, or the block of a block pointer.
@@ -62,13 +90,14 @@ def load(
 
 @member
 @builtin
+@_older_positions(3, ("boundary_check", "cache_modifier", "eviction_policy"))
 def store(
     pointer: Any,
     value: Any,
     mask: Any = None,
-    boundary_check: Any = (),
     cache_modifier: Any = "",
     eviction_policy: Any = "",
+    boundary_check: Any = (),
     _semantic: Any = None,
 ) -> None:
     """Write `value` where `pointer` points to and `mask` holds.

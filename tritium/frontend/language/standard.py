@@ -541,6 +541,12 @@ def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
     return _elements_of(_best_keys(_keys(x), k, descending), x.dtype)
 
 
+@language_function
+def sort_impl(x, k: constexpr = None, dim: constexpr = None, descending: constexpr = 0):
+    """The elements in order along the last dimension; the first `k` of them."""
+    return sort(x, dim, descending) if k is None else topk(x, k, dim, descending)
+
+
 @constexpr_function
 def _flip_dim(dim, rank: int) -> int:
     dim = rank - 1 if dim is None else dim

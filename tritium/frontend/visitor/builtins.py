@@ -93,6 +93,13 @@ def _len(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return call_static(len, args, kwargs)
 
 
+@_static(slice)
+def _slice(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    if kwargs or not 1 <= len(args) <= 3:
+        raise LanguageError(f"TypeError: slice() takes 1 to 3 arguments by position, got {len(args) + len(kwargs)}")
+    return call_static(slice, args, {})
+
+
 @_static(isinstance)
 def _isinstance(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
     _check_arguments(isinstance, args, kwargs, 2)
