@@ -243,10 +243,8 @@ ADDED: dict[str, dict[str, str]] = {
 
 #: modules that `import` finds nowhere, and what it says instead
 LEFT_OUT = {
-    "triton._compile_warmup": "it is part of how Triton's own tests are run",
+    "triton._compile_warmup": "it is part of how Triton's own tests are run; kernel.warmup(...) only compiles",
     "triton._compile_warmup_pool": "it is part of how Triton's own tests are run",
-    "triton._compile_warmup_state": "it is part of how Triton's own tests are run",
-    "triton._instrumentation": "callbacks between MLIR's passes in C++; passes here are Python, see docs/plugins.md",
     "triton._test_runner": "it is part of how Triton's own tests are run",
     "triton.compiler.make_launcher": "launchers are no C modules here, see docs/launching.md",
     "triton.experimental": "Gluon and gsan are not there",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import math
 import os
 import time
@@ -17,6 +18,8 @@ __all__ = [
     "Benchmark",
     "Mark",
     "assert_close",
+    "cublas",
+    "cuda_graph_without_gc",
     "cuda_memcheck",
     "do_bench",
     "do_bench_cudagraph",
@@ -31,6 +34,7 @@ __all__ = [
 ]
 
 _runtime = LazyModule(".runtime.driver", __package__)
+_cublas = LazyModule(".backends.nvidia.cublas", __package__)
 _torch = LazyModule("torch")
 _numpy = LazyModule("numpy")
 _pandas = LazyModule("pandas")
@@ -173,6 +177,31 @@ def do_bench_cudagraph_proton(fn: Callable[[], Any], *args: Any, **kwargs: Any) 
     return do_bench_cudagraph(fn, *args, **kwargs)
 
 
+@contextmanager
+def cuda_graph_without_gc(*args: Any, **kwargs: Any) -> Iterator[Any]:
+    """`torch.cuda.graph(*args, **kwargs)` with Python's garbage collector off, which could unload a kernel while the
+    stream is captured; that is an error and ends the capture."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        with _torch.cuda.graph(*args, **kwargs) as graph:
+            yield graph
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def cublas() -> Any:
+    """cuBLASLt for the current GPU, with 32 MiB of workspace; made once for each."""
+    return _cublas_of(_torch.cuda.current_device())
+
+
+@functools.cache
+def _cublas_of(device: int) -> Any:
+    workspace = _torch.empty(32 << 20, device=f"cuda:{device}", dtype=_torch.uint8)
+    return _cublas.CublasLt(workspace)
+
+
 def _times_of_graph(fn: Callable[[], Any], cuda: Any, rep: float, grad_to_none: Sequence[Any]) -> list[float]:
     """Milliseconds of a run, from ten replays of a graph with enough runs for `rep` ms."""
     with cuda.stream(cuda.Stream()):
@@ -185,7 +214,7 @@ def _times_of_graph(fn: Callable[[], Any], cuda: Any, rep: float, grad_to_none: 
         cuda.synchronize()
         runs = max(1, int(rep / max(start.elapsed_time(end) / 5, 1e-3)))
         graph = cuda.CUDAGraph()
-        with cuda.graph(graph):
+        with cuda_graph_without_gc(graph):
             for _ in range(runs):
                 for x in grad_to_none:
                     x.grad = None

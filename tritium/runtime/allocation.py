@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Protocol
 
 from .errors import LaunchError
 
-__all__ = ["NullAllocator", "current_allocator", "set_allocator"]
+__all__ = [
+    "Allocator",
+    "Buffer",
+    "NullAllocator",
+    "current_allocator",
+    "has_profile_allocator",
+    "set_allocator",
+    "set_profile_allocator",
+]
 
 Allocator = Callable[[int, int, "int | None"], Any]
+
+
+class Buffer(Protocol):
+    """What an allocator returns: memory with an address."""
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
 
 
 class NullAllocator:
@@ -31,6 +46,21 @@ def set_allocator(allocator: Allocator | None) -> None:
     None: launches bring their own again.
     """
     _allocator.set(allocator)
+
+
+_profile_allocator: Allocator | None = None
+
+
+def set_profile_allocator(allocator: Allocator | None) -> None:
+    """`allocator(size, alignment, stream)` gives memory to kernels that write records for a profiler; None: nothing
+    does. In all threads, unlike `set_allocator`."""
+    global _profile_allocator
+    _profile_allocator = None if isinstance(allocator, NullAllocator) else allocator
+
+
+def has_profile_allocator() -> bool:
+    """Has one been set?"""
+    return _profile_allocator is not None
 
 
 def current_allocator() -> Allocator | None:

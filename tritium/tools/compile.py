@@ -27,16 +27,29 @@ from tritium.backends.errors import BackendError
 from tritium.compiler import CompiledKernel, compile, default_target
 from tritium.compiler.stated_target import TargetWarning, choose_target
 from tritium.support import TritiumError
+from tritium.support.dataclasses import dataclass
 from tritium.support.lazy import LazyModule
 from tritium.tools.kernel_file import CommandError
 from tritium.tools.program_output import output_to_stderr
 from tritium.tools.request import Request, options_of, parse_target, source_of, traced
 from tritium.tools.signature import parse_signature
 
-__all__ = ["Request", "compile_request", "main", "parse_signature", "parse_target", "source_of"]
+__all__ = [
+    "CompileArgs",
+    "Request",
+    "compile_kernel",
+    "compile_request",
+    "desc",
+    "main",
+    "parse_signature",
+    "parse_target",
+    "source_of",
+]
 
 _aot = LazyModule("tritium.tools.aot.command")
 _cli = LazyModule("tritium.tools.cli")
+
+desc = __doc__
 
 #: What is shown below the stages of each backend: the metadata's key, and how it is called.
 FIGURES = {
@@ -49,6 +62,42 @@ FIGURES = {
     },
     "cpu": {"scratch_bytes": "bytes of scratch memory"},
 }
+
+
+@dataclass
+class CompileArgs:
+    """The arguments of `compile_kernel`, with the meaning and defaults of the command line's."""
+
+    path: str = ""
+    kernel_name: str = ""
+    signature: str = ""
+    grid: str = ""
+    target: str | None = None
+    num_warps: int = 1
+    num_stages: int = 3
+    out_name: str | None = None
+    out_path: Path | None = None
+
+
+def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
+    """Compile a kernel of a Python file for C programs; the name of its launcher, and the files that were written.
+
+    TritiumError for whatever is wrong with the arguments.
+    """
+    request = Request(
+        args.path,
+        target=args.target or "",
+        signature=args.signature,
+        output=str(args.out_path or ""),
+        options=(f"num_warps={args.num_warps}", f"num_stages={args.num_stages}"),
+        kernel_name=args.kernel_name,
+        grid=args.grid,
+        out_name=args.out_name or "",
+    )
+    if not args.grid:
+        raise CommandError("grid says how many programs a launch runs, for example '1, 1, 1'")
+    _, deliver = _aot.compile_for_c(request)
+    return deliver.function, deliver()
 
 
 def main(request: Request) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -100,6 +102,67 @@ class LinearLayout:
         columns = [vector for vectors in self.layout.bases.values() for vector in vectors]
         return [[vector[i] >> bit & 1 for vector in columns] for i, bit in bits]
 
+    def get_distributed_view(self, useHWPointOfView: bool) -> str:
+        """Which register of which thread holds each element, as nested brackets; from the hardware's point of view, the
+        elements of each warp: a row for each register, a column for each lane. ValueError for a layout of other inputs.
+        """
+        sizes = self._sizes("register", "lane", "warp")
+        if useHWPointOfView:
+            lines = []
+            for block in range(sizes["block"]):
+                lines += [f"Block{block}:"] * (sizes["block"] > 1)
+                for warp in range(sizes["warp"]):
+                    lines.append(f"Warp{warp}:")
+                    for register in range(sizes["register"]):
+                        at = [self._at(register=register, lane=i, warp=warp, block=block) for i in range(sizes["lane"])]
+                        lines.append(", ".join(f"({','.join(map(str, point))})" for point in at))
+            return "\n".join([*lines, ""])
+        holders: dict[tuple[int, ...], list[str]] = {}
+        for block, warp, lane, register in itertools.product(
+            *(range(sizes[n]) for n in ("block", "warp", "lane", "register"))
+        ):
+            where = f"B{block}:" if sizes["block"] > 1 else ""
+            point = self._at(register=register, lane=lane, warp=warp, block=block)
+            holders.setdefault(point, []).append(f"{where}T{warp * sizes['lane'] + lane}:{register}")
+        points = itertools.product(*(range(size) for size in self.layout.outs.values()))
+        return self._bracketed(["|".join(holders.get(point, ())) for point in points], ", ")
+
+    def get_shared_view(self, useHWPointOfView: bool) -> str:
+        """Which element is at each offset of shared memory, as nested brackets of the tensor's shape; from the
+        hardware's point of view a line for each offset. ValueError for a layout of other inputs."""
+        sizes = self._sizes("offset")
+        offsets = max(1, math.prod(self.layout.outs.values()) // sizes["block"])  # repeated elements are not shown
+        places = list(itertools.product(range(sizes["block"]), range(offsets)))
+        at = [self._at(offset=offset, block=block) for block, offset in places]
+        if not useHWPointOfView:
+            return self._bracketed([f"({':'.join(map(str, point))})" for point in at], ",")
+        lines = []
+        for (block, offset), point in zip(places, at):
+            lines += [f"Block: {block}:"] * (offset == 0)
+            lines.append(f"Offset: {offset} -> ({','.join(map(str, point))})")
+        return "\n".join([*lines, ""])
+
+    def _sizes(self, *names: str) -> dict[str, int]:
+        """The sizes of the inputs, which are `names` and blocks."""
+        if set(self.layout.ins) != {*names, "block"}:
+            raise ValueError(f"the inputs must be {', '.join(names)} and block, and are {', '.join(self.layout.ins)}")
+        return dict(self.layout.ins)
+
+    def _at(self, **inputs: int) -> tuple[int, ...]:
+        return tuple(self.layout.apply(**inputs).values())
+
+    def _bracketed(self, texts: list[str], separator: str) -> str:
+        """One text for each element, row-major, in nested brackets with a line for each row."""
+        shape = list(self.layout.outs.values())
+        whole = math.prod(shape)
+        parts = []
+        for number, text in enumerate(texts):
+            opened = _run_of(number, shape) if number % whole else len(shape)
+            closed = _run_of(number + 1, shape) if (number + 1) % whole else len(shape)
+            indent = " " * (len(shape) - opened) if opened else ""
+            parts.append(f"{'[' * opened}{indent}{text}{']' * closed + chr(10) if closed else separator}")
+        return "".join(parts)
+
     def is_surjective(self) -> bool:
         """Is every output reached?"""
         return self.layout.is_surjective()
@@ -152,3 +215,14 @@ class LinearLayout:
         return "\n" + "\n".join([*lines, f"where out dims are: [{sizes}]"])
 
     __repr__ = __str__
+
+
+def _run_of(number: int, shape: Sequence[int]) -> int:
+    """How many of the last dimensions begin anew at element `number`."""
+    count, size = 0, 1
+    for extent in reversed(shape):
+        size *= extent
+        if number % size:
+            break
+        count += 1
+    return count

@@ -15,11 +15,14 @@ from pathlib import Path
 # by their whole names: the file can be run by its path, as people run Triton's
 from tritium.support import TritiumError
 from tritium.support.lazy import LazyModule
+from tritium.tools.aot.directives import *  # noqa: F403
 from tritium.tools.aot.interface import AotError
 from tritium.tools.aot.link import dispatcher, read_header
 from tritium.tools.aot.output import write_together
 
-__all__ = ["main"]
+__all__ = ["desc", "main"]
+
+desc = __doc__
 
 _cli = LazyModule("tritium.tools.cli")
 

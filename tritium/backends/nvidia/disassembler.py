@@ -27,7 +27,7 @@ from ..errors import BackendError
 from ..listing import Coded, calls_of, interleave
 from .toolchain import require_tool
 
-__all__ = ["Instruction", "disassemble", "get_listing", "get_sass", "instructions_of"]
+__all__ = ["Instruction", "control_of", "disassemble", "get_listing", "get_sass", "instructions_of"]
 
 _subprocess = LazyModule("subprocess")
 
@@ -138,7 +138,7 @@ def _instructions(text: str) -> Iterator[Instruction]:
             file, line = unescape_assembly(match[2]), int(match[3])
         else:
             told = _TARGET.sub(lambda m: named[m[1]], re.sub(r"\s*;$", ";", match["text"]))
-            yield Instruction(told, _control(int(match["high"], 16)), tuple(labels), file, line)
+            yield Instruction(told, control_of(int(match["high"], 16)), tuple(labels), file, line)
             labels = []
 
 
@@ -151,7 +151,7 @@ def _write(name: str, text: str) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def _control(word: int) -> str:
+def control_of(word: int) -> str:
     stall, may_yield = word >> 41 & 15, word >> 45 & 1
     writes, reads, waits = word >> 46 & 7, word >> 49 & 7, word >> 52 & 63
     barriers = [f"{waits:02d}" if waits else "--", *("-" if n == 7 else str(n) for n in (reads, writes))]

@@ -11,13 +11,14 @@ from ...compiler import CompiledKernel, GPUTarget, compile
 from ...runtime.driver import driver
 from ...support import settings
 from ...support.lazy import LazyModule
+from ...support.namedtuples import NamedTuple
 from ..request import Request, entries_of, kernel_of, options_of, parse_target, source_of, specialized
 from ..signature import Entry
 from .grid import Grid, read_grid
 from .interface import AotError, Interface, make_interface
 from .output import write_together
 
-__all__ = ["compile_for_c"]
+__all__ = ["Delivery", "compile_for_c"]
 
 _cpu = LazyModule(".cpu", __package__)
 _cuda = LazyModule(".cuda", __package__)
@@ -27,7 +28,17 @@ _DEFAULTS = {"num_warps": 1, "num_stages": 3}
 _NO_GPU_HERE = GPUTarget("cuda", 90, 32)
 
 
-def compile_for_c(request: Request) -> tuple[CompiledKernel, Callable[[], list[Path]]]:
+class Delivery(NamedTuple):
+    """What writes the files of a kernel for C and returns their paths; `function` is the name of the launcher."""
+
+    function: str
+    write: Callable[[], list[Path]]
+
+    def __call__(self) -> list[Path]:
+        return self.write()
+
+
+def compile_for_c(request: Request) -> tuple[CompiledKernel, Delivery]:
     """The kernel of a command line with a grid, and what writes its files and says their paths.
 
     TritiumError for whatever is wrong with the command line, or cannot be made for C; then nothing is written.
@@ -51,7 +62,7 @@ def compile_for_c(request: Request) -> tuple[CompiledKernel, Callable[[], list[P
         files = make_files(kernel, interface, grid, paths(".h").name)
         return write_together({paths(ending): contents for ending, contents in files.items()})
 
-    return kernel, deliver
+    return kernel, Delivery(interface.function, deliver)
 
 
 def _out_name(request: Request, fn: Any) -> str:
