@@ -218,9 +218,8 @@ def test_registers_of_amd_gpus_are_read_by_assembly(arch, smid, time) -> None:
     def kernel(x):
         tl.store(x, hip.utils.memrealtime() + hip.utils.smid() + hip.utils.num_threads())
 
-    text = compile_kernel(ASTSource(kernel, {"x": "*i64"}), GPUTarget("hip", arch, 64 if arch == "gfx942" else 32)).asm[
-        "ttir"
-    ]
+    target = GPUTarget("hip", arch, 64 if arch == "gfx942" else 32)
+    text = compile_kernel(ASTSource(kernel, {"x": "*i64"}), target, until="ttir").asm["ttir"]
     assert smid in text and time in text
     with pytest.raises(CompilationError, match="is for AMD GPUs only"):
         run(kernel, np.zeros(1, np.int64))

@@ -10,6 +10,7 @@ import pytest
 
 import tritium
 from tests.triton_oracle import ABSENT, find_interpreter
+from tritium import alias
 from tritium.runtime import allocation
 from tritium.support import TritiumError
 from tritium.tools import LinearLayout, link
@@ -113,7 +114,14 @@ def scale(x, n, B: tl.constexpr):
 """
 
 
-def test_a_kernel_is_compiled_for_c_from_python(tmp_path) -> None:
+@pytest.fixture
+def no_alias():
+    """Files of kernels may import triton, which is answered from then on; not so after the test."""
+    yield
+    alias.uninstall()
+
+
+def test_a_kernel_is_compiled_for_c_from_python(tmp_path, no_alias) -> None:
     (tmp_path / "scale.py").write_text(KERNEL)
     arguments = CompileArgs(
         path=str(tmp_path / "scale.py"),
