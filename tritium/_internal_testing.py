@@ -21,6 +21,7 @@ import torch
 
 from . import knobs
 from . import language as tl
+from ._compile_warmup_state import is_compile_warmup  # noqa: F401  (Triton's tests take it from here)
 from .runtime import driver
 from .runtime.arrays import TensorWrapper, element_name, reinterpret
 from .runtime.jit import type_canonicalisation_dict

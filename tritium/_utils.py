@@ -87,9 +87,9 @@ def set_iterable_path(iterable: Any, path: Path, val: Any) -> None:
     holder[path[-1]] = val
 
 
-def apply_with_path(value: Any, fn: Callable[[Path, Any], None]) -> None:
-    """`fn(path, leaf)` for each leaf in order; a value that is no tuple is a leaf at ()."""
-    waiting: list[tuple[Path, Any]] = [((), value)]
+def apply_with_path(value: Any, fn: Callable[[Path, Any], None], _path: Path | None = None) -> None:
+    """`fn(path, leaf)` for each leaf in order; a value that is no tuple is a leaf. Paths begin with `_path`."""
+    waiting: list[tuple[Path, Any]] = [(_path or (), value)]
     while waiting:
         path, item = waiting.pop()
         if is_iterable(item):

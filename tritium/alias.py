@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from .compiler import backends
+from .dropin.refused import REFUSED
 from .dropin_names import ADDED, LEFT_OUT, PLACES, REACHED
 from .frontend.errors import chained
 from .runtime.driver import PreferredCPU
@@ -31,7 +32,7 @@ from .support.lazy import LazyModule, lazy_attributes
 from .support.namedtuples import NamedTuple
 from .triton_names import add_triton_names
 
-__all__ = ["FOR_CHILDREN", "TRITON_VERSION", "install", "uninstall"]
+__all__ = ["Backend", "FOR_CHILDREN", "TRITON_VERSION", "install", "uninstall"]
 
 TRITON_VERSION = "3.9.0"
 
@@ -138,7 +139,13 @@ def _lookup(module: str) -> Callable[[str], Any]:
 
 def triton_attribute(module: ModuleType, attribute: str) -> Any:
     """An attribute that a module of Triton's has and the one of ours has not; AttributeError if there is none."""
-    return _lookup(module.__name__)(attribute)
+    try:
+        return _lookup(module.__name__)(attribute)
+    except AttributeError:
+        for name, refused in REFUSED.items():
+            if attribute in refused and _place(name) == module.__name__:
+                raise AttributeError(f"{name}.{attribute} is not part of tritium: {refused[attribute]}") from None
+        raise
 
 
 known_backends = _Backends()

@@ -12,8 +12,9 @@ from typing import Any
 
 from .frontend.callee import BoundCallee, ConstexprFunction, Parameter, SourceFunction
 from .runtime import driver
+from .support.hashing import sha256
 
-__all__ = ["ADDED", "LEFT_OUT", "PLACES", "REACHED", "get_full_name", "max_shared_mem"]
+__all__ = ["ADDED", "LEFT_OUT", "PLACES", "REACHED", "get_full_name", "make_so_cache_key", "max_shared_mem"]
 
 TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of the language
 
@@ -181,8 +182,12 @@ ADDED: dict[str, dict[str, str]] = {
     },
     "triton.compiler.errors": _TRITON_ERROR,
     "triton.errors": _TRITON_ERROR,
-    "triton.knobs": {"warn_once": _UTILITIES["warn_once"], **_from("tritium._C.libtriton", "getenv getenv_bool")},
+    "triton.knobs": {
+        **_from("tritium._utils", "FP_FUSION_DEFAULT_WARNING warn_once"),
+        **_from("tritium._C.libtriton", "getenv getenv_bool"),
+    },
     "triton.language.core": {
+        **_from("tritium._utils", "CAT_CAN_REORDER_WARNING RESHAPE_CAN_REORDER_WARNING"),
         "JITCallable": _CALLABLES["JITCallable"],
         "TRITON_BUILTIN": f"{_HERE}TRITON_BUILTIN",
         "TRITON_MAX_TENSOR_NUMEL": "tritium._utils:TRITON_MAX_TENSOR_NUMEL",
@@ -218,8 +223,12 @@ ADDED: dict[str, dict[str, str]] = {
         "get_cache_manager": _MANAGERS["get_cache_manager"],
         "triton_key": "tritium.compiler:triton_key",
     },
-    "triton.runtime.cache": {"_base32": f"{_HERE}base32", "get_cache_key": "tritium.dropin.compiler:get_cache_key"},
-    "triton.runtime.driver": _DRIVER_BASE,
+    "triton.runtime.cache": {
+        **_from(__name__, "make_so_cache_key"),
+        "_base32": f"{_HERE}base32",
+        "get_cache_key": "tritium.dropin.compiler:get_cache_key",
+    },
+    "triton.runtime.driver": {**_DRIVER_BASE, "backends": "tritium.alias:known_backends"},
     "triton.runtime.errors": _TRITON_ERROR,
     "triton.runtime.interpreter": {
         "KernelInterface": "tritium.runtime.jit:KernelInterface",
@@ -265,6 +274,13 @@ def get_full_name(fn: Any) -> str:
 def max_shared_mem(device: Any) -> int:
     """The bytes of shared memory that a program may have on a device."""
     return int(driver.active.utils.get_device_properties(device)["max_shared_mem"])
+
+
+def make_so_cache_key(version_hash: str, signature: Any, constants: Any, ids: Any, **kwargs: Any) -> str:
+    """The name of a launcher in C for a signature, in which pointers are all alike."""
+    types = "".join("ptr" if ty.startswith("*") else ty for ty in signature.values())
+    text = "-".join(map(str, (version_hash, types, constants, ids, *kwargs.values())))
+    return base32(sha256(text.encode()).hexdigest())
 
 
 def base32(key: str) -> str:

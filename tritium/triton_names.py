@@ -17,7 +17,7 @@ from .support.lazy import LazyModule, load
 __all__ = ["add_triton_names", "find_alias"]
 
 _alias = LazyModule(".alias", __package__)
-_TRITONS = ("_C", "backends", "compiler", "dropin", "frontend", "knobs")
+_TRITONS = ("_C", "_filecheck", "_internal_testing", "_utils", "backends", "compiler", "dropin", "frontend", "knobs")
 _TRITONS += ("language", "profiler", "runtime", "support", "testing", "tools")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .dialects import dialect_pages
 from .options import options_page
+from .names import names_page
 from .passes import pass_pages
 from .settings import settings_page
 from .works import works_page
@@ -17,7 +18,7 @@ FOLDERS = ("dialects", "passes")
 
 def pages() -> dict[Path, str]:
     """The text of every generated page."""
-    made = dialect_pages() | pass_pages() | options_page() | settings_page() | works_page()
+    made = dialect_pages() | pass_pages() | options_page() | settings_page() | works_page() | names_page()
     return {DOCS / name: text for name, text in made.items()}
 
 

@@ -1,102 +1,98 @@
-"""Every public name of Triton 3.9's modules is there with `import triton`, or left out by name with a reason."""
+"""Every public name of Triton 3.9's modules is there with `import triton`, or refused with a reason."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-import tomllib
 
+import tritium
+from tests.dropin.compare_names import NAMES, accepts, all_standing
 from tests.triton_oracle import ABSENT, find_interpreter
+from tritium import alias
+from tritium.dropin.refused import REFUSED
 from tritium.dropin_names import ADDED, LEFT_OUT
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-NAMED = tomllib.loads((HERE / "left_out.toml").read_text())
-
-OURS = """
-import importlib, json, sys
-import tritium
-tritium.install()
-wanted, found = json.load(sys.stdin), {}
-for module, names in wanted.items():
-    try:
-        ours = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        found[module] = str(error)
-        continue
-    found[module] = [name for name in names if not hasattr(ours, name)]
-print(json.dumps(found))
-"""
-
-
-def run(program: list[str], text: str = "") -> str:
-    done = subprocess.run(program, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def compared() -> dict[str, list[str] | str]:
-    """Module of Triton's -> names that ours lacks, or why it cannot be imported."""
+def standing() -> dict[str, dict[str, str]]:
     pytest.importorskip("torch")  # some of the modules are about its tensors
-    interpreter = find_interpreter()
-    if interpreter is None:
-        pytest.skip(ABSENT)
-    with tempfile.TemporaryDirectory() as elsewhere:
-        done = subprocess.run(
-            [interpreter, "-P", str(HERE / "triton_names.py")],
-            capture_output=True,
-            text=True,
-            cwd=elsewhere,
-            check=False,
-            env={"PATH": "", "TRITON_HOME": elsewhere},
-        )
-    assert done.returncode == 0, done.stderr
-    return json.loads(run([sys.executable, "-c", OURS], done.stdout))
+    return all_standing()
 
 
-def left_out(module: str) -> dict[str, str]:
-    """Name -> reason."""
-    return {name: entry["why"] for entry in NAMED.get(module, []) for name in entry["names"]}
+def missing(module: str, standing) -> set[str]:
+    return {name for name, how in standing[module].items() if how == "missing"}
 
 
-def test_no_name_is_missing_without_a_reason(compared) -> None:
-    missing = {
-        module: sorted(set(names) - set(left_out(module)))
-        for module, names in compared.items()
-        if not isinstance(names, str)
-    }
-    assert {module: names for module, names in missing.items() if names} == {}
-    unknown = {module for module, names in compared.items() if isinstance(names, str)} - set(LEFT_OUT)
-    assert unknown == set()
+def test_no_name_is_missing_without_a_reason(standing) -> None:
+    unexplained = {m: missing(m, standing) - set(REFUSED.get(m, ())) for m in NAMES if m not in LEFT_OUT}
+    assert {module: names for module, names in unexplained.items() if names} == {}
 
 
-def test_what_is_there_is_not_said_to_be_left_out(compared) -> None:
+def test_what_is_refused_is_not_there(standing) -> None:
     """The list does not outlive what it lists."""
-    lacking = {module: set(names) for module, names in compared.items() if not isinstance(names, str)}
-    assert {
-        f"{module}.{name}" for module in NAMED for name in left_out(module) if name not in lacking.get(module, ())
-    } == set()
+    assert {f"{m}.{n}" for m, names in REFUSED.items() for n in names if n not in missing(m, standing)} == set()
 
 
-def test_a_module_that_is_left_out_says_why(compared) -> None:
-    for module, why in compared.items():
-        if isinstance(why, str):
-            assert module in why and LEFT_OUT[module] in why
+def test_the_error_of_a_refused_name_says_why() -> None:
+    for module, name in (("backends.driver", "make_tensordesc_args"), ("_utils", "k")):
+        with pytest.raises(AttributeError, match="is not part of tritium: ") as error:
+            getattr(importlib.import_module(f"tritium.{module}"), name)
+        assert REFUSED[f"triton.{module}"][name] in str(error.value)
+    assert not hasattr(tritium._utils, "v")
+
+
+def test_a_module_that_is_left_out_says_why() -> None:
+    for module, why in LEFT_OUT.items():
+        with pytest.raises(ModuleNotFoundError) as error:
+            alias._finder.find_spec(module)
+        assert why in str(error.value)
 
 
 def test_every_reason_is_said() -> None:
-    assert all(len(entry["why"]) > 10 for entries in NAMED.values() for entry in entries)
+    assert all(len(why) > 10 for names in REFUSED.values() for why in names.values())
 
 
 def test_what_is_added_is_where_the_table_says() -> None:
     for names in ADDED.values():
         for place in names.values():
             module, _, name = place.partition(":")
-            assert not name or hasattr(importlib.import_module(module), name), place
+            assert hasattr(importlib.import_module(module), name) or not name, place
+
+
+@pytest.mark.parametrize(
+    "theirs, ours, wanted",
+    [
+        (["x", "y="], ["x", "y=", "z="], True),
+        (["x", "y="], ["x", "z=", "y="], False),
+        (["x", "y="], ["x", "y"], False),
+        (["x"], ["x", "z"], False),
+        (["x", "*", "y="], ["x", "y="], True),
+        (["x", "*", "y="], ["x", "**rest"], True),
+        (["x", "*", "y"], ["x", "*", "z"], False),
+        (["*args"], ["x", "y="], False),
+        (["x", "y"], ["*args"], True),
+        (["x", "**rest"], ["x"], False),
+    ],
+)
+def test_a_wider_signature_takes_every_call(theirs, ours, wanted) -> None:
+    assert accepts(theirs, ours) is wanted
+
+
+def test_the_recorded_names_are_triton_s() -> None:
+    interpreter = find_interpreter()
+    if interpreter is None:
+        pytest.skip(ABSENT)
+    with tempfile.TemporaryDirectory() as elsewhere:
+        command = [interpreter, "-P", str(HERE / "triton_names.py")]
+        environment = {"PATH": "", "TRITON_HOME": elsewhere}
+        done = subprocess.run(command, capture_output=True, text=True, cwd=elsewhere, check=True, env=environment)
+    found = {m: names for m, names in json.loads(done.stdout).items() if names}
+    read = {m for m, names in found.items() if not any(names.values())}  # their imports are missing there
+    assert {m for m, names in found.items() if m not in read and names != NAMES.get(m)} == set()

@@ -134,11 +134,11 @@ class tensor_descriptor_type(BaseType):
     __slots__ = ("block_type", "ir", "shape_type", "strides_type")
     make_descriptor: Any = None  # the value class, which imports this module
 
-    def __init__(self, block: block_type, shape_type: tuple_type, strides_type: tuple_type) -> None:
-        self.block_type = block
+    def __init__(self, block_type: block_type, shape_type: tuple_type, strides_type: tuple_type) -> None:
+        self.block_type = block_type
         self.shape_type = shape_type
         self.strides_type = strides_type
-        self.ir = tt.TensorDescType(_with_sign(block))
+        self.ir = tt.TensorDescType(_with_sign(block_type))
 
     @property
     def nbytes(self) -> int:

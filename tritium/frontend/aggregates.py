@@ -208,15 +208,15 @@ def _members(cls: type, init: Any) -> list[Any]:
     return [*found, *([ConstexprFunction(init)] if init is not None and hasattr(init, "__code__") else [])]
 
 
-def aggregate_replace(value: Any, /, *, _semantic: Any = None, **changes: Any) -> Any:
+def aggregate_replace(instance: Any, /, *, _semantic: Any = None, **changes: Any) -> Any:
     """A copy of an aggregate value with some fields changed. Raises FieldError for unknown fields and other values."""
-    if not isinstance(value, _Aggregate):
-        raise FieldError(f"TypeError: aggregate_replace expects an aggregate instance, got {type(value).__name__}")
-    made = object.__new__(value.__class__)
-    for name in value._annotations:
-        setattr(made, name, changes.pop(name) if name in changes else getattr(value, name))
+    if not isinstance(instance, _Aggregate):
+        raise FieldError(f"TypeError: aggregate_replace expects an aggregate instance, got {type(instance).__name__}")
+    made = object.__new__(instance.__class__)
+    for name in instance._annotations:
+        setattr(made, name, changes.pop(name) if name in changes else getattr(instance, name))
     if changes:
-        raise FieldError(f"TypeError: {value.__class__.__name__} has no field {next(iter(changes))!r}")
+        raise FieldError(f"TypeError: {instance.__class__.__name__} has no field {next(iter(changes))!r}")
     object.__setattr__(made, "_frozen", True)
     return made
 

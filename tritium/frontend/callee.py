@@ -501,13 +501,13 @@ def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
     return ConstexprFunction(fn)
 
 
-def must_use_result(fn: Any, note: bool | str = True) -> Any:
+def must_use_result(x: Any, s: bool | str = True) -> Any:
     """Decorator: a call of the function as a statement of its own is an error, as its result would be lost.
 
     Stands above `@jit` or `@constexpr_function`. With a text, `@must_use_result("why")`, the error says that too.
     """
-    if isinstance(fn, str):
-        return lambda inner: must_use_result(inner, fn)
-    for target in (fn, getattr(fn, "fn", fn)):  # a bound constexpr function takes over what the Python function has
-        target._must_use_result = note
-    return fn
+    if isinstance(x, str):
+        return lambda inner: must_use_result(inner, x)
+    for target in (x, getattr(x, "fn", x)):  # a bound constexpr function takes over what the Python function has
+        target._must_use_result = s
+    return x

@@ -264,9 +264,12 @@ def type_of(value: Any) -> str:
     return specialize(value, ParameterRule("value", False, False, False, False, ""))[0]
 
 
-def mangle_type(arg: Any, specialize_value: bool = False) -> Any:
-    """`type_of(arg)`; with `specialize_value`, "constexpr" for what a launch compiles in: 1 and None."""
-    return specialize(arg, ParameterRule("value", False, False, specialize_value, specialize_value, ""))[0]
+_pair_of = specialize
+
+
+def mangle_type(arg: Any, specialize: bool = False) -> Any:
+    """`type_of(arg)`; with `specialize`, "constexpr" for what a launch compiles in: 1 and None."""
+    return _pair_of(arg, ParameterRule("value", False, False, specialize, specialize, ""))[0]
 
 
 def describe_specialization(

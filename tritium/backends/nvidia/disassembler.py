@@ -64,12 +64,12 @@ class Instruction(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def get_sass(cubin: bytes, fun: str | None = None) -> str:
+def get_sass(cubin_asm: bytes, fun: str | None = None) -> str:
     """The instructions of a CUBIN's functions, or of the one called `fun`.
 
     Raises ToolMissing where nvdisasm is not installed, BackendError for bytes that are no CUBIN, or have no `fun`.
     """
-    functions = _functions(disassemble(cubin))
+    functions = _functions(disassemble(cubin_asm))
     _must_have(functions, fun)
     return "".join(_write(name, text) for name, text in functions.items() if fun in (None, name))
 
