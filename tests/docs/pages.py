@@ -193,6 +193,7 @@ def environment(folder: Path) -> dict[str, str]:
     settings = {k: v for k, v in os.environ.items() if not k.startswith(("TRITIUM_", "TRITON_", "MLIR_"))}
     return {
         **settings,
+        "TRITON_DEFAULT_FP_FUSION": "1",  # or every program that compiles for a GPU warns
         "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "TRITIUM_HOME": str(folder),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import sys
 import warnings
 
 __all__ = [
@@ -27,10 +29,21 @@ RESHAPE_CAN_REORDER_WARNING = (
 )
 
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
 @functools.cache
 def warn_once(message: str) -> None:
-    """A UserWarning, the first time that it has these words in a process."""
-    warnings.warn(message, UserWarning, stacklevel=2)
+    """A UserWarning at the user's line, the first time that it has these words in a process."""
+    warnings.warn(message, UserWarning, stacklevel=_level_of_user())
+
+
+def _level_of_user() -> int:
+    """How many frames the first one outside of this package is above `warn_once`."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def prewarm_deprecation_warnings() -> None:

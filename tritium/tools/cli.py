@@ -17,6 +17,7 @@ from .run import run_module, run_script
 _check = LazyModule(".check.command", __package__)
 _compile = LazyModule(".compile", __package__)
 _demo = LazyModule(".demo", __package__)
+_deprecations = LazyModule("..support.deprecations", __package__)
 _inspection = LazyModule(".inspection", __package__)
 _link = LazyModule(".link", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
@@ -32,6 +33,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a script's own traceback is what its author wants to see
     help="A tile compiler for kernels in the Triton language.",
 )
+
+
+@app.callback()
+def _before(context: typer.Context) -> None:
+    """Tools show which options a kernel has; that defaults will change is for programs that launch."""
+    if context.invoked_subcommand not in ("demo", "run"):
+        _deprecations.prewarm_deprecation_warnings()
 
 
 @app.command()
