@@ -23,9 +23,9 @@ from types import ModuleType
 from typing import Any
 
 from .compiler import backends
-from .dropin.refused import REFUSED
 from .dropin_names import ADDED, LEFT_OUT, PLACES, REACHED
 from .frontend.errors import chained
+from .refused_names import REFUSED
 from .runtime.driver import PreferredCPU
 from .support import TritiumError
 from .support.lazy import LazyModule, lazy_attributes

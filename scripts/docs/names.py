@@ -6,8 +6,8 @@ import inspect
 from collections import Counter
 
 from tests.dropin.compare_names import NAMES, all_standing
-from tritium.dropin.refused import REFUSED
 from tritium.dropin_names import LEFT_OUT
+from tritium.refused_names import REFUSED
 
 from .markdown import NOTE, sections, table
 
@@ -20,11 +20,15 @@ def names_page() -> dict[str, str]:
     """The page by its path below docs/."""
     counts = {m: _count(m, names) for m, names in all_standing().items() if not m.startswith(_APART)}
     total = sum(counts.values(), Counter())
-    here = total["same"] + total["wider"] + total["other"]
-    number = sum(total.values())
+    core = sum((found for m, found in counts.items() if not m.startswith("triton.profiler")), Counter())
+    here = core["same"] + core["wider"] + core["other"]
+    number = sum(core.values())
     rows = [_row(f"`{module}`", found) for module, found in counts.items()]
     refused = [
-        (f"`{module}.{name}`", why) for module, names in REFUSED.items() if module in counts for name, why in names.items()
+        (f"`{module}.{name}`", why)
+        for module, names in REFUSED.items()
+        if module in counts
+        for name, why in names.items()
     ]
     modules = [(f"`{module}`", why) for module, why in LEFT_OUT.items()]
     return {
@@ -34,7 +38,7 @@ def names_page() -> dict[str, str]:
             inspect.cleandoc(
                 f"""
                 The public names of Triton 3.9's modules, and what `import triton` has for each when Tritium answers for it:
-                **{here} of {number}**, that is {100 * here / number:.1f} %. The names and their parameters are recorded
+                **{here} of {number}** without the profiler's, that is {100 * here / number:.1f} %. The names and their parameters are recorded
                 from Triton's wheel (`tests/dropin/triton_3_9_names.json`). Parameters are compared by name, order and
                 whether a call may leave them out; those that a compiler fills in (`_semantic`) do not count.
 

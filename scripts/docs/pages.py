@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from .dialects import dialect_pages
-from .options import options_page
 from .names import names_page
+from .options import options_page
 from .passes import pass_pages
 from .settings import settings_page
 from .works import works_page

@@ -22,16 +22,14 @@ REFUSED: dict[str, dict[str, str]] = {
         **_each("ReplenishingProcessPool use_process_pool", "part of how Triton's own tests are run"),
     },
     "triton._utils": _each("k v", "variables of loops at the top of Triton's module"),
-    "triton.backends.driver": {
-        "make_tensordesc_args": "a function of Triton's compiled library; use wrap_handle_tensordesc_impl",
-    },
     "triton.language.extra": _each("module_name modules", "variables of a loop at the top of Triton's module"),
     "triton.profiler": {
         "configure_runtime": "no library of ROCm is loaded",
     },
     "triton.profiler.hooks.instrumentation": {
         **_each(
-            "CudaAllocator NullAllocator VERSION register_instrumentation set_profile_allocator unregister_instrumentation",
+            "CudaAllocator NullAllocator VERSION register_instrumentation set_profile_allocator "
+            "unregister_instrumentation",
             "kernels are not instrumented",
         ),
     },
@@ -55,7 +53,8 @@ REFUSED: dict[str, dict[str, str]] = {
     },
     "triton.profiler.viewer": {
         **_each(
-            "FactorDict avg_cpu_time_factor_dict avg_time_factor_dict bytes_factor_dict cpu_time_factor_dict default_flop_factor_dict derivable_metrics time_factor_dict",
+            "FactorDict avg_cpu_time_factor_dict avg_time_factor_dict bytes_factor_dict "
+            "cpu_time_factor_dict default_flop_factor_dict derivable_metrics time_factor_dict",
             "tables of the viewer; derived metrics are in `tritium.profiler.derived`",
         ),
     },
