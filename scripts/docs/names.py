@@ -24,12 +24,7 @@ def names_page() -> dict[str, str]:
     here = core["same"] + core["wider"] + core["other"]
     number = sum(core.values())
     rows = [_row(f"`{module}`", found) for module, found in counts.items()]
-    refused = [
-        (f"`{module}.{name}`", why)
-        for module, names in REFUSED.items()
-        if module in counts
-        for name, why in names.items()
-    ]
+    refused = [(f"`{module}.{name}`", why) for module in counts for name, why in REFUSED.get(module, {}).items()]
     modules = [(f"`{module}`", why) for module, why in LEFT_OUT.items()]
     return {
         "names-of-triton.md": sections(
@@ -37,10 +32,11 @@ def names_page() -> dict[str, str]:
             "# Triton's names",
             inspect.cleandoc(
                 f"""
-                The public names of Triton 3.9's modules, and what `import triton` has for each when Tritium answers for it:
-                **{here} of {number}** without the profiler's, that is {100 * here / number:.1f} %. The names and their parameters are recorded
-                from Triton's wheel (`tests/dropin/triton_3_9_names.json`). Parameters are compared by name, order and
-                whether a call may leave them out; those that a compiler fills in (`_semantic`) do not count.
+                The public names of Triton 3.9's modules, and what `import triton` has for each when Tritium answers
+                for it: **{here} of {number}** without the profiler's, that is {100 * here / number:.1f} %. The names
+                and their parameters are recorded from Triton's wheel (`tests/dropin/triton_3_9_names.json`). Parameters
+                are compared by name, order and whether a call may leave them out; those that a compiler fills in
+                (`_semantic`) do not count.
 
                 - *same*: the same parameters, or a value;
                 - *wider*: takes every call that Triton's takes, and others;
