@@ -11,7 +11,7 @@ from typing import Any
 
 from ..dialects import arith, tt, ttg
 from ..dialects.tt_types import PointerType
-from ..ir import DenseElementsAttr, IntegerAttr, TensorType, Type, element_type, shape_of
+from ..ir import ArrayAttr, DenseElementsAttr, IntegerAttr, TensorType, Type, element_type, shape_of
 from .axis_facts import ANY_DIVISOR, AxisInfo, constant, power_of, rank_of, sizes_of, unknown
 
 __all__ = ["RULES"]
@@ -139,12 +139,43 @@ def _shift_left(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
         return a
     by = b.constant if b.constant is not None and 0 < b.constant < 62 else 0
     if by and a.constant is not None:
-        return constant(a.constant << by, op.results[0].type)
+        ty = op.results[0].type
+        return constant(IntegerAttr(a.constant << by, element_type(ty)).value, ty)
     divisibility = [min(ANY_DIVISOR, a.divisor(i, 1) << by) for i in range(a.rank)]
     return AxisInfo([1] * a.rank, divisibility, _groups(a, b), None, *_signs(a))
 
 
-def _quotient(a: AxisInfo, b: AxisInfo) -> AxisInfo:
+_REPEATS = (tt.Splat, tt.Broadcast, tt.ExpandDims, tt.Reshape, ttg.ConvertLayout, arith.ExtSI, arith.ExtUI)
+
+
+def _is_nonzero(value: Any, depth: int = 16) -> bool:
+    """Whether an integer is not 0, of which every number is a divisor: x // 0 is x, and x % 0 is 0.
+
+    So are constants, arguments of kernels that are known to be divisible (launches take 0 for a number of its own,
+    `runtime/specialize`), and products of these. No more than `depth` operations are looked through.
+    """
+    op = value.defining_op
+    if op is None:
+        return _is_nonzero_argument(value, depth)
+    if isinstance(op, arith.Constant):
+        return bool(op.splat_value())
+    if depth and isinstance(op, _REPEATS):
+        return _is_nonzero(op.operands[0], depth - 1)
+    if depth and isinstance(op, (arith.MulI, arith.Select)):
+        return all(_is_nonzero(v, depth // 2) for v in op.operands[-2:])
+    return False
+
+
+def _is_nonzero_argument(value: Any, depth: int) -> bool:
+    owner, number = value.block.parent_op, value.index
+    if depth and isinstance(owner, ttg.WarpSpecializePartitions):
+        return _is_nonzero(owner.operands[number], depth - 1)
+    given = owner.attributes.get("arg_attrs") if isinstance(owner, tt.Func) and value.block is owner.entry else None
+    hints = given.elements if isinstance(given, ArrayAttr) else ()
+    return number < len(hints) and "tt.divisibility" in dict(hints[number].entries)
+
+
+def _quotient(a: AxisInfo, b: AxisInfo, nonzero: bool = True) -> AxisInfo:
     """floor(a / b): a rising group that starts at a multiple of g stays within one multiple of b if g divides b.
 
     Where all of `a` is a multiple of the constant power of two b, what divides the quotient is left over.
@@ -153,7 +184,7 @@ def _quotient(a: AxisInfo, b: AxisInfo) -> AxisInfo:
         return a
     contiguity, divisibility, constancy = [], [], []
     for i in range(a.rank):
-        within = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i]))
+        within = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i])) if nonzero else 1
         constancy.append(max(gcd(a.constancy[i], b.constancy[i]), within))
         contiguity.append(1)
         by = b.constant if b.constant is not None and b.constant > 0 else 0
@@ -173,7 +204,8 @@ def _divide(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
         if folded is not None:
             return folded
     if not a.shifted or op.__class__ is not arith.DivSI or b.constant == 1:
-        return _quotient(a, b)  # whatever the sign of b: the quotients of groups only change theirs
+        # whatever the sign of b: the quotients of groups only change theirs
+        return _quotient(a, b, _is_nonzero(op.operands[1]))
     out = _elementwise(op, [a, b])
     if b.constant is not None and b.constant == power_of(b.constant):
         # Where nothing remains there is nothing to round.
@@ -191,11 +223,11 @@ def _shift_right(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     return _elementwise(op, [a, b])
 
 
-def _remainder(a: AxisInfo, b: AxisInfo, nonnegative: bool) -> AxisInfo:
+def _remainder(a: AxisInfo, b: AxisInfo, nonnegative: bool, nonzero: bool = True) -> AxisInfo:
     """a mod b: a rising group that starts at a multiple of g, g dividing b, goes on rising from a multiple of g."""
     contiguity, divisibility = [], []
     for i in range(a.rank):
-        rising = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i]))
+        rising = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i])) if nonzero else 1
         contiguity.append(rising)
         divisibility.append(gcd(a.divisor(i, rising), b.divisor(i, 1)))
     return AxisInfo(contiguity, divisibility, _groups(a, b), None, nonnegative, a.shifted)
@@ -207,7 +239,7 @@ def _rem(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
         return constant(0, op.results[0].type)
     if b.constant != 0 and (not a.shifted or op.__class__ is arith.RemUI):
         folded = _folded(op, a, b, lambda x, y: x % y) if a.nonnegative and b.nonnegative else None
-        return folded or _remainder(a, b, a.nonnegative)
+        return folded or _remainder(a, b, a.nonnegative, _is_nonzero(op.operands[1]))
     return _elementwise(op, [a, b], divisible=True)
 
 

@@ -217,7 +217,8 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     def _prepare(self) -> Any:
         with self._lock:
             if self._table is None:
-                self._rules = parameter_rules(self.params, self.do_not_specialize, self.do_not_specialize_on_alignment)
+                never = self.do_not_specialize, self.do_not_specialize_on_alignment
+                self._rules = parameter_rules(self.params, *never, self.src)
                 self._binder = make_binder(self.fn.__name__, self.params)
                 self._table = LaunchTable(self._launch)
             self._launch_natively_at(self._table.at)

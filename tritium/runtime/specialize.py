@@ -4,7 +4,7 @@
 |---|---|---|
 | parameter annotated `tl.constexpr` | `constexpr` | the value |
 | None, and the integer 1 | `constexpr` | the value |
-| integer in the range of i32 / i64 / u64 | `i32` / `i64` / `u64` | `D` if divisible by 16 |
+| integer in the range of i32 / i64 / u64 | `i32` / `i64` / `u64` | `D` if divisible by 16, and not the divisor 0 |
 | bool | `u1` | |
 | float | `fp32` | |
 | array | `*fp32` | `D` if its address is divisible by 16 |
@@ -33,6 +33,7 @@ __all__ = [
     "integer_range",
     "mangle_type",
     "parameter_rules",
+    "possible_divisors",
     "specialize",
     "type_of",
 ]
@@ -64,21 +65,30 @@ _SCALARS = {
 class ParameterRule:
     """How one parameter is specialized."""
 
-    __slots__ = ("alignment", "const", "constexpr", "name", "special", "type")
+    __slots__ = ("alignment", "const", "constexpr", "divides", "name", "special", "type")
 
-    def __init__(self, name: str, constexpr: bool, const: bool, special: bool, alignment: bool, ty: str) -> None:
+    def __init__(
+        self, name: str, constexpr: bool, const: bool, special: bool, alignment: bool, ty: str, divides: bool = False
+    ) -> None:
         self.name = name
         self.constexpr = constexpr
         self.const = const  # a pointer that is only read
         self.special = special  # may values become constants?
         self.alignment = alignment  # may divisibility count?
         self.type = ty  # from an annotation; "" without one
+        self.divides = divides  # may something be divided by it? Then 0 has no `D`
 
 
 def parameter_rules(
-    params: Iterable[Any], do_not_specialize: Sequence[int | str], not_on_alignment: Sequence[int | str]
+    params: Iterable[Any],
+    do_not_specialize: Sequence[int | str],
+    not_on_alignment: Sequence[int | str],
+    source: str = "",
 ) -> list[ParameterRule]:
-    """The rule of each parameter. The sequences name parameters by name or number; ArgumentError for unknown ones."""
+    """The rule of each parameter. The sequences name parameters by name or number; ArgumentError for unknown ones.
+
+    `source` is the function's text, in which divisors are looked for.
+    """
     params = list(params)
     names = {p.name for p in params} | set(range(len(params)))
     for label, listed in (
@@ -88,12 +98,29 @@ def parameter_rules(
         for item in listed:
             if item not in names:
                 raise ArgumentError(f"{label}: there is no parameter {item!r}")
-    rules = []
+    rules, divisors = [], possible_divisors(source)
     for number, p in enumerate(params):
         special = number not in do_not_specialize and p.name not in do_not_specialize
         alignment = special and number not in not_on_alignment and p.name not in not_on_alignment
-        rules.append(ParameterRule(p.name, p.is_constexpr, p.is_const, special, alignment, _annotated(p.annotation)))
+        given = (p.is_constexpr, p.is_const, special, alignment, _annotated(p.annotation))
+        rules.append(ParameterRule(p.name, *given, p.name in divisors))
     return rules
+
+
+_OPERAND = r"[-+~\s]*[\w.]*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\[[^\[\]]*\])*"
+_DIVISION = pattern(rf"(?://|%)=?({_OPERAND})")
+_CALL = pattern(r"(?<![\w.])(?!range\b|def\b)[A-Za-z_]\w*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))")
+_NAME = pattern(r"[A-Za-z_]\w*")
+
+
+def possible_divisors(source: str) -> set[str]:
+    """Names in what a text divides by, and in what it passes to other functions, which may divide.
+
+    >>> sorted(possible_divisors("at % (M * n[0]) + at // K * tile(stride) + tl.load(p)"))
+    ['K', 'M', 'n', 'stride']
+    """
+    operands = [*_DIVISION.findall(source), *_CALL.findall(source)]
+    return {name for operand in operands for name in _NAME.findall(operand)}
 
 
 def _annotated(annotation: str) -> str:
@@ -135,7 +162,7 @@ def _integer(value: int, rule: ParameterRule) -> tuple[Any, Any]:
         return _annotated_number(value, rule)
     if value == 1 and rule.special:
         return "constexpr", 1
-    key = ALIGNED if rule.alignment and value % _ALIGNMENT == 0 else ""
+    key = _alignment(value, rule)
     if -(1 << 31) <= value < 1 << 31:
         return "i32", key
     if -(1 << 63) <= value < 1 << 63:
@@ -157,7 +184,12 @@ def _annotated_number(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
         return "u1", ""
     if value == 1 and rule.special:
         return "constexpr", 1
-    return rule.type, ALIGNED if rule.alignment and value % _ALIGNMENT == 0 else ""
+    return rule.type, _alignment(value, rule)
+
+
+def _alignment(value: Any, rule: ParameterRule) -> str:
+    """What is known of an integer; of a divisor that it is not 0, too, which `analysis/axis_rules` relies on."""
+    return ALIGNED if rule.alignment and value % _ALIGNMENT == 0 and (value or not rule.divides) else ""
 
 
 def _float(value: float, rule: ParameterRule) -> tuple[Any, Any]:

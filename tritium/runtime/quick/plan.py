@@ -205,6 +205,8 @@ def _integer(rule: ParameterRule, ty: str, key: Any, limits: tuple[int, int], sp
     row = {"type": int, **spot.fields, **_divisible(rule, key)}
     if key != ALIGNED and rule.special:
         row |= {"object": 1, "call": 1}  # 1 is a kernel of its own
+    elif key == ALIGNED and rule.divides:
+        row |= {"object": 0, "call": 1}  # and so is the divisor 0
     by_value = not rule.type and ty != "i32"  # of the types that values choose between, the narrowest that holds it
     if ty == "u64":
         return {**row, "check": "unsigned", "low": 1 << 63 if by_value else 0}
