@@ -109,6 +109,10 @@ class _Loader(importlib.abc.Loader):
         if self.spec is not None:  # the import system has just put the alias's there
             module.__spec__ = self.spec
 
+    def get_code(self, name: str) -> Any:
+        """The module's code, which `python -m triton.NAME` runs as a program."""
+        return None if self.spec is None else self.spec.loader.get_code(self.spec.name)  # type: ignore[union-attr]
+
 
 def _with_parents(name: str) -> Iterator[str]:
     while name:

@@ -216,7 +216,6 @@ ADDED: dict[str, dict[str, str]] = {
     "triton.profiler.hooks.launch": {**_LAZY, **_METRIC_KERNELS},
     "triton.profiler.language": {**_FLAGS, "TritonSemantic": "tritium.frontend.semantics:Semantic"},
     "triton.profiler.metric": {"driver": "tritium.runtime.driver:driver", "MockTensor": "tritium:MockTensor"},
-    "triton.profiler.scope": {**_METADATA_STATE, **_METRIC_KERNELS},
     "triton.runtime": _TUNING,
     "triton.runtime.autotuner": {
         **_ENVIRONMENT,

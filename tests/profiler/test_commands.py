@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import tritium
 from tests.profiler.example_profile import read
+from tritium.alias import FOR_CHILDREN
 from tritium.profiler import proton as command
 from tritium.profiler.flags import flags
 
@@ -40,6 +43,18 @@ def test_script_is_profiled_and_its_status_is_the_commands(tmp_path: Path) -> No
     assert scope["frame"]["name"] == "test"
     assert [(c["frame"]["name"], c["metrics"]["bytes"]) for c in scope["children"]] == [("named", 8)]
     assert not list(tmp_path.glob("not a*"))
+
+
+def test_modules_of_triton_run_as_programs(tmp_path: Path) -> None:
+    """As children of a script under `tritium run` are started."""
+    (tmp_path / "script.py").write_text("import triton.profiler as proton; assert proton.start() is None")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([FOR_CHILDREN, str(Path(tritium.__file__).parents[1])])}
+    for module, *arguments in (["proton", "-n", "p", "script.py"], ["viewer", "--list", "p.hatchet"]):
+        run = [sys.executable, "-m", f"triton.profiler.{module}", *arguments]
+        done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, env=env)
+        assert "Traceback" not in done.stderr
+    assert done.returncode == 2
+    assert "the profile is empty" in done.stderr
 
 
 def test_tritium_profile_is_proton(tmp_path: Path) -> None:

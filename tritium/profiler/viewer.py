@@ -67,8 +67,9 @@ def get_raw_metrics(database: Sequence[dict[str, Any]]) -> Read:
 
     Inclusive are the metrics of the root; all other columns count as exclusive.
     """
-    trees = remove_frames(database)
-    devices = trees.pop(1) if len(trees) > 1 else {}
+    kept = remove_frames(database)
+    trees = [node for node in kept if "frame" in node]
+    devices = next((node for node in kept if "frame" not in node), {})
     if not trees:
         raise OptionError("the profile is empty: it has no frame with a metric")
     profile = GraphFrame.from_literal(trees)
