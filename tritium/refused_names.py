@@ -51,6 +51,10 @@ REFUSED: dict[str, dict[str, str]] = {
             "parts of the command; `main` is the command",
         ),
     },
+    "triton.profiler.scope": {
+        "metadata_state": "use triton.profiler.state.metadata_state",
+        "set_metric_kernels": "use triton.profiler.metric.set_metric_kernels",
+    },
     "triton.profiler.viewer": {
         **_each(
             "FactorDict avg_cpu_time_factor_dict avg_time_factor_dict bytes_factor_dict "
