@@ -22,10 +22,10 @@ from tritium.backends.nvidia.compiler import CUDABackend
 from tritium.compiler import ASTSource, compile
 from tritium.dropin import code_generator
 from tritium.dropin import compiler as helpers
-from tritium.dropin_names import native_specialize_impl
 from tritium.emulator import launch
 from tritium.frontend.errors import CompilationError
 from tritium.frontend.visitor.unit import Unit
+from tritium.runtime.jit_parts import native_specialize_impl
 from tritium.support import TritiumError
 
 

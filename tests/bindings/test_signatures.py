@@ -6,6 +6,7 @@ import ast
 import inspect
 import os
 import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ import pytest
 import tritium.language as tl
 from tests.bindings.test_pass_managers import add, add_source, matmul_source
 from tritium import knobs
+from tritium._C.libtriton import ir
 from tritium.backends.compiler import GPUTarget
-from tritium.compiler import CompiledKernel, SourceError, compile, make_backend
+from tritium.compiler import CompiledKernel, IRSource, SourceError, compile, make_backend
 from tritium.dropin.compiler import get_cache_key
 from tritium.frontend.callee import Parameter
 from tritium.frontend.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from tritium.runtime.jit_parts import native_specialize_impl
 from tritium.support.settings import invalidating_environment
 
 SOURCE = "def f(x):\n    y = x + 1\n    return y @ x\n"
@@ -99,6 +102,47 @@ def test_variables_as_triton_reads_them(monkeypatch) -> None:
     monkeypatch.setenv("MY_FLAG", "on")
     assert knobs.getenv_bool("MY_FLAG", False) and knobs.getenv("MY_FLAG") == "on"
     assert knobs.getenv_bool("MY_NO_FLAG", True) and knobs.getenv("MY_NO_FLAG", "x") == "x"
+
+
+# ---- specialization, and kernels of texts ----------------------------------------------------------------------------
+
+
+class Strides(NamedTuple):
+    x: object
+    y: object
+
+
+def test_members_of_tuples_are_specialized_each() -> None:
+    expected = {
+        (1, 1): (("constexpr", "constexpr"), (1, 1)),
+        (False, 16): (("u1", "i32"), (None, "D")),
+        (2.5, (None, 17)): (("fp32", ("constexpr", "i32")), (None, (None, ""))),
+    }
+    assert {v: native_specialize_impl(None, v, True, False, False) for v in expected} == expected
+    types, keys = native_specialize_impl(None, Strides(1, 2), False, True, True)
+    assert types == Strides("constexpr", "i32") and keys == Strides(1, "") and isinstance(types, Strides)
+
+
+TTGIR = """module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90",
+  "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %d: !tt.ptr<i8> {tt.nv_tma_desc = 1 : i32}) {
+    tt.return
+  }
+}
+"""
+
+
+def test_a_source_with_a_context_is_described_as_triton_s(tmp_path) -> None:
+    """`compile` takes it, and one without."""
+    path, target = tmp_path / "k.ttgir", GPUTarget("cuda", 90, 32)
+    path.write_text(TTGIR)
+    source = IRSource(str(path), ir.context(), make_backend(target))
+    assert source.name == "@k" and source.signature == {0: "*f32", 1: "i32", 2: "nvTmaDesc"}
+    assert source.parse_options()["num_warps"] == 8 and source.ext == "ttgir"
+    module = source.make_ir(target, make_backend(target).parse_options({}), {}, {}, ir.context())
+    assert module.get_int_attr("ttg.num-warps") == 8
+    made, plain = (compile(s, target=target, until="ptx") for s in (source, IRSource(str(path))))
+    assert made.name == plain.name == "k" and made.hash == plain.hash and made.metadata.num_warps == 8
 
 
 # ---- kernels of files ----------------------------------------------------------------------------------------------

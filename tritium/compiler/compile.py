@@ -77,6 +77,8 @@ def compile(
         _plugins.load_plugins()
     if isinstance(src, (str, os.PathLike)):
         src = IRSource(src)
+    elif isinstance(src, IRSource):
+        src = src.plain()
     backend = make_backend(_target_of(src) if target is None else target)
     if settings.runtime.add_stages_inspection_hook is not None:
         backend = _copy.copy(backend)  # what the hook sets on it (`binary_ext`) is for this compile alone

@@ -418,9 +418,18 @@ class ModuleView(OperationView):
         return ""
 
     def get_function_signature(self, function: FunctionView) -> list[str]:
-        """The argument types of a function: `*f32` for a pointer to f32."""
+        """The argument types of a function: `*f32` for a pointer to f32, `nvTmaDesc` for one to a descriptor."""
         types = [arg.type for arg in function._of.regions[0].entry.args]
-        return [f"*{ty.pointee}" if isinstance(ty, PointerType) else str(ty) for ty in types]
+        there = function._of.attributes.get("arg_attrs")
+        rows: Any = there.elements if isinstance(there, ArrayAttr) else [DictionaryAttr({})] * len(types)
+        return [
+            "nvTmaDesc"
+            if row.get("tt.nv_tma_desc") is not None
+            else f"*{ty.pointee}"
+            if isinstance(ty, PointerType)
+            else str(ty)
+            for ty, row in zip(types, rows)
+        ]
 
     def get_tensordesc_metadata(self) -> list[dict[str, Any]]:
         """For each tensor descriptor among the kernel's arguments, what the host needs to encode it."""

@@ -215,6 +215,9 @@ class IRSource:
     """A file whose text is a stage of the pipeline (`kernel.ttir`, `kernel.llir`): compiled from there on.
 
     The stage is the file's extension. Raises SourceError if there is no kernel in it.
+
+    Made with a `context`, as programs for Triton make it, it has what Triton's has: the name with its @, and types as
+    the text spells them, by position. `compile` takes both.
     """
 
     def __init__(self, path: str | Path, context: Any = None, backend: Any = None) -> None:
@@ -231,7 +234,20 @@ class IRSource:
         self.name = symbol
         self.constants: dict[Path_, Any] = {}
         self.attrs: dict[Path_, Any] = {}
-        self.signature = stated_signature(self.src, self.ext)
+        self.signature: dict[Any, Any] = stated_signature(self.src, self.ext)
+        self._context = context
+        if context is not None:
+            self.name, self.signature = f"@{symbol}", dict(enumerate(self._types_of_text()))
+
+    def _types_of_text(self) -> list[str]:
+        if self.ext not in MLIR_STAGES:
+            return list(self.signature.values())
+        module = _views.ModuleView(_text.read_module(self.src, self.path.name))
+        return module.get_function_signature(module.get_function(module.get_entry_func_name()))
+
+    def plain(self) -> IRSource:
+        """The same as it is without a context: what compiles read."""
+        return self if self._context is None else IRSource(self.path)
 
     def hash(self) -> str:
         """A hash of stage and text."""

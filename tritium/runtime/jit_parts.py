@@ -74,8 +74,12 @@ def native_specialize_impl(
 ) -> tuple[Any, Any]:
     """(type, key) of an argument, as a launch specializes on it; keys are None where there can be none, as Triton's.
 
-    What decides is the same on all targets; `backend` is not asked.
+    What decides is the same on all targets; `backend` is not asked. Members of a tuple are always specialized.
     """
+    if isinstance(arg, tuple):
+        pairs = [native_specialize_impl(backend, item, False, True, True) for item in arg]
+        types, keys = [ty for ty, _ in pairs], [key for _, key in pairs]
+        return (type(arg)(*types), type(arg)(*keys)) if hasattr(arg, "_fields") else (tuple(types), tuple(keys))
     return _keyed(arg, ParameterRule("argument", False, is_const, specialize_value, align, ""))
 
 
