@@ -12,8 +12,12 @@ from statistics import median
 import numpy as np
 from measure import Row, example, main
 
+import tritium
+import tritium.language as tl
 from tritium.backends.cpu import make_launcher
+from tritium.runtime.quick.preparation import preparation
 from tritium.support.cores import usable_cores
+from tritium.tools.tensor_descriptor import TensorDescriptor
 from tritium.tools.timing import by_turns
 
 add_kernel = example("vector_add").add_kernel
@@ -45,12 +49,34 @@ def with_busy_cores() -> list[Row]:
         for process in busy:
             process.kill()
     what = "first launch of a grid of four, all cores busy"
-    return [Row(what, shared * 1e6, "us", 10, f"by one thread {alone * 1e6:.2g} us")]
+    return [Row(what, shared * 1e6, "us", 15, f"by one thread {alone * 1e6:.2g} us")]
 
 
 def measure() -> list[Row]:
     """The rows of this script."""
-    return one_program() + with_busy_cores()
+    return one_program() + of_known_kernels() + with_busy_cores()
+
+
+@tritium.jit
+def described(a, b, c, d, n, BLOCK: tl.constexpr):
+    """The sum of three blocks."""
+    d.store([0, 0], a.load([0, 0]) + b.load([0, 0]) + c.load([0, 0]))
+
+
+def of_known_kernels() -> list[Row]:
+    """What programs do with kernels besides launching them with arrays."""
+    blocks = [TensorDescriptor.from_tensor(np.ones((16, 64), np.float32), [16, 16]) for _ in range(4)]
+    matmul = example("matmul").matmul_kernel
+    sizes = (1024, 1024, 1024, 1024, 1, 1024, 1, 1024, 1)
+    numbers = {"BLOCK_SIZE_M": 32, "BLOCK_SIZE_N": 32, "BLOCK_SIZE_K": 32, "GROUP_SIZE_M": 8, "ACTIVATION": ""}
+    calls = {
+        "launch with four tensor descriptors": (10, lambda: described[(1,)](*blocks, 64, BLOCK=16)),
+        "warmup of a known kernel": (20, lambda: matmul.warmup(*[np.float32] * 3, *sizes, **numbers, grid=(1,))),
+    }
+    preparation.wait()
+    times = by_turns({name: call for name, (_, call) in calls.items()}, rounds=25)
+    notes = dict(zip(calls, ("NumPy arrays", "17 parameters, element types of NumPy")))
+    return [Row(name, times[name] * 1e6, "us", bound, notes[name]) for name, (bound, _) in calls.items()]
 
 
 def one_program() -> list[Row]:

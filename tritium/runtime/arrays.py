@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..support.lazy import LazyModule
@@ -523,20 +524,27 @@ def reinterpret(tensor: Any, dtype: Any) -> Any:
     return TensorWrapper(tensor, dtype)
 
 
+@lru_cache(maxsize=256)
+def _is_element_type(cls: type) -> bool:
+    """Whether objects of a class are element types of torch or NumPy."""
+    kinds = {(c.__module__.split(".")[0], c.__name__) for c in cls.__mro__}
+    return bool(kinds & {("torch", "dtype"), ("numpy", "dtype")})
+
+
 class MockTensor:
     """Stands for an array of `dtype` in `warmup`: 16-byte aligned, without memory."""
 
-    def __init__(self, dtype: Any, shape: Sequence[int] | None = None) -> None:
+    def __init__(self, dtype: Any, shape: Sequence[int] | None = None, given: Any = None) -> None:
         self.dtype = dtype
+        self.given = dtype if given is None else given  # what it was made of
         self.shape = [1] if shape is None else list(shape)
 
     @staticmethod
     def wrap_dtype(value: Any) -> Any:
         """`value`, or a MockTensor of it if it is an element type of torch or NumPy."""
         if isinstance(value, type) and value.__module__ == "numpy":  # numpy.float32
-            return MockTensor(value.__name__)
-        kinds = {(c.__module__.split(".")[0], c.__name__) for c in type(value).__mro__}
-        return MockTensor(value) if kinds & {("torch", "dtype"), ("numpy", "dtype")} else value
+            return MockTensor(value.__name__, given=value)
+        return MockTensor(value) if _is_element_type(type(value)) else value
 
     def stride(self) -> tuple[int, ...]:
         """Strides in elements of a contiguous tensor."""

@@ -45,6 +45,12 @@ class Specialization:
         self.repeats: dict[Any, int] = {}  # launches after the first, by kind
         self.generation = -1
 
+    def forget(self, generation: int) -> None:
+        """Drop the plans, which were made under other settings."""
+        self.generation = generation
+        self.plans.clear()
+        self.repeats.clear()
+
     def __getattr__(self, name: str) -> Any:
         """What the kernel has: those who look into `device_caches` find kernels."""
         if name == "kernel":

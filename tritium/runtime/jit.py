@@ -52,6 +52,7 @@ _interpreted = LazyModule(".interpreted", __package__)
 T = TypeVar("T")
 
 _plan = LazyModule(".quick.plan", __package__)
+_warmup = LazyModule(".quick.warmup", __package__)
 
 # what Triton has in its module of this name besides
 __getattr__ = lazy_attributes(
@@ -137,6 +138,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         self._binder: Any = None
         self._at: Any = None  # makes what `kernel[grid]` is
         self._table: LaunchTable | None = None
+        self.warmups: LaunchTable | None = None  # plans of `warmup`
         self._rules: list[ParameterRule] = []
         self._globals: list[OutsideValue] | None = None
         self._pending: Any = None  # (device, options of the launch) that `_do_compile` is for; `_lock` is held
@@ -157,6 +159,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
             with self._lock:
                 self._globals = None
                 self.device_caches.clear()
+                self.warmups = None
                 if self._table is not None:
                     self._table.clear()
 
@@ -199,6 +202,14 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return (self._at or self._prepare())(grid)  # type: ignore[no-any-return]
+
+    def warmup(self, *args: Any, grid: Any = (1,), **kwargs: Any) -> Any:
+        """As KernelInterface; quick for a kernel that is known."""
+        if self.warmups is None or getattr(self.run, "__func__", None) is not JITFunction._native_run:
+            return self.warmup_anew(*args, grid=grid, **kwargs)
+        return self.warmups.at((1,))(*args, **kwargs)
+
+    warmup_anew = KernelInterface.warmup
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """Launch (or with `warmup` only compile); the compiled kernel is returned."""
@@ -259,6 +270,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
             return None
         self._check_globals()
         if warmup:
+            _warmup.remember_warmup(self, served, found, args, pairs, given, call)
             return found.kernel
         for hook in self.pre_run_hooks:
             hook(*args, **options)
@@ -390,9 +402,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         if self._table is None or any(p.takes_rest for p in self.params):
             return
         if found.generation != settings.generation.value:
-            found.generation = settings.generation.value
-            found.plans.clear()
-            found.repeats.clear()
+            found.forget(settings.generation.value)
         kind = call, tuple(map(type, args)), tuple(map(type, given.values()))
         if kind not in found.plans:
             repeats = found.repeats[kind] = found.repeats.get(kind, -1) + 1
@@ -409,8 +419,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
                 self._globals or (),
                 result=found.kernel,
             )
-        plan = found.plans[kind]
-        if plan is not None:
+        if (plan := found.plans[kind]) is not None:
             self._table.put(plan)
             self._launch_natively_at(self._table.at)
 
@@ -471,8 +480,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         mode = active_mode.get() if warmup else None
         if mode is not None:
             return mode.submit(partial(compile, source, served.target, options, elsewhere=mode.processes), told)
-        if not warmup:
-            preparation.when_idle()
+        preparation.when_idle()
         kernel: CompiledKernel = self.compile(source, target=served.target, options=options)
         told(kernel)
         return kernel

@@ -230,6 +230,11 @@ tell:
   ret ptr %result
 }
 
+; What a plan launches whose calls only find a kernel.
+define i32 @tt.nothing(ptr %state, ptr %params, i64 %x, i64 %y, i64 %z, ptr %stream) {
+  ret i32 0
+}
+
 ; The rows of a plan: 0 if all of them hold, and the bits of the arguments stand in the frame. Those whose spots have a
 ; bit of %later are left out.
 define internal i32 @tt.rows(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 %later) alwaysinline {

@@ -27,10 +27,10 @@ from ..tensor_maps import MapEncoder
 from ..torch_abi import functions_for, look_at, state_of
 from .ending import Ending, Row
 from .fields import FIELDS, FRAME_HEAD
-from .native import Plan, native_quick
+from .native import Native, Plan, native_quick
 from .table import LAUNCH_ONLY, Call
 
-__all__ = ["quick_plan"]
+__all__ = ["make_plan", "quick_plan"]
 
 _KEPT = 256  # descriptors that a plan remembers, for each argument
 
@@ -60,9 +60,30 @@ def quick_plan(
     """
     native = native_quick()
     ending = kernel.launcher.ending(device) if native is not None else None
-    numbers = _parameters_of(call, rules, positions)
     if native is None or ending is None:
         return None
+    return make_plan(
+        native, ending, kernel, rules, args, keys, options, call, global_values, positions=positions, result=result
+    )
+
+
+def make_plan(
+    native: Native,
+    ending: Ending,
+    kernel: CompiledKernel,
+    rules: Sequence[ParameterRule],
+    args: Sequence[Any],
+    keys: Sequence[Any],
+    options: Mapping[str, Any],
+    call: Call,
+    global_values: Sequence[OutsideValue] = (),
+    *,
+    positions: Sequence[int] | None = None,
+    result: Any = None,
+    template: bytes | None = None,
+) -> Plan | None:
+    """The same for a given ending; `template` are the parameters, where `args` cannot be packed."""
+    numbers = _parameters_of(call, rules, positions)
     by_parameter = _rows_of(ending, rules, args, list(kernel.src.signature.values()), keys)
     if by_parameter is None or not all(_fixed(args[i]) for i in set(range(len(args))) - set(numbers)):
         return None
@@ -78,7 +99,7 @@ def quick_plan(
         native,
         *call,
         rows,
-        ending.packer(args, ending.device)[0],
+        ending.packer(args, ending.device)[0] if template is None else template,
         names,
         {**{r.name: value for r, value in zip(rules, args)}, **dict.fromkeys(n for n in names if n is not None)},
         {
@@ -136,6 +157,9 @@ def _rows_of(
     for rule, value, ty, key, span in zip(rules, args, types, keys, packer.spans):
         if ty == "constexpr":
             rows.append(_constant(value))
+            continue
+        if isinstance(value, arrays.MockTensor):
+            rows.append({"check": "is", "object": value.given})
             continue
         spot = _Spot(packer.codes[span], places[span])
         row = _argument(ending, rule, value, ty, key, spot, encoders)

@@ -41,8 +41,8 @@ class Preparation:
         """Whether a kind of launch gets a plan that has happened so many times since its kernel was made."""
         if not self.ready:
             self.missed += 1
-            if self.missed == LOAD_AFTER:
-                self.begin(compiles=True)
+            if self.missed >= LOAD_AFTER:
+                self.begin(compiles=True)  # again, where it had begun to look on disk
             return False
         return repeats >= PLAN_AFTER
 

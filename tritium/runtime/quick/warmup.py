@@ -1,0 +1,112 @@
+"""Plans of `warmup`: they find a kernel that is compiled already by what the arguments are, and launch nothing.
+
+An element type that stands for an array is the same object again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from operator import attrgetter, methodcaller
+from typing import Any
+
+from ...support import settings
+from ...support.lazy import LazyModule
+from ..arrays import HOST, MockTensor, is_array
+from ..async_compile import FutureKernel
+from ..driver import CPUDriver, Place, driver
+from ..tensor_descriptor import TensorDescriptor
+from .preparation import preparation
+from .table import Call, LaunchTable
+
+__all__ = ["remember_warmup"]
+
+_devices = LazyModule("...backends.nvidia.device", __package__)
+_ending = LazyModule(".ending", __package__)
+_native = LazyModule(".native", __package__)
+_packing = LazyModule("..packing", __package__)
+_plan = LazyModule(".plan", __package__)
+_pointers = LazyModule("..pointers", __package__)
+_torch_abi = LazyModule("..torch_abi", __package__)
+
+
+def remember_warmup(
+    function: Any, served: Place, found: Any, args: Sequence[Any], pairs: Any, given: dict[str, Any], call: Call
+) -> None:
+    """Have later warmups like this one follow a plan of the table `function.warmups`, once that pays.
+
+    `pairs` are the (type, key) of each argument.
+    """
+    hook = settings.runtime.add_stages_inspection_hook
+    if isinstance(found.kernel, FutureKernel) or hook is not None or any(p.takes_rest for p in function.params):
+        return
+    kind = "warmup", call, tuple(v.given if isinstance(v, MockTensor) else type(v) for v in args)
+    if found.generation != settings.generation.value:
+        found.forget(settings.generation.value)
+    if kind not in found.plans:
+        repeats = found.repeats[kind] = found.repeats.get(kind, -1) + 1
+        if repeats == 0 or not preparation.pays(repeats):
+            return
+        found.plans[kind] = _plan_of(function, served, found.kernel, args, [key for _, key in pairs], given, call)
+    plan = found.plans[kind]
+    if plan is not None:
+        function.warmups = function.warmups or LaunchTable(partial(_anew, function))
+        function.warmups.put(plan)
+
+
+def _anew(function: Any, grid: Any, /, *args: Any, **keywords: Any) -> Any:
+    return function.warmup_anew(*args, grid=grid, **keywords)
+
+
+def _plan_of(
+    function: Any,
+    served: Place,
+    kernel: Any,
+    args: Sequence[Any],
+    keys: Sequence[Any],
+    given: dict[str, Any],
+    call: Call,
+) -> Any:
+    native = _native.native_quick()
+    ending = _nothing(native, kernel, served, args) if native is not None else None
+    if ending is None:
+        return None
+    how = Call(call.positional, tuple(name for name in call.keywords if name != "warmup"))
+    rules, outside = function._rules, function._globals or ()
+    template, make = bytes(ending.packer.size), _plan.make_plan
+    return make(native, ending, kernel, rules, args, keys, given, how, outside, result=kernel, template=template)
+
+
+def _nothing(native: Any, kernel: Any, served: Place, args: Sequence[Any]) -> Any:
+    """The ending of a plan that launches nothing; None for GPUs that are emulated."""
+    signature = kernel.src.signature
+    packer = _packing.Packer(list(signature), list(signature.values()))
+    words = {"launch": native.address("tt.nothing"), "stream_kind": 0}
+    active: list[Any] = []
+    if not any(is_array(v) or isinstance(v, TensorDescriptor) for v in args if not isinstance(v, MockTensor)):
+        active.append({"check": "holds", "call": _serves, "object": served, "expected": True})
+    places: dict[str, Any]
+    if isinstance(served.driver, CPUDriver):
+        places = {"numpy": (_host, HOST), "torch": (attrgetter("is_cpu"), True), "pointer": (_pointers.place_of, HOST)}
+        device, where, only = HOST, (_torch_abi.CPU, -1), True
+    elif served.driver is driver.cuda:
+        device, only = served.device, _devices.library().device_count == 1
+        torch = (attrgetter("is_cuda"), True) if only else (methodcaller("get_device"), device)
+        places, where = {"torch": torch, "pointer": (_pointers.place_of, device)}, (_torch_abi.CUDA, device)
+    else:
+        return None
+    return _ending.Ending(packer, device, where, only, places, words, _fail, None, active)
+
+
+def _host(value: Any) -> int:
+    return HOST
+
+
+def _serves(served: Place) -> bool:
+    """Whether what served a warmup without arrays still would."""
+    now = driver.serving(None)
+    return now.driver is served.driver and now.device == served.device
+
+
+def _fail(*unused: Any) -> None:
+    """Nothing was launched that could have failed."""
