@@ -41,6 +41,9 @@ def _refused(name: str) -> Callable[..., Any]:
 class Event:
     """What `allocate_event` would return, for annotations; there are none."""
 
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
 
 allocate_event = _refused("allocate_event")
 end_event = _refused("end_event")

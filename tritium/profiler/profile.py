@@ -134,18 +134,29 @@ def finalize(session: int | None = None, output_format: str | None = "") -> None
         found.write(chosen)
 
 
-def profile(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def profile(
+    func: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    context: str = "shadow",
+    data: str = "tree",
+    backend: str | None = None,
+    mode: str | BaseMode | None = None,
+    hook: str | Hook | None = None,
+) -> Any:
     """A decorator: the function's calls are profiled in one session, which `finalize` writes; options are `start`'s."""
-    if function is None:
-        return lambda decorated: profile(decorated, **options)
+    options: dict[str, Any] = {"context": context, "data": data, "backend": backend, "mode": mode, "hook": hook}
 
-    @wraps(function)
-    def inside(*args: Any, **kwargs: Any) -> Any:
-        session = start(**options)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            if session is not None:
-                deactivate(session)
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            session = start(name, **options)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                if session is not None:
+                    deactivate(session)
 
-    return inside
+        return inside
+
+    return decorate if func is None else decorate(func)

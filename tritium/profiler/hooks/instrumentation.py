@@ -20,8 +20,8 @@ class InstrumentationHook(Hook):
 
     priority = 0
 
-    def __init__(self, mode: Any = None) -> None:
-        self.mode = mode
+    def __init__(self, mode_obj: Any) -> None:
+        self.mode = mode_obj
 
     def init_handle(self, module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str) -> NoReturn:
         """OptionError."""
