@@ -53,7 +53,7 @@ def numbers(ty, rng):
         return [a.astype(dtype) if dtype != np.bool_ else a > 0 for a in whole]
     if dtype == np.bool_:
         return [np.bool_(False), np.bool_(True)]
-    few = [0, 1, 3, -2] if not isinstance(element, FloatType) else [0.0, 1.5, -2.0]
+    few = [0, 1, 3, -2] if not isinstance(element, FloatType) else [0.0, 1.5, -2.0, -0.0, np.nan, -np.inf]
     return [np.asarray(n).astype(dtype)[()] for n in few]
 
 
