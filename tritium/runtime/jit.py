@@ -26,7 +26,7 @@ from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
-from .launch_options import option_key, option_names, unknown_parameter, with_checks
+from .launch_options import option_key, option_names, settings_key, unhashable_value, unknown_parameter, with_checks
 from .placed import Placed
 from .placement import only_host, place
 from .quick.preparation import preparation
@@ -342,14 +342,14 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         key = (
             tuple(("constexpr", constant_key(k)) if t == "constexpr" else (t, k) for t, k in pairs),
             tuple(map(option_key, options.items())) if options else (),
-            _settings_key(),
+            settings_key(),
             served.target.backend,  # the CPU and the first GPU have the same number
             None if hook is None else (stages_hook_key(hook) or (None,))[0],
         )
         try:
             found = kernels.get(key)
         except TypeError:
-            raise ArgumentError(f"{self.__name__}: {_unhashable(self._rules, pairs, options)}") from None  # type: ignore[attr-defined]
+            raise ArgumentError(f"{self.__name__}: {unhashable_value(self._rules, pairs, options)}") from None  # type: ignore[attr-defined]
         if found is None:
             with self._lock, deep_recursion():
                 found = kernels.get(key)
@@ -555,28 +555,6 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
 def _stream_of(served: Place) -> Any:
     return served.driver.get_current_stream(served.device)
-
-
-_settings_memo: tuple[int, Any] = (-1, None)
-
-
-def _settings_key() -> Any:
-    """The settings that change code, looked up again when a setting was assigned (see `refresh_knobs`)."""
-    global _settings_memo
-    if _settings_memo[0] != settings.generation.value:
-        environment = sorted(settings.invalidating_environment().items())
-        _settings_memo = (settings.generation.value, (settings.insertions.value, *environment))
-    return _settings_memo[1]
-
-
-def _unhashable(rules: Sequence[ParameterRule], pairs: Sequence[tuple[Any, Any]], options: Mapping[str, Any]) -> str:
-    named = [*((r.name, k) for r, (_, k) in zip(rules, pairs)), *options.items()]
-    for name, value in named:
-        try:
-            hash(value if not isinstance(value, (list, tuple)) else constant_key(value))
-        except TypeError:
-            return f"the compile-time value of {name!r} is not hashable: {type(value).__name__}"
-    return "a compile-time value is not hashable"
 
 
 _JIT_PARAMETERS = JITFunction.__init__.__code__.co_varnames[2 : JITFunction.__init__.__code__.co_argcount]

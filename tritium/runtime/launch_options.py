@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..compiler import make_backend
 from ..support import OptionError, settings
 from ..support.lazy import LazyModule
 from ..support.suggestions import did_you_mean
-from .specialize import constant_key
+from .specialize import ParameterRule, constant_key
 
-__all__ = ["option_key", "option_names", "unknown_parameter", "with_checks"]
+__all__ = ["option_key", "option_names", "settings_key", "unhashable_value", "unknown_parameter", "with_checks"]
 
 _instrumentation = LazyModule("..backends.instrumentation", __package__)
 
@@ -30,6 +30,31 @@ def option_key(item: tuple[str, Any]) -> tuple[str, Any]:
     """A name and value as a key; some options are dicts (`extern_libs`)."""
     name, value = item
     return name, constant_key(tuple(value.items()) if isinstance(value, dict) else value)
+
+
+_settings_memo: tuple[int, Any] = (-1, None)
+
+
+def settings_key() -> Any:
+    """The settings that change code, looked up again when a setting was assigned (see `refresh_knobs`)."""
+    global _settings_memo
+    if _settings_memo[0] != settings.generation.value:
+        environment = sorted(settings.invalidating_environment().items())
+        _settings_memo = (settings.generation.value, (settings.insertions.value, *environment))
+    return _settings_memo[1]
+
+
+def unhashable_value(
+    rules: Sequence[ParameterRule], pairs: Sequence[tuple[Any, Any]], options: Mapping[str, Any]
+) -> str:
+    """The error about a compile-time value or an option that cannot be part of a key."""
+    named = [*((r.name, k) for r, (_, k) in zip(rules, pairs)), *options.items()]
+    for name, value in named:
+        try:
+            hash(value if not isinstance(value, (list, tuple)) else constant_key(value))
+        except TypeError:
+            return f"the compile-time value of {name!r} is not hashable: {type(value).__name__}"
+    return "a compile-time value is not hashable"
 
 
 def unknown_parameter(name: str, value: Any, known: Sequence[str]) -> str:
