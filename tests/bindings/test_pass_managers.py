@@ -7,6 +7,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,7 @@ from tritium._C import libtriton, pass_table
 from tritium._C.libtriton import ir, llvm, nvidia, passes
 from tritium._C.refusal import UnsupportedBinding
 from tritium.compiler import ASTSource, GPUTarget, compile
-from tritium.ir import Pass
+from tritium.ir import PASSES, IntegerAttr, Pass, i32, pass_on
 from tritium.support import TritiumError, UnsupportedOperation
 
 
@@ -240,6 +241,31 @@ def test_make_ttgir_of_a_hook_gives_correct_matrix_products(capability: int) -> 
     gpu.launch(1, a, b, c, 96)
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
     assert gpu.count("wgmma" if capability == 90 else r"mma\.sync") and gpu.count(r"cp\.async")
+
+
+@dataclass(frozen=True)
+class MarkOptions:
+    value: int = 1
+
+
+@pass_on("module", name="mark-module", options=MarkOptions)
+def mark_module(module, options=None) -> bool:
+    """Mark a module."""
+    module.attributes["marked"] = IntegerAttr(options.value if options else 1, i32)
+    return True
+
+
+def test_passes_of_plugins_are_added_by_name(monkeypatch) -> None:
+    monkeypatch.setattr(PASSES, "_infos", dict(PASSES._infos))
+    PASSES.add(mark_module)
+    for options, value in (((), 1), (["value=7"], 7)):
+        module = parsed()
+        manager = ir.pass_manager(module.context)
+        passes.plugin.add_mark_module(manager, *([options] if options else []))
+        manager.run(module, "make_ttir_plugin")
+        assert module.get_int_attr("marked") == value
+    with pytest.raises(UnsupportedBinding, match=r"passes\.plugin\.add_nothing.*docs/plugins.md"):
+        passes.plugin.add_nothing(manager)
 
 
 # ---- functions that programs replace ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ir.passes.registry import PASSES
@@ -66,6 +66,23 @@ class namespace:
         return sorted(name for name in vars(self) if not name.startswith("_"))
 
 
+class _Plugins(namespace):
+    """`passes.plugin`: `add_<name>(pm, options)` for every pass that is known by name, such as those of plugins."""
+
+    def __getattr__(self, name: str) -> Any:
+        known = PASSES.find(name[4:].replace("_", "-")) if name.startswith("add_") else None
+        if known is None:
+            if name.startswith("add_"):
+                return Refused(f"passes.plugin.{name}", "no plugin has a pass of that name, see docs/plugins.md")
+            return super().__getattr__(name)
+
+        def add(manager: Any, options: Sequence[str] = ()) -> None:
+            text = known.name + (f"{{{' '.join(options)}}}" if options else "")
+            manager.rows.extend(resolve_text(text, PASSES, "builtin.module"))
+
+        return add
+
+
 common = namespace("passes.common")
 ttir = namespace("passes.ttir")
 ttgpuir = namespace("passes.ttgpuir")
@@ -73,4 +90,4 @@ convert = namespace("passes.convert")
 gluon = namespace("passes.gluon")
 llvmir = namespace("passes.llvmir")
 analysis = namespace("passes.analysis")
-plugin = namespace("passes.plugin")
+plugin = _Plugins("passes.plugin")
