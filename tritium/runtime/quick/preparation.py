@@ -14,7 +14,6 @@ import sys
 import threading
 from typing import Any
 
-from ...support.idle import when_idle
 from ...support.lazy import LazyModule, load
 
 __all__ = ["LOAD_AFTER", "PLAN_AFTER", "Preparation", "preparation"]
@@ -24,6 +23,7 @@ PLAN_AFTER = 3
 
 _FORK_WAIT_S = 5.0
 
+_idle = LazyModule("...support.idle", __package__)
 _native = LazyModule(".native", __package__)
 
 
@@ -50,7 +50,7 @@ class Preparation:
         """Load the code while the next compile waits, if it is on disk."""
         if not self._asked:
             self._asked = True
-            when_idle(self.begin)
+            _idle.when_idle(self.begin)
 
     def begin(self, compiles: bool = False) -> None:
         """Load the code in a thread, unless that has begun; one that is not on disk only if it `compiles`.
