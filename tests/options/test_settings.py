@@ -15,6 +15,7 @@ from tests.options.test_effects import compiled, descriptor_kernel, kernel, text
 from tritium import knobs, profiler
 from tritium.backends.errors import PTXASError
 from tritium.compiler import cache_managers
+from tritium.emulator import DataRace
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.support import OptionError, settings
@@ -75,6 +76,36 @@ def test_the_instrumentation_of_launches_comes_from_the_setting(device: str) -> 
 def descriptor_kernel_of(x, stride, n):
     d = tl.make_tensor_descriptor(x, [n, n], [stride, 1], [16, 16])
     d.store([0, 0], d.load([0, 0]) + 1)
+
+
+@pytest.mark.parametrize("mode", ["consan", "iisan"])
+def test_modes_check_bounds_too(device: str, mode: str) -> None:
+    with pytest.raises(Exception, match="out-of-bounds store|writes 4 bytes"):
+        fill[(1,)](np.zeros(32, np.float32), B=64, instrumentation_mode=mode)
+
+
+@tritium.jit
+def racing(x, B: tl.constexpr):
+    """Elements pass through shared memory, which every thread writes and others read."""
+    at = tl.arange(0, B)
+    tl.store(x + at, tl.reshape(tl.trans(tl.reshape(tl.load(x + at), 16, B // 16)), B))
+
+
+def test_consan_checks_shared_memory_on_the_emulator_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A barrier less in the PTX is a race; without races checked, the mode is refused."""
+    x = np.arange(512, dtype=np.float32)
+    driver.set_active(EmulatedCUDADriver(90))
+    try:
+        compiled_kernel = racing[(1,)](x, B=512, instrumentation_mode="consan")
+        assert "bar.sync" in compiled_kernel.asm["ptx"]
+        dict.__setitem__(compiled_kernel.asm, "ptx", compiled_kernel.asm["ptx"].replace("bar.sync", "// bar.sync"))
+        with pytest.raises(DataRace, match="race in shared memory"):
+            compiled_kernel[(1,)](x, 512)
+        driver.set_active(EmulatedCUDADriver(90, check_races=False))
+        with pytest.raises(OptionError, match="instrumentation_mode='consan' is not supported"):
+            racing[(1,)](x, B=512, instrumentation_mode="consan")
+    finally:
+        driver.reset_active()
 
 
 def test_fpsan_casts_are_refused_with_their_mode(device: str) -> None:

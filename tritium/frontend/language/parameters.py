@@ -103,9 +103,15 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 ANNOTATIONS: Mapping[str, Parameter] = {
-    "multiple_of": _hint("values are known to be divisible; a wrong promise is undefined behaviour", "cpu"),
-    "max_contiguous": _hint("values are known to be contiguous; a wrong promise is undefined behaviour", "cpu"),
-    "max_constancy": _hint("values are known to be equal; a wrong promise is undefined behaviour", "cpu"),
+    "multiple_of": _hint(
+        "values that an operation computes are divisible; a wrong promise is undefined behaviour", "cpu"
+    ),
+    "max_contiguous": _hint(
+        "values that an operation computes are contiguous; a wrong promise is undefined behaviour", "cpu"
+    ),
+    "max_constancy": _hint(
+        "values that an operation computes are equal; a wrong promise is undefined behaviour", "cpu"
+    ),
     "assume": _hint("a condition is known to hold; a wrong promise is undefined behaviour"),
     "debug_barrier": _semantic("synchronizes the threads of a program; on the CPU there is one"),
 }
