@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from .. import compiler
 from ..compiler import ASTSource, CompiledKernel, compile
 from ..compiler.compile import default_target, stages_hook_key
-from ..frontend.callee import ConstexprFunction, SourceFunction, python_calls
+from ..frontend.callee import ConstexprFunction, SourceFunction
 from ..frontend.outside import OutsideValue
 from ..support import OptionError, TritiumError, settings
 from ..support.lazy import LazyModule, lazy_attributes
@@ -26,6 +26,7 @@ from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
+from .kernel_interface import KernelInterface
 from .launch_options import option_key, option_names, settings_key, unhashable_value, unknown_parameter, with_checks
 from .placed import Placed
 from .placement import only_host, place
@@ -77,31 +78,6 @@ __getattr__ = lazy_attributes(
     globals(),
     __package__,
 )
-
-
-class KernelInterface(Generic[T]):
-    """What can be launched: `kernel[grid](*args, **kwargs)`."""
-
-    def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
-        """Launch on `grid`; with `warmup` only compile."""
-        raise NotImplementedError(f"{type(self).__name__} does not define run()")
-
-    def warmup(self, *args: Any, grid: Any = (1,), **kwargs: Any) -> Any:
-        """Compile for these arguments without running; element types of torch or NumPy stand for aligned arrays."""
-        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
-
-    def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        """A callable that launches with `grid`: one to three integers, or a function of the arguments' dict."""
-        return partial(self.run, grid=grid, warmup=False)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """A kernel cannot be called without a grid; in one that runs as Python it is a device function."""
-        if python_calls.execute is not None:
-            return python_calls.execute(self, args, kwargs)
-        raise LaunchError(
-            f"{self.__name__} is a kernel: it cannot be called directly\n"  # type: ignore[attr-defined]
-            f"hint: call {self.__name__}[grid](...), where grid says how many programs run, e.g. (1,)"  # type: ignore[attr-defined]
-        )
 
 
 class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[T]):
