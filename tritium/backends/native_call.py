@@ -55,7 +55,11 @@ go:
   %status = call i32 @$function(ptr %state, $arguments)
   call void @PyEval_RestoreThread(ptr %thread)
   %fine = icmp eq i32 %status, 0
-  br i1 %fine, label %none, label %report
+  br i1 %fine, label %none, label %odd
+odd:                                                    ; an exception: the call was interrupted
+  %raised = call ptr @PyErr_Occurred()
+  %told_by_status = icmp eq ptr %raised, null
+  br i1 %told_by_status, label %report, label %fail
 none:
   call void @Py_IncRef(ptr @_Py_NoneStruct)
   ret ptr @_Py_NoneStruct

@@ -33,4 +33,6 @@ def load_kernel(code: bytes | CompiledModule, name: str, print_callback: Any = N
     """
     loaded = load_object(code.object if isinstance(code, CompiledModule) else code)
     callback = ctypes.cast(print_callback, ctypes.c_void_p).value or 0 if print_callback is not None else 0
-    return LoadedKernel(name, loaded, make_launcher(loaded.address(name), (loaded, print_callback), callback))
+    return LoadedKernel(
+        name, loaded, make_launcher(loaded.address(name), (loaded, print_callback), callback, code=loaded.code_range)
+    )

@@ -29,6 +29,8 @@ class _State(ctypes.Structure):
         ("user", ctypes.c_void_p),
         ("skip", ctypes.c_uint32),
         ("backoff", ctypes.c_uint32),
+        ("code_begin", ctypes.c_size_t),
+        ("code_end", ctypes.c_size_t),
     ]
 
 
@@ -40,17 +42,24 @@ _new_function.restype = ctypes.py_object
 
 
 def make_launcher(
-    address: int, keep: Any = None, print_callback: int = 0, user: int = 0, threads: Pool | None = None
+    address: int,
+    keep: Any = None,
+    print_callback: int = 0,
+    user: int = 0,
+    threads: Pool | None = None,
+    code: tuple[int, int] = (0, 0),
 ) -> Launcher:
     """`launch(args, grid_x, grid_y, grid_z, num_threads=0, bounds=0)` for the kernel at `address`.
 
     Arguments are positional integers; `args` and `bounds` are addresses (see `tritium.conversion.llvm.abi`), and
     `num_threads` 0 means all. The result is None, or the bytes of an error record (`ErrorRecord.from_bytes`).
     A grid with a dimension <= 0 does nothing; a grid of one program runs on the calling thread. The GIL is
-    released while programs run. `keep` (the `LoadedObject` of the code) is kept alive with the launcher.
+    released while programs run. With `code`, the address range of the kernel's image, signals that Python handles
+    interrupt a launch (see `interrupt_ir`): an exception of a handler ends it. `keep` (the `LoadedObject` of the code)
+    is kept alive with the launcher.
     """
     crew = threads or pool()
-    state = _State(address, print_callback or None, 0, user or None, 0, 0)
+    state = _State(address, print_callback or None, 0, user or None, 0, 0, *code)
     if not crew.method_address:
         return ctypes_launcher(crew, state, keep)
     # The function's __module__ is the one slot that keeps an object of ours alive without the call seeing it.

@@ -102,7 +102,9 @@ wait_spin:
   %k_next = add i32 %k, 1
   br label %wait
 wait_sleep:
-  call void @tt.wait(ptr %slot, i32 %active)
+  %record_at = getelementptr i8, ptr %ctx, i64 $error_at
+  %record = load ptr, ptr %record_at
+  call void @tt.await_crew(ptr %slot, i32 %active, ptr %record)
   br label %wait
 finish:
   store atomic i32 0, ptr %owner release, align 4
@@ -159,7 +161,7 @@ loop:
 run:
   %stop = add i64 %begin, %chunk
   %end = call i64 @llvm.smin.i64(i64 %stop, i64 %total)
-  call void %kernel(ptr %args, ptr %ctx, i64 %begin, i64 %end)
+  call void @tt.call(ptr %kernel, ptr %args, ptr %ctx, i64 %begin, i64 %end)
   %t1 = call i64 @tt.now()
   call void @tt.learn(ptr %state, i64 %t0, i64 %t1, i64 %end)
   %failed = load atomic i32, ptr %record monotonic, align 4
@@ -210,6 +212,7 @@ prepare:
   %user = load ptr, ptr %user_from
   %user_at = getelementptr i8, ptr %ctx, i64 $user_at
   store ptr %user, ptr %user_at
+  call void @tt.set_range(ptr %state, ptr %ctx)
   %single = icmp eq i64 %total, 1
   br i1 %single, label %one, label %several
 several:
@@ -226,7 +229,7 @@ several:
   br i1 %helpless, label %one, label %judge
 one:
   %kernel = load ptr, ptr %state
-  call void %kernel(ptr %args, ptr %ctx, i64 0, i64 %total)
+  call void @tt.call(ptr %kernel, ptr %args, ptr %ctx, i64 0, i64 %total)
   br label %done
 judge:
   %cost_at = getelementptr i8, ptr %state, i64 16
@@ -276,7 +279,7 @@ share:
   br i1 %shared, label %done, label %rest
 rest:
   %kernel_too = load ptr, ptr %state
-  call void %kernel_too(ptr %args, ptr %ctx, i64 %first, i64 %total)
+  call void @tt.call(ptr %kernel_too, ptr %args, ptr %ctx, i64 %first, i64 %total)
   br label %done
 done:
   %result = load atomic i32, ptr %record acquire, align 4

@@ -50,6 +50,11 @@ class LoadedObject:
             known = ", ".join(sorted(self.functions)) or "none"
             raise BackendError(f"the object defines no symbol {name!r} (it has: {known})") from None
 
+    @property
+    def code_range(self) -> tuple[int, int]:
+        """Where the image begins and ends; (0, 0) if that is not known."""
+        return (self.base, self.base + len(self._mapping)) if self.base else (0, 0)
+
     def keep_forever(self) -> None:
         """Never unmap: for code that threads may be running when the interpreter ends."""
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._mapping))

@@ -19,6 +19,7 @@ from ...support.settings import runtime
 from .amx import enable_amx
 from .crash import explain_crashes
 from .errors import BackendError
+from .interrupts import watch_launches
 from .llvm import compile_llvm
 from .loader import LoadedObject, load_object
 from .pool_ir import LIMIT_OFFSET, pool_text
@@ -52,6 +53,7 @@ class Pool:
         self.set_threads(default_threads())
         enable_amx()  # before any kernel that uses it runs, also one compiled elsewhere
         call(loaded.address("tt.init"))()
+        watch_launches(loaded)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._reset)
 

@@ -32,20 +32,25 @@ Waiting is a Linux futex; elsewhere one mutex and one condition variable stand i
 
 from __future__ import annotations
 
+import signal
+
 from ...conversion.llvm.abi import CONTEXT, CONTEXT_BYTES, ERROR_RECORD_BYTES
 from .crash import SIGNALS, crash_text
+from .interrupt_ir import ASK_NS, INTERRUPTIBLE, PLAIN, PROGRAM_COUNTER
 from .launch_ir import LAUNCH, PYTHON
 
-__all__ = ["LIMIT_OFFSET", "SLOTS", "STATE_BYTES", "pool_text"]
+__all__ = ["LIMIT_OFFSET", "SLOTS", "STATE_BYTES", "POLL_SIGNAL", "pool_text"]
 
 SLOTS = 16
+#: What the monitor sends (see `interrupt_ir`): ignored where nobody handles it, and hardly used by anybody.
+POLL_SIGNAL = signal.SIGURG
 SLOT_BYTES = 192  # gate, constants, the owner's core | next | padding: 64-byte lines of their own
 OWNER_CPU_OFFSET = 48  # in a slot
 SLOTS_OFFSET = 256
 POOL_BYTES = SLOTS_OFFSET + SLOTS * SLOT_BYTES
 SEQUENCE_OFFSET, SLEEPERS_OFFSET, WORKERS_OFFSET, LIMIT_OFFSET, GROWING_OFFSET = 0, 64, 128, 132, 136
 
-STATE_BYTES = 40  # of a launcher: kernel, print callback, cost, user, skip and backoff (32 bits each)
+STATE_BYTES = 56  # of a launcher: kernel, print callback, cost, user, skip and backoff (32 bits each), range of code
 
 # Measured 2026-11 on a VM with 2 vCPUs, 64 KiB of vector add in 64 programs (4.2 us alone): 3.5 us with a worker still
 # awake, 13 us with one to wake (which arrives 30 us later). 256 programs (30 us alone): 16 us and 35 us. On 16
@@ -65,7 +70,9 @@ _FUTEX_NUMBER = {"x86_64": 202, "aarch64": 98}
 
 
 def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool) -> str:
-    """The module. `clock` is CLOCK_MONOTONIC, `sig_setmask` is SIG_SETMASK; `python` adds the C-API entry point."""
+    """The module. `clock` is CLOCK_MONOTONIC, `sig_setmask` is SIG_SETMASK; `python` adds the C-API entry point, and
+    with `futex` that launches can be interrupted."""
+    interruptible = python and futex
     declare_pause, pause = _PAUSE[arch]
     parts = [
         declare_pause,
@@ -73,7 +80,7 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         _WORKERS.replace("$pause", pause).replace("$spins", str(_SPINS[arch])).replace("$setmask", str(sig_setmask)),
         LAUNCH.replace("$pause", pause).replace("$spins", str(_SPINS[arch])).replace("$clock", str(clock)),
     ]
-    parts.append(crash_text())
+    parts += [INTERRUPTIBLE if interruptible else PLAIN, crash_text()]
     if python:
         parts.append(PYTHON)
     text = "\n".join(parts)
@@ -101,7 +108,15 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         "$nap_ns": NAP_NS,
         "$stack_bytes": _STACK_BYTES,
         # a fault whose signal is blocked ends the process at once, whoever handles such signals
-        "$own_faults": "\n".join(f"  %f{n:d} = call i32 @sigdelset(ptr %all, i32 {n:d})" for n in SIGNALS),
+        "$own_faults": "\n".join(
+            f"  %f{n:d} = call i32 @sigdelset(ptr %all, i32 {n:d})" for n in (*SIGNALS, *[POLL_SIGNAL] * interruptible)
+        ),
+        "$ask_ns": ASK_NS,
+        "$code_at": CONTEXT["code_begin"].offset,
+        "$setmask": sig_setmask,
+        "$signal": int(POLL_SIGNAL),
+        "$futex": _FUTEX_NUMBER[arch],
+        "$counter": PROGRAM_COUNTER[arch],
     }
     for name in sorted(numbers, key=len, reverse=True):
         text = text.replace(name, str(numbers[name]))
@@ -194,6 +209,7 @@ define void @tt.reset() {
   %limit = load i32, ptr %limit_at
   call void @llvm.memset.p0.i64(ptr align 64 @tt.pool, i8 0, i64 $pool_bytes, i1 false)
   store i32 %limit, ptr %limit_at
+  call void @tt.forget_calls()
   call void @tt.init()
   ret void
 }
@@ -233,7 +249,7 @@ check:
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %run, label %out
 run:
-  call void %kernel(ptr %args, ptr %ctx, i64 %begin, i64 %end)
+  call void @tt.call(ptr %kernel, ptr %args, ptr %ctx, i64 %begin, i64 %end)
   %done_now = add i64 %done, %chunk
   br label %take
 out:

@@ -16,6 +16,7 @@ then counts.
   is not zero; the thread pool looks at it between chunks.
 - `Context.bounds_table` is null, or points to one `Bounds` for each slot of `args` (the sanitizer). Behind them stand
   the `Bounds` of memory that is only read, up to one whose `upper` is 0 (where stores are guarded).
+- `Context.code_begin` and `code_end` are the address range of the kernel's code, null where it is not known.
 - `Context.print_callback` is null, or a C function
   `void (ptr user, i32 site, i32 x, i32 y, i32 z, ptr values, i64 bytes)`.
 
@@ -84,6 +85,8 @@ CONTEXT, CONTEXT_BYTES = _lay_out(
     ("print_callback", "ptr"),
     ("bounds_table", "ptr"),
     ("user", "ptr"),
+    ("code_begin", "ptr"),
+    ("code_end", "ptr"),
 )
 
 ERROR_RECORD, ERROR_RECORD_BYTES = _lay_out(

@@ -85,8 +85,9 @@ def _function(context: ModuleContext, func: tt.Func, debug: Any) -> tuple[str, i
     if heap:
         context.declare("declare ptr @aligned_alloc(i64, i64)")
         context.declare("declare void @free(ptr)")
+    place = ", ptr %scratch.at" if heap else ""  # whoever interrupts the kernel frees what stands there
     lines = [
-        f'define void @"{func.sym_name}"(ptr noalias %args, ptr %ctx, i64 %begin, i64 %end){subprogram} {{',
+        f'define void @"{func.sym_name}"(ptr noalias %args, ptr %ctx, i64 %begin, i64 %end{place}){subprogram} {{',
         "entry:",
         *_entry(func, e, heap),
         *_loop_head(e),
@@ -117,6 +118,7 @@ def _entry(func: tt.Func, e: FunctionContext, heap: bool) -> list[str]:
         lines.append(f"  %grid_{axis} = load i32, ptr %grid_{axis}.at")
     if e.scratch_bytes and heap:
         lines.append(f"  %scratch = call ptr @aligned_alloc(i64 64, i64 {e.scratch_bytes})")
+        lines.append("  store volatile ptr %scratch, ptr %scratch.at, align 8")
     elif e.scratch_bytes:
         lines.append(f"  %scratch = alloca [{e.scratch_bytes} x i8], align 64")
     lines += e.entry_allocas
@@ -171,7 +173,7 @@ def _loop_tail(heap: bool) -> list[str]:
         "  %more = icmp slt i64 %pid.next, %end",
         "  br i1 %more, label %program, label %exit",
         "exit:",
-        *(["  call void @free(ptr %scratch)"] if heap else []),
+        *(["  store volatile ptr null, ptr %scratch.at, align 8", "  call void @free(ptr %scratch)"] if heap else []),
         "  ret void",
     ]
 

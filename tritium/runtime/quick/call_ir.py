@@ -208,7 +208,11 @@ back:
   call void @PyEval_RestoreThread(ptr %thread)
   call void @Py_DecRef(ptr %kept)                       ; of null it does nothing
   %launched = icmp eq i32 %status, 0
-  br i1 %launched, label %give, label %report
+  br i1 %launched, label %give, label %odd_status
+odd_status:                                            ; an exception: the launch was interrupted
+  %interrupted = call ptr @PyErr_Occurred()
+  %told_by_status = icmp eq ptr %interrupted, null
+  br i1 %told_by_status, label %report, label %raised
 give:
   %kernel = get ptr %plan.result
   call void @Py_IncRef(ptr %kernel)
