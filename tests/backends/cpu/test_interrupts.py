@@ -22,7 +22,7 @@ SECONDS = 3.0
 
 @pytest.mark.skipif(sys.platform != "linux", reason="launches are interrupted on Linux")
 def test_signals_interrupt_launches() -> None:
-    root = SCRIPT.parents[2]
+    root = SCRIPT.parents[3]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", str(SCRIPT)],
