@@ -49,8 +49,11 @@ class TimedCuda(FakeCuda):
     def do_event_time(self, to: int, start: int, end: int) -> None:
         ctypes.c_float.from_address(to).value = (self.events[end] - self.events[start]) / 1e6
 
-    def do_stream_capturing(self, stream: int | None, to: int) -> None:
+    def do_stream_capturing(self, stream: int | None, to: int) -> int:
+        if not stream:
+            return 906  # CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, while a stream captures
         ctypes.c_int.from_address(to).value = int(stream == CAPTURING)
+        return 0
 
     def do_launch(self, *args: Any) -> None:
         super().do_launch(*args)

@@ -107,8 +107,8 @@ def clock_of(backend: str, driver: Any, device: Any, stream: Any) -> tuple[Clock
         return _host, Lane(backend.upper(), "0", 0)
     handle = int(stream or 0)
     capturing = getattr(driver.utils, "is_stream_capturing", None)
-    if capturing is not None and capturing(handle):
-        return None
+    if handle and capturing is not None and capturing(handle):  # the default stream is never captured, and not asked:
+        return None  # while another one is, the question is an error
     key = type(driver), device
     if key not in _clocks:
         _clocks[key] = _event_clock(driver, interface, device)
