@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import textwrap
 import threading
@@ -288,3 +289,31 @@ def test_every_function_of_a_cycle_depends_on_the_text_of_all(tmp_path: Path, fi
         _ = scope[first].meaning_key
     for name in ("even", "odd"):
         assert scopes[0][name].meaning_key != scopes[1][name].meaning_key
+
+
+# ---- names that other modules of ours have --------------------------------------------------------------------------
+
+
+def test_backends_are_found_by_the_names_of_their_makers() -> None:
+    backends = importlib.import_module("tritium.runtime.driver").backends
+    assert backends is tritium.backends.backends and {"cpu", "nvidia", "amd"} <= set(backends)
+    assert isinstance(backends["nvidia"], tritium.backends.Backend) and hasattr(backends["nvidia"].driver, "is_active")
+
+
+def test_the_key_of_a_launcher_does_not_tell_pointers_apart() -> None:
+    from tritium.dropin_names import make_so_cache_key
+
+    key = make_so_cache_key("1", {"x": "*fp32", "n": "i32"}, {}, (0,), warps=4)
+    assert key == make_so_cache_key("1", {"x": "*i8", "n": "i32"}, {}, (0,), warps=4) and key.isalnum()
+    assert key != make_so_cache_key("1", {"x": "*fp32", "n": "i64"}, {}, (0,), warps=4)
+
+
+def test_operands_that_do_not_go_together_are_an_error_of_their_types() -> None:
+    @tritium.jit
+    def adds(x):
+        tl.store(x, x * 2.0)
+
+    with pytest.raises(tritium.CompilationError, match="invalid operands of type pointer<fp32> and fp32"):
+        adds[(1,)](np.zeros(1, np.float32))
+    error = tritium.language.semantic.IncompatibleTypeErrorImpl("a", "b")
+    assert (error.type_a, error.type_b) == ("a", "b") and "invalid operands of type a and b" in str(error)

@@ -483,3 +483,44 @@ def test_tools_that_skip_triton_s_frames_find_the_line_of_the_kernel(tmp_path) -
     assert done.returncode == 0, done.stderr
     wanted = ["v = tl.load(x + o)", "v = tl.softmax(v)", "tl.store(y + o, v)"]
     assert done.stdout.splitlines() == wanted, traceback.format_exc()
+
+
+def test_parts_that_clients_compose_are_there() -> None:
+    options = interpreter.InterpreterOptions(debug=True)
+    assert options.debug and options.backend_name == "interpreter" and "fp8e4nv" in options.supported_fp8_dtypes
+    b = InterpreterBuilder()
+    assert b.codegen_fns["min_dot_size"](None, None) == (1, 1, 1)
+    cast = interpreter.ExtraFunctions._convert_custom_types
+    made = cast(interpreter_semantic.to_tensor(1.5), tl.float8e4b15, None, interpreter_semantic)
+    assert made.dtype is tl.float8e4b15
+    base = handle([4096], tl.pointer_type(tl.float32))
+    sizes = [handle([6], tl.int64), handle([8], tl.int64)]
+    steps = [handle([8], tl.int64), handle([1], tl.int64)]
+    starts = [handle([4], tl.int32), handle([0], tl.int32)]
+    block = interpreter.BlockPointerHandle(base, sizes, steps, starts, [4, 4], (1, 0))
+    pointers, inside = block.materialize_pointers([0])
+    assert pointers.data[1, 2] == 4096 + 4 * (5 * 8 + 2) and inside.data.sum() == 8
+    desc = interpreter.TensorDescHandle(base, sizes, steps, [4, 4], tl.PropagateNan.NONE)
+    desc.validate()
+    assert (desc.materialize_pointers(starts)[1].data == inside.data).all()
+    desc.strides[0] = handle([7], tl.int64)
+    with pytest.raises(ValueError, match="multiples of 16 bytes"):
+        desc.validate()
+
+
+def test_attributes_are_restored_in_reverse_order() -> None:
+    class Holder:
+        value = 1
+
+    scope = interpreter._LangPatchScope()
+    scope.set_attr(Holder, "value", 2)
+    scope.set_attr(Holder, "value", 3)
+    scope.set_attr(Holder, "other", 4)
+    assert (Holder.value, Holder.other) == (3, 4)
+    scope.restore()
+    assert Holder.value == 1 and not hasattr(Holder, "other")
+    interpreter._patch_builtin(tl.math, interpreter_builder, scope)
+    assert tl.math.exp(interpreter_semantic.to_tensor(0.0)).handle.data.tolist() == [1.0]
+    scope.restore()
+    with pytest.raises(ValueError, match="only be called inside a kernel"):
+        tl.math.exp(interpreter_semantic.to_tensor(0.0))

@@ -24,9 +24,9 @@ from ..frontend.language.builtin import is_builtin
 from ..frontend.source import SourceText
 from ..interpreter.handle_builder import ExtraFunctions, InterpreterBuilder, InterpreterOptions
 from ..interpreter.handle_semantic import interpreter_builder, interpreter_semantic
-from ..interpreter.handle_values import Held
 from ..interpreter.handles import BlockPointerHandle, TensorDescHandle, TensorHandle, numpy_dtype, signed_numpy_dtype
 from ..interpreter.kernels import InterpreterError
+from ..ir import Value
 from ..support import TritiumError, settings
 from .arrays import TensorWrapper, is_array, refuse_marked
 from .interpreted import Arrays
@@ -111,6 +111,8 @@ def _patch_builtin(pkg: Any, builder: Any, scope: _LangPatchScope) -> None:
 
 
 def _truth(self: Any) -> bool:
+    if isinstance(self.handle, Value):
+        raise TypeError("the truth of a run-time value is not known while compiling")
     data = self.handle.data
     if data.size == 1:
         return bool(data)
@@ -121,7 +123,7 @@ def _truth(self: Any) -> bool:
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:
     def compare(self: Any, other: Any) -> Any:
-        if isinstance(self.handle, Held) or isinstance(getattr(other, "handle", None), Held):
+        if isinstance(self.handle, Value) or isinstance(getattr(other, "handle", None), Value):
             return (self is other) == (name == "eq")  # the compiler compares identities
         return interpreter_semantic.binary(name, self, other)
 
