@@ -14,6 +14,7 @@ from tritium.runtime import ArgumentError, driver
 from tritium.runtime.call_forms import CallForms
 from tritium.runtime.driver import CPUDriver
 from tritium.runtime.emulated import EmulatedCUDADriver
+from tritium.runtime.jit import compute_cache_key
 
 
 @pytest.fixture(params=["cpu", "emulated"])
@@ -135,3 +136,29 @@ def test_forms_never_confuse_run_time_values() -> None:
                 assert [found.index(name) for name in runtime] == [form.index(name) for name in runtime]
                 next(checked)
     assert next(checked) > 300
+
+
+# -- launches that programs build of a kernel's parts -----------------------------------------------------------------
+
+
+def test_device_caches_have_what_tritons_have() -> None:
+    """As Helion's precompiler and vLLM's warmup take them apart (Triton's `JITFunction.run`)."""
+    kernel = tritium.jit(strided.fn)
+    device = driver.active.get_current_device()
+    kernels, keys, target, backend, bind = kernel.device_caches[device]
+    x, out = np.arange(16, dtype=np.float32), np.empty(16, np.float32)
+    arguments = {"x": x, "bias": None, "out": out, "n": 9, "stride": 1, "SCALE": 3}
+    bound, specialization, options = bind(*arguments.values(), BLOCK=16, num_warps=2, debug=False)
+    assert list(bound) == list(ALL) and options == {"num_warps": 2, "debug": False}
+    key = compute_cache_key(keys, specialization, options)
+    assert kernels.get(key) is None and compute_cache_key(keys, specialization, options) == key
+    given = {**arguments, "BLOCK": 16, "num_warps": 2, "debug": False}
+    parsed, signature, constants, attrs = kernel._pack_args(backend, given, bound, specialization, options)
+    assert [name for name, ty in signature.items() if ty == "constexpr"] == ["bias", "stride", "SCALE", "BLOCK"]
+    assert constants == {(1,): None, (4,): 1, (5,): 3, (6,): 16}
+    source = kernel.ASTSource(kernel, signature, constants, attrs)
+    kernels[key] = compiled = kernel.compile(source, target=target, options=parsed.__dict__)
+    compiled[(1, 1, 1)](x, None, out, 9, 1, 3, 16)
+    np.testing.assert_array_equal(out[:9], 3 * x[:9])
+    launched = kernel[(1,)](x, None, out, 9, 1, SCALE=3, BLOCK=16, num_warps=2)
+    assert launched.hash == compiled.hash

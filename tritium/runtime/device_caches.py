@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
+from ..compiler import make_backend
 from ..support import settings
+from ..support.lazy import LazyModule
 
-__all__ = ["DeviceCaches", "Kernels", "Specialization"]
+__all__ = ["DeviceCaches", "Kernels", "Specialization", "device_cache"]
+
+_jit_parts = LazyModule(".jit_parts", __package__)
+
+
+def device_cache(function: Any, target: Any) -> tuple[Kernels, dict[Any, str], Any, Any, Any]:
+    """What `device_caches` has for a device, as Triton's: kernels, keys of specializations, target, backend, and the
+    binder, which programs that build launches of their own call."""
+    return Kernels(), {}, target, make_backend(target), partial(_bind, function)
+
+
+def _bind(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return _jit_parts.binder_of(function)(*args, **kwargs)
 
 
 class DeviceCaches(defaultdict[Any, Any]):

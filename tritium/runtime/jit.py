@@ -14,14 +14,14 @@ from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import ConstexprFunction, SourceFunction
 from ..frontend.outside import OutsideValue
 from ..support import OptionError, TritiumError, settings
-from ..support.lazy import LazyModule, lazy_attributes
+from ..support.lazy import LazyMethod, LazyModule, lazy_attributes
 from ..support.recursion import deep_recursion
 from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonicalisation_dict
 from .async_compile import FutureKernel, active_mode
 from .binder import MISSING, make_binder
 from .blame import at_parameter
 from .carried import Carried
-from .device_caches import DeviceCaches, Kernels, Specialization
+from .device_caches import DeviceCaches, Specialization, device_cache
 from .driver import Place, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
@@ -88,6 +88,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     after the first launch (LaunchError), as its value is compiled in.
     """
 
+    _pack_args = LazyMethod(".jit_parts", __package__)
     ASTSource = ASTSource  # what its compiles are told of: `fn.ASTSource(fn, signature, constants)`
 
     def __init__(
@@ -109,7 +110,9 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         self.launch_metadata = launch_metadata
         self._repr = repr
         self.pre_run_hooks: list[Callable[..., Any]] = []
-        self.device_caches: dict[Any, tuple[Kernels, Any]] = DeviceCaches(self._device_cache)
+        self.device_caches: dict[Any, Any] = DeviceCaches(
+            lambda: device_cache(self, driver.active.get_current_target())
+        )
         self._lock = threading.RLock()
         self._binder: Any = None
         self._at: Any = None  # makes what `kernel[grid]` is
@@ -312,7 +315,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     ) -> Specialization | None:
         """The kernel for these arguments, compiled now if there is none yet; None if a hook forbids that."""
         if served.device not in self.device_caches:
-            self.device_caches[served.device] = Kernels(), served.target
+            self.device_caches[served.device] = device_cache(self, served.target)
         kernels = self.device_caches[served.device][0]
         hook = settings.runtime.add_stages_inspection_hook
         key = (
@@ -413,9 +416,6 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     @compile.deleter
     def compile(self) -> None:
         self._compiler = None
-
-    def _device_cache(self) -> tuple[Kernels, Any]:
-        return Kernels(), driver.active.get_current_target()
 
     def _compile(
         self,

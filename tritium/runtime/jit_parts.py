@@ -6,6 +6,7 @@ Launches here do not go through them (`quick` follows plans); programs that buil
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from ..frontend.identity import identity
 from ..frontend.references import find_references
 from ..support.hashing import sha256
 from .hooks import encoded_constant
-from .specialize import ParameterRule, parameter_rules, specialize
+from .specialize import ParameterRule, describe_specialization, parameter_rules, specialize
 
 __all__ = [
     "GLUON_MODULE",
@@ -109,6 +110,31 @@ def create_function_from_signature(
         return params, [_keyed(value, rule) for value, rule in zip(params.values(), rules)], options
 
     return bind
+
+
+@functools.lru_cache(maxsize=256)
+def binder_of(function: Any) -> Callable[..., tuple[dict[str, Any], list[tuple[Any, Any]], dict[str, Any]]]:
+    """The binder of a kernel's launches."""
+    return create_function_from_signature(function.signature, function.params, None)
+
+
+def _pack_args(
+    self: Any,
+    backend: Any,
+    kwargs: Mapping[str, Any],
+    bound_args: Mapping[str, Any],
+    specialization: Sequence[tuple[Any, Any]],
+    options: Mapping[str, Any],
+) -> tuple[Any, dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any]]:
+    """What a compile is made of: (options, signature, compile-time values by path, attributes by path).
+
+    A method of `JITFunction`. Of `kwargs`, all keywords of a launch, the options of the target count.
+    """
+    known = set(backend.option_names())
+    parsed = backend.parse_options({name: value for name, value in kwargs.items() if name in known})
+    pairs = [(ty, "" if key is None and ty != "constexpr" else key) for ty, key in specialization]
+    signature, constants, attrs = describe_specialization(list(bound_args), pairs)
+    return parsed, signature, constants, attrs
 
 
 def compute_cache_key(
