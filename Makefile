@@ -9,12 +9,13 @@ WORKERS ?= 2
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle check format bench docs clean
+.PHONY: help demo test oracle ecosystem check format bench docs clean
 
 help:
 	@echo "make demo     compile and run the tutorial kernels, with a look at every stage"
 	@echo "make test     the test suite"
 	@echo "make oracle   the test suite with Triton 3.9 at hand, which reads and compiles what we print (1.3 GB; no GPU)"
+	@echo "make ecosystem  packages and tools that use Triton, from PyPI, on this compiler (own environment, 1.5 GB; half an hour)"
 	@echo "make check    format, lint, types, import contract, structure, compile-time budgets"
 	@echo "make format   rewrite the sources as 'make check' wants them"
 	@echo "make bench    the table of figures in the README, measured here"
@@ -35,6 +36,12 @@ oracle:
 	@test -x .venv-triton/bin/python || $(PYTHON) -m venv .venv-triton
 	@.venv-triton/bin/python -c "import triton" 2>/dev/null || .venv-triton/bin/python -m pip install -q "triton==3.9.*"
 	@TRITIUM_TEST_TRITON=$(CURDIR)/.venv-triton/bin/python $(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+# Clients are installed without their requirements, which name Triton: ours answers for it. The environment is their own.
+ecosystem:
+	@VENV=.venv-ecosystem $(PYTHON) scripts/environment.py demo
+	@.venv-ecosystem/bin/python -m pip install -q --no-deps -r tests/conformance/ecosystem.txt
+	@.venv-ecosystem/bin/python -m tests.conformance.ecosystem $(ARGS)
 
 check:
 	@$(PYTHON) scripts/environment.py check

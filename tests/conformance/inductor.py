@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 import traceback
@@ -19,9 +20,10 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-import tritium
+if os.environ.get("THIRD_PARTY_COMPILER") != "triton":
+    import tritium
 
-tritium.install()
+    tritium.install()
 
 import torch  # noqa: E402
 import triton  # noqa: E402
@@ -355,14 +357,17 @@ def attention() -> None:
 
 def _run(name: str) -> dict[str, Any]:
     torch.manual_seed(0)
-    began = time.perf_counter()
     row: dict[str, Any] = {"case": name, "ok": True}
-    try:
-        _cases[name]()
-    except Exception as error:  # every failure is a row
-        row.update(ok=False, error=f"{type(error).__name__}: {error}"[:1500])
-        row["where"] = traceback.format_exc()[-1500:]
-    row["seconds"] = round(time.perf_counter() - began, 2)
+    for run in ("seconds", "again")[: 1 + (os.environ.get("THIRD_PARTY_AGAIN") == "1")]:
+        began = time.perf_counter()
+        try:
+            _cases[name]()
+        except Exception as error:  # every failure is a row
+            row.update(ok=False, error=f"{type(error).__name__}: {error}"[:1500])
+            row["where"] = traceback.format_exc()[-1500:]
+        row[run] = round(time.perf_counter() - began, 4)
+        if not row["ok"]:
+            break
     return row
 
 

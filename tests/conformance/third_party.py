@@ -47,6 +47,7 @@ PROJECTS = {
     "cross_entropy": "ml-cross-entropy",
     "conch": "conch",
     "sglang": "sglang",
+    "vllm": "vllm",
 }
 
 # "project.case" -> why it cannot pass, where the cause is not ours
