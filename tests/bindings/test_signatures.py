@@ -31,7 +31,7 @@ SOURCE = "def f(x):\n    y = x + 1\n    return y @ x\n"
 @pytest.mark.parametrize("kind", [CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct])
 def test_errors_with_a_source_and_a_node_show_the_line(kind) -> None:
     node = ast.parse(SOURCE).body[0].body[1].value
-    error = kind(SOURCE, node, "no operator @")
+    error = kind(src=SOURCE, node=node, error_message="no operator @")
     assert error.src == SOURCE and error.node is node and error.error_message == "no operator @"
     lines = str(error).splitlines()
     assert lines[0] == "at 3:11:" and lines[1] == "<source>:3:12: error: no operator @"
@@ -151,7 +151,7 @@ def test_a_source_with_a_context_is_described_as_triton_s(tmp_path) -> None:
 def test_a_kernel_is_made_again_from_the_files_of_its_stages() -> None:
     x, y, out = np.arange(64, dtype=np.float32), np.ones(64, np.float32), np.zeros(64, np.float32)
     made = add[(1,)](x, y, out, 64, BLOCK=64)
-    again = CompiledKernel(made.src, made.metadata_group, made.hash)
+    again = CompiledKernel(src=made.src, metadata_group=made.metadata_group, hash=made.hash)
     assert again.name == "add" and again.hash == made.hash and again.kernel == made.kernel
     assert again.metadata.num_warps == made.metadata.num_warps and again.asm["ttir"] == made.asm["ttir"]
     out[:] = 0

@@ -146,13 +146,14 @@ class CompiledKernel:
     def __init__(
         self,
         src: Any,
-        backend: Any,
-        metadata: Any,
+        metadata_group: Any,
+        hash: Any,
         asm: LazyStages | None = None,
         times: dict[str, float] | None = None,
     ) -> None:
-        if asm is None:  # Triton's arguments: the source, the files of the stages, the hash
-            backend, metadata, asm = _kernel_files.read_group(backend, metadata)
+        backend, metadata = metadata_group, hash  # the compiler's own arguments, with the stages behind them
+        if asm is None:  # Triton's: the files of the stages, and the hash
+            backend, metadata, asm = _kernel_files.read_group(metadata_group, hash)
         self.src = src
         self.backend = backend
         self.asm = asm

@@ -102,16 +102,17 @@ class CompilationError(TritiumError):
 
     source_line_count_max_in_message = 12
 
-    def __init__(self, message: Any, frames: Any, hint: str | None = None) -> None:
-        node = None
-        if not isinstance(frames, list):
-            source, node, message, hint = message, frames, hint or "", None
-            frames = [] if source is None else [CallFrame("", _Excerpt(source), node)]
+    def __init__(self, src: Any, node: Any, error_message: str | None = None) -> None:
+        if isinstance(node, list):  # the compiler's own arguments: a message, frames, a hint
+            message, frames, hint, failing = src, node, error_message, None
+        else:
+            message, hint, failing = error_message or "", None, node
+            frames = [] if src is None else [CallFrame("", _Excerpt(src), node)]
         super().__init__(message)
         self.error_message: str = message
         self.hint = hint
         self.frames: list[CallFrame] = list(frames)
-        self._node: ast.AST | None = node
+        self._node: ast.AST | None = failing
 
     @property
     def message(self) -> str:
