@@ -113,3 +113,17 @@ def test_code_that_is_not_on_disk_is_compiled_later_only(monkeypatch: pytest.Mon
     prepared.begin(compiles=True)
     prepared._before_fork()
     assert asked == [False, True]
+
+
+def test_packages_are_imported_before_the_thread_begins() -> None:
+    """Imports of a package and of a module in it, by two threads at once, can deadlock."""
+    code = """
+        import sys, threading
+        from tritium.runtime.quick.preparation import Preparation
+        assert "tritium.backends.cpu" not in sys.modules
+        begun = []
+        threading.Thread.start = lambda self: begun.append("tritium.backends.cpu" in sys.modules)
+        Preparation().begin()
+        assert begun == [True], begun
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)

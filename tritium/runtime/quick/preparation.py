@@ -55,8 +55,11 @@ class Preparation:
     def begin(self, compiles: bool = False) -> None:
         """Load the code in a thread, unless that has begun; one that is not on disk only if it `compiles`.
 
-        The thread is waited for before a fork (the child would have its locks) and at the end of the process.
+        The thread is waited for before a fork (the child would have its locks) and at the end of the process. The
+        package of the CPU is imported here: two threads that import a package and a module in it at once can deadlock,
+        as the one locks the package first and the other the module.
         """
+        load("...backends.cpu", __package__)
         with self._lock:
             if self.ready or self._thread is not None:
                 return
