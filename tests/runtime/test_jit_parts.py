@@ -188,3 +188,21 @@ def test_paths_into_nested_tuples_can_be_set() -> None:
     assert values[1][0].value == 7
     with pytest.raises(TypeError, match="cannot be changed"):
         tritium._utils.set_iterable_path([(1, 2)], (0, 0), 3)
+
+
+def test_what_kernels_say_of_themselves() -> None:
+    assert kernel.type == tl.core.constexpr_type(kernel) and kernel.type != inner.type
+    assert [p.annotation_type for p in kernel.params] == ["", "", "", "i64"]
+    parameter = inspect.Parameter("x", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="*fp32")
+    assert KernelParam(0, parameter, False, False).annotation_type == "*fp32"
+    assert tl.bfloat16.codegen_name() == "bfloat16" and tl.float8e5.cache_key_part == "fp8e5"
+    assert tl.core.tuple_type([tl.int32, tl.int8], ["a", "b"]).name == "[a:int32, b:int8]"
+
+
+@pytest.mark.parametrize("target", [("cpu", "", 1), ("cuda", 90, 32)], ids=["cpu", "cuda"])
+def test_gluon_is_refused_as_a_language(target) -> None:
+    from tritium.backends.errors import BackendError
+
+    backend = tritium.compiler.make_backend(tritium.backends.compiler.GPUTarget(*target))
+    with pytest.raises(BackendError, match="kernels in Gluon cannot be compiled: use the Triton language"):
+        backend.add_stages({}, backend.parse_options({}), tritium.backends.compiler.Language.GLUON)

@@ -15,7 +15,7 @@ from ..support.dataclasses import dataclass, fields
 from ..support.namedtuples import NamedTuple
 from .errors import BackendError
 
-__all__ = ["BaseBackend", "GPUTarget", "Language", "Mismatch", "Stage", "UserText"]
+__all__ = ["BaseBackend", "GPUTarget", "Language", "Mismatch", "Stage", "UserText", "check_language"]
 
 
 class GPUTarget(NamedTuple):
@@ -41,6 +41,13 @@ class Language:
     """The language a kernel is written in (Triton's name for it)."""
 
     TRITON = "triton"
+    GLUON = "gluon"
+
+
+def check_language(language: Any) -> None:
+    """BackendError for a language that no backend here has stages for."""
+    if language == Language.GLUON:
+        raise BackendError("kernels in Gluon cannot be compiled: use the Triton language (triton.language)")
 
 
 @dataclass(frozen=True, slots=True)

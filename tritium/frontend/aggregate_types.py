@@ -122,6 +122,11 @@ class tuple_type(BaseType):
     def __hash__(self) -> int:
         return hash((tuple(self.types), tuple(self.fields or ())))
 
+    @property
+    def name(self) -> str:
+        """As it is printed."""
+        return repr(self)
+
     def __repr__(self) -> str:
         if self.fields:
             return "[" + ", ".join(f"{n}:{t}" for n, t in zip(self.fields, self.types)) + "]"

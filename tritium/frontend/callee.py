@@ -37,6 +37,8 @@ __all__ = [
     "unwrap_callee",
 ]
 
+_aggregate_types = LazyModule(".aggregate_types", __package__)
+_scalar_types = LazyModule(".scalar_types", __package__)
 _inspect = LazyModule("inspect")  # with what it imports 4 ms, which kernels do without
 _EMPTY = object()
 F = TypeVar("F", bound=Callable[..., Any])
@@ -82,6 +84,18 @@ class Parameter:
     def default(self) -> Any:
         """What it is where a call leaves it out; `inspect.Parameter.empty` without one."""
         return self._default if self._default is not _EMPTY else _inspect.Parameter.empty
+
+    @property
+    def annotation_type(self) -> str:
+        """The type that the annotation names as signatures do (`tl.int64` is "i64"); "" where it names none."""
+        pointer, name = self.annotation[: self.annotation.startswith("*")], self.annotation.lstrip("*")
+        name = name.strip("'\" ").rpartition(".")[2]
+        found = _aggregate_types.NAMES.get(name) or getattr(_scalar_types, name, None)
+        return (
+            pointer + found.mangle()
+            if isinstance(found, _scalar_types.dtype) and found is not _scalar_types.void
+            else ""
+        )
 
     @property
     def takes_rest(self) -> bool:
@@ -221,6 +235,11 @@ class SourceFunction:
     def src(self) -> str:
         """The source from `def` on, dedented."""
         return self.source.text
+
+    @property
+    def type(self) -> Any:
+        """The type as a compile-time value, which it is in kernels."""
+        return _aggregate_types.constexpr_type(self)
 
     @cached_property
     def signature(self) -> inspect.Signature:

@@ -327,14 +327,21 @@ class dtype(BaseType):
     def __str__(self) -> str:
         return self.name
 
+    def codegen_name(self) -> str:
+        """The name in `triton.language`: `float16`."""
+        for short, whole in (("fp", "float"), ("bf", "bfloat")):
+            if self.name.startswith(short):
+                return whole + self.name.removeprefix(short)
+        return self.name
+
+    @property
+    def cache_key_part(self) -> str:
+        """What stands for the type in keys: its name."""
+        return self.name
+
     def __repr__(self) -> str:
         """Evaluates back to the type: `triton.language.float16`."""
-        name = self.name
-        if name.startswith("fp"):
-            name = "float" + name[2:]
-        elif name.startswith("bf"):
-            name = "bfloat" + name[2:]
-        return f"triton.language.{name}"
+        return f"triton.language.{self.codegen_name()}"
 
 
 void = dtype._define("void", None, 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...support.dataclasses import fields
 from ...support.lazy import LazyModule
-from ..compiler import BaseBackend, GPUTarget, Mismatch, Stage
+from ..compiler import BaseBackend, GPUTarget, Mismatch, Stage, check_language
 from ..releases import llvm_release
 from .driver import LoadedKernel, load_kernel
 from .errors import BackendError
@@ -69,6 +69,7 @@ class CPUBackend(BaseBackend):
 
     def add_stages(self, stages: dict[str, Any], options: CPUOptions, language: Any = None) -> None:
         """ttir -> ttcir -> llir -> (asm, on demand) obj"""
+        check_language(language)
         target = self.target
         stages["ttir"] = Stage(lambda module, metadata: _stages.make_ttir(module, metadata, options))
         stages["ttcir"] = Stage(lambda module, metadata: _stages.make_ttcir(module, metadata, target, options))

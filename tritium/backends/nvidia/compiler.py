@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...support.folders import file_digest
 from ...support.lazy import LazyModule
-from ..compiler import Mismatch, Stage
+from ..compiler import Mismatch, Stage, check_language
 from ..errors import BackendError
 from ..gpu import GPUBackend
 from ..releases import llvm_release
@@ -78,6 +78,7 @@ class CUDABackend(GPUBackend):
     def add_stages(self, stages: dict[str, Any], options: CUDAOptions, language: Any = None) -> None:
         """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler or a driver that stands in for it, asking for the
         last says what to install."""
+        check_language(language)
         functions = self.stage_functions
         build = _LazyBuild(functions, options)
 
