@@ -94,6 +94,7 @@ DEFAULTS = {
     "sanitize_overflow": True,
     "arch": "sm90",
     "instrumentation_mode": "",
+    "check_conversions": False,
     "device_checks": "",
     "fpsan_homomorphic_casts": False,
     "min_shared_mem": None,
