@@ -49,6 +49,19 @@ def test_bounds_are_checked_where_a_setting_says_so(
     knobs.refresh_knobs()
 
 
+def test_an_option_counts_more_than_the_setting() -> None:
+    target = tritium.compiler.GPUTarget("cuda", 90, 32)
+    with knobs.runtime.scope(), knobs.compilation.scope():
+        knobs.runtime.sanitize = knobs.compilation.enable_asan = True
+        assert "sanitize" not in fill._options((), {"sanitize": False}, target)
+    for where in (target, tritium.compiler.GPUTarget("cpu", "", 1)):
+        with pytest.raises(OptionError, match="sanitize must be True or False, got 'yes'"):
+            options = fill._options((), {"sanitize": "yes"}, where)
+            tritium.compile(
+                tritium.compiler.ASTSource(fill, {"x": "*fp32", "B": "constexpr"}, {"B": 64}), where, options
+            )
+
+
 @pytest.mark.parametrize("setting", ["runtime.sanitize", "compilation.enable_asan"])
 def test_bounds_that_a_gpu_does_not_check_are_refused(setting: str) -> None:
     group, _, name = setting.partition(".")

@@ -96,8 +96,10 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
 
 def _bounds_requested(option: Any) -> str:
     """What asks for checks of bounds; "" where nothing does."""
-    if option not in (None, False):
-        return f"sanitize={option}"
-    if option is None and settings.runtime.sanitize:
+    if option is not None:
+        if not isinstance(option, bool):
+            raise OptionError(f"sanitize must be True or False, got {option!r}")
+        return "sanitize=True" if option else ""
+    if settings.runtime.sanitize:
         return "the setting runtime.sanitize"
     return "the setting compilation.enable_asan" if settings.compilation.enable_asan else ""
