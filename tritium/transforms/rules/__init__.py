@@ -3,7 +3,8 @@
 1. The docstring is the equation. For arithmetic it is proved by `tests/transforms/test_rules_proofs.py`, which fails
    for a rule that no sample there reaches; other rules are tried by `test_rules_tiles.py` beside it, on the function
    of their name in `tests/filetests/rules`, which each rule must have, and over all small shapes.
-2. The right side is defined wherever the left side is, and has no effect that the left side has not.
+2. Arithmetic is total, as docs/semantics.md says: a rule holds for division by zero and of the least integer by -1, for
+   shifts by the width or more and for floats out of range, too. The right side has no effect that the left has not.
 3. The right side is not larger than the left, in operations that are left over; if it is equal, it is nearer to the
    normal form: constants on the right, conditions not negated, fewer kinds of operations. No two rules undo each other.
 4. A float rule is exact for every input, infinities and both zeros included; only the bits of a NaN may differ.
