@@ -200,6 +200,22 @@ def test_atomic_max_and_min_order_zeros(dtype):
 
 
 @tritium.jit
+def descriptor_extremes(greatest, least, value, N: tl.constexpr):
+    more = tl.load(value + tl.arange(0, N))
+    tl.make_tensor_descriptor(greatest, [N], [1], [N]).atomic_max([0], more)
+    tl.make_tensor_descriptor(least, [N], [1], [N]).atomic_min([0], more)
+
+
+def test_atomics_through_descriptors_order_zeros():
+    numbers = np.array([0.0, -0.0, 1.5, -1.5], np.float16)
+    before, value = np.repeat(numbers, 4), np.tile(numbers, 4)
+    up, down = before.copy(), before.copy()
+    descriptor_extremes[(1,)](up, down, value, 16)
+    assert_same_signs(up, greater(before, value))
+    assert_same_signs(down, less(before, value))
+
+
+@tritium.jit
 def sum_and_masked_load(x, total, copy, n, N: tl.constexpr):
     at = tl.arange(0, N)
     tl.store(total, tl.sum(tl.load(x + at)))
