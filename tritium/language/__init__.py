@@ -17,7 +17,6 @@ from ..frontend.callee import constexpr_function
 from ..frontend.dtypes import *
 from ..frontend.language.core import *
 from ..frontend.language.device import unsupported
-from ..frontend.language.library_support import slice
 from ..frontend.language.mathematics import *
 from ..frontend.language.standard import *
 from ..frontend.language.standard import bitonic_merge
@@ -47,6 +46,7 @@ constexpr = core.constexpr
 tensor = core.tensor
 tensor_descriptor = core.tensor_descriptor
 tuple = core.tuple
+slice = slice  # a slice in a kernel is Python's own
 range = core.range
 static_range = core.static_range
 condition = core.condition

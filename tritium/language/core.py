@@ -25,4 +25,17 @@ from ..frontend.language.core import (
     tensor_descriptor_base,
     tuple,
 )
-from ..frontend.language.library_support import *  # noqa: F403
+from ..support.lazy import lazy_attributes
+
+__getattr__ = lazy_attributes(  # what authors of libraries use
+    __name__,
+    dict.fromkeys(
+        (
+            *("base_value", "binary_op_type_legalization", "check_bit_width", "dataclass_transform", "dispatch"),
+            *("is_enabled", "is_negative_zero", "slice", "slice_type"),
+        ),
+        "..frontend.language.library_support",
+    ),
+    globals(),
+    __package__,
+)
