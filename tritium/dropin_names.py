@@ -259,7 +259,6 @@ LEFT_OUT = {
     "triton.ops": "Triton gave it up in 3.1; its kernels live in third-party packages",
     "triton.plugins": "extensions in C++; extensions here are modules of Python, see docs/plugins.md",
     "triton.profiler._rocm": "no library of ROCm is loaded",
-    "triton.tools.build_extern": "the names of libdevice's functions are part of the language",
     "triton.tools.gsan": "the sanitizer of races between GPUs is not there",
     "triton.tools.triton_to_gluon_translator": "Gluon is not there",
 }
