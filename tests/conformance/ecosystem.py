@@ -113,6 +113,9 @@ def run_client(
     """Run the cases of a driver, all without any given, in a process that is ended when its time is over."""
     how = how or Conditions()
     result = Result(name, version)
+    beside = (
+        [str(HERE / "wild")] if driver.parent.name == "clients" else []
+    )  # where the harness is, and names of packages
     with tempfile.TemporaryDirectory() as cache:
         environment = {
             **os.environ,
@@ -122,10 +125,7 @@ def run_client(
             "THIRD_PARTY_COMPILER": how.compiler,
             "TRITIUM_CACHE_DIR": cache,
             "TRITON_CACHE_DIR": cache,
-            # drivers of `wild` have the harness beside them, and names of packages
-            "PYTHONPATH": os.pathsep.join(
-                [str(HERE / "wild"), str(ROOT)] if driver.parent.name == "clients" else [str(ROOT)]
-            ),
+            "PYTHONPATH": os.pathsep.join(filter(None, (*beside, str(ROOT), os.environ.get("PYTHONPATH")))),
         }
         process = subprocess.Popen(
             _command(driver, cases, how),

@@ -9,6 +9,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium import TritiumError, knobs
 from tritium.runtime import DeviceAssertError, InterpreterError
 from tritium.runtime.autotuner import Config, autotune
 
@@ -274,3 +275,23 @@ def test_compiled_again_when_the_setting_is_off():
 def scale(x, out, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(out + at, tl.load(x + at) * 3)
+
+
+GROUP = 8
+
+
+@tritium.jit
+def grouped(out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, at // GROUP)
+
+
+def test_interpreted_kernels_read_globals_that_compiled_ones_refuse() -> None:
+    out = np.zeros(32, np.int32)
+    with knobs.runtime.scope():
+        knobs.runtime.interpret = False
+        with pytest.raises(TritiumError, match="Cannot access global variable GROUP"):
+            grouped[(1,)](out, BLOCK=32)
+        knobs.runtime.interpret = True
+        grouped[(1,)](out, BLOCK=32)
+    np.testing.assert_array_equal(out, np.arange(32) // 8)

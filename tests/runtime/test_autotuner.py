@@ -137,12 +137,13 @@ def test_hooks(kernel) -> None:
 
 
 @pytest.mark.shows("autotune.prune_configs_by")
-def test_pruning(kernel) -> None:
+@pytest.mark.parametrize("top", ["top_k", "configs_top_k"])  # the second is PyTorch's
+def test_pruning(kernel, top) -> None:
     bench = Bench(times=(1.0, 2.0))
     rules = {
         "early_config_prune": lambda configs, named, **kwargs: [c for c in configs if c.kwargs["BLOCK"] <= named["n"]],
         "perf_model": lambda **args: -args["num_warps"],
-        "top_k": 1,
+        top: 1,
     }
     tuned = tritium.autotune(CONFIGS, key=["n"], prune_configs_by=rules, do_bench=bench)(kernel)
     tuned[(1,)](np.zeros(4, np.int32), 40)

@@ -56,9 +56,13 @@ class FailedAssertion(InterpreterError):
 
 
 class _Visitor(Visitor):
-    """The visitor of one call. Its `env` is what `locals()` says at each statement."""
+    """The visitor of one call. Its `env` is what `locals()` says at each statement.
+
+    All globals can be read, as in Triton's interpreter: nothing is compiled that they could make wrong later.
+    """
 
     __slots__ = ()
+    any_global = True
 
     def visit(self, node: Any) -> Any:
         own = _OWN.get(node.__class__)

@@ -132,6 +132,7 @@ def _accepted(fn: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any
 
 
 _PRUNING = ("early_config_prune", "perf_model", "top_k")
+_TOP = "configs_top_k"  # what PyTorch's compiler calls the last, after the attribute
 
 
 class _Pruner:
@@ -140,11 +141,11 @@ class _Pruner:
     def __init__(self, rules: dict[str, Any] | None) -> None:
         rules = rules or {}
         for name in rules:
-            if name not in _PRUNING:
+            if name not in _PRUNING and name != _TOP:
                 hint = did_you_mean(name, _PRUNING) or f"rules are: {', '.join(_PRUNING)}"
                 raise ValueError(f"prune_configs_by: there is no rule {name!r}; {hint}")
         self.model = rules.get("perf_model")
-        self.top = rules.get("top_k", 1.0)
+        self.top = rules.get("top_k", rules.get(_TOP, 1.0))
         self.early = rules.get("early_config_prune")
 
     def __call__(self, configs: list[Config], named: dict[str, Any], kwargs: dict[str, Any]) -> list[Config]:

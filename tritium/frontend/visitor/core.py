@@ -105,6 +105,7 @@ class Visitor:
         "unit",
         "unused",
     )
+    any_global = False  # whether globals that are no constexprs can be read
 
     def __init__(self, unit: Unit, callee: SourceFunction, env: dict[str, Any]) -> None:
         self.unit = unit

@@ -74,7 +74,7 @@ def _readable(visitor: Visitor, name: str, value: Any) -> bool:
     annotation = visitor.callee.fn.__globals__.get("__annotations__", {}).get(name)
     if annotation is not None and "constexpr" in str(annotation):
         return True
-    return compilation.allow_non_constexpr_globals
+    return visitor.any_global or compilation.allow_non_constexpr_globals
 
 
 def _describe(value: Any) -> str:
