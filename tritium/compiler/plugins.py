@@ -7,7 +7,7 @@ import importlib
 from ..ir.passes.insertion import PluginError, insertions, replacements
 from ..ir.passes.registry import PASSES
 from ..support import TritiumError, settings
-from ..support.interrupts import interrupts
+from ..support.errors import interrupts
 
 __all__ = ["foreign_insertions", "load_plugins", "plugins_key"]
 

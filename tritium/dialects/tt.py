@@ -12,6 +12,7 @@ from ..ir import (
     RECURSIVE_EFFECTS,
     RETURN_LIKE,
     SINGLE_BLOCK,
+    SURROUNDINGS,
     TERMINATOR,
     WRITE,
     Attribute,
@@ -485,3 +486,6 @@ class Assert(Op, name="tt.assert", traits=WRITE, assembly="$condition `,` $messa
 
     condition: Operand
     message: Str
+
+
+SURROUNDINGS.append(tt_checks.tensor_sizes)

@@ -6,7 +6,8 @@ Layouts of tensors are not compared here: shapes and elements are.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..ir import (
@@ -29,6 +30,7 @@ from ..ir import (
     shape_of,
     with_element,
 )
+from ..support.limits import MAX_TENSOR_ELEMENTS
 from .constraints import GOOD, all_floats, bit_width, is_float, is_integer, listed
 from .tt_types import CacheModifier, CachePolicy, PointerType
 
@@ -513,3 +515,30 @@ def assert_op(op: Any) -> Sequence[str]:
     """The condition is i1, or a tensor of it."""
     ty = op.condition.type
     return GOOD if element_type(ty) is i1 else (f"the condition must be i1, not {ty}",)
+
+
+# -- the size of tensors ------------------------------------------------------------------------------------------
+
+_fitting: set[object] = set()
+
+
+def padded_elements(shape: tuple[int, ...]) -> int:
+    """The elements of a tensor whose sizes are rounded up to powers of two.
+
+    >>> padded_elements((3, 100))
+    512
+    """
+    return math.prod(1 << (size - 1).bit_length() if size > 0 else 0 for size in shape)
+
+
+def tensor_sizes(root: Operation) -> Iterator[tuple[Operation, str]]:
+    """Operations whose results have too many elements, and the message."""
+    for op in root.walk():
+        for result in op.results:
+            ty = result.type
+            if ty in _fitting:
+                continue
+            if ty.__class__ is TensorType and padded_elements(ty.shape) > MAX_TENSOR_ELEMENTS:
+                yield op, f"a result has {math.prod(ty.shape):,} elements, more than {MAX_TENSOR_ELEMENTS:,}"
+                break
+            _fitting.add(ty)

@@ -13,8 +13,8 @@ from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from ..support.errors import interrupts
 from ..support.hashing import sha256
-from ..support.interrupts import interrupts
 
 __all__ = ["code_identity", "identity", "unwrap_callee"]
 

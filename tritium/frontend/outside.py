@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..support.interrupts import interrupts
+from ..support.errors import interrupts
 from .identity import identity
 from .references import is_constexpr
 

@@ -29,8 +29,7 @@ from ..frontend.visitor.entry import Arguments, kernel_returns
 from ..frontend.visitor.loops import bounds_of, iterator_of
 from ..frontend.visitor.unit import Unit as CompilationUnit
 from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, unwrap, unwrap_deep
-from ..support.errors import TritiumError
-from ..support.interrupts import interrupts
+from ..support.errors import TritiumError, interrupts
 from ..support.recursion import with_deep_recursion
 from .evaluator import AssertionFailed, Evaluator, UndefinedError
 from .immediate import ImmediateBuilder

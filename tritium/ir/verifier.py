@@ -30,9 +30,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..support import Diagnostic, InternalError
+from ..support.errors import interrupts
 from ..support.files import source_lines
 from ..support.generated import code_of
-from ..support.interrupts import interrupts
 from ..support.namedtuples import NamedTuple
 from ..support.recursion import with_deep_recursion
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
-from ..support.interrupts import interrupts
+from ..support.errors import interrupts
 from ..support.lazy import LazyModule
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .diagnostics import Diagnostic
@@ -17,6 +18,7 @@ __all__ = [
     "UnknownOptionError",
     "UnsupportedOperation",
     "UnsupportedStage",
+    "interrupts",
     "read_only_store",
 ]
 
@@ -87,3 +89,13 @@ class UnsupportedStage(UnsupportedOperation):
             f"the stage {stage} {self.why}\n"
             f"hint: until={last!r} (`tritium compile --stage {last}`) makes the stages that there are"
         )
+
+
+def interrupts() -> tuple[type[BaseException], ...]:
+    """KeyboardInterrupt, and BdbQuit once a debugger is loaded: exceptions that end a program at the user's request.
+
+    `BdbQuit`, which `q` in a debugger raises, is an `Exception` in Python. A handler that reports or wraps exceptions
+    lets it pass (`except interrupts(): raise`), as it does with `KeyboardInterrupt`.
+    """
+    quit_class = getattr(sys.modules.get("bdb"), "BdbQuit", None)
+    return (KeyboardInterrupt,) if quit_class is None else (KeyboardInterrupt, quit_class)

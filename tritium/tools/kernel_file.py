@@ -10,7 +10,7 @@ from typing import Any
 from ..alias import install
 from ..runtime.jit import JITFunction
 from ..support import TritiumError
-from ..support.interrupts import interrupts
+from ..support.errors import interrupts
 from ..support.suggestions import did_you_mean
 from .program_output import output_to_stderr
 

@@ -40,7 +40,7 @@ from ..ir.passes.run import RunSettings, parse_fuel
 from ..ir.passes.text import read_pipeline
 from ..ir.resources import Resources
 from ..support import Diagnostic, TritiumError
-from ..support.interrupts import interrupts
+from ..support.errors import interrupts
 from ..support.lazy import LazyModule
 from ..support.recursion import with_deep_recursion
 from ..support.settings import compilation

@@ -24,7 +24,7 @@ from ..ir.passes.text import parse_pipeline, print_pipeline
 from ..ir.resources import Resources
 from ..support import TritiumError
 from ..support.dataclasses import dataclass
-from ..support.interrupts import interrupts
+from ..support.errors import interrupts
 from ..support.progress import shown
 from .arguments import UsageError, described, option, read_arguments
 from .opt import load_passes

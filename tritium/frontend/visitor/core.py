@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...support import FileLineColLoc, NameLoc
-from ...support.interrupts import interrupts
+from ...support.errors import interrupts
 from ...support.lazy import LazyModule, load
 from ...support.recursion import too_deep_text
 from ..callee import LanguageFunction, SourceFunction

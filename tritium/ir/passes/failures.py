@@ -7,7 +7,7 @@ import tempfile
 from typing import Any
 
 from ...support import InternalError
-from ...support.interrupts import interrupts
+from ...support.errors import interrupts
 from ..operation import Operation
 from ..printer import print_op
 from .definition import Pass

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...support import InternalError, OptionError, TritiumError, dataclasses
-from ...support.interrupts import interrupts
+from ...support.errors import interrupts
 from ...support.lazy import LazyModule
 from ...support.namedtuples import NamedTuple
 from ...support.recording import current
