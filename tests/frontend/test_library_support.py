@@ -223,3 +223,10 @@ def test_registers_of_amd_gpus_are_read_by_assembly(arch, smid, time) -> None:
     assert smid in text and time in text
     with pytest.raises(CompilationError, match="is for AMD GPUs only"):
         run(kernel, np.zeros(1, np.int64))
+
+
+def test_a_tuple_is_made_with_its_type_by_position() -> None:
+    ty = core.tuple_type([tl.int32, tl.int32], ["a", "b"])
+    values = [interpreter_semantic.to_tensor(1), interpreter_semantic.to_tensor(2)]
+    made = tl.tuple(values, ty)
+    assert made.type is ty and made.b is values[1] and tl.tuple(values, fields=["x", "y"]).x is values[0]

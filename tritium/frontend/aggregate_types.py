@@ -101,7 +101,7 @@ class tuple_type(BaseType):
         for ty in self.types:
             value, at = ty._unflatten_ir(handles, at)
             values.append(value)
-        return BaseType.make_tuple(values, self.fields), at
+        return BaseType.make_tuple(values, fields=self.fields), at
 
     def mangle(self) -> str:
         """`T` elements `T`."""

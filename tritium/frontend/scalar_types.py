@@ -54,7 +54,7 @@ class BaseType:
 
     __slots__ = ()
     make_tensor: ClassVar[Callable[[Value, Any], Any]]  # these three are the value classes, which import this module
-    make_tuple: ClassVar[Callable[[list[Any], list[str] | None], Any]]
+    make_tuple: ClassVar[Callable[..., Any]]
     make_constexpr: ClassVar[Callable[[Any], Any]]
 
     def _flatten_ir_types(self, out: list[Type]) -> None:

@@ -23,8 +23,8 @@ class tuple:
     __slots__ = ("_type", "values")
     values: list[Any]
 
-    def __init__(self, values: Any, fields: list[str] | None = None, type: tuple_type | None = None) -> None:
-        self.values = [*values]
+    def __init__(self, args: Any, type: tuple_type | None = None, fields: list[str] | None = None) -> None:
+        self.values = [*args]
         if type is None and fields is not None:
             type = tuple_type([type_of(v) for v in self.values], fields)
         self._type = type

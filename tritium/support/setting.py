@@ -285,7 +285,7 @@ class Hook(Setting[Callable[..., Any] | None]):
 
 
 class HookChain:
-    """Several functions called one after another; `add` and `remove` them. `backwards` calls the last first.
+    """Several functions called one after another; `add` and `remove` them. `reversed` calls the last first.
 
     A function that raises an `Exception` is skipped with a warning that says so (`hook_errors`); `name` is the setting.
 
@@ -294,9 +294,9 @@ class HookChain:
     [3]
     """
 
-    def __init__(self, backwards: bool = False, name: str = "hook") -> None:
+    def __init__(self, reversed: bool = False, name: str = "hook") -> None:
         self.calls: list[Callable[..., Any]] = []
-        self.backwards = backwards
+        self.reversed = reversed
         self.name = name
 
     def add(self, function: Callable[..., Any]) -> None:
@@ -315,7 +315,7 @@ class HookChain:
         return bool(self.calls)
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        for function in reversed(self.calls) if self.backwards else list(self.calls):
+        for function in self.calls[::-1] if self.reversed else list(self.calls):
             _hook_errors.call_hook(self.name, function, *args, **kwargs)
 
 
