@@ -74,7 +74,7 @@ def test_what_compile_hooks_are_told(device) -> None:
         assert (info["num_warps"], info["num_ctas"], info["is_warmup"]) == (2, 1, False)
         assert {"enable_fp_fusion", "launch_cooperative_grid", "extern_libs", "device", "num_stages"} <= set(info)
         assert json.loads(info["specialization_data"])["name"] == f"{__name__}.fill"
-    (kernels,) = (kernels for kernels, _ in fill.device_caches.values())
+    (kernels,) = (kernels for kernels, *_ in fill.device_caches.values())
     assert seen[0][1]["key"] in kernels and "another" not in kernels
     assert kernels[seen[0][1]["key"]].asm["ttir"] == next(iter(kernels.values())).asm["ttir"]
     with pytest.raises(KeyError, match="another"):
@@ -99,7 +99,7 @@ def test_kernels_that_were_removed_are_asked_for_again() -> None:
     seen = []
     for _ in range(3):
         launch()
-    ((kernels, _),) = fill.device_caches.values()
+    ((kernels, *_),) = fill.device_caches.values()
     kernels.clear()
     knobs.runtime.jit_cache_hook = lambda **told: seen.append(told["key"])
     launch()
