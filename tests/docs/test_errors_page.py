@@ -15,7 +15,7 @@ from tritium.support import TritiumError
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 
 #: raised inside, and shown as another one; or a part of another class's making
-INTERNAL = {"LanguageError", "UnsupportedUse", "FieldError", "FrozenError", "OptionProblem"}
+INTERNAL = {"LanguageError", "IncompatibleTypes", "UnsupportedUse", "FieldError", "FrozenError", "OptionProblem"}
 ROOMS = (
     "support",
     "frontend",

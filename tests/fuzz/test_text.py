@@ -140,12 +140,14 @@ def test_large_texts_are_read(name):
 
 
 def test_nesting_that_is_read_can_be_printed_verified_and_cloned():
-    deep = "tt.func @f(%c: i1) {\n" + "scf.if %c {\n" * 30 + "}\n" * 30 + "tt.return\n}"
-    module = parse_module(deep)
+    def nested(depth: int) -> str:
+        return "tt.func @f(%c: i1) {\n" + "scf.if %c {\n" * depth + "}\n" * depth + "tt.return\n}"
+
+    module = parse_module(nested(300))
     verify(module)
     assert print_op(parse_module(print_op(module.clone()))) == print_op(module)
     with pytest.raises(ParseError, match="nested too deeply"):
-        parse_module(deep.replace("scf.if %c {\n" * 30, "scf.if %c {\n" * 300).replace("}\n" * 30, "}\n" * 300))
+        parse_module(nested(30_000))
 
 
 def test_memory_is_in_proportion_to_the_text():

@@ -300,7 +300,9 @@ class _Job:
             found = _bisect.bisect_by_command(module, self.rows, o.bisect, self.text)
             print(found.report(colour=takes_colours(sys.stdout)))
             return ""
-        with output_to_stderr():
+        with output_to_stderr() as results:
+            if self.compared is not None:
+                self.compared.tally.out = results
             report = run_pipeline(module, self.rows, stage="opt", verifier=check, settings=self.settings)
         if self.report is None:
             self.report = report

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
 from ..ir import Operation, Pass, Value
 from ..ir.aliases import Aliases
@@ -25,10 +25,11 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 @dataclass
 class Tally:
-    """How many passes ran, and how many of them changed something."""
+    """How many passes ran, how many of them changed something, and where that is printed."""
 
     ran: int = 0
     changed: int = 0
+    out: TextIO = field(default_factory=lambda: sys.stdout)
 
     def __str__(self) -> str:
         return f"{self.changed} of {self.ran} passes changed something"
@@ -90,18 +91,19 @@ class _Comparer(Dumper):
         try:
             self._compare(p, op, " failed; until then")
         except Exception:  # half-made IR may have no text
-            print(f"{p} failed, and what it left cannot be printed")
+            print(f"{p} failed, and what it left cannot be printed", file=self.settings.tally.out)
 
     def _compare(self, p: Pass, op: Operation, how: str) -> None:
         text, _ = _shown(op, self.names)
         if text == self.last:
             return
         self.settings.tally.changed += 1
-        colour = takes_colours(sys.stdout)
+        out = self.settings.tally.out
+        colour = takes_colours(out)
         head = f"{self.settings.tally.ran}. {p}, {symbol_name(op)}:{how} {_told(self.kinds, _kinds(op))}"
-        print(f"{_BOLD}{head}{_PLAIN}" if colour else head)
-        print(difference(self.last, text, colour=colour))
-        print(flush=True)
+        print(f"{_BOLD}{head}{_PLAIN}" if colour else head, file=out)
+        print(difference(self.last, text, colour=colour), file=out)
+        print(file=out, flush=True)
 
 
 def _kinds(op: Operation) -> Counter[str]:
