@@ -12,6 +12,7 @@ from .. import compiler
 from ..compiler import ASTSource, CompiledKernel, compile
 from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import ConstexprFunction, SourceFunction
+from ..frontend.errors import SourceError
 from ..frontend.outside import OutsideValue
 from ..support import OptionError, TritiumError, settings
 from ..support.lazy import LazyMethod, LazyModule, lazy_attributes
@@ -208,7 +209,11 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         with self._lock:
             if self._table is None:
                 never = self.do_not_specialize, self.do_not_specialize_on_alignment
-                self._rules = parameter_rules(self.params, *never, self.src)
+                try:
+                    text = self.src
+                except SourceError:  # which the compile will report
+                    text = ""
+                self._rules = parameter_rules(self.params, *never, text)
                 self._binder = make_binder(self.fn.__name__, self.params)
                 self._table = LaunchTable(self._launch)
             self._launch_natively_at(self._table.at)

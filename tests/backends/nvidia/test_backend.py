@@ -97,7 +97,6 @@ DEFAULTS = {
     "check_conversions": False,
     "device_checks": "",
     "fpsan_homomorphic_casts": False,
-    "check_conversions": False,
     "min_shared_mem": None,
     "without": "",
 }
