@@ -16,6 +16,7 @@ from tritium.ir import run_pipeline
 from tritium.ir.parser import parse_module
 from tritium.ir.passes.definition import Pass
 from tritium.ir.passes.failures import PassInterrupted
+from tritium.support.hook_errors import call_hook
 from tritium.tools import opt
 from tritium.tools.kernel_file import kernel_of_file
 
@@ -60,6 +61,11 @@ def test_quit_in_an_interpreted_kernel_passes_through() -> None:
         kernel = tritium.jit(asks_python.fn)
         with pytest.raises(BdbQuit):
             kernel[(1,)](np.zeros(1, np.int32))
+
+
+def test_quit_in_a_hook_passes_through() -> None:
+    with pytest.raises(BdbQuit):
+        call_hook("compilation.listener", quit_debugger)
 
 
 def test_quit_while_a_file_is_imported_is_an_interrupt(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from ..backends.errors import OutOfResources
 from ..support import OptionError, settings
 from ..support.collection import paused
 from ..support.dataclasses import asdict
+from ..support.errors import interrupts
 from ..support.generated import keep_generated
 from ..support.lazy import LazyModule
 from ..support.progress import shown
@@ -179,6 +180,8 @@ def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, 
     before = dict(stages)
     try:
         hook(backend, stages, options, language, getattr(backend.target, "capability", None))
+    except interrupts():
+        raise
     except Exception as error:
         if getattr(hook, "propagate_errors", False):
             raise
@@ -195,6 +198,8 @@ def stages_hook_key(hook: Callable[..., Any]) -> tuple[Any, Any] | None:
     """The key of a hook that changes stages, and its hash: what it gives without arguments; None if it raises."""
     try:
         found = hook()
+    except interrupts():
+        raise
     except Exception as error:
         if getattr(hook, "propagate_errors", False):
             raise

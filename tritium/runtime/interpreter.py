@@ -28,6 +28,7 @@ from ..interpreter.handles import BlockPointerHandle, TensorDescHandle, TensorHa
 from ..interpreter.kernels import InterpreterError
 from ..ir import Value
 from ..support import TritiumError, settings
+from ..support.errors import interrupts
 from .arrays import TensorWrapper, is_array, refuse_marked
 from .interpreted import Arrays
 from .interpreter_frames import name_frames
@@ -409,6 +410,8 @@ class GridExecutor:
                 interpreter_builder.set_grid_idx(*index)
                 try:
                     self.fn(**args)
+                except interrupts():
+                    raise
                 except Exception as error:
                     if settings.compilation.front_end_debugging:
                         raise

@@ -1,8 +1,8 @@
 """Exceptions of users' hooks: a warning that names the hook, never the end of what the hook was told of.
 
 Hooks and listeners observe compiles, loads and launches. One that raises an `Exception` is skipped: what it returned is
-taken as None, and a `HookWarning` says which hook it was, where it raised, and what. `KeyboardInterrupt`, `SystemExit`
-and other exceptions that are no `Exception` pass through. A hook that has to end a launch says so:
+taken as None, and a `HookWarning` says which hook it was, where it raised, and what. `KeyboardInterrupt`, `SystemExit`,
+other exceptions that are no `Exception`, and `q` in a debugger pass through. A hook that has to end a launch says so:
 
     hook.propagate_errors = True
 
@@ -20,6 +20,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from .errors import interrupts
+
 __all__ = ["HookWarning", "call_hook", "warn_of_hook"]
 
 _PACKAGE = __name__.partition(".")[0]
@@ -34,6 +36,8 @@ def call_hook(setting: str, hook: Callable[..., Any], *args: Any, **kwargs: Any)
     """`hook(*args, **kwargs)`; None, and a warning, if it raises an `Exception`. `setting` names where it hangs."""
     try:
         return hook(*args, **kwargs)
+    except interrupts():
+        raise
     except Exception as error:
         if getattr(hook, "propagate_errors", False):
             raise
