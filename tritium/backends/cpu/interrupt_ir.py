@@ -31,12 +31,15 @@ this, in other threads 15); calls inside of its calls, and all other threads, cl
 
 from __future__ import annotations
 
-__all__ = ["ASK_NS", "INTERRUPTIBLE", "PLAIN", "PROGRAM_COUNTER"]
+__all__ = ["ASK_NS", "INTERRUPTIBLE", "PLAIN", "PROGRAM_COUNTER", "RUNNING"]
 
 #: Bytes from the beginning of `ucontext_t` to the program counter on Linux (glibc and musl).
 PROGRAM_COUNTER = {"x86_64": 168, "aarch64": 440}
 
 ASK_NS = 50_000_000
+
+#: Entries of `@tt.running`: more than a pool has threads. A call that finds none cannot be interrupted.
+RUNNING = 1280
 
 PLAIN = """
 define internal void @tt.call(ptr %kernel, ptr %args, ptr %ctx, i64 %begin, i64 %end) nounwind {
@@ -58,7 +61,7 @@ define internal void @tt.forget_calls() nounwind {
 """Calls of kernels that nothing interrupts: in C programs, and where there are no futexes."""
 
 INTERRUPTIBLE = """
-@tt.running = internal global [16384 x i8] zeroinitializer, align 64
+@tt.running = internal global [$running_bytes x i8] zeroinitializer, align 64
 @tt.asleep = internal global i32 2, align 64
 @tt.hurry = internal global i32 0, align 4
 @tt.quiet = global i32 0, align 4
@@ -80,7 +83,7 @@ declare ptr @PyObject_CallNoArgs(ptr)
 declare void @Py_DecRef(ptr)
 
 define internal void @tt.forget_calls() nounwind {
-  call void @llvm.memset.p0.i64(ptr align 64 @tt.running, i8 0, i64 16384, i1 false)
+  call void @llvm.memset.p0.i64(ptr align 64 @tt.running, i8 0, i64 $running_bytes, i1 false)
   store i32 2, ptr @tt.asleep
   store i32 0, ptr @tt.hurry
   ret void
@@ -117,7 +120,7 @@ search:
 try:
   %i = phi i64 [ 0, %search ], [ %i_next, %taken ]
   %number = add i64 %hash, %i
-  %ring = urem i64 %number, 255
+  %ring = urem i64 %number, $claimable
   %index = add i64 %ring, 1
   %offset = shl i64 %index, 6
   %free_at = getelementptr i8, ptr @tt.running, i64 %offset
@@ -126,7 +129,7 @@ try:
   br i1 %mine, label %fill, label %taken
 taken:
   %i_next = add i64 %i, 1
-  %more = icmp ult i64 %i_next, 255
+  %more = icmp ult i64 %i_next, $claimable
   br i1 %more, label %try, label %unseen
 unseen:
   call void %kernel(ptr %args, ptr %ctx, i64 %begin, i64 %end, ptr %scratch)
@@ -258,7 +261,7 @@ unpin:
   br label %following
 following:
   %i_next = add i64 %i, 1
-  %more = icmp ult i64 %i_next, 256
+  %more = icmp ult i64 %i_next, $running_entries
   br i1 %more, label %look, label %judge
 judge:
   %idle_more = add i32 %idle, 1
@@ -279,7 +282,7 @@ check:
   br i1 %k_used, label %rest, label %check_next
 check_next:
   %k_next = add i64 %k, 1
-  %k_more = icmp ult i64 %k_next, 256
+  %k_more = icmp ult i64 %k_next, $running_entries
   br i1 %k_more, label %check, label %sleep
 sleep:
   call void @tt.wait(ptr @tt.asleep, i32 1)
@@ -390,7 +393,7 @@ look:
   br label %following
 following:
   %i_next = add i64 %i, 1
-  %more = icmp ult i64 %i_next, 256
+  %more = icmp ult i64 %i_next, $running_entries
   br i1 %more, label %look, label %judge
 judge:
   %found = icmp ne ptr %best_next, null

@@ -36,7 +36,7 @@ import signal
 
 from ...conversion.llvm.abi import CONTEXT, CONTEXT_BYTES, ERROR_RECORD_BYTES
 from .crash import SIGNALS, crash_text
-from .interrupt_ir import ASK_NS, INTERRUPTIBLE, PLAIN, PROGRAM_COUNTER
+from .interrupt_ir import ASK_NS, INTERRUPTIBLE, PLAIN, PROGRAM_COUNTER, RUNNING
 from .launch_ir import LAUNCH, PYTHON
 
 __all__ = ["LIMIT_OFFSET", "SLOTS", "STATE_BYTES", "POLL_SIGNAL", "pool_text"]
@@ -112,6 +112,9 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
             f"  %f{n:d} = call i32 @sigdelset(ptr %all, i32 {n:d})" for n in (*SIGNALS, *[POLL_SIGNAL] * interruptible)
         ),
         "$ask_ns": ASK_NS,
+        "$running_bytes": RUNNING * 64,
+        "$running_entries": RUNNING,
+        "$claimable": RUNNING - 1,  # the first is the main thread's
         "$code_at": CONTEXT["code_begin"].offset,
         "$setmask": sig_setmask,
         "$signal": int(POLL_SIGNAL),
