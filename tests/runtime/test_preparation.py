@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tritium.backends.nvidia.toolchain import find_tool
 from tritium.runtime.quick import preparation as preparing
 from tritium.runtime.quick.native import native_quick
 from tritium.runtime.quick.preparation import LOAD_AFTER, Preparation
@@ -70,6 +72,21 @@ def test_code_is_loaded_beside_other_work(tmp_path: Path) -> None:
     assert process("print(json.dumps(joined()))", tmp_path) is True  # loaded while LLVM made the kernel
 
 
+def test_the_thread_is_no_daemon_whoever_starts_it() -> None:
+    found = []
+
+    def start() -> None:
+        prepared = Preparation()
+        prepared.begin(compiles=True)
+        found.append(prepared._thread)
+
+    starter = threading.Thread(target=start, daemon=True)  # as those that run backward passes
+    starter.start()
+    starter.join()
+    assert not found[0].daemon
+    found[0].join()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_fork_waits_for_the_thread(tmp_path: Path) -> None:
     body = """
@@ -86,6 +103,7 @@ def test_fork_waits_for_the_thread(tmp_path: Path) -> None:
 def test_loading_begins_after_enough_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "PLAN_AFTER", 3)
     prepared, begun = Preparation(), []
+    assert not prepared.pays(repeats=0) and prepared.missed == 0  # the first launch of a kind compiles anyway
     monkeypatch.setattr(prepared, "begin", lambda compiles=False: begun.append(compiles))
     for _ in range(2 * LOAD_AFTER):
         assert not prepared.pays(repeats=100)
@@ -98,9 +116,9 @@ def test_idle_work_is_registered_once() -> None:
     prepared = Preparation()
     waiting = len(idle._pending)
     for _ in range(3):
-        prepared.when_idle()
+        prepared.when_idle(gpu=False)
     assert len(idle._pending) == waiting + 1
-    assert idle._pending.pop() == prepared.begin
+    assert idle._pending.pop() == prepared._use_wait
 
 
 def test_code_that_is_not_on_disk_is_compiled_later_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,3 +145,30 @@ def test_packages_are_imported_before_the_thread_begins() -> None:
         assert begun == [True], begun
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
+GPU_COMPILE = """
+import json, sys, threading
+from tests.backends.nvidia.fake_cuda import FakeCuda, driver_in_use
+from tests.runtime.test_cuda import BASE, Array, kernels
+from tritium.runtime import driver
+from tritium.runtime.quick.preparation import preparation
+kernel = kernels()
+with driver_in_use(FakeCuda(memory={range(BASE, BASE + 4096): 0})) as fake:
+    driver.reset_active()
+    def launch(): kernel[(4,)](Array(), Array(BASE + 256), 1000, BLOCK=64)
+    launch()
+    preparation._before_fork()
+    begun = preparation.ready
+    launch(); launch()
+    print(json.dumps([begun, len(fake.launches), "llvmlite.binding" in sys.modules]))
+"""
+
+
+@pytest.mark.skipif(find_tool("ptxas") is None, reason="kernels are compiled to CUBIN: there is no ptxas")
+def test_code_is_compiled_while_the_assembler_works(tmp_path: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON", "TRITIUM"))}
+    environment |= {"TRITIUM_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(EXAMPLES.parent)}
+    done = subprocess.run([sys.executable, "-c", GPU_COMPILE], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [True, 3, False]  # without llvmlite's binding

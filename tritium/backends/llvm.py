@@ -16,7 +16,8 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -73,7 +74,23 @@ _calls = LazyModule(".llvm_calls", __package__)
 
 def library() -> Any:
     """llvmlite's binding, imported and initialized at the first compile (about 50 ms)."""
+    if "lean" in _state.__dict__:
+        _state.lean = _state.lean or _made.get("binding") or gpu_library()
+        return _state.lean
     return _made.get("binding") or _start("binding", lambda: importlib.import_module("llvmlite.binding"))
+
+
+@contextmanager
+def lean() -> Iterator[None]:
+    """Make host code of level 2 or 3 in this thread by the part of LLVM's calls that code for GPUs needs, unless the
+    binding is loaded. Objects of the two do not mix: machines for hosts are forgotten at the end."""
+    _state.lean = None
+    try:
+        yield
+    finally:
+        if _state.__dict__.pop("lean") is not None:
+            machines = _state.__dict__.get("machines", {})
+            _state.machines = {key: made for key, made in machines.items() if key.triple.startswith("nvptx")}
 
 
 def gpu_library() -> Any:

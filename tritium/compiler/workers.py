@@ -84,7 +84,7 @@ class CompilerPool:
         worker = self._take(_is_portable(work))
         if worker is not None:
             work.times.running = "in another process"
-            run_pending()
+            run_pending(long=True)
             try:
                 answer = worker.ask(_job(work))
             except Gone as ending:

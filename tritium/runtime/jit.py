@@ -390,7 +390,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         kind = call, tuple(map(type, args)), tuple(map(type, given.values()))
         if kind not in found.plans:
             repeats = found.repeats[kind] = found.repeats.get(kind, -1) + 1
-            if repeats == 0 or not preparation.pays(repeats):
+            if not preparation.pays(repeats):
                 return
             found.plans[kind] = _plan.quick_plan(
                 found.kernel,
@@ -461,7 +461,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         mode = active_mode.get() if warmup else None
         if mode is not None:
             return mode.submit(partial(compile, source, served.target, options, elsewhere=mode.processes), told)
-        preparation.when_idle()
+        preparation.when_idle(gpu=served.target.backend == "cuda")
         kernel: CompiledKernel = self.compile(source, target=served.target, options=options)
         told(kernel)
         return kernel

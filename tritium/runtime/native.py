@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import sys
+import threading
 from functools import lru_cache
 
 from ..backends.cpu.pool import load_text
 from ..backends.errors import BackendError
+from ..backends.llvm import lean
 from ..backends.nvidia.launch import Native, launch_text
 
 __all__ = ["native_launch"]
 
 
-@lru_cache(maxsize=1)
+_lock = threading.Lock()
+_LEVEL = 2  # as `lean` asks for
+
+
 def native_launch() -> Native | None:
     """Where its functions are; None on machines that the CPU's backend makes no code for, and in other Pythons."""
+    with _lock:  # a thread may be at it
+        return _native_launch()
+
+
+@lru_cache(maxsize=1)
+def _native_launch() -> Native | None:
     if sys.implementation.name != "cpython":
         return None
     try:
-        loaded = load_text("cuda-launch", launch_text(python=True))
+        with lean():
+            loaded = load_text("cuda-launch", launch_text(python=True), _LEVEL)
     except BackendError:
         return None
     loaded.keep_forever()  # launchers may be called while the interpreter ends

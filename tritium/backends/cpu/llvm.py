@@ -135,7 +135,7 @@ def _emit(llir: str, target: CPUTarget, level: int, as_object: bool) -> bytes:
     if target.has_avx512:
         llir = without_sign_masks(without_single_lanes(llir))
     module = read(llir, _machine(target, level))
-    run_pending()
+    run_pending(long=False)
     try:
         return target_machine(_machine(target, level))._emit_to_memory(module, use_object=as_object)
     except RuntimeError as error:

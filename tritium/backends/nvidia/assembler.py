@@ -142,7 +142,7 @@ class Assembler:
             if self._rest is None:
                 self.begin(ptx)
                 collect_young()  # the modules of earlier stages
-            run_pending()
+            run_pending(long=True)
             log = process.finish(self._rest or b"", TIMEOUT).decode(errors="replace")
             if process.returncode != 0:
                 raise PTXASError(self._refusal(log, ptx, kernel, process.returncode))

@@ -1,4 +1,4 @@
-"""Quick launches: after a few launches of a kind, native code does the next ones by a plan.
+"""Quick launches: a launch makes a plan, by which native code does the next ones of its kind.
 
 `plan` says what the arguments must be, `native` has it as native code reads it, and that code is LLVM text (`text` and
 the files `*_ir`), compiled once for the machine; `table` holds a kernel's latest plans. A launch of five tensors and a

@@ -1,4 +1,4 @@
-"""`compiled[grid](...)`: launches of a kernel that is compiled already, quick from the fifth of a kind on.
+"""`compiled[grid](...)`: launches of a kernel that is compiled already, quick from the second of a kind on.
 
 The types are the kernel's, so that arguments are only checked to be of the classes and in the place that they were.
 """
@@ -74,7 +74,7 @@ class DirectCalls:
             self._without.clear()
         kind = (*map(type, args), type(stream))
         repeats = self._repeats[kind] = self._repeats.get(kind, -1) + 1
-        if repeats == 0 or kind in self._without or not preparation.pays(repeats):
+        if kind in self._without or not preparation.pays(repeats):
             return
         kernel = self._launcher.kernel
         forms = self._launcher.forms

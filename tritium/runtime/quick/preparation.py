@@ -1,10 +1,15 @@
 """When quick launches are prepared: their code is loaded beside other work, and plans are made where they pay.
 
 Loading the code, with the modules that make plans, takes 4 ms, the first time on a machine 100 ms of LLVM; a plan takes
-0.1 to 0.2 ms; and a launch without one 20 to 40 us more than with one (2026-11, two cores). So the code is loaded in a
-thread: while a compile waits for LLVM or the assembler, if it is on disk, else once `LOAD_AFTER` launches would have
-been quicker with it. A kind of launch gets its plan after `PLAN_AFTER` launches that would have been. Until then
-Python launches; nobody waits.
+0.1 to 0.2 ms; and a launch without one 20 to 40 us more than with one (2026-11, two cores; a host with cold caches
+takes five to ten times as long over each). So the code is loaded in a thread:
+
+- while a compile waits for LLVM, if it is on disk;
+- while a compile waits for the assembler or a worker process, compiled if need be;
+- beside the first launch on a GPU that finds its kernel in the cache, whose loading takes longer, if it is on disk;
+- else once `LOAD_AFTER` launches would have been quicker with it.
+
+A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is there Python launches; nobody waits.
 """
 
 from __future__ import annotations
@@ -19,11 +24,12 @@ from ...support.lazy import LazyModule, load
 __all__ = ["LOAD_AFTER", "PLAN_AFTER", "Preparation", "preparation"]
 
 LOAD_AFTER = 32
-PLAN_AFTER = 3
+PLAN_AFTER = 0
 
 _FORK_WAIT_S = 5.0
 
 _idle = LazyModule("...support.idle", __package__)
+_llvm = LazyModule("...backends.llvm", __package__)
 _native = LazyModule(".native", __package__)
 
 
@@ -33,24 +39,33 @@ class Preparation:
     def __init__(self) -> None:
         self.ready = False
         self.missed = 0  # launches that would have been quicker
-        self._asked = False
+        self._asked = self._gpu = self._compiles = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def pays(self, repeats: int) -> bool:
         """Whether a kind of launch gets a plan that has happened so many times since its kernel was made."""
         if not self.ready:
-            self.missed += 1
+            self.missed += repeats > 0
             if self.missed >= LOAD_AFTER:
                 self.begin(compiles=True)  # again, where it had begun to look on disk
             return False
         return repeats >= PLAN_AFTER
 
-    def when_idle(self) -> None:
-        """Load the code while the next compile waits, if it is on disk."""
+    def when_idle(self, gpu: bool) -> None:
+        """Load the code while the next compile waits; for a `gpu` at once, if it is on disk, and the driver's calls."""
+        self._gpu |= gpu
         if not self._asked:
             self._asked = True
-            _idle.when_idle(self.begin)
+            if gpu:
+                self.begin()
+            _idle.when_idle(self._use_wait)
+
+    def _use_wait(self, long: bool) -> bool:
+        """Begin in a wait; whether that was the one to wait for: the assembler's, where there will be one."""
+        if long or not self._gpu:
+            self.begin(compiles=long)
+        return long or not self._gpu
 
     def begin(self, compiles: bool = False) -> None:
         """Load the code in a thread, unless that has begun; one that is not on disk only if it `compiles`.
@@ -61,9 +76,11 @@ class Preparation:
         """
         load("...backends.cpu", __package__)
         with self._lock:
+            self._compiles |= compiles  # also where the thread has begun to look on the disk
             if self.ready or self._thread is not None:
                 return
-            self._thread = threading.Thread(target=self._load, args=(compiles,), name="tritium-quick")
+            # no daemon, as threads of autograd's are: LLVM must not run when the process ends
+            self._thread = threading.Thread(target=self._load, name="tritium-quick", daemon=False)
         self._thread.start()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._before_fork)
@@ -71,16 +88,25 @@ class Preparation:
     def wait(self) -> None:
         """Load the code now, compiled if need be."""
         self._before_fork()
-        if not self.ready:
-            self._load(True)
+        self.begin(compiles=True)
+        self._before_fork()
 
-    def _load(self, compiles: bool) -> None:
+    def _load(self) -> None:
+        if self._gpu:
+            load("..native", __package__).native_launch()  # the first launch asks for it
         load(".plan", __package__)
-        if _native.native_quick(compiles) is not None:
+        native, compiles = None, False
+        while native is None and not compiles:
+            compiles = self._compiles
+            with _llvm.lean():
+                native = _native.native_quick(compiles)
+            with self._lock:
+                if native is None and not self._compiles:
+                    self._thread = None  # it may be compiled later
+                    return
+        if native is not None:
             _find_torch_functions()
             self.ready = True
-        elif not compiles:
-            self._thread = None  # it may be compiled later
 
     def _before_fork(self) -> None:
         thread = self._thread

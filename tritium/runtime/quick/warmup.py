@@ -45,7 +45,7 @@ def remember_warmup(
         found.forget(settings.generation.value)
     if kind not in found.plans:
         repeats = found.repeats[kind] = found.repeats.get(kind, -1) + 1
-        if repeats == 0 or not preparation.pays(repeats):
+        if not preparation.pays(repeats):
             return
         found.plans[kind] = _plan_of(function, served, found.kernel, args, [key for _, key in pairs], given, call)
     plan = found.plans[kind]
