@@ -12,7 +12,7 @@ import pytest
 SCRIPT = Path(__file__).with_name("interrupted.py")
 CASES = [
     *("one-program", "many-programs", "long-loop", "long-grid", "one-thread", "heap", "compiled"),
-    *(f"again-{turn}" for turn in range(5)),
+    *(f"again-{turn}" for turn in range(3)),
     *("handler-that-raises", "handler-that-returns", "main-thread-beside", "thread-at-exit"),
 ]
 
