@@ -47,6 +47,8 @@ CLIENTS = {
     "Liger-Kernel": Client("liger-kernel", "wild/liger.py"),
     # its other cases tune over hundreds of configurations
     "flash-linear-attention": Client("fla-core", "wild/fla.py", ("activations", "norms", "rotary", "cumulative_sums")),
+    "cut-cross-entropy": Client("cut-cross-entropy", "wild/cross_entropy.py"),
+    "Conch": Client("conch-triton-kernels", "wild/conch.py"),
     "Helion": Client("helion", "clients/helion_client.py"),
     "torch.compile": Client("torch", "inductor.py"),
     "tritonparse": Client("tritonparse", "clients/tritonparse_client.py"),
