@@ -302,6 +302,7 @@ class HookChain:
     def add(self, function: Callable[..., Any]) -> None:
         """Call `function` too; a function that is in the chain already stays there once."""
         generation.value += 1
+        _ = _hook_errors.call_hook  # now: code is unloaded, too, when nothing can be imported any more
         if function not in self.calls:
             self.calls.append(function)
 
@@ -336,7 +337,8 @@ class Chain(Setting[HookChain]):
         generation.value += 1
         if not isinstance(value, HookChain):
             chain = self._chain()
-            chain.calls = [] if value is None else [value]
+            if value is not None:
+                chain.add(value)
             value = chain
         group.__dict__[self.name] = value
 
