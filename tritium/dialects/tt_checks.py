@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..ir import (
+    OVERSIZED_TENSORS,
     RETURN_LIKE,
     WRITE,
     FunctionType,
@@ -517,28 +518,11 @@ def assert_op(op: Any) -> Sequence[str]:
     return GOOD if element_type(ty) is i1 else (f"the condition must be i1, not {ty}",)
 
 
-# -- the size of tensors ------------------------------------------------------------------------------------------
-
-_fitting: set[object] = set()
-
-
-def padded_elements(shape: tuple[int, ...]) -> int:
-    """The elements of a tensor whose sizes are rounded up to powers of two.
-
-    >>> padded_elements((3, 100))
-    512
-    """
-    return math.prod(1 << (size - 1).bit_length() if size > 0 else 0 for size in shape)
-
-
 def tensor_sizes(root: Operation) -> Iterator[tuple[Operation, str]]:
     """Operations whose results have too many elements, and the message."""
+    if not OVERSIZED_TENSORS:  # no such type has been made, so that there is nothing to look for
+        return
     for op in root.walk():
-        for result in op.results:
-            ty = result.type
-            if ty in _fitting:
-                continue
-            if ty.__class__ is TensorType and padded_elements(ty.shape) > MAX_TENSOR_ELEMENTS:
-                yield op, f"a result has {math.prod(ty.shape):,} elements, more than {MAX_TENSOR_ELEMENTS:,}"
-                break
-            _fitting.add(ty)
+        ty = next((result.type for result in op.results if result.type in OVERSIZED_TENSORS), None)
+        if ty is not None:
+            yield op, f"a result has {math.prod(shape_of(ty)):,} elements, more than {MAX_TENSOR_ELEMENTS:,}"

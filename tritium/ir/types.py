@@ -8,9 +8,11 @@ tensor<4x8xf32>
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..support.limits import MAX_TENSOR_ELEMENTS
 from ..support.text import PLAIN
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DIALECT_TYPES",
     "FLOATS",
+    "OVERSIZED_TENSORS",
     "FloatType",
     "FunctionType",
     "IndexType",
@@ -200,6 +203,19 @@ class ShapedType(Type):
         return n
 
 
+OVERSIZED_TENSORS: set[Type] = set()
+"""The types of tensors that have more elements than a verified program may; most processes make none."""
+
+
+def padded_elements(shape: tuple[int, ...]) -> int:
+    """The elements of a tensor whose sizes are rounded up to powers of two.
+
+    >>> padded_elements((3, 100))
+    512
+    """
+    return math.prod(1 << (size - 1).bit_length() if size > 0 else 0 for size in shape)
+
+
 class TensorType(ShapedType):
     """`tensor<4x8xf32, #encoding>`; `encoding` is a layout attribute or None."""
 
@@ -216,6 +232,8 @@ class TensorType(ShapedType):
             raise ValueError(f"tensor shape {shape} needs non-negative integers")
         self = object.__new__(cls)
         self.shape, self.element, self.encoding = shape, element, encoding
+        if padded_elements(shape) > MAX_TENSOR_ELEMENTS:
+            OVERSIZED_TENSORS.add(self)
         return cls._table.setdefault((shape, element, encoding), self)
 
     def spell(self, texts: dict[Any, str]) -> str:
