@@ -9,6 +9,7 @@ Triton's, or that are data; what a module imports from elsewhere is none of its 
 from __future__ import annotations
 
 import ast
+import enum
 import importlib
 import importlib.util
 import inspect
@@ -45,7 +46,7 @@ def is_own(value: object) -> bool:
 def parameters(value: object) -> list[str] | None:
     """The parameters of what can be called; None where they are not known."""
     fn = getattr(value, "fn", value) if type(value).__name__ in ("JITFunction", "LanguageFunction") else value
-    if not callable(fn):
+    if not callable(fn) or isinstance(fn, enum.EnumMeta):  # calls of enums are Python's own: 3.12 changed them
         return None
     try:
         found = [p for p in inspect.signature(fn).parameters.values() if p.name not in HIDDEN]
