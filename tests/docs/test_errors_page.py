@@ -27,6 +27,8 @@ ROOMS = (
     "interpreter",
     "emulator",
     "tools",
+    "profiler",
+    "_C",
 )
 
 

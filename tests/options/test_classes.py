@@ -76,7 +76,7 @@ def _language_functions() -> dict[str, Any]:
     found = {
         f"{owner.__name__}.{name}": getattr(owner, name)
         for owner in owners
-        for name in dir(owner)
+        for name in {*dir(owner), *getattr(owner, "__all__", ())}  # modules find some names when they are asked for
         if not name.startswith("_")
     }
     return {

@@ -13,6 +13,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium import alias
 from tritium.backends.errors import OutOfResources
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.runtime import driver
@@ -187,5 +188,8 @@ def test_options_of_a_compile_are_none_of_jit() -> None:
     ],
 )
 def test_options_of_the_command_line(option: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(Request(f"{__file__}::increment", "cuda:90", "*fp32, 64", options=[option], stages=["ttir"])) == 1
+    try:
+        assert main(Request(f"{__file__}::increment", "cuda:90", "*fp32, 64", options=[option], stages=["ttir"])) == 1
+    finally:
+        alias.uninstall()  # the command answers `import triton` in files of kernels
     assert message in capsys.readouterr().err

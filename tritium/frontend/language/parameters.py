@@ -91,6 +91,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         "cpu",
     ),
     "disable_licm": _hint("loop-invariant operations stay in the loop"),
+    # random numbers
+    "n_rounds": _semantic("rounds of the Philox generator; other values give other numbers"),
     # questions about the target
     "minor": _semantic("minor number of a compute capability"),
     # prints and assertions
