@@ -75,7 +75,7 @@ def wide_product(a, b, c, K):
 
 
 def test_stages_called_by_others_keep_the_warps_of_the_options() -> None:
-    """Whoever calls them launches with what it asked for; `compile` chooses more where accumulators do not fit."""
+    """Their callers launch with the warps that they asked for; `compile` may choose more for large accumulators."""
     types = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "K": "i32"}
     source = ASTSource(wide_product, types, {}, {(i,): [["tt.divisibility", 16]] for i in range(4)})
     assert compile(source, target=GPUTarget("cuda", 90, 32), until="ptx").metadata.num_warps > 4

@@ -72,7 +72,7 @@ def test_code_is_loaded_beside_other_work(tmp_path: Path) -> None:
     assert process("print(json.dumps(joined()))", tmp_path) is True  # loaded while LLVM made the kernel
 
 
-def test_the_thread_is_no_daemon_whoever_starts_it() -> None:
+def test_thread_is_no_daemon_when_a_daemon_starts_it() -> None:
     found = []
 
     def start() -> None:

@@ -44,7 +44,7 @@ GLUON_MODULE = "triton.experimental.gluon.language"
 
 
 class _AnyParameter(type):
-    """Parameters of kernels are KernelParams, whoever made them."""
+    """Parameters of all kernels count as KernelParams."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Parameter)

@@ -1,6 +1,6 @@
 """Open regular files only, and never wait for the other end of a pipe.
 
-Files that a user, or whoever else can write to a folder, puts in the place of ours may be pipes, devices, sockets or
+Files that a user, or another writer of a folder, puts in the place of ours may be pipes, devices, sockets or
 folders: opening a FIFO blocks until somebody writes to it, and `/dev/zero` never ends.
 """
 

@@ -30,7 +30,7 @@ _FRAME_BYTES = 1024
 _MAX_STACK = 16 << 20
 #: Stack of a thread where neither Python nor the system limits it (glibc on x86-64), and where it is not known.
 _DEFAULT_STACK = 2 << 20
-#: Frames that stay for whoever called the compiler.
+#: Frames that are left to the caller of the compiler.
 _RESERVED_FRAMES = 500
 
 

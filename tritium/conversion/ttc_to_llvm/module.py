@@ -85,7 +85,7 @@ def _function(context: ModuleContext, func: tt.Func, debug: Any) -> tuple[str, i
     if heap:
         context.declare("declare ptr @aligned_alloc(i64, i64)")
         context.declare("declare void @free(ptr)")
-    place = ", ptr %scratch.at" if heap else ""  # whoever interrupts the kernel frees what stands there
+    place = ", ptr %scratch.at" if heap else ""  # an interrupted kernel's scratch memory is freed by this address
     lines = [
         f'define void @"{func.sym_name}"(ptr noalias %args, ptr %ctx, i64 %begin, i64 %end{place}){subprogram} {{',
         "entry:",
