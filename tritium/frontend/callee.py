@@ -30,6 +30,7 @@ __all__ = [
     "LanguageFunction",
     "Parameter",
     "SourceFunction",
+    "closure_values",
     "constexpr_function",
     "language_function",
     "must_use_result",
@@ -125,6 +126,17 @@ def _parts_of(p: Any) -> tuple[str, str, Any, str]:
     """Name, kind, default and annotation of an `inspect.Parameter`."""
     default = _EMPTY if p.default is p.empty else p.default
     return p.name, p.kind.name, default, "" if p.annotation is p.empty else _annotation_text(p.annotation)
+
+
+def closure_values(fn: FunctionType) -> dict[str, Any]:
+    """The variables of enclosing functions that `fn` reads and that have a value."""
+    found = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return found
 
 
 def _parameters_of(fn: FunctionType) -> list[Parameter]:
@@ -260,13 +272,7 @@ class SourceFunction:
     @cached_property
     def nonlocals(self) -> dict[str, Any]:
         """The variables of enclosing functions as they are at first use."""
-        found = {}
-        for name, cell in zip(self.fn.__code__.co_freevars, self.fn.__closure__ or ()):
-            try:
-                found[name] = cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
-        return found
+        return closure_values(self.fn)
 
     def get_capture_scope(self) -> dict[str, Any]:
         """What names in the body stand for besides parameters: the module's, under those of enclosing functions.

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from ..frontend.callee import closure_values
 from ..frontend.source import SourceText
 from ..interpreter.handle_semantic import interpreter_semantic
 
@@ -92,7 +93,7 @@ class FunctionRewriter:
 
     def _compile_and_exec(self, transformed_ast: ast.Module) -> Callable[..., Any]:
         """The function that a rewritten tree defines, with the globals, closure and defaults of `fn`."""
-        cells = self._closure()
+        cells = closure_values(self.fn)
         given = {_ALL_HOLD: all_hold, "interpreter_semantic": interpreter_semantic, **self.kwargs, **cells}
         names = [ast.arg(name) for name in given]
         result = ast.Return(ast.Name(self.fn.__name__, ast.Load()))
@@ -109,16 +110,6 @@ class FunctionRewriter:
         made.__defaults__ = self.fn.__defaults__
         made.__kwdefaults__ = {**(made.__kwdefaults__ or {}), **(self.fn.__kwdefaults__ or {})} or None
         return made  # type: ignore[no-any-return]
-
-    def _closure(self) -> dict[str, Any]:
-        """The variables of enclosing functions that have a value."""
-        found = {}
-        for name, cell in zip(self.fn.__code__.co_freevars, self.fn.__closure__ or ()):
-            try:
-                found[name] = cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
-        return found
 
 
 def _strip(function: ast.FunctionDef) -> None:
