@@ -329,6 +329,22 @@ define internal void @tt.stop(ptr %record) nounwind {
   ret void
 }
 
+; Let Python handle its signals where it knows this thread; whether that ended the launch.
+define internal i1 @tt.ask_and_stop(ptr %record) nounwind {
+  %python = call ptr @PyGILState_GetThisThreadState()
+  %known = icmp ne ptr %python, null
+  br i1 %known, label %ask, label %no
+ask:
+  %raised = call i32 @tt.ask()
+  %end = icmp ne i32 %raised, 0
+  br i1 %end, label %stop, label %no
+stop:
+  call void @tt.stop(ptr %record)
+  ret i1 true
+no:
+  ret i1 false
+}
+
 ; Wait until workers have left a slot, in slices between which Python handles its signals.
 define internal void @tt.await_crew(ptr %slot, i32 %active, ptr %record) nounwind {
 entry:
@@ -339,17 +355,9 @@ entry:
 look:
   %stopped = load atomic i32, ptr %record monotonic, align 4
   %going = icmp eq i32 %stopped, 0
-  br i1 %going, label %state, label %out
-state:
-  %python = call ptr @PyGILState_GetThisThreadState()
-  %known = icmp ne ptr %python, null
-  br i1 %known, label %ask, label %out
+  br i1 %going, label %ask, label %out
 ask:
-  %raised = call i32 @tt.ask()
-  %end = icmp ne i32 %raised, 0
-  br i1 %end, label %stop, label %out
-stop:
-  call void @tt.stop(ptr %record)
+  %ended = call i1 @tt.ask_and_stop(ptr %record)
   br label %out
 out:
   ret void
@@ -415,18 +423,10 @@ state:
   %record = load ptr, ptr %record_at
   %stopped = load atomic i32, ptr %record monotonic, align 4
   %going = icmp eq i32 %stopped, 0
-  br i1 %going, label %who, label %leave
-who:
-  %python = call ptr @PyGILState_GetThisThreadState()
-  %known = icmp ne ptr %python, null
-  br i1 %known, label %ask, label %out
+  br i1 %going, label %ask, label %leave
 ask:
-  %raised = call i32 @tt.ask()
-  %end = icmp ne i32 %raised, 0
-  br i1 %end, label %stop, label %out
-stop:
-  call void @tt.stop(ptr %record)
-  br label %leave
+  %ended = call i1 @tt.ask_and_stop(ptr %record)
+  br i1 %ended, label %leave, label %out
 leave:
   %jump_at = getelementptr i8, ptr %best_next, i64 8
   %jump = load ptr, ptr %jump_at
