@@ -8,6 +8,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tritium.runtime.quick.preparation import preparation
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -38,3 +39,18 @@ def test_a_kernel_in_a_compiled_function() -> None:
     got, after = torch.compile(model, backend="aot_eager")(x, y)
     torch.testing.assert_close(got, wanted)
     assert (after == 0).all()
+
+
+def test_kernel_whose_launch_is_traced_makes_no_plan(monkeypatch) -> None:
+    """PyTorch's compiler traces launches of kernels that it does not know as such; it cannot trace what makes a plan."""
+    monkeypatch.setattr("torch.utils._triton.has_triton", lambda: False)
+    preparation.wait()
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    x, y = torch.randn(7, 33), torch.randn(7, 33)
+    wanted = x * torch.sigmoid(y * 2)
+    compiled = torch.compile(model, backend="aot_eager")
+    for _ in range(3):
+        got, after = compiled(x, y)
+        torch.testing.assert_close(got, wanted)
+        assert (after == 0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -383,6 +384,9 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         call: Call,
     ) -> None:
         """Have the table try a plan for launches like this one first."""
+        torch = sys.modules.get("torch")
+        if torch is not None and hasattr(torch, "compiler") and torch.compiler.is_compiling():
+            return  # PyTorch's compiler traces this launch, and cannot trace what makes a plan
         if self._table is None or any(p.takes_rest for p in self.params):
             return
         if found.generation != settings.generation.value:
