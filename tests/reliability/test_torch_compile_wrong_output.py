@@ -41,14 +41,25 @@ def test_a_kernel_in_a_compiled_function() -> None:
     assert (after == 0).all()
 
 
-def test_kernel_whose_launch_is_traced_makes_no_plan(monkeypatch) -> None:
-    """PyTorch's compiler traces launches of kernels that it does not know as such; it cannot trace what makes a plan."""
+@pytest.mark.parametrize("launched_before", [False, True], ids=["first launch is traced", "launched before"])
+def test_kernel_whose_launch_is_traced(monkeypatch, launched_before: bool) -> None:
+    """PyTorch's compiler traces launches of kernels that it does not know as such; it can trace no native code."""
     monkeypatch.setattr("torch.utils._triton.has_triton", lambda: False)
     preparation.wait()
     torch._dynamo.reset()
     torch.manual_seed(0)
     x, y = torch.randn(7, 33), torch.randn(7, 33)
     wanted = x * torch.sigmoid(y * 2)
+    kernel = tritium.jit(gated.fn)
+
+    def model(x: Any, y: Any) -> Any:
+        o = torch.empty_like(x)
+        y = y * 2
+        kernel[(tritium.cdiv(x.numel(), 64),)](x, y, o, x.numel(), x.shape[1], B=64)
+        return o + y, y
+
+    for _ in range(3 * launched_before):
+        model(x, y)
     compiled = torch.compile(model, backend="aot_eager")
     for _ in range(3):
         got, after = compiled(x, y)

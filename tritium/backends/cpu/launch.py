@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...conversion.llvm.abi import ERROR_RECORD_BYTES
+from ...support.native_function import native_function
 from .pool import Pool, pool
 from .pool_ir import STATE_BYTES
 
@@ -36,10 +37,6 @@ class _State(ctypes.Structure):
 
 assert ctypes.sizeof(_State) == STATE_BYTES
 
-_new_function = ctypes.pythonapi.PyCFunction_NewEx
-_new_function.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-_new_function.restype = ctypes.py_object
-
 
 def make_launcher(
     address: int,
@@ -62,8 +59,7 @@ def make_launcher(
     state = _State(address, print_callback or None, 0, user or None, 0, 0, *code)
     if not crew.method_address:
         return ctypes_launcher(crew, state, keep)
-    # The function's __module__ is the one slot that keeps an object of ours alive without the call seeing it.
-    return _new_function(crew.method_address, ctypes.addressof(state), (state, keep, crew))
+    return native_function(crew.method_address, ctypes.addressof(state), __name__, (state, keep, crew))
 
 
 def ctypes_launcher(crew: Pool, state: _State, keep: Any) -> Launcher:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...support.namedtuples import NamedTuple
+from ...support.native_function import native_function
 from .launch_ir import LAUNCH, PYTHON
 from .libcuda import Library
 
@@ -133,10 +134,6 @@ class Native(NamedTuple):
     keep: Any
 
 
-_new_function = ctypes.pythonapi.PyCFunction_NewEx
-_new_function.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-_new_function.restype = ctypes.py_object
-
 _names: list[str] = [""]  # number of a launcher -> the kernel's name
 _recent: deque[int] = deque(maxlen=RECENT)  # of launches through ctypes
 _native: list[Native] = []
@@ -169,8 +166,7 @@ def make_launcher(cuda: Library, state: State, keep: Any, native: Native | None)
         return _ctypes_launcher(cuda, state, keep)
     if native not in _native:
         _native.append(native)
-    # The function's __module__ is the one slot that keeps an object of ours alive without the call seeing it.
-    return _new_function(native.method, ctypes.addressof(state), (state, keep, native))  # type: ignore[no-any-return]
+    return native_function(native.method, ctypes.addressof(state), __name__, (state, keep, native))
 
 
 def _ctypes_launcher(cuda: Library, state: State, keep: Any) -> Launcher:

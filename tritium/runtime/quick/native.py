@@ -17,6 +17,7 @@ from ...backends.cpu.pool import load_text, stored_text
 from ...backends.errors import BackendError
 from ...support import settings
 from ...support.lazy import LazyModule
+from ...support.native_function import native_function
 from .ending import Row
 from .fields import FIELDS, FRAME_HEAD, LATE
 
@@ -33,11 +34,6 @@ _GENERATION_OFFSET = object.__basicsize__  # where CPython keeps an object's onl
 _tp_call, _tp_clear, _tp_dealloc, _tp_doc, _tp_traverse, _tp_members = 50, 51, 52, 56, 71, 72  # CPython's typeslots.h
 _HAVE_VECTORCALL, _HAVE_GC, _NO_INSTANCES = 1 << 11, 1 << 14, 1 << 7
 _OBJECT, _SIZE, _READ_ONLY = 16, 19, 1  # kinds of members: Py_T_OBJECT_EX, Py_T_PYSSIZET
-
-
-_new_function = ctypes.pythonapi.PyCFunction_NewEx
-_new_function.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-_new_function.restype = ctypes.py_object
 
 
 class _Slot(ctypes.Structure):
@@ -108,7 +104,7 @@ class Native:
         words = (ctypes.c_int64 * len(FIELDS["table"]))()
         for name, value in {"slow": slow, "owner": owner, "type": self.type}.items():
             words[FIELDS["table"].index(name)] = id(value)
-        return words, _new_function(self.address("tt.at_method"), ctypes.addressof(words), owner)
+        return words, native_function(self.address("tt.at_method"), ctypes.addressof(words), __name__, owner)
 
     def drop(self, words: Any) -> None:
         """Free what a table keeps for its next launch."""
