@@ -14,7 +14,7 @@ from .errors import type_error, value_error
 from .promotion import binary_operands, scalar_constant, to_tensor
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = [
     "add",
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-def _float(sem: Semantic, op: Any, lhs: tensor, rhs: tensor) -> tensor:
+def _float(sem: SemanticContext, op: Any, lhs: tensor, rhs: tensor) -> tensor:
     """A float operation on operands of one type; 8-bit floats are computed in fp32 and rounded back."""
     if lhs.dtype.is_fp8():
         wide = _float(sem, op, sem.cast(lhs, float32), sem.cast(rhs, float32))
@@ -57,7 +57,7 @@ def _float(sem: Semantic, op: Any, lhs: tensor, rhs: tensor) -> tensor:
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def add(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+def add(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
     """lhs + rhs; a pointer and an integer make a pointer that many elements further."""
     lhs, rhs = binary_operands(sem, lhs, rhs, True, True)
     kind = lhs.dtype
@@ -85,7 +85,7 @@ def add(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> te
     return tensor(sem.builder.add(tt.AddPtr(lhs.handle, offset)), lhs.type)
 
 
-def sub(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+def sub(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
     """lhs - rhs; a pointer minus an integer is a pointer."""
     lhs, rhs = binary_operands(sem, lhs, rhs, True, False)
     kind = lhs.dtype
@@ -104,7 +104,7 @@ def sub(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> te
     raise type_error(f"unexpected type {kind}")
 
 
-def mul(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+def mul(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
     """lhs * rhs"""
     lhs, rhs = binary_operands(sem, lhs, rhs)
     if lhs.dtype.is_floating():
@@ -114,7 +114,7 @@ def mul(sem: Semantic, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> te
     return tensor(sem.builder.add(arith.MulI(lhs.handle, rhs.handle)), lhs.type)
 
 
-def _check_overflow(sem: Semantic, name: str, op: Any, lhs: tensor, rhs: tensor) -> None:
+def _check_overflow(sem: SemanticContext, name: str, op: Any, lhs: tensor, rhs: tensor) -> None:
     """In debug mode, assert that the operation in 64 bits stays in the range of its type."""
     kind = lhs.dtype
     if kind.int_bitwidth >= 64 or kind.int_bitwidth == 1:
@@ -127,7 +127,7 @@ def _check_overflow(sem: Semantic, name: str, op: Any, lhs: tensor, rhs: tensor)
     sem.device_assert(inside, f"int{kind.int_bitwidth} overflow detected for operation {name}", None)
 
 
-def truediv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def truediv(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs / rhs; of integers in fp32."""
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if lhs.dtype.is_int():
@@ -135,7 +135,7 @@ def truediv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
     return _float(sem, arith.DivF, lhs, rhs)
 
 
-def floordiv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def floordiv(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs // rhs of integers, rounded towards zero as in C."""
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if not lhs.dtype.is_int():
@@ -144,7 +144,7 @@ def floordiv(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def mod(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def mod(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs % rhs with the sign of lhs, as in C."""
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if lhs.dtype.is_floating():
@@ -153,7 +153,7 @@ def mod(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def fdiv(sem: Semantic, lhs: Any, rhs: Any, ieee_rounding: bool = False, approx: bool = False) -> tensor:
+def fdiv(sem: SemanticContext, lhs: Any, rhs: Any, ieee_rounding: bool = False, approx: bool = False) -> tensor:
     """lhs / rhs of floats: as the target divides, correctly rounded, or approximately (of fp32)."""
     if ieee_rounding and approx:
         raise value_error("approx and ieee_rounding cannot both be True", "choose one")
@@ -183,7 +183,7 @@ _EXTREMA = {
 }
 
 
-def _extremum(sem: Semantic, name: str, x: Any, y: Any, propagate_nan: Any) -> tensor:
+def _extremum(sem: SemanticContext, name: str, x: Any, y: Any, propagate_nan: Any) -> tensor:
     x, y = binary_operands(sem, x, y)
     numbers, nans, signed, unsigned = _EXTREMA[name]
     if x.dtype.is_floating():
@@ -192,17 +192,17 @@ def _extremum(sem: Semantic, name: str, x: Any, y: Any, propagate_nan: Any) -> t
     return tensor(sem.builder.add(op(x.handle, y.handle)), x.type)
 
 
-def minimum(sem: Semantic, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+def minimum(sem: SemanticContext, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
     """min(x, y) per element."""
     return _extremum(sem, "minimum", x, y, propagate_nan)
 
 
-def maximum(sem: Semantic, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+def maximum(sem: SemanticContext, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
     """max(x, y) per element."""
     return _extremum(sem, "maximum", x, y, propagate_nan)
 
 
-def clamp(sem: Semantic, x: Any, low: Any, high: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+def clamp(sem: SemanticContext, x: Any, low: Any, high: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
     """min(max(x, low), high) per element."""
     low, high = binary_operands(sem, to_tensor(sem, low), to_tensor(sem, high))
     x, low = binary_operands(sem, x, low)
@@ -223,47 +223,47 @@ def clamp(sem: Semantic, x: Any, low: Any, high: Any, propagate_nan: Any = tt.Pr
 # -- bits ---------------------------------------------------------------------------------------------------------
 
 
-def _bitwise(sem: Semantic, op: Any, lhs: Any, rhs: Any) -> tensor:
+def _bitwise(sem: SemanticContext, op: Any, lhs: Any, rhs: Any) -> tensor:
     lhs, rhs = binary_operands(sem, lhs, rhs)
     if not lhs.dtype.is_int():
         raise type_error(f"invalid operands of type {lhs.dtype} and {rhs.dtype}", "bitwise operators take integers")
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def and_(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def and_(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs & rhs"""
     return _bitwise(sem, arith.AndI, lhs, rhs)
 
 
-def or_(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def or_(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs | rhs"""
     return _bitwise(sem, arith.OrI, lhs, rhs)
 
 
-def xor_(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def xor_(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs ^ rhs"""
     return _bitwise(sem, arith.XOrI, lhs, rhs)
 
 
-def lshift(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def lshift(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs << rhs"""
     _check_shift(lhs, rhs)
     return _bitwise(sem, arith.ShLI, lhs, rhs)
 
 
-def rshift(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def rshift(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs >> rhs: with the sign of signed integers, with zeros for unsigned ones."""
     _check_shift(lhs, rhs)
     signed = to_tensor(sem, lhs).dtype.is_int_signed() if lhs.__class__ is not tensor else lhs.dtype.is_int_signed()
     return _bitwise(sem, arith.ShRSI if signed else arith.ShRUI, lhs, rhs)
 
 
-def lshr(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def lshr(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs >> rhs with zeros shifted in."""
     return _bitwise(sem, arith.ShRUI, lhs, rhs)
 
 
-def ashr(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def ashr(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """lhs >> rhs with the sign shifted in."""
     return _bitwise(sem, arith.ShRSI, lhs, rhs)
 
@@ -277,32 +277,32 @@ def _check_shift(lhs: Any, rhs: Any) -> None:
             )
 
 
-def _as_bool(sem: Semantic, x: Any) -> tensor:
+def _as_bool(sem: SemanticContext, x: Any) -> tensor:
     x = to_tensor(sem, x)
     return x if x.dtype is int1 else sem.cast(x, int1)
 
 
-def logical_and(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def logical_and(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """Per element, whether both are true."""
     return and_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
 
 
-def logical_or(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+def logical_or(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     """Per element, whether one is true."""
     return or_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
 
 
-def not_(sem: Semantic, x: Any) -> tensor:
+def not_(sem: SemanticContext, x: Any) -> tensor:
     """Per element, whether it is false."""
     return invert(sem, _as_bool(sem, x))
 
 
-def pos(sem: Semantic, x: Any) -> tensor:
+def pos(sem: SemanticContext, x: Any) -> tensor:
     """x"""
     return to_tensor(sem, x)
 
 
-def neg(sem: Semantic, x: Any) -> tensor:
+def neg(sem: SemanticContext, x: Any) -> tensor:
     """-x: 0 - x for integers; floats, zeros and NaNs too, have their sign bit turned."""
     x = to_tensor(sem, x)
     kind = x.dtype
@@ -316,7 +316,7 @@ def neg(sem: Semantic, x: Any) -> tensor:
     return sub(sem, zero, x, False)
 
 
-def invert(sem: Semantic, x: Any) -> tensor:
+def invert(sem: SemanticContext, x: Any) -> tensor:
     """~x"""
     x = to_tensor(sem, x)
     kind = x.dtype
@@ -329,7 +329,7 @@ def invert(sem: Semantic, x: Any) -> tensor:
 
 
 def _comparison(name: str, floats: CmpFPredicate, signed: CmpIPredicate, unsigned: CmpIPredicate) -> Callable[..., Any]:
-    def compare(sem: Semantic, lhs: Any, rhs: Any) -> tensor:
+    def compare(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
         lhs, rhs = binary_operands(sem, lhs, rhs)
         kind = lhs.dtype
         if kind.is_fp8():

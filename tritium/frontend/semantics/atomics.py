@@ -25,7 +25,7 @@ from .errors import type_error, value_error
 from .memory import choice
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["atomic_cas", "atomic_load", "atomic_poll", "atomic_rmw", "atomic_store"]
 
@@ -45,7 +45,7 @@ def _order(sem_text: Any, scope_text: Any) -> tuple[Any, Any]:
     )
 
 
-def _converted(sem: Semantic, val: Any, element: dtype, name: str) -> tensor:
+def _converted(sem: SemanticContext, val: Any, element: dtype, name: str) -> tensor:
     """`val` as a tensor of `element`; no float becomes an integer, but for constants that are whole numbers."""
     number = unwrap(val)
     if element.is_int() and isinstance(number, (int, float)):
@@ -72,7 +72,7 @@ def _check_pointer(ptr: Any, name: str) -> dtype:
     return ptr.dtype.element_ty
 
 
-def atomic_cas(sem: Semantic, ptr: tensor, cmp: Any, val: Any, order: Any = None, scope: Any = None) -> tensor:
+def atomic_cas(sem: SemanticContext, ptr: tensor, cmp: Any, val: Any, order: Any = None, scope: Any = None) -> tensor:
     """The old value; where it equals `cmp` it is replaced by `val`."""
     order, scope = _order(order, scope)
     element = _check_pointer(ptr, "atomic_cas")
@@ -87,7 +87,7 @@ def atomic_cas(sem: Semantic, ptr: tensor, cmp: Any, val: Any, order: Any = None
     return tensor(sem.builder.insert(op).results[0], val.type)
 
 
-def _operands(sem: Semantic, ptr: tensor, val: Any, mask: Any, name: str) -> tuple[tensor, tensor]:
+def _operands(sem: SemanticContext, ptr: tensor, val: Any, mask: Any, name: str) -> tuple[tensor, tensor]:
     element = _check_pointer(ptr, f"atomic_{name}")
     small = element.primitive_bitwidth < 16 or element in (int16, uint16)
     if small or (element in (float16, bfloat16) and name != "add"):
@@ -114,7 +114,7 @@ _INTEGER = {
 }
 
 
-def atomic_rmw(sem: Semantic, name: str, ptr: tensor, val: Any, mask: Any, order: Any, scope: Any) -> tensor:
+def atomic_rmw(sem: SemanticContext, name: str, ptr: tensor, val: Any, mask: Any, order: Any, scope: Any) -> tensor:
     """The old value, replaced by op(old, val) where `mask` holds; `name` is add, and, or, xor, max, min or xchg."""
     order, scope = _order(order, scope)
     val, mask = _operands(sem, ptr, val, mask, name)
@@ -129,12 +129,14 @@ def atomic_rmw(sem: Semantic, name: str, ptr: tensor, val: Any, mask: Any, order
     return _emit(sem, signed if kind.is_int_signed() else unsigned, ptr, val, mask, order, scope)
 
 
-def _emit(sem: Semantic, op: Any, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any) -> tensor:
+def _emit(sem: SemanticContext, op: Any, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any) -> tensor:
     rmw = tt.AtomicRMW(op, ptr.handle, val.handle, mask.handle, order, scope, result=val.type.to_ir())
     return tensor(sem.builder.insert(rmw).results[0], val.type)
 
 
-def _float_extremum(sem: Semantic, name: str, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any) -> tensor:
+def _float_extremum(
+    sem: SemanticContext, name: str, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any
+) -> tensor:
     """Floats of one sign order as their bits do: signed integers for positive ones, reversed unsigned for negative."""
     kind = val.dtype
     if kind not in (float32, float64):
@@ -152,7 +154,9 @@ def _float_extremum(sem: Semantic, name: str, ptr: tensor, val: tensor, mask: te
     return sem.bitcast(sem.where(positive, upper, lower), kind)
 
 
-def _float_bits(sem: Semantic, name: str, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any) -> tensor:
+def _float_bits(
+    sem: SemanticContext, name: str, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any
+) -> tensor:
     """The bitwise operation on the bits of floats."""
     kind = val.dtype
     bits = get_int_dtype(kind.primitive_bitwidth, False)
@@ -171,7 +175,7 @@ def _one_way(text: Any, name: str, default: str) -> Any:
     return order
 
 
-def _pointer(sem: Semantic, ptr: Any, name: str) -> tuple[tensor, bool]:
+def _pointer(sem: SemanticContext, ptr: Any, name: str) -> tuple[tensor, bool]:
     """(pointer, whether it points to int1, which memory holds as bytes)"""
     if ptr.__class__ is not tensor or not ptr.dtype.is_ptr() or ptr.dtype.element_ty.is_block():
         kind = ptr.type if ptr.__class__ is tensor else type(ptr).__name__
@@ -184,7 +188,7 @@ def _pointer(sem: Semantic, ptr: Any, name: str) -> tuple[tensor, bool]:
     return sem.cast(ptr, pointer_type(int8, ptr.dtype.address_space, ptr.dtype.const)), True
 
 
-def _mask_like(sem: Semantic, ptr: tensor, mask: Any) -> tensor:
+def _mask_like(sem: SemanticContext, ptr: tensor, mask: Any) -> tensor:
     if mask is None:
         return sem.full(ptr.type.shape, True, int1) if ptr.type.is_block() else sem.scalar_constant(True, int1)
     mask = sem.to_tensor(mask)
@@ -197,7 +201,7 @@ def _mask_like(sem: Semantic, ptr: tensor, mask: Any) -> tensor:
     return mask
 
 
-def _value_like(sem: Semantic, ptr: tensor, value: Any, name: str) -> tensor:
+def _value_like(sem: SemanticContext, ptr: tensor, value: Any, name: str) -> tensor:
     value = _converted(sem, value, ptr.dtype.element_ty, name)
     if ptr.type.is_block():
         return sem.broadcast_to(value, ptr.type.shape)
@@ -206,7 +210,7 @@ def _value_like(sem: Semantic, ptr: tensor, value: Any, name: str) -> tensor:
     return value
 
 
-def atomic_load(sem: Semantic, ptr: tensor, mask: Any, order: Any, scope: Any) -> tensor:
+def atomic_load(sem: SemanticContext, ptr: tensor, mask: Any, order: Any, scope: Any) -> tensor:
     """What `ptr` points to where `mask` holds, each element read in one step."""
     order = _one_way(order, "load", "acquire")
     scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
@@ -218,7 +222,7 @@ def atomic_load(sem: Semantic, ptr: tensor, mask: Any, order: Any, scope: Any) -
     return sem.cast(value, int1) if is_bool else value
 
 
-def atomic_store(sem: Semantic, ptr: tensor, value: Any, mask: Any, order: Any, scope: Any) -> None:
+def atomic_store(sem: SemanticContext, ptr: tensor, value: Any, mask: Any, order: Any, scope: Any) -> None:
     """Write `value` where `mask` holds, each element in one step."""
     order = _one_way(order, "store", "release")
     scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
@@ -229,7 +233,7 @@ def atomic_store(sem: Semantic, ptr: tensor, value: Any, mask: Any, order: Any, 
     sem.builder.insert(tt.AtomicStore(ptr.handle, value.handle, mask.handle, order, scope))
 
 
-def atomic_poll(sem: Semantic, ptr: tensor, expected: Any, order: Any, scope: Any, timeout: Any) -> tensor:
+def atomic_poll(sem: SemanticContext, ptr: tensor, expected: Any, order: Any, scope: Any, timeout: Any) -> tensor:
     """Whether `expected` was seen where `ptr` points to, after waiting for it at most `timeout` nanoseconds."""
     order = _one_way(order, "poll", "acquire")
     scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu

@@ -10,14 +10,14 @@ from ..tensor import tensor
 from .errors import type_error, value_error
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["bitcast", "cast", "check_supported"]
 
 ROUNDING = {"rtne": tt.RoundingMode.rtne, "rtz": tt.RoundingMode.rtz}
 
 
-def bitcast(sem: Semantic, x: tensor, to: dtype) -> tensor:
+def bitcast(sem: SemanticContext, x: tensor, to: dtype) -> tensor:
     """The bits of `x` as another type of the same width."""
     target = x.type.with_element_ty(to.scalar)
     if x.type is target:
@@ -37,7 +37,7 @@ def bitcast(sem: Semantic, x: tensor, to: dtype) -> tensor:
     return tensor(sem.builder.add(tt.Bitcast(x.handle, result=target.ir)), target)
 
 
-def cast(sem: Semantic, x: tensor, to: dtype, fp_downcast_rounding: str | None = None) -> tensor:
+def cast(sem: SemanticContext, x: tensor, to: dtype, fp_downcast_rounding: str | None = None) -> tensor:
     """The value of `x` in the scalar type `to`, to nearest even when float bits are lost (or `rtz`: towards zero)."""
     a, b = x.dtype, to.scalar
     if a is b:
@@ -79,7 +79,7 @@ _HINTS = {
 }
 
 
-def check_supported(sem: Semantic, ty: dtype) -> None:
+def check_supported(sem: SemanticContext, ty: dtype) -> None:
     """Raise for an 8-bit float that the target has not."""
     if ty.name not in sem.supported_fp8_dtypes:
         raise value_error(
@@ -98,7 +98,7 @@ def _check_rounding(a: dtype, b: dtype, rounding: str) -> None:
         )
 
 
-def _float_to_float(sem: Semantic, x: tensor, target: Any, rounding: str | None) -> tensor:
+def _float_to_float(sem: SemanticContext, x: tensor, target: Any, rounding: str | None) -> tensor:
     a, b = x.dtype, target.scalar
     narrows = b.primitive_bitwidth < a.primitive_bitwidth
     if a.is_fp8() or b.is_fp8() or (rounding is not None and rounding != "rtne"):
@@ -110,7 +110,7 @@ def _float_to_float(sem: Semantic, x: tensor, target: Any, rounding: str | None)
     return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
 
 
-def _float_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
+def _float_to_int(sem: SemanticContext, x: tensor, target: Any) -> tensor:
     a, b = x.dtype, target.scalar
     if a.is_fp8():
         return cast(sem, cast(sem, x, float16), b)
@@ -124,7 +124,7 @@ def _float_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
     return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
 
 
-def _assert_fits(sem: Semantic, x: tensor, source: dtype, target: dtype) -> None:
+def _assert_fits(sem: SemanticContext, x: tensor, source: dtype, target: dtype) -> None:
     """Stop the launch unless all elements are within the range of an integer type when rounded towards zero."""
     low, high = target.get_int_min_value(), target.get_int_max_value()
     exact = target.int_bitwidth < (53 if x.dtype is float64 else 24)  # low - 1 is a number of the type of x
@@ -137,7 +137,7 @@ def _assert_fits(sem: Semantic, x: tensor, source: dtype, target: dtype) -> None
     )
 
 
-def _int_to_float(sem: Semantic, x: tensor, target: Any) -> tensor:
+def _int_to_float(sem: SemanticContext, x: tensor, target: Any) -> tensor:
     b = target.scalar
     if b.is_fp8():
         return cast(sem, _int_to_float(sem, x, x.type.with_element_ty(float32)), b)
@@ -145,7 +145,7 @@ def _int_to_float(sem: Semantic, x: tensor, target: Any) -> tensor:
     return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
 
 
-def _int_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
+def _int_to_int(sem: SemanticContext, x: tensor, target: Any) -> tensor:
     a, b = x.dtype, target.scalar
     if b is int1:
         return sem.ne(x, sem.scalar_constant(0, a))
@@ -163,7 +163,7 @@ def _int_to_int(sem: Semantic, x: tensor, target: Any) -> tensor:
 # bit and the low mantissa bits; there is no NaN or infinity, the largest value is 1.875 (fp16 bits 0x3F80).
 
 
-def _cast_fp8e4b15(sem: Semantic, x: tensor, to: dtype, rounding: str | None) -> tensor:
+def _cast_fp8e4b15(sem: SemanticContext, x: tensor, to: dtype, rounding: str | None) -> tensor:
     if x.dtype is float8e4b15:
         half = _decode_fp8e4b15(sem, x)
         return half if to is float16 else cast(sem, half, to)
@@ -178,13 +178,13 @@ def _cast_fp8e4b15(sem: Semantic, x: tensor, to: dtype, rounding: str | None) ->
     return _encode_fp8e4b15(sem, bits if towards_zero else sem.or_(bits, lost), towards_zero)
 
 
-def _decode_fp8e4b15(sem: Semantic, x: tensor) -> tensor:
+def _decode_fp8e4b15(sem: SemanticContext, x: tensor) -> tensor:
     bits = cast(sem, tensor(x.handle, x.type.with_element_ty(uint8)), uint16)
     sign = sem.lshift(sem.and_(bits, 0x80), 8)
     return bitcast(sem, sem.or_(sign, sem.lshift(sem.and_(bits, 0x7F), 7)), float16)
 
 
-def _encode_fp8e4b15(sem: Semantic, bits: tensor, towards_zero: bool) -> tensor:
+def _encode_fp8e4b15(sem: SemanticContext, bits: tensor, towards_zero: bool) -> tensor:
     """Of the bits of an fp16 value, as int32."""
     size = sem.minimum(sem.and_(bits, 0x7FFF), 0x3F80)
     if not towards_zero:

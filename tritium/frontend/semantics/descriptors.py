@@ -15,7 +15,7 @@ from .errors import type_error, value_error
 from .memory import CACHE_LOAD, PADDING, cache_policy, choice, index_values
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = [
     "descriptor_gather",
@@ -32,7 +32,12 @@ TMA_ALIGNMENT = 16  # bytes; `cuTensorMapEncodeTiled`: globalAddress and globalS
 
 
 def make_tensor_descriptor(
-    sem: Semantic, base: tensor, shape: Any, strides: Any, block_shape: Sequence[int], padding_option: Any = "zero"
+    sem: SemanticContext,
+    base: tensor,
+    shape: Any,
+    strides: Any,
+    block_shape: Sequence[int],
+    padding_option: Any = "zero",
 ) -> tensor_descriptor:
     """A descriptor of the strided tensor at `base`; the last stride is 1."""
     if base.__class__ is not tensor or not base.type.is_ptr() or base.type.element_ty.is_block():
@@ -85,7 +90,7 @@ def make_tensor_descriptor(
     return tensor_descriptor(sem.builder.add(op), shape_value, strides_value, ty)
 
 
-def _assert_aligned(sem: Semantic, base: tensor, strides: list[Any], steps: list[tensor]) -> None:
+def _assert_aligned(sem: SemanticContext, base: tensor, strides: list[Any], steps: list[tensor]) -> None:
     """Assert that the base and all strides but the last are aligned as TMA requires (`instrumentation_mode=iisan`)."""
 
     def check(number_of_bytes: Any, what: str) -> None:
@@ -101,7 +106,7 @@ def _assert_aligned(sem: Semantic, base: tensor, strides: list[Any], steps: list
         check(sem.mul(step, element_bytes), "strides")
 
 
-def _narrow(sem: Semantic, size: Any) -> Any:
+def _narrow(sem: SemanticContext, size: Any) -> Any:
     """Sizes are 32-bit; 64-bit ones are cut, as Triton does."""
     return sem.cast(size, int32) if size.__class__ is tensor and size.dtype.is_int() else size
 
@@ -117,7 +122,7 @@ def _check(desc: Any, offsets: Any, name: str) -> None:
 
 
 def descriptor_load(
-    sem: Semantic, desc: Any, offsets: Any, cache_modifier: Any = "", eviction_policy: Any = ""
+    sem: SemanticContext, desc: Any, offsets: Any, cache_modifier: Any = "", eviction_policy: Any = ""
 ) -> tensor:
     """The block at `offsets` (in elements)."""
     _check(desc, offsets, "a descriptor load")
@@ -127,7 +132,7 @@ def descriptor_load(
     return tensor(sem.builder.add(op), desc.block_type)
 
 
-def _value_of_block(sem: Semantic, desc: Any, value: Any, what: str) -> tensor:
+def _value_of_block(sem: SemanticContext, desc: Any, value: Any, what: str) -> tensor:
     value = sem.to_tensor(value)
     if value.type.shape != desc.block_type.shape:
         raise value_error(
@@ -137,7 +142,7 @@ def _value_of_block(sem: Semantic, desc: Any, value: Any, what: str) -> tensor:
     return value
 
 
-def descriptor_store(sem: Semantic, desc: Any, offsets: Any, value: Any) -> None:
+def descriptor_store(sem: SemanticContext, desc: Any, offsets: Any, value: Any) -> None:
     """Write `value`, cast to the descriptor's dtype, to the block at `offsets`."""
     _check(desc, offsets, "a descriptor store")
     value = sem.cast(_value_of_block(sem, desc, value, "stored"), desc.dtype)
@@ -156,7 +161,7 @@ _REDUCIBLE = {
 }
 
 
-def descriptor_reduce(sem: Semantic, name: str, desc: Any, offsets: Any, value: Any) -> None:
+def descriptor_reduce(sem: SemanticContext, name: str, desc: Any, offsets: Any, value: Any) -> None:
     """Combine `value` by `name` with the block at `offsets`, each element in one step."""
     _check(desc, offsets, f"a descriptor's atomic_{name}")
     value = _value_of_block(sem, desc, value, "combined")
@@ -169,7 +174,7 @@ def descriptor_reduce(sem: Semantic, name: str, desc: Any, offsets: Any, value: 
     sem.builder.insert(tt.DescriptorReduce(kind, desc.handle, value.handle, indices))
 
 
-def _check_rows(sem: Semantic, desc: Any, rows: Any, name: str) -> None:
+def _check_rows(sem: SemanticContext, desc: Any, rows: Any, name: str) -> None:
     """Blocks of one row of at least 32 bytes, and at least 8 rows."""
     _check(desc, (0, 0), f"a descriptor {name}")
     shape = list(desc.block_type.shape)
@@ -187,7 +192,7 @@ def _check_rows(sem: Semantic, desc: Any, rows: Any, name: str) -> None:
         raise value_error(f"descriptor {name} of {desc.dtype} must have at least {least} columns, but got {shape[1]}")
 
 
-def descriptor_gather(sem: Semantic, desc: Any, rows: Any, column: Any, cache: Any, eviction: Any) -> tensor:
+def descriptor_gather(sem: SemanticContext, desc: Any, rows: Any, column: Any, cache: Any, eviction: Any) -> tensor:
     """The rows of numbers `rows`, from `column` on."""
     _check_rows(sem, desc, rows, "gather")
     for value, what in ((cache, "cache modifier"), (eviction, "eviction policy")):
@@ -198,7 +203,7 @@ def descriptor_gather(sem: Semantic, desc: Any, rows: Any, column: Any, cache: A
     return tensor(sem.builder.add(tt.DescriptorGather(desc.handle, rows.handle, y.handle, result=ty.ir)), ty)
 
 
-def descriptor_scatter(sem: Semantic, desc: Any, value: Any, rows: Any, column: Any) -> None:
+def descriptor_scatter(sem: SemanticContext, desc: Any, value: Any, rows: Any, column: Any) -> None:
     """Write the rows of `value` to the rows of numbers `rows`, from `column` on."""
     _check_rows(sem, desc, rows, "scatter")
     shape = [rows.type.shape[0], desc.block_type.shape[1]]

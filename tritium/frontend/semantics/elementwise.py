@@ -13,13 +13,13 @@ from .errors import type_error, value_error
 from .tiles import call_function
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["map_elementwise"]
 
 
 def map_elementwise(
-    sem: Semantic, function: Any, args: Sequence[Any], pack: int, generator: Any
+    sem: SemanticContext, function: Any, args: Sequence[Any], pack: int, generator: Any
 ) -> tuple[list[tensor], bool]:
     """(results, whether the function returns a single value); it takes `pack` neighbours of each block at a time."""
     if pack < 1:
@@ -43,7 +43,9 @@ def map_elementwise(
     return [tensor(v, ty) for v, ty in zip(op.results, kinds)], single
 
 
-def _region(sem: Semantic, function: Any, types: Sequence[Any], generator: Any) -> tuple[list[tensor], bool, Region]:
+def _region(
+    sem: SemanticContext, function: Any, types: Sequence[Any], generator: Any
+) -> tuple[list[tensor], bool, Region]:
     builder = sem.builder
     block = Block()
     arguments = [tensor(block.add_argument(ty.to_ir(), builder.loc), ty) for ty in types]

@@ -14,7 +14,7 @@ from ..tensor import tensor
 from .errors import type_error, value_error
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 _ttg = LazyModule("...dialects.ttg", __package__)  # no CPU kernel needs it
 
@@ -42,17 +42,17 @@ def _axis(axis: Any, name: str) -> int:
     return axis
 
 
-def program_id(sem: Semantic, axis: Any) -> tensor:
+def program_id(sem: SemanticContext, axis: Any) -> tensor:
     """The position of this program along `axis` of the grid."""
     return tensor(sem.builder.add(tt.GetProgramId(_axis(axis, "program_id"))), int32)
 
 
-def num_programs(sem: Semantic, axis: Any) -> tensor:
+def num_programs(sem: SemanticContext, axis: Any) -> tensor:
     """The size of the grid along `axis`."""
     return tensor(sem.builder.add(tt.GetNumPrograms(_axis(axis, "num_programs"))), int32)
 
 
-def hint(sem: Semantic, name: str, function: str, x: Any, values: Sequence[Any]) -> tensor:
+def hint(sem: SemanticContext, name: str, function: str, x: Any, values: Sequence[Any]) -> tensor:
     """A promise about `x` (one number a dimension) as attribute `name` on the operation that made it."""
     numbers = [unwrap(v) for v in values]
     for v in numbers:
@@ -68,7 +68,7 @@ def hint(sem: Semantic, name: str, function: str, x: Any, values: Sequence[Any])
     return x
 
 
-def promise(sem: Semantic, value: Value, name: str, attribute: Attribute) -> None:
+def promise(sem: SemanticContext, value: Value, name: str, attribute: Attribute) -> None:
     """Note a promise about `value`; one about what a loop carries waits for the loop."""
     op = value.defining_op
     if op is None:
@@ -77,7 +77,7 @@ def promise(sem: Semantic, value: Value, name: str, attribute: Attribute) -> Non
         op.attributes[name] = attribute
 
 
-def hand_over_promises(sem: Semantic, arguments: Sequence[Value], initial: Sequence[Value]) -> None:
+def hand_over_promises(sem: SemanticContext, arguments: Sequence[Value], initial: Sequence[Value]) -> None:
     """What the body of a loop promises about values it carries holds at its start too: say so where they are made.
 
     Only of values that nothing but the loop uses: it may not run at all, and then nothing was promised.
@@ -91,13 +91,13 @@ def hand_over_promises(sem: Semantic, arguments: Sequence[Value], initial: Seque
                 promise(sem, value, name, attribute)
 
 
-def assume(sem: Semantic, condition: Any) -> None:
+def assume(sem: SemanticContext, condition: Any) -> None:
     """The compiler may take the scalar `condition` to hold."""
     condition = sem.to_condition(condition)
     sem.builder.insert(llvm.Assume.of(condition.handle))
 
 
-def device_print(sem: Semantic, prefix: str, args: Sequence[tensor], hexadecimal: bool) -> None:
+def device_print(sem: SemanticContext, prefix: str, args: Sequence[tensor], hexadecimal: bool) -> None:
     """Print `prefix` and every element of `args` with the program's id."""
     if args and not prefix.endswith(" "):
         prefix += " "
@@ -109,7 +109,7 @@ def device_print(sem: Semantic, prefix: str, args: Sequence[tensor], hexadecimal
     sem.builder.insert(tt.Print(prefix, hexadecimal, [a.handle for a in args], signed))
 
 
-def print_text(sem: Semantic, template: str, args: Sequence[tensor]) -> None:
+def print_text(sem: SemanticContext, template: str, args: Sequence[tensor]) -> None:
     """Print a text of Python's `str.format`, whose fields are `args`: numbers, and NumPy arrays for blocks."""
     signed = [int(a.dtype.is_int_signed()) for a in args]
     shown = [sem.cast(a, float32) if a.dtype.is_floating() and a.dtype.primitive_bitwidth < 32 else a for a in args]
@@ -118,7 +118,7 @@ def print_text(sem: Semantic, template: str, args: Sequence[tensor]) -> None:
     sem.builder.insert(op)
 
 
-def device_assert(sem: Semantic, condition: Any, message: str, mask: Any = None) -> None:
+def device_assert(sem: SemanticContext, condition: Any, message: str, mask: Any = None) -> None:
     """Stop the launch unless every element of `condition` (where `mask`) holds; nothing unless debugging."""
     if not sem.debug:
         return
@@ -131,7 +131,7 @@ def device_assert(sem: Semantic, condition: Any, message: str, mask: Any = None)
 
 
 def inline_asm(
-    sem: Semantic, asm: str, constraints: str, args: Sequence[Any], types: Sequence[dtype], pure: bool, pack: int
+    sem: SemanticContext, asm: str, constraints: str, args: Sequence[Any], types: Sequence[dtype], pure: bool, pack: int
 ) -> list[tensor]:
     """Assembly applied to `pack` elements at a time; the results have the shape of the broadcast arguments."""
     values = [sem.to_tensor(a) for a in args]
@@ -145,7 +145,7 @@ def inline_asm(
 
 
 def extern_elementwise(
-    sem: Semantic, library: str, path: str, symbol: str, args: Sequence[tensor], result: dtype, pure: bool
+    sem: SemanticContext, library: str, path: str, symbol: str, args: Sequence[tensor], result: dtype, pure: bool
 ) -> tensor:
     """The function `symbol` of a bitcode library, per element."""
     ty = args[0].type.with_element_ty(result)
@@ -156,16 +156,16 @@ def extern_elementwise(
 # -- programs and threads -----------------------------------------------------------------------------------------
 
 
-def grid_dependency_wait(sem: Semantic) -> None:
+def grid_dependency_wait(sem: SemanticContext) -> None:
     """Wait for the grids in front of this one."""
     sem.builder.insert(tt.GridDependencyWait())
 
 
-def grid_dependency_launch_dependents(sem: Semantic) -> None:
+def grid_dependency_launch_dependents(sem: SemanticContext) -> None:
     """Let the grids behind this one start."""
     sem.builder.insert(tt.GridDependencyLaunchDependents())
 
 
-def barrier(sem: Semantic) -> None:
+def barrier(sem: SemanticContext) -> None:
     """All threads of a program wait for each other, and see what the others wrote."""
     sem.builder.insert(_ttg.Barrier(_ttg.AddrSpace.all))

@@ -23,7 +23,7 @@ from .promotion import scalar_constant
 from .subscripts import At, Keep, Lookup, Moving, Subscripts, Window, items_of, parsed
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["index", "replaced", "updated"]
 
@@ -33,14 +33,14 @@ _PIECES = 8  # of a block cut by splits; a thread holds them all, more are gathe
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-def index(sem: Semantic, x: tensor, subscripts: Any) -> tensor:
+def index(sem: SemanticContext, x: tensor, subscripts: Any) -> tensor:
     """x[subscripts], as NumPy has it. ValueError for what is not known to have a shape."""
     if not x.type.is_block():
         return _of_scalar(sem, x, subscripts)
     return _read(sem, x, parsed(sem, x, subscripts))
 
 
-def _read(sem: Semantic, x: tensor, wanted: Subscripts) -> tensor:
+def _read(sem: SemanticContext, x: tensor, wanted: Subscripts) -> tensor:
     x, dims = _flattened(sem, x, wanted.dims)
     axis = len(dims)
     for one in reversed(dims):  # a dimension that goes leaves the numbers of those before it alone
@@ -51,7 +51,7 @@ def _read(sem: Semantic, x: tensor, wanted: Subscripts) -> tensor:
     return x
 
 
-def _flattened(sem: Semantic, x: tensor, dims: list[Any]) -> tuple[tensor, list[Any]]:
+def _flattened(sem: SemanticContext, x: tensor, dims: list[Any]) -> tuple[tensor, list[Any]]:
     """One element of several dimensions is one of the row that they make."""
     shape = x.type.shape
     if len(dims) < 2 or not all(isinstance(one, At) for one in dims) or any(n & (n - 1) for n in shape):
@@ -67,11 +67,11 @@ def _flattened(sem: Semantic, x: tensor, dims: list[Any]) -> tuple[tensor, list[
     return sem.reshape(x, [x.type.numel]), [At(at)]
 
 
-def _times(sem: Semantic, x: tensor, size: int) -> tensor:
+def _times(sem: SemanticContext, x: tensor, size: int) -> tensor:
     return sem.mul(x, scalar_constant(sem, size, int32), False)  # type: ignore[no-any-return]
 
 
-def _of_scalar(sem: Semantic, x: tensor, subscripts: Any) -> tensor:
+def _of_scalar(sem: SemanticContext, x: tensor, subscripts: Any) -> tensor:
     """s[None, :] and the like."""
     kept = 0
     result = x
@@ -88,11 +88,11 @@ def _of_scalar(sem: Semantic, x: tensor, subscripts: Any) -> tensor:
     return result
 
 
-def _keep(sem: Semantic, x: tensor, axis: int, one: Keep) -> tensor:
+def _keep(sem: SemanticContext, x: tensor, axis: int, one: Keep) -> tensor:
     return x
 
 
-def _at(sem: Semantic, x: tensor, axis: int, one: At) -> tensor:
+def _at(sem: SemanticContext, x: tensor, axis: int, one: At) -> tensor:
     shape = x.type.shape
     rest = [*shape[:axis], *shape[axis + 1 :]]
     if isinstance(one.index, int):
@@ -102,7 +102,7 @@ def _at(sem: Semantic, x: tensor, axis: int, one: At) -> tensor:
     return sem.reshape(x, rest)
 
 
-def _window(sem: Semantic, x: tensor, axis: int, one: Window) -> tensor:
+def _window(sem: SemanticContext, x: tensor, axis: int, one: Window) -> tensor:
     size = x.type.shape[axis]
     if (one.start, one.step, one.size) == (0, 1, size):
         return x
@@ -116,12 +116,12 @@ def _window(sem: Semantic, x: tensor, axis: int, one: Window) -> tensor:
     return _gather(sem, x, axis, numbers)
 
 
-def _moving(sem: Semantic, x: tensor, axis: int, one: Moving) -> tensor:
+def _moving(sem: SemanticContext, x: tensor, axis: int, one: Moving) -> tensor:
     size = x.type.shape[axis]
     return _gather(sem, x, axis, _around(sem, sem.add(sem.arange(0, one.size), one.start, False), size))
 
 
-def _lookup(sem: Semantic, x: tensor, axis: int, one: Lookup) -> tensor:
+def _lookup(sem: SemanticContext, x: tensor, axis: int, one: Lookup) -> tensor:
     shape, wanted = x.type.shape, one.index.type.shape
     flat = sem.reshape(one.index, [one.index.type.numel])
     return sem.reshape(_gather(sem, x, axis, flat), [*shape[:axis], *wanted, *shape[axis + 1 :]])
@@ -130,7 +130,7 @@ def _lookup(sem: Semantic, x: tensor, axis: int, one: Lookup) -> tensor:
 _READ: dict[type, Any] = {Keep: _keep, At: _at, Window: _window, Moving: _moving, Lookup: _lookup}
 
 
-def _gather(sem: Semantic, x: tensor, axis: int, numbers: tensor) -> tensor:
+def _gather(sem: SemanticContext, x: tensor, axis: int, numbers: tensor) -> tensor:
     """The elements of `x` along `axis` at the `numbers`, a block of one dimension."""
     shape = list(x.type.shape)
     if sem.gathers_rows and len(shape) > 1 and not any(n & (n - 1) for n in shape):
@@ -139,7 +139,7 @@ def _gather(sem: Semantic, x: tensor, axis: int, numbers: tensor) -> tensor:
     return sem.gather(x, sem.broadcast_to(_along(sem, numbers, axis, len(shape)), shape), axis)
 
 
-def _gather_flat(sem: Semantic, x: tensor, axis: int, numbers: tensor) -> tensor:
+def _gather_flat(sem: SemanticContext, x: tensor, axis: int, numbers: tensor) -> tensor:
     """The same of the block as one row, which GPUs read by the fewest steps: one barrier, and a load for each element.
 
     Of [before, n, behind] the element [b, k, r] stands at (b * n + k) * behind + r.
@@ -157,7 +157,7 @@ def _gather_flat(sem: Semantic, x: tensor, axis: int, numbers: tensor) -> tensor
     return sem.reshape(flat, shape)
 
 
-def _along(sem: Semantic, x: tensor, axis: int, rank: int) -> tensor:
+def _along(sem: SemanticContext, x: tensor, axis: int, rank: int) -> tensor:
     """A block of one dimension as one of `rank` dimensions, which goes along `axis`."""
     for at in range(rank):
         if at != axis:
@@ -165,7 +165,7 @@ def _along(sem: Semantic, x: tensor, axis: int, rank: int) -> tensor:
     return x
 
 
-def _around(sem: Semantic, numbers: tensor, size: int) -> tensor:
+def _around(sem: SemanticContext, numbers: tensor, size: int) -> tensor:
     """Numbers from 0 to below 2 * size, those beyond `size` from 0 again."""
     if not size & (size - 1):
         return sem.and_(numbers, scalar_constant(sem, size - 1, int32))
@@ -181,7 +181,7 @@ def _is_aligned(shape: Sequence[int], size: int, one: Window) -> bool:
     return whole <= size and one.start // whole == (one.start + (one.size - 1) * one.step) // whole
 
 
-def _split(sem: Semantic, x: tensor, axis: int, one: Window) -> tensor:
+def _split(sem: SemanticContext, x: tensor, axis: int, one: Window) -> tensor:
     """An aligned slice: its dimension in pieces, these in front of the others as twos, and halves of halves."""
     shape, step = x.type.shape, one.step
     pieces = shape[axis] // (step * one.size)
@@ -201,13 +201,13 @@ def _split(sem: Semantic, x: tensor, axis: int, one: Window) -> tensor:
 # -- replacing ----------------------------------------------------------------------------------------------------
 
 
-def replaced(sem: Semantic, x: tensor, subscripts: Any, value: Any) -> tensor:
+def replaced(sem: SemanticContext, x: tensor, subscripts: Any, value: Any) -> tensor:
     """`x` with `value` for x[subscripts], in the type of `x`; the value is repeated as NumPy repeats it."""
     wanted = _parsed_for_writing(sem, x, subscripts)
     return _selected(sem, x, wanted, _spread(sem, x, wanted, _converted(sem, x, value)))
 
 
-def updated(sem: Semantic, x: tensor, subscripts: Any, value: Any, operate: Callable[[Any, Any], Any]) -> tensor:
+def updated(sem: SemanticContext, x: tensor, subscripts: Any, value: Any, operate: Callable[[Any, Any], Any]) -> tensor:
     """`x` with operate(x[subscripts], value) for x[subscripts]: all elements are computed, some taken.
 
     For operations that neither trap nor are checked: `operate` is called with `x` and `value` where it stands.
@@ -218,7 +218,7 @@ def updated(sem: Semantic, x: tensor, subscripts: Any, value: Any, operate: Call
     return _selected(sem, x, wanted, _converted(sem, x, operate(x, value)))
 
 
-def _parsed_for_writing(sem: Semantic, x: tensor, subscripts: Any) -> Subscripts:
+def _parsed_for_writing(sem: SemanticContext, x: tensor, subscripts: Any) -> Subscripts:
     """The subscripts of an assignment to elements of `x`."""
     if not x.type.is_block():
         hint = "write memory by tl.store(p + i, value)" if x.dtype.is_ptr() else "assign to the name itself"
@@ -232,7 +232,7 @@ def _parsed_for_writing(sem: Semantic, x: tensor, subscripts: Any) -> Subscripts
     return wanted
 
 
-def _converted(sem: Semantic, x: tensor, value: Any) -> tensor:
+def _converted(sem: SemanticContext, x: tensor, value: Any) -> tensor:
     """A value in the element type of `x`, as assignments of NumPy and stores convert it."""
     value = unwrap(value)
     kind = x.dtype
@@ -250,7 +250,7 @@ def _converted(sem: Semantic, x: tensor, value: Any) -> tensor:
     return sem.cast(value, kind)
 
 
-def _spread(sem: Semantic, x: tensor, wanted: Subscripts, value: tensor) -> tensor:
+def _spread(sem: SemanticContext, x: tensor, wanted: Subscripts, value: tensor) -> tensor:
     """`value` where x[wanted] stands: a scalar, or a block of the rank of `x` with its sizes or 1; elsewhere any."""
     if not value.type.is_block():
         return value
@@ -263,7 +263,7 @@ def _spread(sem: Semantic, x: tensor, wanted: Subscripts, value: tensor) -> tens
     return value
 
 
-def _fitted(sem: Semantic, value: tensor, wanted: Subscripts) -> tensor:
+def _fitted(sem: SemanticContext, value: tensor, wanted: Subscripts) -> tensor:
     """The value without the dimensions that `None` adds, one dimension for each that stays."""
     shape, have = wanted.shape(), list(value.type.shape)
     while len(have) > len(shape) and have[0] == 1:
@@ -279,11 +279,11 @@ def _fitted(sem: Semantic, value: tensor, wanted: Subscripts) -> tensor:
     return sem.reshape(value, have) if have else sem.unsplat(value)
 
 
-def _spread_keep(sem: Semantic, value: tensor, axis: int, one: Keep, size: int) -> tensor:
+def _spread_keep(sem: SemanticContext, value: tensor, axis: int, one: Keep, size: int) -> tensor:
     return value
 
 
-def _spread_window(sem: Semantic, value: tensor, axis: int, one: Window, size: int) -> tensor:
+def _spread_window(sem: SemanticContext, value: tensor, axis: int, one: Window, size: int) -> tensor:
     if one.size == size and one.step == 1:
         return value
     if _is_aligned((*value.type.shape, size), size, one):
@@ -294,14 +294,14 @@ def _spread_window(sem: Semantic, value: tensor, axis: int, one: Window, size: i
     return _gather(sem, value, axis, _within(sem, at, one.size))
 
 
-def _spread_moving(sem: Semantic, value: tensor, axis: int, one: Moving, size: int) -> tensor:
+def _spread_moving(sem: SemanticContext, value: tensor, axis: int, one: Moving, size: int) -> tensor:
     return _gather(sem, value, axis, _within(sem, _distance(sem, one, size), one.size))
 
 
 _SPREAD: dict[type, Any] = {Keep: _spread_keep, Window: _spread_window, Moving: _spread_moving}
 
 
-def _repeated(sem: Semantic, value: tensor, axis: int, one: Window, size: int) -> tensor:
+def _repeated(sem: SemanticContext, value: tensor, axis: int, one: Window, size: int) -> tensor:
     """The value beside itself, each element `step` times: [n] -> [pieces, n, step] -> [size]."""
     shape = value.type.shape
     before, behind = shape[:axis], shape[axis + 1 :]
@@ -311,7 +311,7 @@ def _repeated(sem: Semantic, value: tensor, axis: int, one: Window, size: int) -
     return sem.reshape(value, [*before, size, *behind])
 
 
-def _within(sem: Semantic, at: tensor, size: int) -> tensor:
+def _within(sem: SemanticContext, at: tensor, size: int) -> tensor:
     """Numbers below `size` as they are, for others any."""
     if not size & (size - 1):
         return sem.and_(at, scalar_constant(sem, size - 1, int32))
@@ -320,13 +320,13 @@ def _within(sem: Semantic, at: tensor, size: int) -> tensor:
     return sem.where(inside, at, zero)
 
 
-def _distance(sem: Semantic, one: Moving, size: int) -> tensor:
+def _distance(sem: SemanticContext, one: Moving, size: int) -> tensor:
     """How far behind the start of a slice each element of a dimension stands, around its end."""
     away = sem.add(sem.sub(sem.arange(0, size), one.start, False), scalar_constant(sem, size, int32), False)
     return _around(sem, away, size)
 
 
-def _selected(sem: Semantic, x: tensor, wanted: Subscripts, value: tensor) -> tensor:
+def _selected(sem: SemanticContext, x: tensor, wanted: Subscripts, value: tensor) -> tensor:
     """`value`, a scalar or as long as `x` or 1 in each dimension, at x[wanted]; `x` elsewhere."""
     shape = x.type.shape
     mask = None
@@ -339,18 +339,18 @@ def _selected(sem: Semantic, x: tensor, wanted: Subscripts, value: tensor) -> te
     return value if mask is None else sem.where(mask, value, x)
 
 
-def _mask_keep(sem: Semantic, one: Keep, size: int) -> tensor | None:
+def _mask_keep(sem: SemanticContext, one: Keep, size: int) -> tensor | None:
     return None
 
 
-def _mask_at(sem: Semantic, one: At, size: int) -> tensor | None:
+def _mask_at(sem: SemanticContext, one: At, size: int) -> tensor | None:
     if size == 1:
         return None
     number = scalar_constant(sem, one.index, int32) if isinstance(one.index, int) else one.index
     return sem.eq(sem.arange(0, size), number)  # type: ignore[no-any-return]
 
 
-def _mask_window(sem: Semantic, one: Window, size: int) -> tensor | None:
+def _mask_window(sem: SemanticContext, one: Window, size: int) -> tensor | None:
     first, last = sorted((one.start, one.start + (one.size - 1) * one.step))
     step = abs(one.step)
     at = sem.arange(0, size)
@@ -369,7 +369,7 @@ def _mask_window(sem: Semantic, one: Window, size: int) -> tensor | None:
     return mask
 
 
-def _mask_moving(sem: Semantic, one: Moving, size: int) -> tensor | None:
+def _mask_moving(sem: SemanticContext, one: Moving, size: int) -> tensor | None:
     if one.size == size:
         return None
     return sem.lt(_distance(sem, one, size), scalar_constant(sem, one.size, int32))  # type: ignore[no-any-return]

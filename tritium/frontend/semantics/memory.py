@@ -13,7 +13,7 @@ from ..tuples import tuple as tl_tuple
 from .errors import type_error, value_error
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["advance", "cache_policy", "choice", "index_values", "load", "make_block_ptr", "store"]
 
@@ -49,7 +49,7 @@ def _is_block_pointer(ptr: tensor) -> bool:
 
 
 def load(
-    sem: Semantic,
+    sem: SemanticContext,
     ptr: tensor,
     mask: Any = None,
     other: Any = None,
@@ -106,7 +106,7 @@ def _one_address(name: str) -> Exception:
     )
 
 
-def _load_pointers(sem: Semantic, ptr: tensor, mask: Any, other: Any, attributes: dict[str, Any]) -> tensor:
+def _load_pointers(sem: SemanticContext, ptr: tensor, mask: Any, other: Any, attributes: dict[str, Any]) -> tensor:
     mask = None if mask is None else _mask(sem, mask)
     other = None if other is None else sem.to_tensor(other)
     if not ptr.type.is_block():
@@ -135,7 +135,7 @@ def _load_pointers(sem: Semantic, ptr: tensor, mask: Any, other: Any, attributes
     return sem.cast(value, int1) if is_bool else value
 
 
-def _storage(sem: Semantic, ptr: tensor) -> tuple[tensor, Any, bool]:
+def _storage(sem: SemanticContext, ptr: tensor) -> tuple[tensor, Any, bool]:
     """(pointer, element type, is bool): int1 lives in memory as a byte."""
     kind = ptr.dtype
     element = kind.element_ty
@@ -144,7 +144,7 @@ def _storage(sem: Semantic, ptr: tensor) -> tuple[tensor, Any, bool]:
     return sem.cast(ptr, pointer_type(int8, kind.address_space, kind.const)), int8, True
 
 
-def _mask(sem: Semantic, mask: Any) -> tensor:
+def _mask(sem: SemanticContext, mask: Any) -> tensor:
     mask = sem.to_tensor(mask)
     if not mask.dtype.is_bool():
         raise value_error(
@@ -154,7 +154,7 @@ def _mask(sem: Semantic, mask: Any) -> tensor:
 
 
 def store(
-    sem: Semantic,
+    sem: SemanticContext,
     ptr: tensor,
     value: Any,
     mask: Any = None,
@@ -185,7 +185,7 @@ def store(
     _store_pointers(sem, ptr, value, None if mask is None else _mask(sem, mask), attributes)
 
 
-def _store_pointers(sem: Semantic, ptr: tensor, value: tensor, mask: Any, attributes: dict[str, Any]) -> None:
+def _store_pointers(sem: SemanticContext, ptr: tensor, value: tensor, mask: Any, attributes: dict[str, Any]) -> None:
     if not ptr.type.is_block():
         for name, x in (("Value", value), ("Mask", mask)):
             if x is not None and x.type.is_block():
@@ -225,7 +225,13 @@ def _boundary(boundary_check: Any, rank: int) -> list[int] | None:
 
 
 def _load_block(
-    sem: Semantic, ptr: tensor, mask: Any, other: Any, boundary_check: Any, padding: Any, attributes: dict[str, Any]
+    sem: SemanticContext,
+    ptr: tensor,
+    mask: Any,
+    other: Any,
+    boundary_check: Any,
+    padding: Any,
+    attributes: dict[str, Any],
 ) -> tensor:
     if mask is not None or other is not None:
         raise value_error(
@@ -241,7 +247,7 @@ def _load_block(
 
 
 def _store_block(
-    sem: Semantic, ptr: tensor, value: tensor, mask: Any, boundary_check: Any, attributes: dict[str, Any]
+    sem: SemanticContext, ptr: tensor, value: tensor, mask: Any, boundary_check: Any, attributes: dict[str, Any]
 ) -> None:
     if mask is not None:
         raise value_error(
@@ -257,7 +263,7 @@ def _store_block(
     sem.builder.insert(tt.Store(ptr.handle, value.handle, boundaryCheck=dims, **attributes))
 
 
-def index_values(sem: Semantic, values: Any, what: str, ty: Any = int32) -> list[tensor]:
+def index_values(sem: SemanticContext, values: Any, what: str, ty: Any = int32) -> list[tensor]:
     """Scalars of the integer type `ty` from a sequence of numbers and integer scalars."""
     if not isinstance(values, (tl_tuple, list, tuple)):
         values = [values]
@@ -280,7 +286,7 @@ def index_values(sem: Semantic, values: Any, what: str, ty: Any = int32) -> list
 
 
 def make_block_ptr(
-    sem: Semantic, base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Sequence[int], order: Any
+    sem: SemanticContext, base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Sequence[int], order: Any
 ) -> tensor:
     """A pointer to the block at `offsets` of the strided tensor at `base`."""
     if base.__class__ is not tensor or not base.type.is_ptr() or base.type.element_ty.is_block():
@@ -302,7 +308,7 @@ def make_block_ptr(
     return tensor(sem.builder.add(tt.MakeTensorPtr(base.handle, *handles, order, result=ty.ir)), ty)
 
 
-def advance(sem: Semantic, ptr: tensor, offsets: Any) -> tensor:
+def advance(sem: SemanticContext, ptr: tensor, offsets: Any) -> tensor:
     """The block pointer moved by `offsets` elements in each dimension."""
     if ptr.__class__ is not tensor or not _is_block_pointer(ptr):
         kind = ptr.type if ptr.__class__ is tensor else type(ptr).__name__

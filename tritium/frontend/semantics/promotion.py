@@ -14,7 +14,7 @@ from ..tensor import tensor
 from .errors import IncompatibleTypes, type_error, value_error
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = [
     "binary_operands",
@@ -31,7 +31,7 @@ MIN_NORMAL_F32 = 2.0**-126
 MAX_F32 = (2 - 2.0**-23) * 2.0**127
 
 
-def integer_promote(sem: Semantic, a: dtype, b: dtype) -> dtype:
+def integer_promote(sem: SemanticContext, a: dtype, b: dtype) -> dtype:
     """C's usual arithmetic conversions: the wider type; of two equally wide ones, the unsigned."""
     if a.int_signedness is b.int_signedness:
         return a if a.int_bitwidth > b.int_bitwidth else b
@@ -40,7 +40,9 @@ def integer_promote(sem: Semantic, a: dtype, b: dtype) -> dtype:
     return b if b.int_bitwidth >= a.int_bitwidth else a
 
 
-def computation_type(sem: Semantic, a: dtype, a_number: bool, b: dtype, b_number: bool, div_or_mod: bool) -> dtype:
+def computation_type(
+    sem: SemanticContext, a: dtype, a_number: bool, b: dtype, b_number: bool, div_or_mod: bool
+) -> dtype:
     """The type that `a op b` is computed in; `*_number` marks operands that are Python numbers.
 
     A number of no higher kind (bool < integer < float) takes the other's type. Else the widest float wins: fp64,
@@ -99,7 +101,7 @@ def number_type(x: Any) -> dtype:
     raise type_error(f"cannot convert {x!r} of type {type(x).__name__} to tensor")
 
 
-def scalar_constant(sem: Semantic, value: Any, ty: dtype) -> tensor:
+def scalar_constant(sem: SemanticContext, value: Any, ty: dtype) -> tensor:
     """The number `value` as a scalar of `ty`."""
     if value.__class__ is constexpr:
         value = value.value
@@ -116,7 +118,7 @@ def scalar_constant(sem: Semantic, value: Any, ty: dtype) -> tensor:
     return tensor(sem.builder.add(arith.Constant.of(value, ty.to_ir())), ty)
 
 
-def to_tensor(sem: Semantic, x: Any) -> tensor:
+def to_tensor(sem: SemanticContext, x: Any) -> tensor:
     """A number as a scalar tensor; tensors unchanged. Raises for anything else."""
     if x.__class__ is tensor:
         return x
@@ -125,7 +127,7 @@ def to_tensor(sem: Semantic, x: Any) -> tensor:
     return scalar_constant(sem, x, number_type(x))
 
 
-def to_condition(sem: Semantic, x: Any) -> tensor:
+def to_condition(sem: SemanticContext, x: Any) -> tensor:
     """The truth of a scalar as int1: what `if` and `while` branch on."""
     x = to_tensor(sem, x)
     if x.type.is_block():
@@ -141,7 +143,7 @@ def to_condition(sem: Semantic, x: Any) -> tensor:
     return x if x.type is int1 else sem.ne(x, 0)
 
 
-def full(sem: Semantic, shape: Any, value: Any, ty: dtype) -> tensor:
+def full(sem: SemanticContext, shape: Any, value: Any, ty: dtype) -> tensor:
     """A block of `shape` filled with the scalar `value`."""
     if value.__class__ is tensor:
         if value.type.is_block() and value.type.numel != 1:
@@ -173,7 +175,7 @@ def _pointer_hint(other: dtype) -> str:
 
 
 def binary_operands(
-    sem: Semantic,
+    sem: SemanticContext,
     lhs: Any,
     rhs: Any,
     lhs_pointer: bool = False,
@@ -202,7 +204,7 @@ def binary_operands(
 
 
 def _with_number(
-    sem: Semantic, lhs: Any, rhs: Any, lhs_pointer: bool, rhs_pointer: bool, arithmetic: bool, div_or_mod: bool
+    sem: SemanticContext, lhs: Any, rhs: Any, lhs_pointer: bool, rhs_pointer: bool, arithmetic: bool, div_or_mod: bool
 ) -> tuple[tensor, tensor]:
     lhs = lhs.value if lhs.__class__ is constexpr else lhs
     rhs = rhs.value if rhs.__class__ is constexpr else rhs

@@ -12,7 +12,7 @@ from .errors import type_error, value_error
 from .tiles import accumulate_into
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["dot_scaled"]
 
@@ -28,7 +28,7 @@ GROUPS = (16, 32)  # elements along K that share a scale
 
 
 def dot_scaled(
-    sem: Semantic,
+    sem: SemanticContext,
     lhs: Any,
     lhs_scale: Any,
     lhs_format: Any,
@@ -88,7 +88,7 @@ def _check_blocks(lhs: Any, rhs: Any) -> None:
         raise value_error(f"Both inputs must be either 2D or 3D; (lhs: {list(x)} vs rhs: {list(y)})")
 
 
-def _elements(sem: Semantic, side: str, x: tensor, name: str) -> tensor:
+def _elements(sem: SemanticContext, side: str, x: tensor, name: str) -> tensor:
     """The operand with elements of the format: integers hold their bits, two of 4 bits in a byte stay as they are."""
     element, bits = FORMATS[name]
     if x.dtype is element or (element is None and x.dtype is bits):

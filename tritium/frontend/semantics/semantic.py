@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ir import Attribute, Builder, Value
 from ...support.lazy import LazyMethod, LazyModule
@@ -17,6 +17,9 @@ from . import (
     shape,
     tiles,
 )
+
+if TYPE_CHECKING:
+    from .context import SemanticContext
 
 __all__ = ["Semantic"]
 
@@ -176,3 +179,7 @@ _TRITON_METHODS = (
 
 for _name in _TRITON_METHODS.split():
     LazyMethod.add_to(Semantic, _name, ".triton_methods", __package__)
+
+
+if TYPE_CHECKING:
+    _: type[SemanticContext] = Semantic  # all that the context promises is bound, with the types it promises

@@ -12,7 +12,7 @@ from ..tensor import tensor
 from .errors import type_error, value_error
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = [
     "arange",
@@ -37,7 +37,7 @@ def wrap_shape(element: dtype, shape: Sequence[int]) -> dtype:
     return block_type(element, shape) if len(shape) else element
 
 
-def arange(sem: Semantic, start: Any, end: Any) -> tensor:
+def arange(sem: SemanticContext, start: Any, end: Any) -> tensor:
     """[start, start + 1, …, end - 1] in int32."""
     start, end = unwrap(start), unwrap(end)
     wrong = next((x for x in (start, end) if not isinstance(x, int)), None)
@@ -60,7 +60,7 @@ def arange(sem: Semantic, start: Any, end: Any) -> tensor:
     return tensor(sem.builder.add(tt.MakeRange(start, end)), ty)
 
 
-def splat(sem: Semantic, x: tensor, shape: Sequence[int]) -> tensor:
+def splat(sem: SemanticContext, x: tensor, shape: Sequence[int]) -> tensor:
     """The scalar `x` in every element of a block of `shape`."""
     if not len(shape):
         return x
@@ -69,7 +69,7 @@ def splat(sem: Semantic, x: tensor, shape: Sequence[int]) -> tensor:
     return tensor(sem.builder.add(tt.Splat(x.handle, result=ty.ir)), ty)
 
 
-def unsplat(sem: Semantic, x: tensor) -> tensor:
+def unsplat(sem: SemanticContext, x: tensor) -> tensor:
     """The only element of a block."""
     if not x.type.is_block():
         return x
@@ -78,7 +78,7 @@ def unsplat(sem: Semantic, x: tensor) -> tensor:
     return tensor(sem.builder.add(tt.Unsplat(x.handle)), x.dtype)
 
 
-def reshape(sem: Semantic, x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tensor:
+def reshape(sem: SemanticContext, x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tensor:
     """The elements of `x` in another shape, in row-major order unless they may be reordered."""
     numel = 1
     for d in shape:
@@ -99,7 +99,7 @@ def reshape(sem: Semantic, x: tensor, shape: Sequence[int], can_reorder: bool = 
     return tensor(sem.builder.add(tt.Reshape(x.handle, can_reorder, result=ty.ir)), ty)
 
 
-def expand_dims(sem: Semantic, x: tensor, axis: int) -> tensor:
+def expand_dims(sem: SemanticContext, x: tensor, axis: int) -> tensor:
     """`x` with a dimension of size 1 at `axis` of the result."""
     shape = x.type.shape
     if not x.type.is_block():
@@ -108,7 +108,7 @@ def expand_dims(sem: Semantic, x: tensor, axis: int) -> tensor:
     return tensor(sem.builder.add(tt.ExpandDims(x.handle, axis)), ty)
 
 
-def permute(sem: Semantic, x: tensor, dims: Sequence[int]) -> tensor:
+def permute(sem: SemanticContext, x: tensor, dims: Sequence[int]) -> tensor:
     """`x` with dimension k of the result being dimension dims[k] of `x`."""
     rank = len(x.type.shape)
     if len(dims) != rank:
@@ -122,7 +122,7 @@ def permute(sem: Semantic, x: tensor, dims: Sequence[int]) -> tensor:
     return tensor(sem.builder.add(tt.Trans(x.handle, dims)), ty)
 
 
-def broadcast_to(sem: Semantic, x: tensor, shape: Sequence[int]) -> tensor:
+def broadcast_to(sem: SemanticContext, x: tensor, shape: Sequence[int]) -> tensor:
     """`x` with its dimensions of size 1 repeated to `shape`, which has its rank; scalars fill it."""
     if not x.type.is_block():
         return splat(sem, x, shape)
@@ -144,7 +144,7 @@ def broadcast_to(sem: Semantic, x: tensor, shape: Sequence[int]) -> tensor:
     return tensor(sem.builder.add(tt.Broadcast(x.handle, result=ty.ir)), ty)
 
 
-def broadcast_value(sem: Semantic, lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
+def broadcast_value(sem: SemanticContext, lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
     """Both values in the shape NumPy's rules give."""
     a, b = lhs.type, rhs.type
     if not a.is_block() and not b.is_block():
@@ -171,7 +171,7 @@ def broadcast_value(sem: Semantic, lhs: tensor, rhs: tensor) -> tuple[tensor, te
     return broadcast_to(sem, lhs, shape), broadcast_to(sem, rhs, shape)
 
 
-def broadcast_tensors(sem: Semantic, *inputs: tensor) -> tuple[tensor, ...]:
+def broadcast_tensors(sem: SemanticContext, *inputs: tensor) -> tuple[tensor, ...]:
     """All values in one common shape."""
     if not inputs:
         return ()
@@ -185,7 +185,7 @@ def broadcast_tensors(sem: Semantic, *inputs: tensor) -> tuple[tensor, ...]:
 # -- together and apart -------------------------------------------------------------------------------------------
 
 
-def cat(sem: Semantic, lhs: tensor, rhs: tensor, can_reorder: bool, dim: int = 0) -> tensor:
+def cat(sem: SemanticContext, lhs: tensor, rhs: tensor, can_reorder: bool, dim: int = 0) -> tensor:
     """`lhs` followed by `rhs` along `dim`; with `can_reorder` the elements come in any order."""
     if not lhs.type.is_block() or lhs.type.shape != rhs.type.shape or lhs.dtype is not rhs.dtype:
         raise value_error(f"tl.cat takes two blocks of one type, got {lhs.type} and {rhs.type}")
@@ -201,7 +201,7 @@ def cat(sem: Semantic, lhs: tensor, rhs: tensor, can_reorder: bool, dim: int = 0
     return reshape(sem, both, shape)
 
 
-def join(sem: Semantic, lhs: tensor, rhs: tensor) -> tensor:
+def join(sem: SemanticContext, lhs: tensor, rhs: tensor) -> tensor:
     """A block with a new last dimension of size 2: [..., 0] is `lhs`, [..., 1] is `rhs`."""
     lhs, rhs = broadcast_value(sem, lhs, rhs)
     if lhs.dtype is not rhs.dtype:
@@ -214,7 +214,7 @@ def join(sem: Semantic, lhs: tensor, rhs: tensor) -> tensor:
     return reshape(sem, joined, [2]) if scalar else joined
 
 
-def split(sem: Semantic, x: tensor) -> tuple[tensor, tensor]:
+def split(sem: SemanticContext, x: tensor) -> tuple[tensor, tensor]:
     """The two halves of the last dimension, which has size 2."""
     if not x.type.is_block() or x.type.shape[-1] != 2:
         raise value_error(
@@ -229,7 +229,7 @@ def split(sem: Semantic, x: tensor) -> tuple[tensor, tensor]:
     return (unsplat(sem, left), unsplat(sem, right)) if scalar else (left, right)
 
 
-def gather(sem: Semantic, x: tensor, indices: tensor, axis: int) -> tensor:
+def gather(sem: SemanticContext, x: tensor, indices: tensor, axis: int) -> tensor:
     """result[i…] = x[i… with the coordinate at `axis` replaced by indices[i…]]"""
     if not x.type.is_block() or not indices.type.is_block():
         raise type_error(f"tl.gather takes blocks, got {x.type} and {indices.type}")

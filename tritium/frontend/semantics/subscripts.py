@@ -20,7 +20,7 @@ from .errors import index_error, type_error, value_error
 from .promotion import scalar_constant
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["At", "Keep", "Lookup", "Moving", "Subscripts", "Window", "items_of", "parsed"]
 
@@ -85,7 +85,7 @@ class Subscripts(NamedTuple):
         return shape
 
 
-def parsed(sem: Semantic, x: tensor, subscripts: Any) -> Subscripts:
+def parsed(sem: SemanticContext, x: tensor, subscripts: Any) -> Subscripts:
     """The subscripts of the block `x`. ValueError for what no block can be asked for."""
     items = items_of(subscripts)
     shape = x.type.shape
@@ -130,7 +130,7 @@ def _pointer_hint(x: tensor) -> str | None:
     return "read memory by tl.load(p + i), write it by tl.store(p + i, value)" if x.dtype.is_ptr() else None
 
 
-def _one(sem: Semantic, one: Any, dim: int, size: int) -> One:
+def _one(sem: SemanticContext, one: Any, dim: int, size: int) -> One:
     if isinstance(one, Moving):
         return _moving(sem, one, dim, size)
     if isinstance(one, slice):
@@ -173,7 +173,7 @@ def _window(one: slice, dim: int, size: int) -> One:
     return Keep(size) if (count == size and step > 0) else Window(start, step if count > 1 else 1, count)
 
 
-def _moving(sem: Semantic, one: Moving, dim: int, size: int) -> One:
+def _moving(sem: SemanticContext, one: Moving, dim: int, size: int) -> One:
     count = unwrap(one.size)
     if not isinstance(count, int) or isinstance(count, bool):
         raise value_error("unsupported tensor index: the length of a slice must be known at compile time")
@@ -200,7 +200,7 @@ def _check_together(dims: Sequence[One], new: Sequence[int]) -> None:
 # -- numbers that are known at run time ---------------------------------------------------------------------------
 
 
-def _assert_inside(sem: Semantic, index: tensor, low: int, high: int, what: str) -> None:
+def _assert_inside(sem: SemanticContext, index: tensor, low: int, high: int, what: str) -> None:
     """With `debug` or `sanitize`, stop the launch unless low <= index <= high."""
     if sem.checks_indices:
         wide = sem.cast(index, int64)
@@ -209,7 +209,7 @@ def _assert_inside(sem: Semantic, index: tensor, low: int, high: int, what: str)
         sem.builder.insert(tt.Assert(inside.handle, what))
 
 
-def _wrapped(sem: Semantic, index: tensor, size: int) -> tensor:
+def _wrapped(sem: SemanticContext, index: tensor, size: int) -> tensor:
     """index mod size, as int32: negative numbers count from the end, no other leads outside."""
     if not size & (size - 1):
         return sem.and_(sem.cast(index, int32), scalar_constant(sem, size - 1, int32))

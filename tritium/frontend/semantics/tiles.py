@@ -30,12 +30,12 @@ from .promotion import binary_operands
 from .shape import wrap_shape
 
 if TYPE_CHECKING:
-    from .semantic import Semantic
+    from .context import SemanticContext
 
 __all__ = ["accumulate_into", "call_function", "dot", "histogram", "reduce", "scan", "where"]
 
 
-def _warn(sem: Semantic, message: str) -> None:
+def _warn(sem: SemanticContext, message: str) -> None:
     """A warning at the line of the kernel that is being compiled."""
     place = sem.builder.loc.file_position()
     if place is None:
@@ -44,7 +44,7 @@ def _warn(sem: Semantic, message: str) -> None:
         warnings.warn_explicit(message, UserWarning, place.file, place.line)
 
 
-def where(sem: Semantic, condition: Any, x: Any, y: Any) -> tensor:
+def where(sem: SemanticContext, condition: Any, x: Any, y: Any) -> tensor:
     """x where `condition` holds, y elsewhere; the three are broadcast together."""
     condition = sem.to_tensor(condition)
     if condition.dtype is not int1:
@@ -74,7 +74,7 @@ PRECISIONS = {p.name: p for p in tt.InputPrecision}
 
 
 def dot(
-    sem: Semantic,
+    sem: SemanticContext,
     a: tensor,
     b: tensor,
     acc: Any = None,
@@ -155,7 +155,7 @@ def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
     return float32 if operand in (float32, bfloat16) else out_dtype
 
 
-def accumulate_into(sem: Semantic, acc: Any, result: Any, name: str) -> tensor:
+def accumulate_into(sem: SemanticContext, acc: Any, result: Any, name: str) -> tensor:
     """The accumulator as a block of the type `result`: zeros where none was given."""
     acc = unwrap(acc)
     if acc is None or (acc.__class__ is not tensor and acc == 0):
@@ -173,14 +173,14 @@ def _spelling(ty: dtype) -> str:
     return repr(ty).removeprefix("triton.language.")
 
 
-def _precision(sem: Semantic, input_precision: Any) -> Any:
+def _precision(sem: SemanticContext, input_precision: Any) -> Any:
     text = str(unwrap(input_precision) or sem.default_dot_input_precision).lower()
     if text not in sem.allowed_dot_input_precisions or text not in PRECISIONS:
         raise value_error(f"input_precision must be one of {sem.allowed_dot_input_precisions}. Got {text}")
     return PRECISIONS[text]
 
 
-def _imprecise(sem: Semantic, a: tensor, b: tensor, k: int, wanted: Any) -> int | None:
+def _imprecise(sem: SemanticContext, a: tensor, b: tensor, k: int, wanted: Any) -> int | None:
     """How many products may be added with reduced precision: for two fp8 operands only."""
     wanted = unwrap(wanted)
     fp8 = a.dtype.is_fp8() and b.dtype.is_fp8()
@@ -196,7 +196,7 @@ def _imprecise(sem: Semantic, a: tensor, b: tensor, k: int, wanted: Any) -> int 
     return wanted or None
 
 
-def _batched_dot(sem: Semantic, a: tensor, b: tensor, acc: Any, *rest: Any) -> tensor:
+def _batched_dot(sem: SemanticContext, a: tensor, b: tensor, acc: Any, *rest: Any) -> tensor:
     """Several batch dimensions are merged into one and come back afterwards."""
     batch = a.type.shape[:-2]
     count = math.prod(batch)
@@ -211,7 +211,7 @@ def _batched_dot(sem: Semantic, a: tensor, b: tensor, acc: Any, *rest: Any) -> t
 
 
 def _combine_region(
-    sem: Semantic, inputs: Sequence[tensor], combine_fn: Any, generator: Any, terminator: Any
+    sem: SemanticContext, inputs: Sequence[tensor], combine_fn: Any, generator: Any, terminator: Any
 ) -> Region:
     """A region that calls `combine_fn` on two elements of each input."""
     types = [x.dtype for x in inputs]
@@ -241,7 +241,7 @@ def _combine_region(
     return Region(block)
 
 
-def call_function(sem: Semantic, fn: Any, args: list[tensor], generator: Any, what: str) -> Any:
+def call_function(sem: SemanticContext, fn: Any, args: list[tensor], generator: Any, what: str) -> Any:
     """`fn` of the language, jit function or builtin, on `args`."""
     if getattr(fn, "__tritium_builtin__", False):
         return fn(*args, _semantic=sem)
@@ -275,7 +275,7 @@ def _axis(axis: Any, rank: int, name: str) -> int:
 
 
 def reduce(
-    sem: Semantic, inputs: Sequence[tensor], axis: Any, combine_fn: Any, generator: Any, keep_dims: bool = False
+    sem: SemanticContext, inputs: Sequence[tensor], axis: Any, combine_fn: Any, generator: Any, keep_dims: bool = False
 ) -> list[tensor]:
     """The elements of `inputs` along `axis` (all of them for None) combined by the function `combine_fn`."""
     shape = _check_inputs(inputs, "reduction")
@@ -300,7 +300,7 @@ def reduce(
 
 
 def scan(
-    sem: Semantic, inputs: Sequence[tensor], axis: Any, combine_fn: Any, generator: Any, reverse: bool = False
+    sem: SemanticContext, inputs: Sequence[tensor], axis: Any, combine_fn: Any, generator: Any, reverse: bool = False
 ) -> list[tensor]:
     """result[i] = the elements up to i along `axis` combined (from the end with `reverse`)."""
     shape = _check_inputs(inputs, "scan")
@@ -311,7 +311,7 @@ def scan(
     return [tensor(v, x.type) for v, x in zip(op.results, inputs)]
 
 
-def histogram(sem: Semantic, x: tensor, num_bins: Any, mask: Any = None) -> tensor:
+def histogram(sem: SemanticContext, x: tensor, num_bins: Any, mask: Any = None) -> tensor:
     """How many elements of the integers `x` (where `mask`) equal 0, 1, …, num_bins - 1."""
     if x.__class__ is not tensor or len(x.type.shape) != 1:
         raise value_error("histogram only supports 1D input", "use tl.ravel(x)")

@@ -10,7 +10,7 @@ Each is one of this package's functions under another name, or refused with the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..constexpr import unwrap
 from ..dtypes import dtype
@@ -18,6 +18,9 @@ from ..errors import LanguageError
 from ..tensor import tensor
 from . import arithmetic, atomics, descriptors, promotion, shape
 from .errors import type_error
+
+if TYPE_CHECKING:
+    from .context import SemanticContext
 
 __all__ = [
     "atom_red_typechecking_impl",
@@ -41,36 +44,36 @@ to_inline_asm_operand = promotion.to_tensor
 broadcast_impl_shape, broadcast_impl_value = shape.broadcast_to, shape.broadcast_value
 
 
-def make_tensor(sem: Any, handle: Any, type: dtype) -> tensor:
+def make_tensor(sem: SemanticContext, handle: Any, type: dtype) -> tensor:
     """The value of the language that an IR value is."""
     return tensor(handle, type)
 
 
-def wrap_tensor(sem: Any, x: Any, scalar_ty: dtype, ret_shape: Sequence[int]) -> tensor:
+def wrap_tensor(sem: SemanticContext, x: Any, scalar_ty: dtype, ret_shape: Sequence[int]) -> tensor:
     """The tensor (a scalar for no shape) that an IR value is."""
     return tensor(x, shape.wrap_shape(scalar_ty, ret_shape) if ret_shape else scalar_ty)
 
 
-def to_tensor_type(sem: Any, x: Any) -> Any:
+def to_tensor_type(sem: SemanticContext, x: Any) -> Any:
     """A type as it is; of a value, its type; of a number, the type it has as an operand."""
     if isinstance(x, dtype):
         return x
     return x.type if isinstance(x, tensor) else promotion.number_type(unwrap(x))
 
 
-def make_scalar(sem: Any, value: Any, ty: dtype) -> tensor:
+def make_scalar(sem: SemanticContext, value: Any, ty: dtype) -> tensor:
     """A number or a scalar as a scalar of type `ty`."""
     value = unwrap(value)
     return sem.cast(value, ty) if isinstance(value, tensor) else sem.scalar_constant(value, ty)
 
 
-def check_ptr_type_impl(sem: Any, type_a: dtype, type_b: dtype, allow_ptr_a: bool) -> None:
+def check_ptr_type_impl(sem: SemanticContext, type_a: dtype, type_b: dtype, allow_ptr_a: bool) -> None:
     """TypeError for operands of which the first is a pointer and must not be."""
     promotion._check_pointer(type_a, type_b, allow_ptr_a)
 
 
 def binary_op_type_checking_impl(
-    sem: Any,
+    sem: SemanticContext,
     lhs: Any,
     rhs: Any,
     allow_lhs_ptr: bool = False,
@@ -82,7 +85,7 @@ def binary_op_type_checking_impl(
     return sem.binary_operands(lhs, rhs, allow_lhs_ptr, allow_rhs_ptr, arithmetic_check, div_or_mod)  # type: ignore[no-any-return]
 
 
-def ternary_op_type_checking_impl(sem: Any, a: Any, b: Any, c: Any) -> tuple[tensor, tensor, tensor]:
+def ternary_op_type_checking_impl(sem: SemanticContext, a: Any, b: Any, c: Any) -> tuple[tensor, tensor, tensor]:
     """Three operands in one type and shape."""
     a, b = sem.binary_operands(a, b)
     a, c = sem.binary_operands(a, c)
@@ -90,7 +93,7 @@ def ternary_op_type_checking_impl(sem: Any, a: Any, b: Any, c: Any) -> tuple[ten
     return a, b, c
 
 
-def bitwise_op_type_checking_impl(sem: Any, lhs: Any, rhs: Any) -> tuple[tensor, tensor]:
+def bitwise_op_type_checking_impl(sem: SemanticContext, lhs: Any, rhs: Any) -> tuple[tensor, tensor]:
     """Both operands in one integer type and shape; TypeError for others."""
     lhs, rhs = sem.binary_operands(lhs, rhs)
     if not lhs.dtype.is_int():
@@ -99,7 +102,9 @@ def bitwise_op_type_checking_impl(sem: Any, lhs: Any, rhs: Any) -> tuple[tensor,
 
 
 def _atomic(name: str) -> Callable[..., tensor]:
-    def method(sem: Any, ptr: tensor, val: Any, mask: Any = None, order: Any = None, scope: Any = None) -> tensor:
+    def method(
+        sem: SemanticContext, ptr: tensor, val: Any, mask: Any = None, order: Any = None, scope: Any = None
+    ) -> tensor:
         return atomics.atomic_rmw(sem, name, ptr, val, mask, order, scope)
 
     method.__doc__ = f"`tl.atomic_{name}`."
@@ -110,13 +115,15 @@ atomic_add, atomic_and, atomic_or, atomic_xor = map(_atomic, ("add", "and", "or"
 atomic_max, atomic_min, atomic_xchg = map(_atomic, ("max", "min", "xchg"))
 
 
-def atom_red_typechecking_impl(sem: Any, ptr: tensor, val: Any, mask: Any, op: str) -> tuple[tensor, tensor, tensor]:
+def atom_red_typechecking_impl(
+    sem: SemanticContext, ptr: tensor, val: Any, mask: Any, op: str
+) -> tuple[tensor, tensor, tensor]:
     """Pointer, value and mask of an atomic operation in the types and the shape that it takes."""
     return (ptr, *atomics._operands(sem, ptr, val, mask, op))
 
 
 def _reduced(name: str) -> Callable[..., None]:
-    def method(sem: Any, desc: Any, value: Any, offsets: Any) -> None:
+    def method(sem: SemanticContext, desc: Any, value: Any, offsets: Any) -> None:
         descriptors.descriptor_reduce(sem, name, desc, offsets, value)
 
     method.__doc__ = f"`desc.atomic_{name}(offsets, value)`."
@@ -127,14 +134,14 @@ descriptor_atomic_add, descriptor_atomic_and, descriptor_atomic_or = map(_reduce
 descriptor_atomic_xor, descriptor_atomic_max, descriptor_atomic_min = map(_reduced, ("xor", "max", "min"))
 
 
-def validate_store_like(sem: Any, desc: Any, value: Any, offsets: Any) -> None:
+def validate_store_like(sem: SemanticContext, desc: Any, value: Any, offsets: Any) -> None:
     """Raise for a value or offsets that cannot be stored through a descriptor."""
     descriptors._check(desc, offsets, "a descriptor store")
     descriptors._value_of_block(sem, desc, value, "stored")
 
 
 def _hint(attribute: str, name: str) -> Callable[..., tensor]:
-    def method(sem: Any, x: tensor, values: Any) -> tensor:
+    def method(sem: SemanticContext, x: tensor, values: Any) -> tensor:
         return sem.hint(attribute, name, x, [unwrap(v) for v in values])  # type: ignore[no-any-return]
 
     method.__doc__ = f"`tl.{name}`."
@@ -146,14 +153,14 @@ max_contiguous = _hint("tt.contiguity", "max_contiguous")
 max_constancy = _hint("tt.constancy", "max_constancy")
 
 
-def debug_barrier(sem: Any) -> None:
+def debug_barrier(sem: SemanticContext) -> None:
     """`tl.debug_barrier`; a program on a CPU is one thread, so nothing is emitted there."""
     if getattr(sem.options, "backend_name", "cpu") != "cpu":
         sem.barrier()
 
 
 def _refused(name: str, instead: str) -> Callable[..., Any]:
-    def method(sem: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(sem: SemanticContext, *args: Any, **kwargs: Any) -> Any:
         raise LanguageError(f"NotImplementedError: _semantic.{name} is not supported", instead)
 
     method.__doc__ = f"Refused: {instead}."

@@ -1,0 +1,178 @@
+"""`SemanticContext`: what the functions of this package may ask of the object they are methods of.
+
+Each file holds one family of operations as functions whose first parameter is the context; `semantic.Semantic` binds
+them all. Families call one another through the context (a cast to a boolean is a comparison, a comparison casts its
+operands), so none of them imports `semantic`, and they import one another only downwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ...ir import Attribute, Builder, Value
+from ..dtypes import dtype
+from ..tensor import tensor
+
+__all__ = ["SemanticContext"]
+
+
+class SemanticContext(Protocol):
+    """The state of one compile, and the operations that several families use."""
+
+    builder: Builder
+    options: Any
+
+    debug: bool
+    sanitize_overflow: bool
+    checks_indices: bool
+    checks_conversions: bool
+
+    gathers_rows: bool
+    default_dot_input_precision: str
+    allowed_dot_input_precisions: Sequence[str]
+    max_num_imprecise_acc: int
+    supported_fp8_dtypes: Sequence[str]
+
+    argument_promises: dict[Value, dict[str, Attribute]]
+
+    def min_dot_size(self, lhs_bits: int, rhs_bits: int, /) -> tuple[int, int, int]:
+        """The least M, N and K of a dot of operands of such widths."""
+
+    # -- promotion and constants
+
+    def to_tensor(self, x: Any) -> tensor:
+        """A number as a scalar tensor; tensors unchanged."""
+
+    def to_condition(self, x: Any) -> tensor:
+        """The truth of a scalar as int1."""
+
+    def scalar_constant(self, value: Any, ty: dtype) -> tensor:
+        """The number `value` as a scalar of `ty`."""
+
+    def full(self, shape: Any, value: Any, ty: dtype) -> tensor:
+        """A block of `shape` filled with the scalar `value`."""
+
+    def binary_operands(
+        self,
+        lhs: Any,
+        rhs: Any,
+        lhs_pointer: bool = False,
+        rhs_pointer: bool = False,
+        arithmetic: bool = True,
+        div_or_mod: bool = False,
+    ) -> tuple[tensor, tensor]:
+        """Both operands in one type and shape."""
+
+    # -- casts
+
+    def cast(self, x: tensor, to: dtype, fp_downcast_rounding: str | None = None) -> tensor:
+        """The value of `x` in the scalar type `to`."""
+
+    def bitcast(self, x: tensor, to: dtype) -> tensor:
+        """The bits of `x` as another type of the same width."""
+
+    # -- arithmetic
+
+    def add(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+        """lhs + rhs"""
+
+    def sub(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+        """lhs - rhs"""
+
+    def mul(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+        """lhs * rhs"""
+
+    def floordiv(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs // rhs"""
+
+    def mod(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs % rhs"""
+
+    def minimum(self, x: Any, y: Any) -> tensor:
+        """The smaller of each pair of elements."""
+
+    def and_(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs & rhs"""
+
+    def or_(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs | rhs"""
+
+    def not_(self, x: Any) -> tensor:
+        """not x, per element"""
+
+    def lshift(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs << rhs"""
+
+    def rshift(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs >> rhs"""
+
+    def lshr(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs >> rhs, zeros shifted in"""
+
+    def eq(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs == rhs"""
+
+    def ne(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs != rhs"""
+
+    def lt(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs < rhs"""
+
+    def le(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs <= rhs"""
+
+    def gt(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs > rhs"""
+
+    def ge(self, lhs: Any, rhs: Any) -> tensor:
+        """lhs >= rhs"""
+
+    def where(self, condition: Any, x: Any, y: Any) -> tensor:
+        """`x` where `condition` holds, `y` elsewhere."""
+
+    # -- shapes
+
+    def arange(self, start: Any, end: Any) -> tensor:
+        """[start, start + 1, …, end - 1] in int32."""
+
+    def splat(self, x: tensor, shape: Sequence[int]) -> tensor:
+        """The scalar `x` in every element of a block of `shape`."""
+
+    def unsplat(self, x: tensor) -> tensor:
+        """The only element of a block."""
+
+    def reshape(self, x: tensor, shape: Sequence[int]) -> tensor:
+        """The elements of `x` in another shape."""
+
+    def expand_dims(self, x: tensor, axis: int) -> tensor:
+        """`x` with a dimension of size 1 at `axis`."""
+
+    def permute(self, x: tensor, dims: Sequence[int]) -> tensor:
+        """`x` with its dimensions in another order."""
+
+    def broadcast_to(self, x: tensor, shape: Sequence[int]) -> tensor:
+        """`x` with its dimensions of size 1 repeated to `shape`."""
+
+    def broadcast_value(self, lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
+        """Both values in one shape."""
+
+    def broadcast_tensors(self, *inputs: tensor) -> tuple[tensor, ...]:
+        """All values in one shape."""
+
+    def split(self, x: tensor) -> tuple[tensor, tensor]:
+        """The two halves of the last dimension."""
+
+    def gather(self, x: tensor, indices: tensor, axis: int) -> tensor:
+        """Elements of `x` along `axis` by index."""
+
+    # -- effects
+
+    def hint(self, name: str, function: str, x: Any, values: Sequence[Any]) -> tensor:
+        """A promise about `x` as attribute `name`."""
+
+    def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
+        """Stop the launch unless every element of `condition` holds, where `mask` does."""
+
+    def barrier(self) -> None:
+        """A CTA barrier."""
