@@ -17,7 +17,6 @@ __all__ = [
     "CompilationError",
     "CompileTimeAssertionFailure",
     "LanguageError",
-    "SourceError",
     "UnsupportedLanguageConstruct",
     "cause_of_call",
     "chained",
@@ -66,10 +65,6 @@ def cause_of_call(node: ast.AST, error: Exception) -> Exception | None:
     name, colon, text = error.message.partition(": ")
     kind = _NAMED.get(name) if colon else None
     return LanguageError(error.message) if kind is None else kind(text)
-
-
-class SourceError(TritiumError, OSError):
-    """The text of a function, which the compiler reads, cannot be found."""
 
 
 class _Excerpt:

@@ -7,18 +7,21 @@ import linecache
 import os
 from types import FunctionType
 
-from ..support import settings
+from ..support import TritiumError, settings
 from ..support.files import source_lines
 from ..support.patterns import pattern
-from .errors import SourceError
 
-__all__ = ["SourceText", "place_of"]
+__all__ = ["SourceError", "SourceText", "place_of"]
 
 _DEF = pattern(r"\s*(async\s+)?def\s")
 _ASYNC = pattern(r"\s*async\s")
 # IPython names a cell after the process, or after how many ran before it; its hash of the text stays
 _CELL = pattern(r"(?<=[/\\])(ipykernel)_\d+(?=[/\\])|(?<=^<)(ipython-input)-\d+(?=-)")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class SourceError(TritiumError, OSError):
+    """The source text of a function cannot be found."""
 
 
 class SourceText:

@@ -13,8 +13,8 @@ from .. import compiler
 from ..compiler import ASTSource, CompiledKernel, compile
 from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import ConstexprFunction, SourceFunction
-from ..frontend.errors import SourceError
 from ..frontend.outside import OutsideValue
+from ..frontend.source import SourceError
 from ..support import OptionError, TritiumError, settings
 from ..support.lazy import LazyMethod, LazyModule, lazy_attributes
 from ..support.recursion import deep_recursion
