@@ -1,31 +1,22 @@
-"""Every operation that needs scratch is known before the file that says how much is imported."""
+"""The table of scratch sizes: entries of operations that exist, modules imported on first use."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-import pytest
-
 from tritium.analysis import scratch
-from tritium.dialects import tt
-from tritium.support.lazy import loaded
+from tritium.ir import load_dialect
+from tritium.ir.definition import OPS
 
 
-def test_rows_name_the_files_that_register_them():
-    for name, module in scratch._FILES.items():
-        assert loaded(module) and scratch._SIZES[name].__module__ == loaded(module).__name__
+def test_scratch_table_names_defined_operations():
+    for name in scratch._SIZES:
+        load_dialect(name.partition(".")[0])
+        assert name in OPS
 
 
-def test_an_operation_without_a_row_is_refused():
-    with pytest.raises(ValueError, match="no row"):
-        scratch.scratch_of("tt.unheard_of")(lambda op: 1)
-    with pytest.raises(ValueError, match="two functions"):
-        loaded(scratch._FILES["tt.reduce"])
-        scratch.scratch_of(tt.Reduce)(lambda op: 1)
-
-
-def test_files_are_imported_for_their_operations_only():
+def test_plans_are_imported_for_operations_that_need_scratch_only():
     code = """
 import sys
 from tritium.analysis import allocation, membar

@@ -17,9 +17,8 @@ from typing import Any
 from ..dialects import tt, ttg
 from ..dialects.ttg_memory import AsyncTokenType, MemDescType
 from ..ir import PURE, BlockArgument, Operation, TensorType, Value
-from .scratch import scratch_of
 
-__all__ = ["PART_BYTES", "sent"]
+__all__ = ["PART_BYTES", "capture_scratch", "sent"]
 
 PART_BYTES = 8
 """Of shared memory for each part of a value: no scalar is larger."""
@@ -69,6 +68,6 @@ def words_of(value: Value) -> int:
     return 0 if isinstance(value.type, AsyncTokenType) else 1
 
 
-@scratch_of(ttg.WarpSpecialize)
-def _captures(op: Operation) -> int:
+def capture_scratch(op: Operation) -> int:
+    """Bytes of scratch for the captures of a `ttg.warp_specialize` that go through shared memory."""
     return PART_BYTES * sum(words_of(v) for _, v in sent(op))

@@ -17,9 +17,8 @@ from ..ir import Operation
 from ..layout.exchange import Plan, plan_exchange
 from ..layout.swizzle import MemoryPlan
 from ..support import UnsupportedOperation
-from .scratch import scratch_of
 
-__all__ = ["exchange_of", "has_ldmatrix", "has_stmatrix", "waits_inside"]
+__all__ = ["conversion_scratch", "exchange_of", "has_ldmatrix", "has_stmatrix", "waits_inside"]
 
 
 def has_ldmatrix(op: Operation) -> bool:
@@ -58,7 +57,7 @@ def waits_inside(op: Operation) -> bool:
     return op.name != "ttng.tensormap_create"
 
 
-@scratch_of(ttg.ConvertLayout)
-def _convert_layout(op: ttg.ConvertLayout) -> int:
+def conversion_scratch(op: ttg.ConvertLayout) -> int:
+    """Bytes of scratch of a layout conversion: 0 where it needs warp shuffles only."""
     plan = exchange_of(op)
     return plan.bytes if isinstance(plan, MemoryPlan) else 0

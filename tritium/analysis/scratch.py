@@ -1,66 +1,44 @@
-"""How much shared memory the lowering of an operation needs for itself while it runs.
+"""Shared memory that the lowering of an operation needs as scratch while it runs.
 
-A conversion between layouts, a reduction across warps or a histogram passes data between threads through shared
-memory that nobody else sees. Such an operation says in bytes how much it needs, by a function registered for its class:
-
-    @scratch_of(tt.Histogram)
-    def _histogram(op):
-        return 4 * op.results[0].type.shape[0]
-
-The functions are in modules that are imported when an operation of theirs turns up: `_FILES` says where.
+A layout conversion, a reduction across warps or a histogram passes data between threads through shared memory that no
+other operation sees. `_SIZES` maps the operation's name to the function that computes its size in bytes. Keys are
+names and modules are imported on first use: a kernel imports neither dialects nor plans of operations it does not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..ir import Operation
-from ..support.lazy import LazyModule, loaded
+from ..support.lazy import LazyModule
 
-__all__ = ["SCRATCH_ALIGNMENT", "scratch_bytes", "scratch_of"]
+__all__ = ["SCRATCH_ALIGNMENT", "scratch_bytes"]
 
-#: Bytes. As Triton aligns scratch; a row of all banks of shared memory.
 SCRATCH_ALIGNMENT = 128
+"""Bytes: one row of all banks of shared memory, which is also Triton's alignment of scratch."""
 
-Size = Callable[[Any], int]
-_SIZES: dict[str, Size] = {}
-"""By name of the operation."""
-
+_captures = LazyModule(".captures", __package__)
+_exchange = LazyModule(".exchange", __package__)
 _reduce = LazyModule(".scratch_reduce", __package__)
-_FILES = {
-    "ttg.convert_layout": LazyModule(".exchange", __package__),
-    "ttg.warp_specialize": LazyModule(".captures", __package__),
-    "ttng.tensormap_create": LazyModule(".tensormaps", __package__),
-    **dict.fromkeys(("tt.reduce", "tt.scan", "tt.histogram", "tt.gather"), _reduce),
-    **dict.fromkeys(("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_poll"), _reduce),
+_tensormaps = LazyModule(".tensormaps", __package__)
+
+_SIZES: Mapping[str, Callable[[Any], int]] = {
+    "ttg.convert_layout": lambda op: _exchange.conversion_scratch(op),
+    "ttg.warp_specialize": lambda op: _captures.capture_scratch(op),
+    "ttng.tensormap_create": lambda op: _tensormaps.tensormap_scratch(op),
+    "tt.reduce": lambda op: _reduce.reduce_scratch(op),
+    "tt.scan": lambda op: _reduce.scan_scratch(op),
+    "tt.histogram": lambda op: _reduce.histogram_scratch(op),
+    "tt.gather": lambda op: _reduce.gather_scratch(op),
+    "tt.atomic_rmw": lambda op: _reduce.atomic_scratch(op),
+    "tt.atomic_cas": lambda op: _reduce.atomic_scratch(op),
+    "tt.atomic_load": lambda op: _reduce.atomic_scratch(op),
+    "tt.atomic_poll": lambda op: _reduce.atomic_scratch(op),
 }
-"""Where an operation's function is registered."""
-
-
-def scratch_of(*classes: type[Operation] | str) -> Callable[[Size], Size]:
-    """Register a function from an operation of one of these classes to the bytes of scratch that its lowering needs.
-
-    Of a dialect that few programs use a class is said by the operation's name, so that it need not be imported.
-    """
-
-    def register(size: Size) -> Size:
-        for cls in classes:
-            name = cls if isinstance(cls, str) else cls.name
-            if name in _SIZES:
-                raise ValueError(f"two functions say how much scratch {name} needs")
-            if name not in _FILES:
-                raise ValueError(f"nobody would find how much scratch {name} needs: it has no row in _FILES")
-            _SIZES[name] = size
-        return size
-
-    return register
 
 
 def scratch_bytes(op: Operation) -> int:
-    """Bytes of scratch that the lowering of `op` needs; 0 where nothing is registered for its class."""
+    """Bytes of scratch that the lowering of `op` needs; 0 for an operation without an entry in `_SIZES`."""
     size = _SIZES.get(op.name)
-    if size is None and op.name in _FILES:
-        loaded(_FILES[op.name])
-        size = _SIZES[op.name]
     return 0 if size is None else size(op)

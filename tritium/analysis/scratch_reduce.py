@@ -17,9 +17,19 @@ from ..layout.reduction import Reduction, plan_reduction
 from ..layout.scan import Scan, plan_scan
 from ..support import UnsupportedOperation
 from .combine import Order, combine_of
-from .scratch import scratch_of
 
-__all__ = ["array_offsets", "gathering_of", "reduction_of", "scan_of", "shared_how"]
+__all__ = [
+    "array_offsets",
+    "atomic_scratch",
+    "gather_scratch",
+    "gathering_of",
+    "histogram_scratch",
+    "reduce_scratch",
+    "reduction_of",
+    "scan_of",
+    "scan_scratch",
+    "shared_how",
+]
 
 _ALIGNMENT = 16  # bytes: the widest access
 
@@ -63,8 +73,8 @@ def reduction_of(op: tt.Reduce) -> Reduction:
         return plan_reduction(linear_layout_of(op.srcs[0].type), op.axis, target, ordered)  # type: ignore[arg-type]
 
 
-@scratch_of(tt.Reduce)
-def _reduce(op: Any) -> int:
+def reduce_scratch(op: Any) -> int:
+    """Bytes of scratch of a reduction across warps."""
     return _total([v.type for v in op.srcs], reduction_of(op).elements())
 
 
@@ -74,13 +84,13 @@ def scan_of(op: tt.Scan) -> Scan:
         return plan_scan(linear_layout_of(op.srcs[0].type), op.axis)  # type: ignore[arg-type]
 
 
-@scratch_of(tt.Scan)
-def _scan(op: Any) -> int:
+def scan_scratch(op: Any) -> int:
+    """Bytes of scratch of a scan across warps."""
     return _total([v.type for v in op.srcs], scan_of(op).elements())
 
 
-@scratch_of(tt.Histogram)
-def _histogram(op: Any) -> int:
+def histogram_scratch(op: Any) -> int:
+    """Bytes of scratch of a histogram: one 32-bit counter for each bin."""
     return 4 * op.result.type.shape[0]  # type: ignore[no-any-return]
 
 
@@ -90,8 +100,8 @@ def gathering_of(op: tt.Gather) -> Gathering:
     return plan_gathering(source, result, op.axis)
 
 
-@scratch_of(tt.Gather)
-def _gather(op: Any) -> int:
+def gather_scratch(op: Any) -> int:
+    """Bytes of scratch of a gather that moves elements between threads."""
     return _total([op.src.type], gathering_of(op).elements)
 
 
@@ -118,8 +128,8 @@ def shared_how(op: Any) -> str:
     return "lanes" if zeros == copies["lane"] else "memory"
 
 
-@scratch_of(tt.AtomicRMW, tt.AtomicCAS, tt.AtomicLoad, tt.AtomicPoll)
-def _atomic(op: Any) -> int:
+def atomic_scratch(op: Any) -> int:
+    """Bytes of scratch through which the result of an atomic reaches the threads of other warps."""
     if shared_how(op) not in ("memory", "cluster"):
         return 0
     ty = op.result.type

@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import PURE, Operation, Value
-from .scratch import scratch_of
 from .tma import DESCRIPTOR_BYTES
 
-__all__ = ["ends_run", "maker_of", "run_of"]
+__all__ = ["ends_run", "maker_of", "run_of", "tensormap_scratch"]
 
 CREATE = "ttng.tensormap_create"
 ACQUIRE = "ttng.tensormap_fenceproxy_acquire"
@@ -64,7 +63,6 @@ def maker_of(place: Value) -> int | None:
     return run_of(last).index(made[0])
 
 
-@scratch_of(CREATE)
-def _tensormap(op: Any) -> int:
-    """Where the descriptors of a run are built; each by one warp, which needs no other."""
+def tensormap_scratch(op: Any) -> int:
+    """Bytes in which the descriptors of a run are built, each by one warp."""
     return DESCRIPTOR_BYTES * len(run_of(op))

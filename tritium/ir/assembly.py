@@ -32,8 +32,9 @@ from ..support import InternalError
 from ..support.generated import code_of
 from ..support.namedtuples import NamedTuple
 from ..support.patterns import pattern
-from .attributes import UNIT, Attribute, quote
+from .attributes import UNIT, quote
 from .definition import Field
+from .interning import Attribute
 
 __all__ = [
     "Custom",

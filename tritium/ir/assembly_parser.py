@@ -13,8 +13,9 @@ from typing import Any
 from ..support import UNKNOWN, InternalError
 from ..support.generated import code_of
 from .assembly import Element, _customs, elements, flatten, keyword_names
-from .attributes import UNIT, Attribute, DenseArrayAttr
+from .attributes import UNIT, DenseArrayAttr
 from .definition import Field
+from .interning import Attribute
 from .traits import SAME_TYPE
 from .types import i32
 

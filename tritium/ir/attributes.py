@@ -16,12 +16,12 @@ from typing import Any
 
 from ..support.text import quote
 from .floats import ExactFloat, float_bits, format_float, round_float
-from .types import FloatType, IndexType, IntegerType, Interned, ShapedType, Type, f64, i1, i32, i64
+from .interning import Attribute
+from .types import FloatType, IndexType, IntegerType, ShapedType, Type, f64, i1, i32, i64
 
 __all__ = [
     "UNIT",
     "ArrayAttr",
-    "Attribute",
     "DIALECT_ATTRIBUTES",
     "DenseArrayAttr",
     "DenseElementsAttr",
@@ -40,19 +40,6 @@ __all__ = [
 ]
 
 _BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).fullmatch
-
-
-class Attribute(Interned):
-    """Base of all attributes. `str(attribute)` is its MLIR text."""
-
-    __slots__ = ()
-
-    def spell_briefly(self, texts: dict[Any, str]) -> str:
-        """The text where readers know the usual types of numbers, i64 and f64, as in arrays."""
-        return texts[self]
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 DIALECT_ATTRIBUTES: dict[str, Callable[[Any], Attribute]] = {}

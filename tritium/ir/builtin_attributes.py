@@ -7,7 +7,8 @@ from typing import Any
 from ..support import Location
 from ..support.text import quote
 from .aliases import is_alias
-from .attributes import UNIT, Attribute, key, nested
+from .attributes import UNIT, key, nested
+from .interning import Attribute
 from .types import Type
 
 __all__ = [

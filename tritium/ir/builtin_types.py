@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .types import FloatType, IntegerType, Type
 
 if TYPE_CHECKING:
-    from .attributes import Attribute
+    from .interning import Attribute
 
 __all__ = [
     "ComplexType",

@@ -22,17 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..support import UNKNOWN, InternalError, Location
 from ..support.generated import code_of
-from .attributes import (
-    UNIT,
-    Attribute,
-    DenseArrayAttr,
-    IntegerAttr,
-    OpaqueAttr,
-    StringAttr,
-    SymbolRefAttr,
-    TypeAttr,
-    bool_attr,
-)
+from .attributes import UNIT, DenseArrayAttr, IntegerAttr, OpaqueAttr, StringAttr, SymbolRefAttr, TypeAttr, bool_attr
+from .interning import Attribute
 from .operation import Block, Operation, OpResult, Region, Value
 from .traits import NAMED_RESULTS
 from .types import Type, i16, i32, i64

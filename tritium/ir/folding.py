@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..support import UNKNOWN, InternalError, Location, NameLoc
-from .attributes import Attribute
+from .interning import Attribute
 from .operation import Block, Operation, Region, Value
 from .traits import CONSTANT, ISOLATED, WRITE, memory_effects
 from .types import Type

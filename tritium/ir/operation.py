@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from ..support import UNKNOWN, InternalError, Location
-from .attributes import Attribute
+from .interning import Attribute
 from .types import Type
 
 __all__ = ["Block", "BlockArgument", "OpResult", "Operation", "Region", "Value"]

@@ -32,7 +32,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ..support.generated import code_of
-from .attributes import DIALECT_ATTRIBUTES, Attribute, quote
+from .attributes import DIALECT_ATTRIBUTES, quote
+from .interning import Attribute
 from .types import DIALECT_TYPES, Type
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from .attributes import (
     DIALECT_ATTRIBUTES,
     UNIT,
     ArrayAttr,
-    Attribute,
     DictionaryAttr,
     OpaqueAttr,
     StringAttr,
@@ -20,6 +19,7 @@ from .attributes import (
     bool_attr,
 )
 from .builtin_attributes import AffineAttr, DistinctAttr, LocationAttr, StridedLayoutAttr
+from .interning import Attribute
 from .lexer import BLANK
 from .parse_numbers import NumberParser
 from .registry import load_dialect

@@ -5,18 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .attributes import (
-    Attribute,
-    DenseArrayAttr,
-    DenseElementsAttr,
-    FloatAttr,
-    IntegerAttr,
-    nested_shape,
-    storage_bytes,
-)
+from .attributes import DenseArrayAttr, DenseElementsAttr, FloatAttr, IntegerAttr, nested_shape, storage_bytes
 from .builtin_attributes import DenseResourceAttr, DenseStringAttr
 from .builtin_types import ComplexType
 from .floats import bits_float
+from .interning import Attribute
 from .parse_types import TypeParser
 from .types import FloatType, IndexType, IntegerType, ShapedType, TensorType, Type, VectorType, f64, i1, i64
 

@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from ..support import Location
-from .attributes import Attribute, IntegerAttr
+from .attributes import IntegerAttr
 from .builtin_attributes import AffineAttr, StridedLayoutAttr
 from .builtin_types import ComplexType, DynamicTensorType, MemRefType, ScalableVectorType, TupleType
+from .interning import Attribute
 from .lexer import BLANK, Cursor
 from .measure import Measure
 from .registry import load_dialect

@@ -20,8 +20,9 @@ from ..support.lazy import LazyModule
 from ..support.namedtuples import NamedTuple
 from ..support.recursion import deep_recursion, too_deep_text
 from .assembly_parser import compile_parser
-from .attributes import DIALECT_ATTRIBUTES, Attribute, OpaqueAttr
+from .attributes import DIALECT_ATTRIBUTES, OpaqueAttr
 from .definition import FORMER_NAMES, OPS, UnregisteredOp
+from .interning import Attribute
 from .lexer import BLANK, END, ParseError
 from .naming import restore_hints
 from .operation import Block, Operation, Region, Value

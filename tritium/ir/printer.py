@@ -16,7 +16,8 @@ from typing import Any
 from ..support.recursion import with_deep_recursion
 from .aliases import Aliases, plain_texts
 from .assembly import SIZES, compile_printer, default_attributes
-from .attributes import UNIT, Attribute, key, quote
+from .attributes import UNIT, key, quote
+from .interning import Attribute
 from .naming import Naming, naming_root
 from .operation import Block, Operation, Region, Value
 from .resources import Resources, resources_text

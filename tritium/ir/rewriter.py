@@ -30,8 +30,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..support import UNKNOWN, InternalError
-from .attributes import Attribute
 from .folding import ConstantPools
+from .interning import Attribute
 from .operation import Operation, Value
 from .traits import CONSTANT, PURE, SYMBOL, TERMINATOR, WRITE, memory_effects
 from .types import Type

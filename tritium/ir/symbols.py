@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..support import InternalError
 from ..support.dataclasses import dataclass
-from .attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr, SymbolRefAttr
+from .attributes import ArrayAttr, DictionaryAttr, StringAttr, SymbolRefAttr
+from .interning import Attribute
 from .operation import Operation
 from .traits import SYMBOL, SYMBOL_TABLE, TERMINATOR
 

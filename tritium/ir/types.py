@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from ..support.limits import MAX_TENSOR_ELEMENTS
-from ..support.text import PLAIN
-
-if TYPE_CHECKING:
-    from .attributes import Attribute
+from .interning import Attribute, Interned
 
 __all__ = [
     "DIALECT_TYPES",
@@ -26,7 +23,6 @@ __all__ = [
     "FunctionType",
     "IndexType",
     "IntegerType",
-    "Interned",
     "NoneType",
     "OpaqueType",
     "ShapedType",
@@ -47,35 +43,6 @@ __all__ = [
     "shape_of",
     "with_element",
 ]
-
-
-class Interned:
-    """A value kept once per distinct content; `_table` maps content to the one instance.
-
-    `spell(texts)` gives its text, in which `texts[x]` stands for a type or attribute x that is part of it: that may be
-    an alias. A value with an `alias_name` is shown as `#name`, `#name1`, … in a module, defined once above it.
-    """
-
-    __slots__ = ()
-    _table: ClassVar[dict[Any, Any]] = {}
-    alias_name: str | None = None
-
-    def spell(self, texts: dict[Any, str]) -> str:
-        """The MLIR text; parts are written through `texts`."""
-        return str(self)
-
-    def __str__(self) -> str:
-        return self.spell(PLAIN)
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._table = {}
-
-    def __copy__(self) -> Any:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return self
 
 
 class Type(Interned):

@@ -12,7 +12,7 @@ from ...support.location import FileLineColLoc, Location
 from ...support.recording import current, recording_here
 from ...support.traces import Recording, writer_for
 from ..aliases import Aliases
-from ..attributes import Attribute
+from ..interning import Attribute
 from ..naming import Naming, naming_root
 from ..operation import Operation, Value
 from ..printer import Printer
