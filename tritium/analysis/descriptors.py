@@ -15,6 +15,7 @@ from typing import Any
 from ..dialects import arith, scf, tt
 from ..dialects.ttng_checks import reducible
 from ..ir import IntegerAttr, Operation, Value, constant_of, functions_of
+from ..ir.union_find import UnionFind
 from .axis_info import AxisInfoAnalysis
 from .buffers import passed_on
 from .tma import LEAST_ROW, fits_engine
@@ -53,24 +54,15 @@ def descriptor_groups(funcs: Iterable[Any], calls: bool = False) -> list[list[Va
     """The descriptors of functions, those together that flow into each other; with `calls`, through calls too."""
     funcs = [func for func in funcs if not func.is_declaration]
     named = {func.sym_name: func for func in funcs} if calls else {}
-    leader: dict[Value, Value] = {}
-
-    def find(value: Value) -> Value:
-        while (up := leader.setdefault(value, value)) is not value:
-            value = up
-        return value
-
+    groups: UnionFind[Value] = UnionFind()
     for func in funcs:
         for value in _values(func):
-            find(value)
+            groups.find(value)
         for op in func.walk():
             for source, target in _flows(op, named):
                 if is_descriptor(source):
-                    leader[find(target)] = find(source)
-    groups: dict[Value, list[Value]] = {}
-    for value in leader:
-        groups.setdefault(find(value), []).append(value)
-    return list(groups.values())
+                    groups.union(source, target)
+    return groups.groups()
 
 
 def _values(func: Any) -> Iterator[Value]:

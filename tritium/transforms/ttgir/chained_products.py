@@ -13,6 +13,7 @@ from typing import Any
 from ...dialects import tt
 from ...dialects.ttg_layouts import NvidiaMma
 from ...ir import Operation, Region
+from ...ir.union_find import UnionFind
 
 __all__ = ["Chains"]
 
@@ -39,7 +40,7 @@ class _Region:
 
     def __init__(self, region: Region | None) -> None:
         self.inside = dict.fromkeys(op for block in (region.blocks if region is not None else ()) for op in block)
-        self.parent: dict[Operation, Operation] = {}
+        self.chains: UnionFind[Operation] = UnionFind()
         for op in self.inside:
             self._tie(op)
         self.places: dict[Operation, int] = {}
@@ -47,7 +48,7 @@ class _Region:
         self.counts: Counter[tuple[Operation, int]] = Counter()
         self.first: dict[tuple[Operation, int], tuple[int, Any]] = {}  # the first with a tensor core's layout, and it
         for op in [op for op in self.inside if op.__class__ in _DOTS]:
-            self._add(op, len(self.places), (self._root(op), op.results[0].type.rank))
+            self._add(op, len(self.places), (self.chains.find(op), op.results[0].type.rank))
 
     def _tie(self, op: Operation) -> None:
         if op.__class__ is tt.Trans:
@@ -55,14 +56,7 @@ class _Region:
         for value in op.operands:
             maker = value.defining_op
             if maker is not None and maker in self.inside and maker.__class__ is not tt.Trans:
-                self.parent[self._root(op)] = self._root(maker)
-
-    def _root(self, op: Operation) -> Operation:
-        parent = self.parent
-        while parent.get(op, op) is not op:
-            parent[op] = parent.get(parent[op], parent[op])
-            op = parent[op]
-        return op
+                self.chains.union(maker, op)
 
     def _add(self, op: Operation, place: int, kind: tuple[Operation, int]) -> None:
         self.places[op], self.kinds[op] = place, kind

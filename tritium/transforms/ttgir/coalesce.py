@@ -28,6 +28,7 @@ from ...dialects.ttg_context import capability_of, num_warps, target_of, threads
 from ...dialects.ttg_defaults import blocked_in
 from ...dialects.ttg_layouts import Blocked
 from ...ir import FloatType, Operation, TensorType, Value, count, element_type, f16, f64, functions_of, pass_on
+from ...ir.union_find import UnionFind
 from ...layout.bases import is_permutation, per_block
 from ...support.lazy import LazyModule
 
@@ -114,7 +115,7 @@ class _Chooser:
         """Operation -> the layout of its tensors, in the order of the program; those of descriptors last."""
         groups = _connected(self.func)
         out: dict[Operation, Blocked] = {}
-        kinds = {op: (groups(op), p.type.shape, *self.orders[op]) for op, p in self.accesses.items()}  # type: ignore[attr-defined]
+        kinds = {op: (groups.find(op), p.type.shape, *self.orders[op]) for op, p in self.accesses.items()}  # type: ignore[attr-defined]
         widest: dict[Any, int] = {}
         for op, kind in kinds.items():
             widest[kind] = max(widest.get(kind, 1), self.per_thread(op))
@@ -179,24 +180,17 @@ def _atomic_elements(op: Any, width: int) -> int:
     return VECTOR_BITS // width
 
 
-def _connected(func: Operation) -> Callable[[Operation], object]:
+def _connected(func: Operation) -> UnionFind[Operation]:
     """Which operations depend on each other, through values or through the loop around them."""
-    parent: dict[Operation, Operation] = {}
-
-    def root(op: Operation) -> Operation:
-        while parent.get(op, op) is not op:
-            parent[op] = parent.get(parent[op], parent[op])
-            op = parent[op]
-        return op
-
+    sets: UnionFind[Operation] = UnionFind()
     for op in func.walk():
         for value in op.operands:
             maker = value.defining_op
             if maker is None and value.block is not None:
                 maker = value.block.parent_op  # an argument of a loop's body depends on what the loop takes
             if maker is not None and maker is not func:
-                parent[root(op)] = root(maker)
-    return root
+                sets.union(maker, op)
+    return sets
 
 
 def convert_operation(op: Operation, layout: Any) -> None:

@@ -29,6 +29,7 @@ from ...dialects.ttg_maps import map_or_none
 from ...dialects.ttg_memory import NvmmaShared, SharedLinear
 from ...dialects.ttg_operands import cluster_bases, nvmma_for
 from ...ir import FunctionType, Operation, TensorType, Type, TypeAttr, Value, functions_of, pass_on
+from ...ir.union_find import UnionFind
 from ...layout.bases import cta_bases, per_block
 from ...support.dataclasses import dataclass
 
@@ -199,7 +200,7 @@ class _Groups:
     """The descriptors of a function, those that flow into each other together, and what is asked of each group."""
 
     def __init__(self, func: Any) -> None:
-        self.leader: dict[Value, Value] = {}
+        self.sets: UnionFind[Value] = UnionFind()
         self.wish: dict[Value, Wish] = {}
         kernel = func.sym_visibility != "private"
         if not func.is_declaration:
@@ -220,26 +221,22 @@ class _Groups:
             if _is_descriptor(source) and _is_descriptor(target):
                 self.join(source, target)
 
-    def find(self, value: Value) -> Value:
-        """The one that stands for the group of a descriptor."""
-        while (up := self.leader.setdefault(value, value)) is not value:
-            value = up
-        return value
-
     def ask(self, value: Value, wish: Wish) -> None:
         """Ask something of the group of a value, if that is a descriptor."""
         if _is_descriptor(value):
-            first = self.find(value)
+            first = self.sets.find(value)
             self.wish[first] = self.wish.get(first, Wish()).joined(wish)
 
     def join(self, a: Value, b: Value) -> None:
         """Make the groups of two descriptors one."""
-        a, b = self.find(a), self.find(b)
+        a, b = self.sets.find(a), self.sets.find(b)
         if a is not b:
-            self.leader[b] = a
+            self.sets.union(a, b)
             self.wish[a] = self.wish.get(a, Wish()).joined(self.wish.pop(b, Wish()))
 
     def wishes(self) -> Iterator[tuple[Value, Wish]]:
         """Each descriptor, with what is asked of its group."""
-        for value in list(self.leader):
-            yield value, self.wish.get(self.find(value), Wish())
+        for group in self.sets.groups():
+            wish = self.wish.get(self.sets.find(group[0]), Wish())
+            for value in group:
+                yield value, wish
