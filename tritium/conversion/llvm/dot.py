@@ -28,11 +28,11 @@ from ...support.dataclasses import dataclass
 from .dot_amx import TILE_K_BYTES, TILE_ROWS, amx_declares, amx_function_text, amx_instruction
 from .dot_kernel import Panel, Step, function_text
 
-__all__ = ["DotPlan", "DotTarget", "plan_dot"]
+__all__ = ["DotPlan", "CPUFeatures", "plan_dot"]
 
 
-class DotTarget(Protocol):
-    """What a plan asks of a target."""
+class CPUFeatures(Protocol):
+    """The properties of a CPU that generated code depends on."""
 
     @property
     def arch(self) -> str: ...
@@ -157,7 +157,7 @@ def _row_blocks(m: int, mr: int) -> tuple[tuple[int, int], ...]:
 
 
 def plan_dot(
-    target: DotTarget,
+    target: CPUFeatures,
     m: int,
     n: int,
     k: int,
@@ -213,7 +213,7 @@ def plan_dot(
 
 
 def _choose_step(
-    target: DotTarget, size: tuple[int, int], a_type: str, b_type: str, acc_type: str, pairs: bool
+    target: CPUFeatures, size: tuple[int, int], a_type: str, b_type: str, acc_type: str, pairs: bool
 ) -> Step:
     for name in (a_type, b_type):
         if name not in _BITS:
@@ -242,7 +242,7 @@ def _choose_step(
 _TILES = {32: (8, 2), 16: (6, 2)}
 
 
-def _choose_tile(target: DotTarget, m: int, n: int, lanes: int) -> tuple[int, int]:
+def _choose_tile(target: CPUFeatures, m: int, n: int, lanes: int) -> tuple[int, int]:
     """(rows, columns) of accumulators: the measured best, stretched along the other side where M or N is short."""
     registers = 32 if target.vector_registers >= 32 else 16
     rows, vectors = _TILES[registers]

@@ -14,16 +14,12 @@ Sums of 4096 rows of 4096 floats (Zen 4, 2026-11, in C, pages of 4 KiB, a busy m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...analysis.affine import Num
 from ...dialects import tt, ttc
 from ...ir import TensorType, Value, element_type, i64
-from .nests import Space
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
-    from .evaluate import Evaluator
+from .context import LoweringContext
+from .evaluate import Evaluator
+from .space import Space
 
 __all__ = ["BYTES_EACH", "element_bytes", "prefetch_ahead", "streams_of"]
 
@@ -40,7 +36,7 @@ def element_bytes(ptr: Value) -> int:
 
 
 def streams_of(
-    lowering: TileLowering, values: list[Value], space: Space, computing: tuple[Value, ...]
+    lowering: LoweringContext, values: list[Value], space: Space, computing: tuple[Value, ...]
 ) -> frozenset[tt.Load]:
     """The loads in loops over `values` that read long runs along the vector axis and stand in no loop before."""
     if space.axis < 0 or lowering.ev.sanitizer is not None:

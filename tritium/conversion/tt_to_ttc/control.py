@@ -7,27 +7,18 @@ ways, the new values go to spare buffers first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import cf, scf, tt, ub
 from ...ir import Block, Region, TensorType, Value
 from ...support import UnsupportedOperation
 from .buffers import TileBuffer
 from .lanes import Index
-from .lowerings import lowers
+from .lowering import TileLowering, lowers
 from .nests import run_nest
 from .versions import versioned
 
-if TYPE_CHECKING:
-    from .convert import TileLowering
-
-__all__ = ["map_blocks", "owns_buffer"]
-
-
-def owns_buffer(value: Value) -> bool:
-    """True for the carried tiles of a loop, whose buffers the loop may overwrite."""
-    block = value.block
-    return block is not None and isinstance(block.parent_op, (scf.For, scf.While))
+__all__: list[str] = []
 
 
 def _is_tile(v: Value) -> bool:
@@ -208,23 +199,10 @@ def _together(lowering: TileLowering, moves: list[tuple[Value, Value, TileBuffer
 # -- branches between blocks --------------------------------------------------------------------------------------
 
 
-def map_blocks(lowering: TileLowering, old: list[Block], new: list[Block]) -> None:
-    """Give the new blocks their arguments: scalars stay arguments, tiles get buffers."""
-    lowering.blocks = dict(zip(old, new))  # type: ignore[attr-defined]
-    for before, after in zip(old, new):
-        for arg in before.args:
-            if _is_tile(arg):
-                lowering.ev.buffers[arg] = TileBuffer.allocate(lowering.alloc, arg.type)
-                continue
-            fresh = after.add_argument(arg.type, arg.loc)
-            fresh.hint = arg.hint
-            lowering.ev.scalars[arg] = fresh
-
-
 @lowers(cf.Br)
 def _br(lowering: TileLowering, op: cf.Br) -> None:
     _hand_over(lowering, list(op.dest.args), list(op.dest_operands))
-    target = lowering.blocks[op.dest]  # type: ignore[attr-defined]
+    target = lowering.blocks[op.dest]
     lowering.ev.w.place(cf.Br(_mapped(lowering, op.dest_operands), target))
 
 
@@ -232,7 +210,7 @@ def _br(lowering: TileLowering, op: cf.Br) -> None:
 def _cond_br(lowering: TileLowering, op: cf.CondBr) -> None:
     """Tiles are handed to both sides: a block that is not taken does not look at its buffers."""
     _hand_over(lowering, [*op.true_dest.args, *op.false_dest.args], [*op.true_operands, *op.false_operands])
-    blocks = lowering.blocks  # type: ignore[attr-defined]
+    blocks = lowering.blocks
     lowering.ev.w.place(
         cf.CondBr(
             lowering.ev.scalars[op.condition],

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import arith, tt, ttc
 from ...ir import FLOATS, IntegerType, TensorType, Type, Value, element_type
 from ..llvm.dot import DotPlan, plan_dot
 from .buffers import TileBuffer, row_major
 from .lanes import Index, Uniform
-from .lowerings import lowers
-from .nests import Space, run_nest
+from .lowering import TileLowering, lowers
+from .nests import run_nest
+from .space import Space
 from .versions import versioned
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
 
 __all__: list[str] = []
 

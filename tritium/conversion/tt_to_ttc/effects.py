@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Value, VectorType, element_type, i64
 from .access import load_at
 from .buffers import TileBuffer
 from .lanes import Index, Uniform
-from .lowerings import lowers
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
+from .lowering import TileLowering, lowers
 
 __all__: list[str] = []
 

@@ -8,13 +8,12 @@ broadcast, transposition, reshaping and the rest of the shape operations disappe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ...analysis.affine import AffineForm, Affinity, Num
-from ...dialects import arith, tt, ttc, ub
+from ...dialects import arith, tt, ttc
 from ...ir import (
     ELEMENTWISE,
-    DenseElementsAttr,
     Operation,
     TensorType,
     Type,
@@ -22,15 +21,14 @@ from ...ir import (
     VectorType,
     element_type,
     i1,
-    i32,
     i64,
 )
 from ...support import InternalError, UnsupportedOperation
-from .buffers import TileBuffer, row_major
+from .buffers import TileBuffer
 from .lanes import Guarded, Index, Lane, Strided, Uniform, Vec
 from .writer import Writer
 
-__all__ = ["EVALUATORS", "Evaluator", "evaluates"]
+__all__ = ["EVALUATORS", "Evaluator", "base_of", "evaluates", "select_lanes", "stride_of", "zero_index"]
 
 Handler = Callable[["Evaluator", Any, Index], Lane]
 EVALUATORS: dict[type[Operation], Handler] = {}
@@ -48,6 +46,20 @@ def evaluates(*classes: type[Operation]) -> Callable[[Handler], Handler]:
     return register
 
 
+class AccessChecker(Protocol):
+    """Emits checks before accesses (`access.Sanitizer`)."""
+
+    def check(
+        self, ev: Evaluator, op: Operation, ptr: Lane, mask: Lane | None, index: Index, access: str, level: int
+    ) -> None: ...
+
+
+class PointerTile(Protocol):
+    """Addresses chosen at run time (`overlap.StagedPointer`)."""
+
+    def at(self, ev: Evaluator, index: Index) -> Lane: ...
+
+
 class Evaluator:
     """Knows, for the values of the tile program, the scalars and buffers that stand for them now."""
 
@@ -57,9 +69,9 @@ class Evaluator:
         self.scalars: dict[Value, Value] = {}
         self.buffers: dict[Value, TileBuffer] = {}
         self.lanes = 1
-        self.sanitizer: Any = None
+        self.sanitizer: AccessChecker | None = None
         self.assumed: frozenset[Operation] = frozenset()  # comparisons known to hold here (versions.py)
-        self.staged: dict[tt.Load, Any] = {}  # loads that read through other pointers now (overlap.py)
+        self.staged: dict[tt.Load, PointerTile] = {}  # loads that read through other pointers now (overlap.py)
         self.ahead: frozenset[tt.Load] = frozenset()  # loads whose lines are asked for here, and those
         self.streamed: set[tt.Load] = set()  # for which a loop does so already (ahead.py)
 
@@ -202,6 +214,17 @@ def _copy(op: Operation, operands: list[Value], ty: Type) -> Operation:
     return type(op).create(operands, [ty], dict(op.attributes), loc=op.loc)  # type: ignore[attr-defined]
 
 
+def zero_index(ev: Evaluator) -> Lane:
+    """Coordinate 0: one object wherever it is known already, so that equal indices are one."""
+    w = ev.w
+    for level in w.levels[: w.floor + 1]:
+        if "zero index" in level.memo:
+            return level.memo["zero index"]
+    zero = Uniform(w.number(0), 0)
+    w.levels[w.floor].memo["zero index"] = zero
+    return zero
+
+
 # -- arithmetic that keeps strong forms ---------------------------------------------------------------------------
 
 LaneArithmetic = Callable[[Evaluator, Any, "list[Lane]"], "Lane | None"]
@@ -235,28 +258,28 @@ def _strided(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     return _STRIDED[type(op)](ev, op, lanes)
 
 
-def _base(lane: Lane) -> Value:
+def base_of(lane: Lane) -> Value:
     return lane.base if isinstance(lane, Strided) else lane.value  # type: ignore[union-attr]
 
 
-def _stride(lane: Lane) -> int | Value:
+def stride_of(lane: Lane) -> int | Value:
     return lane.stride if isinstance(lane, Strided) else 0
 
 
 def _strided_add(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     a, b = lanes
     level = max(a.level, b.level)
-    base = ev.w.place(arith.AddI(_base(a), _base(b)), level)
-    return Strided(base, ev._plus(_stride(a), _stride(b), level), level)
+    base = ev.w.place(arith.AddI(base_of(a), base_of(b)), level)
+    return Strided(base, ev._plus(stride_of(a), stride_of(b), level), level)
 
 
 def _strided_sub(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     a, b = lanes
-    stride, other = _stride(a), _stride(b)
+    stride, other = stride_of(a), stride_of(b)
     if not isinstance(other, int) or not isinstance(stride, int):
         return None
     level = max(a.level, b.level)
-    return Strided(ev.w.place(arith.SubI(_base(a), _base(b)), level), stride - other, level)
+    return Strided(ev.w.place(arith.SubI(base_of(a), base_of(b)), level), stride - other, level)
 
 
 def _strided_mul(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
@@ -264,16 +287,16 @@ def _strided_mul(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     if isinstance(b, Strided):
         return None
     level = max(a.level, b.level)
-    factor = _base(b)
+    factor = base_of(b)
     constant = factor.defining_op.splat_value() if isinstance(factor.defining_op, arith.Constant) else None
-    stride = _stride(a)
+    stride = stride_of(a)
     if isinstance(constant, int) and isinstance(stride, int):
         new: int | Value = stride * constant
     elif isinstance(stride, int):
         new = ev.w.times(factor, stride, b.level)
     else:
         new = ev.w.mul(stride, factor, level)
-    return Strided(ev.w.mul(_base(a), factor, level), new, level)
+    return Strided(ev.w.mul(base_of(a), factor, level), new, level)
 
 
 def _strided_extend(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
@@ -296,11 +319,11 @@ def _strided_extend(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
 def _strided_addptr(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     p, o = lanes
     level = max(p.level, o.level)
-    offset = ev.w.cast(_base(o), i64, True, o.level)
-    step = _stride(o)
+    offset = ev.w.cast(base_of(o), i64, True, o.level)
+    step = stride_of(o)
     if not isinstance(step, int):
         step = ev.w.cast(step, i64, True, o.level)
-    return Strided(ev.w.place(tt.AddPtr(_base(p), offset), level), ev._plus(_stride(p), step, level), level)
+    return Strided(ev.w.place(tt.AddPtr(base_of(p), offset), level), ev._plus(stride_of(p), step, level), level)
 
 
 def _pointer_sum(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
@@ -314,7 +337,7 @@ def _pointer_sum(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     offsets = ev.w.cast(o.value, i64, True, o.level)
     if isinstance(p, Strided):
         offsets = ev.w.add(offsets, ev.w.lane_offsets(p, ev.lanes, i64), level)
-    return Vec(ev.w.place(ttc.OffsetPointer(_base(p), offsets), level), level)
+    return Vec(ev.w.place(ttc.OffsetPointer(base_of(p), offsets), level), level)
 
 
 def _addptr(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
@@ -344,7 +367,7 @@ def _remainder(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     return Guarded(condition, Strided(start, 1, level), lambda: ev.apply(op, operands, ty), level)
 
 
-def _select(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
+def select_lanes(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
     """A scalar condition chooses whole vectors."""
     condition, a, b = lanes
     if not isinstance(condition, Uniform) or (isinstance(a, Uniform) and isinstance(b, Uniform)):
@@ -380,209 +403,6 @@ _LANE_ARITHMETIC: dict[type, LaneArithmetic] = {
     tt.AddPtr: _addptr,
     arith.RemSI: _remainder,
     arith.RemUI: _remainder,
-    arith.Select: _select,
+    arith.Select: select_lanes,
     arith.AndI: _and,
 }
-
-
-# -- creation and shape -------------------------------------------------------------------------------------------
-
-
-@evaluates(arith.Constant)
-def _constant(ev: Evaluator, op: arith.Constant, index: Index) -> Lane:
-    value = op.value
-    assert isinstance(value, DenseElementsAttr)
-    if not value.is_splat:
-        raise InternalError("a constant tile with different elements has no buffer")
-    return Uniform(ev.w.constant(value.splat), 0)
-
-
-@evaluates(ub.Poison)
-def _poison(ev: Evaluator, op: ub.Poison, index: Index) -> Lane:
-    return Uniform(ev.w.place(ub.Poison(result=element_type(op.result.type)), 0), 0)
-
-
-@evaluates(tt.Splat)
-def _splat(ev: Evaluator, op: tt.Splat, index: Index) -> Lane:
-    return Uniform(ev.scalars[op.src], 0)
-
-
-@evaluates(tt.Unsplat)
-def _unsplat(ev: Evaluator, op: tt.Unsplat, index: Index) -> Lane:
-    zero = Uniform(ev.w.number(0), 0)
-    return ev.at(op.src, (zero,) * op.src.type.rank)
-
-
-@evaluates(tt.MakeRange)
-def _make_range(ev: Evaluator, op: tt.MakeRange, index: Index) -> Lane:
-    (at,) = index
-    start = Uniform(ev.w.number(op.start), 0)
-    return _sum(ev, at, start)
-
-
-def _sum(ev: Evaluator, a: Lane, b: Lane) -> Lane:
-    """a + b of i32 lanes."""
-    w, level = ev.w, max(a.level, b.level)
-    if isinstance(a, Uniform) and isinstance(b, Uniform):
-        return Uniform(w.add(a.value, b.value, level), level)
-    if isinstance(a, Vec) or isinstance(b, Vec):
-        return Vec(w.add(w.vector(a, ev.lanes), w.vector(b, ev.lanes), level), level)
-    return Strided(w.add(_base(a), _base(b), level), ev._plus(_stride(a), _stride(b), level), level)
-
-
-@evaluates(tt.ExpandDims)
-def _expand_dims(ev: Evaluator, op: tt.ExpandDims, index: Index) -> Lane:
-    return ev.at(op.src, index[: op.axis] + index[op.axis + 1 :])
-
-
-@evaluates(tt.Broadcast)
-def _broadcast(ev: Evaluator, op: tt.Broadcast, index: Index) -> Lane:
-    zero = zero_index(ev)
-    return ev.at(op.src, tuple(zero if n == 1 else at for n, at in zip(op.src.type.shape, index)))
-
-
-def zero_index(ev: Evaluator) -> Lane:
-    """Coordinate 0: one object wherever it is known already, so that equal indices are one."""
-    w = ev.w
-    for level in w.levels[: w.floor + 1]:
-        if "zero index" in level.memo:
-            return level.memo["zero index"]
-    zero = Uniform(w.number(0), 0)
-    w.levels[w.floor].memo["zero index"] = zero
-    return zero
-
-
-@evaluates(tt.Trans)
-def _trans(ev: Evaluator, op: tt.Trans, index: Index) -> Lane:
-    source: list[Lane] = [index[0]] * len(index)
-    for d, k in enumerate(op.order):
-        source[k] = index[d]
-    return ev.at(op.src, tuple(source))
-
-
-@evaluates(tt.Reshape)
-def _reshape(ev: Evaluator, op: tt.Reshape, index: Index) -> Lane:
-    buffer = ev.buffers.get(op.src)
-    if buffer is not None and buffer.strides == row_major(buffer.shape):
-        return buffer.reshaped(op.result.type.shape).read(ev.w, index, ev.lanes)
-    return ev.at(op.src, reshaped_index(ev, op.src.type.shape, op.result.type.shape, index))
-
-
-def reshaped_index(ev: Evaluator, source: tuple[int, ...], result: tuple[int, ...], index: Index) -> Index:
-    """The coordinates in `source` of the element at `index` of `result`, equal in row-major order."""
-    key = ("reshape", source, result, index)
-    memo = ev.w.levels[ev.w.depth].memo
-    if key in memo:
-        return memo[key]
-    real = [at for n, at in zip(result, index) if n > 1]
-    if [n for n in source if n > 1] == [n for n in result if n > 1]:  # only dimensions of size 1 come and go
-        rest = iter(real)
-        memo[key] = tuple(next(rest) if n > 1 else zero_index(ev) for n in source)
-        return memo[key]
-    linear: Lane = zero_index(ev)
-    for n, at in zip(result, index):
-        linear = _sum(ev, _times(ev, linear, n), at)
-    memo[key] = _split_linear(ev, linear, source)
-    return memo[key]
-
-
-def _times(ev: Evaluator, lane: Lane, factor: int) -> Lane:
-    if isinstance(lane, Vec):
-        return Vec(ev.w.times_vector(lane.value, factor, lane.level), lane.level)
-    if isinstance(lane, Uniform):
-        return Uniform(ev.w.times(lane.value, factor, lane.level), lane.level)
-    assert isinstance(lane, Strided) and isinstance(lane.stride, int)
-    return Strided(ev.w.times(lane.base, factor, lane.level), lane.stride * factor, lane.level)
-
-
-def _split_linear(ev: Evaluator, linear: Lane, shape: tuple[int, ...]) -> Index:
-    parts: list[Lane] = []
-    for d in range(len(shape) - 1, 0, -1):
-        linear, rest = _divide(ev, linear, shape[d])
-        parts.append(rest)
-    return (linear, *reversed(parts))
-
-
-def _divide(ev: Evaluator, lane: Lane, n: int) -> tuple[Lane, Lane]:
-    """Quotient and remainder of non-negative coordinates by a number; chunks start at multiples of their length."""
-    w, level = ev.w, lane.level
-    if n == 1:
-        return lane, zero_index(ev)
-
-    def scalar(v: Value) -> tuple[Value, Value]:
-        by = w.number(n)
-        return w.place(arith.DivUI(v, by), level), w.place(arith.RemUI(v, by), level)
-
-    if isinstance(lane, Uniform):
-        q, r = scalar(lane.value)
-        return Uniform(q, level), Uniform(r, level)
-    if isinstance(lane, Strided) and lane.stride == 1 and n % ev.lanes == 0:
-        q, r = scalar(lane.base)
-        return Uniform(q, level), Strided(r, 1, level)
-    v = w.vector(lane, ev.lanes)
-    by = w.constant(DenseElementsAttr((n,), v.type))  # type: ignore[arg-type]
-    return Vec(w.place(arith.DivUI(v, by), level), level), Vec(w.place(arith.RemUI(v, by), level), level)
-
-
-@evaluates(tt.Join)
-def _join(ev: Evaluator, op: tt.Join, index: Index) -> Lane:
-    return _either(ev, op, index[-1], 1, lambda: ev.at(op.lhs, index[:-1]), lambda: ev.at(op.rhs, index[:-1]))
-
-
-@evaluates(tt.Cat)
-def _cat(ev: Evaluator, op: tt.Cat, index: Index) -> Lane:
-    """Both sides are evaluated, at coordinates brought into their range."""
-    n = op.lhs.type.shape[0]
-    first, w = index[0], ev.w
-    if isinstance(first, Strided) and first.stride == 1 and n % ev.lanes == 0:
-        first_base = Uniform(first.base, first.level)  # a chunk lies on one side
-        test = first_base
-    else:
-        test = first  # type: ignore[assignment]
-    low = _clamped(ev, first, n, test)
-    high = _clamped(ev, _sum(ev, first, Uniform(w.number(-n), 0)), n, test)
-    return _either(ev, op, test, n, lambda: ev.at(op.lhs, (low, *index[1:])), lambda: ev.at(op.rhs, (high, *index[1:])))
-
-
-def _clamped(ev: Evaluator, lane: Lane, n: int, test: Lane) -> Lane:
-    """Coordinates modulo n, so that the side not chosen stays within its tile."""
-    w, level = ev.w, lane.level
-    if isinstance(lane, Vec):
-        mask = w.constant(DenseElementsAttr((n - 1,), lane.value.type))  # type: ignore[arg-type]
-        return Vec(w.place(arith.AndI(lane.value, mask), level), level)
-    if isinstance(lane, Strided) and not isinstance(test, Uniform):
-        return _clamped(ev, Vec(w.vector(lane, ev.lanes), level), n, test)
-    base = w.place(arith.AndI(_base(lane), w.number(n - 1)), level)
-    return Uniform(base, level) if isinstance(lane, Uniform) else Strided(base, _stride(lane), level)
-
-
-def _either(ev: Evaluator, op: Any, where: Lane, n: int, below: Callable[[], Lane], above: Callable[[], Lane]) -> Lane:
-    """`below()` where the coordinate is less than `n`, else `above()`."""
-    w = ev.w
-    element = op.result.type.element
-    a, b = below(), above()
-    compare = arith.CmpI(arith.CmpIPredicate.slt, w.number(0), w.number(n))
-    test = ev.apply(compare, [where, Uniform(w.number(n), 0)], i1)
-    select = arith.Select.create(
-        [w.number(0)] * 3, [element], loc=op.loc
-    )  # a template: only its class and attributes count
-    chosen = _select(ev, select, [test, a, b])
-    lane = chosen if chosen is not None else ev.apply(select, [test, a, b], element)
-    for template in (compare, select):
-        template.drop_references()
-    return lane
-
-
-@evaluates(tt.Gather)
-def _gather(ev: Evaluator, op: tt.Gather, index: Index) -> Lane:
-    at = ev.at(op.indices, index)
-    w = ev.w
-    where: Lane
-    if isinstance(at, Uniform):
-        where = Uniform(w.cast(at.value, i32, True, at.level), at.level)
-    elif isinstance(at, Strided) and isinstance(at.stride, int) and at.base.type is i32:  # neighbours, as of a slice
-        where = at
-    else:
-        where = Vec(w.cast(w.vector(at, ev.lanes), i32, True, at.level), at.level)
-    source = tuple(where if d == op.axis else i for d, i in enumerate(index))
-    return ev.at(op.src, source)

@@ -26,11 +26,11 @@ the total whether there was a number takes as long as to ask for NaN.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...dialects import arith, tt
 from ...dialects.arith_flags import FastMath
 from ...ir import IntegerType, Type, Value, VectorType, element_type, f16, f32, f64, with_element
+from ..llvm.dot import CPUFeatures
 from .writer import Writer
 
 __all__ = ["Extreme", "extreme_of"]
@@ -110,7 +110,7 @@ def _alike(w: Writer, number: float, value: Value) -> Value:
     return w.splat(scalar, value.type.numel, 0) if isinstance(value.type, VectorType) else scalar
 
 
-def extreme_of(op: tt.Reduce, target: Any) -> Extreme | None:
+def extreme_of(op: tt.Reduce, target: CPUFeatures) -> Extreme | None:
     """How to reduce by `op`; None if it is no such reduction, or of other types."""
     if target.arch != "x86_64":  # others have an instruction that orders zeros and leaves NaN out
         return None

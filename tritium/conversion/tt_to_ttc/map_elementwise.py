@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...dialects import arith, tt
 from ...ir import Value
 from ...support import UnsupportedOperation
 from .buffers import TileBuffer
 from .lanes import Index, Uniform
-from .lowerings import lowers
-from .nests import Space, run_nest
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
+from .lowering import TileLowering, lowers
+from .nests import run_nest
+from .space import Space
 
 __all__: list[str] = []
 

@@ -3,37 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from .evaluate import Evaluator, zero_index
 from .lanes import Index, Lane, Strided, Uniform
+from .peel import Peel
+from .space import Space
 
-if TYPE_CHECKING:
-    from .peel import Peel
-
-__all__ = ["Space", "chunk_index", "outer_loops", "run_nest"]
-
-
-class Space:
-    """An iteration space: a tile `shape`, the dimension `axis` that vectors lie along (-1: none), their `lanes`."""
-
-    __slots__ = ("axis", "lanes", "shape")
-
-    def __init__(self, shape: tuple[int, ...], axis: int, lanes: int) -> None:
-        self.shape = shape
-        self.axis = axis if axis >= 0 and lanes > 1 else -1
-        self.lanes = lanes if self.axis >= 0 else 1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Space) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    @property
-    def key(self) -> tuple[tuple[int, ...], int, int]:
-        """All there is to it."""
-        return (self.shape, self.axis, self.lanes)
+__all__ = ["chunk_index", "outer_loops", "run_nest"]
 
 
 def outer_loops(ev: Evaluator, space: Space, skip: int, body: Callable[[list[Lane]], None]) -> None:

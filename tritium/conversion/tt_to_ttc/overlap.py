@@ -11,20 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...analysis.affine import AffineForm, Num
 from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Value, element_type, i64
 from ...support.dataclasses import dataclass
 from .buffers import TileBuffer, stored_type
+from .context import LoweringContext
+from .evaluate import Evaluator
 from .lanes import Index, Lane, Strided, Uniform
-from .nests import Space, run_nest
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
-    from .evaluate import Evaluator
-    from .writer import Writer
+from .nests import run_nest
+from .space import Space
+from .writer import Writer
 
 __all__ = ["Overlap", "StagedPointer", "conflicts", "staged_loads"]
 
@@ -66,7 +65,7 @@ class Overlap:
     range: _Range
 
 
-def conflicts(lowering: TileLowering, op: tt.Store) -> list[Overlap]:
+def conflicts(lowering: LoweringContext, op: tt.Store) -> list[Overlap]:
     """Compare the addresses of `op` with those of each load that its loop performs."""
     found = []
     loads = _inlined_loads(lowering, op)
@@ -83,7 +82,7 @@ def conflicts(lowering: TileLowering, op: tt.Store) -> list[Overlap]:
 
 
 @contextmanager
-def staged_loads(lowering: TileLowering, overlaps: list[Overlap]) -> Iterator[None]:
+def staged_loads(lowering: LoweringContext, overlaps: list[Overlap]) -> Iterator[None]:
     """Make the loads see memory as it was before the loop: from a copy, if they conflict with its store."""
     ev = lowering.ev
     staged = _stage(lowering, overlaps) if overlaps else {}
@@ -93,7 +92,7 @@ def staged_loads(lowering: TileLowering, overlaps: list[Overlap]) -> Iterator[No
         del ev.staged[load]
 
 
-def _inlined_loads(lowering: TileLowering, op: tt.Store) -> list[tt.Load]:
+def _inlined_loads(lowering: LoweringContext, op: tt.Store) -> list[tt.Load]:
     """The loads that the loop of `op` performs and that may meet its stores, in program order."""
     plan, found = lowering.plan, []
     store_form = plan.affinity.of(op.ptr)
@@ -110,7 +109,7 @@ def _inlined_loads(lowering: TileLowering, op: tt.Store) -> list[tt.Load]:
     return sorted(found, key=lambda load: position.get(load, -1))
 
 
-def _stage(lowering: TileLowering, overlaps: list[Overlap]) -> dict[tt.Load, StagedPointer]:
+def _stage(lowering: LoweringContext, overlaps: list[Overlap]) -> dict[tt.Load, StagedPointer]:
     """Where each load reads, and before that the copies: of all if any conflicts, which hardly ever happens."""
     ev = lowering.ev
     w, conflict = ev.w, overlaps[0].conflict
@@ -155,7 +154,7 @@ def _choose(w: Any, conflict: Value, staged: int, direct: int | Value) -> int | 
     return w.place(arith.Select(conflict, w.number(staged, i64), other))
 
 
-def _scratch(lowering: TileLowering, overlap: Overlap) -> TileBuffer:
+def _scratch(lowering: LoweringContext, overlap: Overlap) -> TileBuffer:
     """Room for the tile with its contiguous dimension fastest, so that stride 1 stays 1."""
     ty, form = overlap.load.result.type, lowering.plan.affinity.of(overlap.load.ptr)
     assert form is not None

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ...dialects import arith
 from ...ir import Operation, Value, i32, i64
 from ...support.dataclasses import dataclass
-from .nests import Space
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
-    from .evaluate import Evaluator
+from .context import LoweringContext
+from .evaluate import Evaluator
+from .space import Space
 
 __all__ = ["Peel", "peel_for"]
 
@@ -48,7 +45,7 @@ class Peel:
         ev.assumed = before
 
 
-def peel_for(lowering: TileLowering, values: list[Value], space: Space, computing: tuple[Value, ...]) -> Peel | None:
+def peel_for(lowering: LoweringContext, values: list[Value], space: Space, computing: tuple[Value, ...]) -> Peel | None:
     """How to cut the loops over `values` along their vector axis, or None if that is not possible or worth it."""
     ev, plan = lowering.ev, lowering.plan
     if space.axis < 0 or ev.sanitizer is not None or space.shape[space.axis] < 4 * space.lanes:

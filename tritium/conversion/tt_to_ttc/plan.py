@@ -24,7 +24,7 @@ from ...analysis.affine import Affinity, Num
 from ...dialects import arith, math, tt, ub
 from ...ir import ELEMENTWISE, WRITE, Block, Operation, TensorType, Value, element_type, memory_effects
 from ...support.dataclasses import dataclass, field
-from .nests import Space
+from .space import Space
 
 __all__ = ["Plan", "inlinable", "make_plan"]
 

@@ -10,15 +10,11 @@ beyond the end of an array is ignored by the processor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...analysis.affine import Cast, Leaf, Num, Product, Remainder, Sum, Sym
 from ...dialects import tt, ttc
 from ...ir import PURE, TRAPS, Operation, TensorType, Value, element_type
+from .context import LoweringContext
 from .lanes import Index, Strided
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
 
 __all__ = ["prefetch", "store_of"]
 
@@ -27,7 +23,7 @@ LEAST_BYTES, MOST_BYTES = 4096, 16384
 (softmax of 2048 columns gains a fourth, of 4096 nothing or a little, of 8192 it would lose a fourth)."""
 
 
-def store_of(lowering: TileLowering, filled: list[Value], last: Operation | None) -> tt.Store | None:
+def store_of(lowering: LoweringContext, filled: list[Value], last: Operation | None) -> tt.Store | None:
     """The next store after `last` in its block that writes one of the tiles `filled`, element by element, if its
     address can be reckoned already."""
     at = last.next if last is not None else None
@@ -59,7 +55,7 @@ def _leaves(s: Sym) -> list[Value]:
     return _leaves(s.a) + _leaves(s.n if isinstance(s, Remainder) else s.b)
 
 
-def _available(lowering: TileLowering, value: Value, depth: int) -> bool:
+def _available(lowering: LoweringContext, value: Value, depth: int) -> bool:
     """True when a scalar exists, or now does: pure operations on scalars may be done ahead of their turn."""
     if value in lowering.ev.scalars:
         return True
@@ -74,7 +70,7 @@ def _available(lowering: TileLowering, value: Value, depth: int) -> bool:
     return True
 
 
-def prefetch(lowering: TileLowering, store: tt.Store, index: Index) -> None:
+def prefetch(lowering: LoweringContext, store: tt.Store, index: Index) -> None:
     """Ask for the lines that `store` will write at `index`."""
     lane = lowering.ev.at(store.ptr, index)
     if isinstance(lane, Strided) and lane.stride == 1:

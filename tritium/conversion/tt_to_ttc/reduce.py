@@ -30,8 +30,9 @@ from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
 from .extremes import Extreme
 from .lanes import Index, Lane, Strided, Uniform, Vec
-from .nests import Space, outer_loops
+from .nests import outer_loops
 from .peel import Peel
+from .space import Space
 
 __all__ = ["ReduceItem", "apply_region", "emit_reductions", "identity_of", "vectorizable"]
 

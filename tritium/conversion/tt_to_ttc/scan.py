@@ -8,20 +8,18 @@ element after element, in vectors across the other dimensions where there are an
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Type, Value, VectorType
 from .buffers import TileBuffer
 from .evaluate import zero_index
 from .lanes import Index, Lane, Uniform, Vec
-from .lowerings import lowers
-from .nests import Space, chunk_index, outer_loops, run_nest
+from .lowering import TileLowering, lowers
+from .nests import chunk_index, outer_loops, run_nest
 from .peel import peel_for
 from .reduce import apply_region, identity_of, vectorizable
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
+from .space import Space
 
 __all__: list[str] = []
 

@@ -16,18 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import TYPE_CHECKING
 
 from ...analysis.affine import Num, Remainder
 from ...dialects import arith, scf, tt
 from ...ir import IntegerType, Operation, TensorType, Value, i64
-from .nests import Space
+from .context import LoweringContext
 from .overlap import conflicts, staged_loads
 from .peel import Peel, peel_for
 from .plan import BOUND_SIDES
-
-if TYPE_CHECKING:
-    from .convert import TileLowering
+from .space import Space
 
 __all__ = ["versioned"]
 
@@ -36,7 +33,7 @@ SMALL = 4
 
 
 def versioned(
-    lowering: TileLowering,
+    lowering: LoweringContext,
     values: list[Value],
     space: Space,
     emit: Callable[[Peel | None], None],
@@ -87,7 +84,7 @@ def versioned(
         w.place(scf.Yield([]))
 
 
-def _does_not_wrap(lowering: TileLowering, op: Operation) -> Value:
+def _does_not_wrap(lowering: LoweringContext, op: Operation) -> Value:
     """i1: the tile of a remainder lies between two multiples of its divisor, and within its type."""
     w, scalars = lowering.ev.w, lowering.ev.scalars
     x, n = (lowering.plan.hopeful.of(v) for v in op.operands)
@@ -108,7 +105,7 @@ def _number(s: object) -> int:
     return s.value
 
 
-def _keeps_range(lowering: TileLowering, value: Value) -> Value:
+def _keeps_range(lowering: LoweringContext, value: Value) -> Value:
     """i1: no element of an affine tile of integers leaves the range of its type; reckoned in 64 bits."""
     w, scalars = lowering.ev.w, lowering.ev.scalars
     f = lowering.plan.hopeful.of(value)
@@ -127,7 +124,7 @@ def _keeps_range(lowering: TileLowering, value: Value) -> Value:
     return w.place(arith.AndI(above, below))
 
 
-def _holds_everywhere(lowering: TileLowering, op: Operation) -> Value:
+def _holds_everywhere(lowering: LoweringContext, op: Operation) -> Value:
     """i1: an affine comparison holds for the element where it is tightest; reckoned in 64 bits."""
     assert isinstance(op, arith.CmpI)
     w, scalars = lowering.ev.w, lowering.ev.scalars
