@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from tritium.compiler import cache as cache_module
-from tritium.compiler.cache import CacheWarning, Entry, KernelCache, cache_folder
+from tritium.compiler.cache import CacheWarning, KernelCache, cache_folder
+from tritium.compiler.entry import Entry
 
 KEY = "ab" + "0" * 62
 ENTRY = Entry(
@@ -285,7 +286,8 @@ def test_readers_never_see_half_an_entry(cache: KernelCache) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from tritium.compiler.cache import Entry, KernelCache
+from tritium.compiler.cache import KernelCache
+from tritium.compiler.entry import Entry
 cache = KernelCache(Path(sys.argv[1]))
 for n in range(10**9):
     for k in range(8):

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tritium import knobs
-from tritium.compiler.cache import Entry, KernelCache
+from tritium.compiler.cache import KernelCache
+from tritium.compiler.entry import Entry
 from tritium.compiler.inventory import ABANDONED_AFTER, clear, items, make_room, matching, prune, verify
 from tritium.support.settings import Size
 

@@ -18,7 +18,7 @@ import tritium
 from tests.compiler.test_key import CPU, load, source
 from tritium import knobs
 from tritium.compiler import CacheWarning, KernelCache, remote
-from tritium.compiler.cache import open_cache
+from tritium.compiler.cache_choice import open_cache
 from tritium.compiler.cache_managers import (
     FILE_NAME,
     CacheManager,

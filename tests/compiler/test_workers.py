@@ -18,7 +18,7 @@ from tritium import knobs
 from tritium.backends.errors import BackendError, OutOfResources, PTXASError
 from tritium.backends.nvidia.toolchain import find_tool
 from tritium.compiler import ASTSource, GPUTarget, compile, worker_processes, workers
-from tritium.compiler.cache import Entry
+from tritium.compiler.entry import Entry
 from tritium.compiler.messages import describe_error, error_of, settings_as, stated_settings
 from tritium.compiler.workers import CompilerPool
 from tritium.frontend.errors import CompilationError

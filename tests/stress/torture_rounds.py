@@ -19,7 +19,8 @@ import numpy as np
 
 import tritium
 import tritium.language as tl
-from tritium.compiler.cache import Entry, KernelCache
+from tritium.compiler.cache import KernelCache
+from tritium.compiler.entry import Entry
 from tritium.compiler.inventory import clear, items, prune, verify
 
 KEYS = [sha256(str(n).encode()).hexdigest() for n in range(48)]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..support.lazy import lazy_attributes
 from .backend import TargetError, backends, make_backend, register_backend
-from .cache import CacheWarning, Entry, KernelCache, cache_folder
+from .cache import CacheWarning, KernelCache, cache_folder
 from .compile import CompileTimes, compile, compile_for, default_target
+from .entry import Entry
 from .kernel import CompiledKernel, LazyDict, LazyStages
 from .key import get_cache_key
 from .source import ASTSource, IRSource, SourceError

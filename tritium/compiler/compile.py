@@ -19,8 +19,10 @@ from ..support.lazy import LazyModule
 from ..support.progress import shown
 from ..support.recursion import with_deep_recursion
 from .backend import make_backend
-from .cache import Entry, KernelCache, open_cache
-from .kernel import CompiledKernel, LazyStages
+from .cache import KernelCache
+from .cache_choice import open_cache
+from .entry import Entry
+from .kernel import CompiledKernel, LazyStages, recompile_with
 from .key import as_json, describe_key, get_cache_key
 from .run_stages import CompileTimes, Lowering, dump_rest
 from .source import IRSource, SourceError
@@ -287,3 +289,6 @@ def _finish(
             cache_hit=cache_hit,
         )
     return kernel
+
+
+recompile_with(compile)

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..support.dataclasses import dataclass
 from ..support.folders import TEMPORARY, is_trusted, open_file
-from .cache import Entry, read_header
+from .entry import Entry, read_header
 from .stage_paths import FOLDER
 
 __all__ = ["Item", "Pruned", "clear", "items", "load", "make_room", "matching", "prune", "verify"]

@@ -9,7 +9,7 @@ from typing import Any
 from ..support import settings
 from ..support.lazy import LazyModule
 
-__all__ = ["CompiledKernel", "LazyDict", "LazyStages", "frozen", "launch_with"]
+__all__ = ["CompiledKernel", "LazyDict", "LazyStages", "frozen", "launch_with", "recompile_with"]
 
 
 class LazyStages(dict[str, Any]):
@@ -98,12 +98,12 @@ class LazyDict:
 
 
 _package = LazyModule(__name__.partition(".")[0])
-_compile = LazyModule(".compile", __package__)
 _hook_errors = LazyModule("..support.hook_errors", __package__)
 _floor = LazyModule("..backends.floor", __package__)
 _kernel_files = LazyModule(".kernel_files", __package__)
 _stage_paths = LazyModule(".stage_paths", __package__)
 _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
+_compiler: list[Callable[[Any, Any, Mapping[str, Any]], CompiledKernel]] = []
 
 
 def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
@@ -112,6 +112,11 @@ def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
     The stream is the handle of a GPU's, or None for the current one.
     """
     _launcher[:] = [make]
+
+
+def recompile_with(compile: Callable[[Any, Any, Mapping[str, Any]], CompiledKernel]) -> None:
+    """Set the `compile(src, target, options)` of `CompiledKernel.compiled_with`; `compile` does so at import."""
+    _compiler[:] = [compile]
 
 
 def frozen(value: Any) -> Any:
@@ -153,7 +158,8 @@ class CompiledKernel:
     ) -> None:
         backend, metadata = metadata_group, hash  # the compiler's own arguments, with the stages behind them
         if asm is None:  # Triton's: the files of the stages, and the hash
-            backend, metadata, asm = _kernel_files.read_group(metadata_group, hash)
+            backend, metadata, stages = _kernel_files.read_group(metadata_group, hash)
+            asm = LazyStages(list(stages), stages, {}, None, backend.extra_texts())
         self.src = src
         self.backend = backend
         self.asm = asm
@@ -186,7 +192,7 @@ class CompiledKernel:
     def metadata_group(self) -> dict[str, str]:
         """The files of the stages and of the metadata, `name.stage` -> path, as Triton's; written on demand."""
         if self._files is None:
-            self._files = _stage_paths.stage_paths(self)
+            self._files = _stage_paths.stage_paths(self.name, self.hash, self.asm.made(), self.values)
         return dict(self._files)
 
     @property
@@ -223,7 +229,7 @@ class CompiledKernel:
     def compiled_with(self, **wanted: Any) -> CompiledKernel:
         """The same kernel compiled with some options changed."""
         options = {name: self.values[name] for name in self.backend.option_names() if name in self.values}
-        return _compile.compile(self.src, self.backend.target, {**options, **wanted})  # type: ignore[no-any-return]
+        return _compiler[0](self.src, self.backend.target, {**options, **wanted})
 
     @property
     def loaded(self) -> Any:

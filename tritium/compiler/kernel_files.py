@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..backends.compiler import GPUTarget
+from ..backends.compiler import BaseBackend, GPUTarget
 from .backend import make_backend
-from .kernel import LazyStages
 from .source import SourceError
 
 __all__ = ["read_group"]
 
 
-def read_group(group: Mapping[str, str], key: str) -> tuple[Any, dict[str, Any], LazyStages]:
+def read_group(group: Mapping[str, str], key: str) -> tuple[BaseBackend, dict[str, Any], dict[str, str | bytes]]:
     """The backend, the metadata and the stages in files (`name.stage` -> path, and one `name.json`).
 
     SourceError for a group without metadata, or whose metadata names no target; OSError for files that are not there.
@@ -30,11 +29,11 @@ def read_group(group: Mapping[str, str], key: str) -> tuple[Any, dict[str, Any],
     if not isinstance(target, dict):
         raise SourceError(f"{described} holds no metadata of a kernel: it names no target")
     backend = make_backend(GPUTarget(target["backend"], target["arch"], target["warp_size"]))
-    stages: dict[str, Any] = {}
+    stages: dict[str, str | bytes] = {}
     for name, path in group.items():
         if not name.endswith(".json"):
             stage = name.rpartition(".")[2]
             data = Path(path).read_bytes()
             stages[stage] = data if stage == backend.binary_ext else data.decode()
     metadata["hash"] = key
-    return backend, metadata, LazyStages(list(stages), stages, {}, None, backend.extra_texts())
+    return backend, metadata, stages

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from ..support import TritiumError, settings
-from .cache import Entry
+from .entry import Entry
 from .kernel import frozen
 
 __all__ = ["describe_error", "error_of", "options_of", "receive", "send", "settings_as", "stated_settings"]

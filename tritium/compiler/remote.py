@@ -18,8 +18,9 @@ from typing import Any
 from ..support import TritiumError, settings
 from ..support.folders import open_file
 from ..support.lazy import LazyModule
-from .cache import MAX_ENTRY, Entry, KernelCache, warn_once
+from .cache import KernelCache, warn_once
 from .cache_managers import FILE_NAME, FileCacheManager, RemoteCacheManager, _base32
+from .entry import MAX_ENTRY, Entry
 
 __all__ = ["ManagedCache", "SharedCache", "chosen_cache"]
 

@@ -12,14 +12,12 @@ import atexit
 import functools
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ..support import settings
 from ..support.folders import is_trusted, replace_file
 from ..support.lazy import LazyModule
-
-if TYPE_CHECKING:
-    from .kernel import CompiledKernel
 
 __all__ = ["FOLDER", "stage_paths"]
 
@@ -29,17 +27,20 @@ FOLDER = "stages"
 _MAX_NAME = 150  # characters of a kernel's name in those of its files, as in Triton
 
 
-def stage_paths(kernel: CompiledKernel) -> dict[str, str]:
-    """`name.stage` -> path, in the order of the stages, then `name.json`; written where they are not there yet."""
-    name = kernel.name.replace(os.sep, "_")[:_MAX_NAME]
-    contents = {f"{name}.{stage}": _bytes(text) for stage, text in kernel.asm.made().items() if text is not None}
-    contents[f"{name}.json"] = json.dumps(kernel.values, default=str).encode()
+def stage_paths(name: str, key: str, stages: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, str]:
+    """`name.stage` -> path, in the order of the stages, then `name.json`; missing files are written.
+
+    `key` is the kernel's hash; stages that are None were not made and get no file.
+    """
+    name = name.replace(os.sep, "_")[:_MAX_NAME]
+    contents = {f"{name}.{stage}": _bytes(text) for stage, text in stages.items() if text is not None}
+    contents[f"{name}.json"] = json.dumps(metadata, default=str).encode()
     try:
         if settings.cache.disable:
             raise OSError("the cache is disabled")
-        return _write(os.path.join(settings.cache.dir, FOLDER, kernel.hash), contents)
+        return _write(os.path.join(settings.cache.dir, FOLDER, key), contents)
     except OSError:
-        return _write(os.path.join(_temporary(), kernel.hash), contents)
+        return _write(os.path.join(_temporary(), key), contents)
 
 
 def _bytes(stage: Any) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..support import settings
 from ..support.lazy import LazyModule
 from .backend import make_backend
-from .cache import open_cache
+from .cache_choice import open_cache
 from .key import Described, describe_key, get_cache_key
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ..ir import ParseError, parse_module
 from ..support.cores import share_cores
 from ..support.dataclasses import asdict
 from .backend import make_backend
-from .cache import Entry
+from .entry import Entry
 from .first_job import NAME, TEXT
 from .messages import describe_error, options_of, receive, send, settings_as
 from .plugins import load_plugins

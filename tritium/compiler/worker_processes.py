@@ -17,7 +17,7 @@ import threading
 from typing import Any
 
 from ..support.lazy import LazyModule
-from .cache import Entry
+from .entry import Entry
 from .messages import receive, send
 
 __all__ = ["Gone", "Worker", "start_workers"]

@@ -26,7 +26,7 @@ from ..support.cores import usable_cores
 from ..support.dataclasses import asdict
 from ..support.idle import run_pending
 from .backend import make_backend
-from .cache import Entry
+from .entry import Entry
 from .messages import error_of, options_of, stated_settings
 from .plugins import foreign_insertions
 from .run_stages import Lowering

@@ -23,7 +23,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..compiler import KernelCache, default_target
-from ..compiler.cache import Entry
+from ..compiler.entry import Entry
 from ..compiler.inventory import ABANDONED_AFTER, Item, Pruned, clear, items, load, matching, prune, verify
 from ..compiler.why import explain, nearest
 from ..support import settings
