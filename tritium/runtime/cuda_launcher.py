@@ -29,8 +29,7 @@ from .errors import ArgumentError
 from .grid import normalize_grid
 from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, bytes_address
-from .placement import place
-from .pointers import place_of
+from .placement import place, place_of
 from .quick.direct import DirectCalls
 from .quick.ending import Ending, Row
 from .scratch import scratch_block

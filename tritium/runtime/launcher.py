@@ -33,7 +33,7 @@ from .torch_abi import CPU
 __all__ = ["Launcher", "make_launcher"]
 
 _cuda_launcher = LazyModule(".cuda_launcher", __package__)
-_pointers = LazyModule(".pointers", __package__)
+_placement = LazyModule(".placement", __package__)
 
 
 class Launcher:
@@ -126,7 +126,7 @@ def _report(kernel: CompiledKernel, labels: Sequence[str], x: int, y: int, z: in
 
 
 def _place_of(value: Any) -> int:
-    return _pointers.place_of(value)  # type: ignore[no-any-return]
+    return _placement.place_of(value)  # type: ignore[no-any-return]
 
 
 def _everywhere(value: Any) -> int:

@@ -15,11 +15,18 @@ from .arrays import HOST, NOWHERE, UNKNOWN, describe, device_of
 from .errors import ArgumentError
 from .tensor_descriptor import TensorDescriptor
 
-__all__ = ["only_host", "place", "place_name"]
+__all__ = ["only_host", "place", "place_name", "place_of"]
 
 _pointers = LazyModule(".pointers", __package__)
 
 _NUMBERS = frozenset((int, float, bool, str, type(None)))
+
+
+def place_of(value: Any) -> int:
+    """The device of an array; for an object that is only an address, the CUDA driver names it."""
+    info = describe(value)
+    assert info is not None
+    return _pointers.device_of_address(info.address, HOST) if info.device == UNKNOWN else info.device  # type: ignore[no-any-return]
 
 
 def only_host(args: Sequence[Any]) -> bool:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 from ..backends.nvidia.device import current_stream as _current_stream
 from ..backends.nvidia.device import device
 from ..backends.nvidia.libcuda import CudaError, NoDriverError, Value, library
-from .arrays import HOST, UNKNOWN, describe
 
-__all__ = ["current_stream", "device_address", "device_of_address", "place_of"]
+__all__ = ["current_stream", "device_address", "device_of_address"]
 
 _MEMORY_TYPE, _DEVICE_POINTER, _ORDINAL = 2, 3, 9  # numbers of `CUpointer_attribute`
 _HOST_MEMORY = 1
@@ -45,10 +43,3 @@ def device_address(address: int, index: int) -> int | None:
 def current_stream(index: int) -> int:
     """The handle of the current stream of a GPU; 0 is the default stream."""
     return _current_stream(index)
-
-
-def place_of(value: Any) -> int:
-    """Where an array is; of an object that is only an address, the driver says where."""
-    info = describe(value)
-    assert info is not None
-    return device_of_address(info.address, HOST) if info.device == UNKNOWN else info.device

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiler.workers import shared_pool
 from ..frontend.errors import CompileTimeAssertionFailure
@@ -19,9 +19,7 @@ from ..support.lazy import LazyModule
 from ..support.progress import bar, shown
 from .async_compile import AsyncCompileMode, FutureKernel, active_mode
 from .errors import AutotunerError, OutOfResources, PTXASError
-
-if TYPE_CHECKING:
-    from .autotuner import Config
+from .tuning_config import Config
 
 __all__ = ["Search"]
 

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...support.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
-    from .native import Plan
+
+    class Native(Protocol):
+        """The loaded code that launches from tables."""
+
+        def table(self, owner: LaunchTable, slow: Callable[..., Any]) -> tuple[Any, Callable[[Any], Any]]:
+            """The words of an empty table of `owner`, and its function `at`."""
+
+        def drop(self, words: Any) -> None:
+            """Free what a table keeps for its next launch."""
+
+    class Plan(Protocol):
+        """One kind of launch, as the native code reads it."""
+
+        @property
+        def native(self) -> Native:
+            """The code that the plan is for."""
+
+        @property
+        def address(self) -> int:
+            """The address of the structure."""
+
 
 __all__ = ["LAUNCH_ONLY", "Call", "LaunchTable"]
 
@@ -37,7 +57,7 @@ class LaunchTable:
         self._slow = slow
         self._plans: dict[int, Plan] = {}  # all that the table may hold, by address
         self._words: Any = None
-        self._native: Any = None
+        self._native: Native | None = None
         self.at: Callable[[Any], Any] = partial(partial, self._early)
 
     def _early(self, grid: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -61,5 +81,5 @@ class LaunchTable:
         self._plans.clear()
 
     def __del__(self) -> None:
-        if self._words is not None:
+        if self._native is not None:
             self._native.drop(self._words)

@@ -15,6 +15,7 @@ from ...support.lazy import LazyModule
 from ..arrays import HOST, MockTensor, is_array
 from ..async_compile import FutureKernel
 from ..driver import CPUDriver, Place, driver
+from ..placement import place_of
 from ..tensor_descriptor import TensorDescriptor
 from .preparation import preparation
 from .table import Call, LaunchTable
@@ -26,7 +27,6 @@ _ending = LazyModule(".ending", __package__)
 _native = LazyModule(".native", __package__)
 _packing = LazyModule("..packing", __package__)
 _plan = LazyModule(".plan", __package__)
-_pointers = LazyModule("..pointers", __package__)
 _torch_abi = LazyModule("..torch_abi", __package__)
 
 
@@ -87,12 +87,12 @@ def _nothing(native: Any, kernel: Any, served: Place, args: Sequence[Any]) -> An
         active.append({"check": "holds", "call": _serves, "object": served, "expected": True})
     places: dict[str, Any]
     if isinstance(served.driver, CPUDriver):
-        places = {"numpy": (_host, HOST), "torch": (attrgetter("is_cpu"), True), "pointer": (_pointers.place_of, HOST)}
+        places = {"numpy": (_host, HOST), "torch": (attrgetter("is_cpu"), True), "pointer": (place_of, HOST)}
         device, where, only = HOST, (_torch_abi.CPU, -1), True
     elif served.driver is driver.cuda:
         device, only = served.device, _devices.library().device_count == 1
         torch = (attrgetter("is_cuda"), True) if only else (methodcaller("get_device"), device)
-        places, where = {"torch": torch, "pointer": (_pointers.place_of, device)}, (_torch_abi.CUDA, device)
+        places, where = {"torch": torch, "pointer": (place_of, device)}, (_torch_abi.CUDA, device)
     else:
         return None
     return _ending.Ending(packer, device, where, only, places, words, _fail, None, active)
