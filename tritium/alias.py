@@ -26,7 +26,7 @@ from .compiler import backends
 from .dropin_names import ADDED, LEFT_OUT, PLACES, REACHED
 from .frontend.errors import chained
 from .refused_names import REFUSED
-from .runtime.driver import PreferredCPU
+from .runtime.cpu_driver import PreferredCPU
 from .support import TritiumError
 from .support.lazy import LazyModule, lazy_attributes
 from .support.namedtuples import NamedTuple

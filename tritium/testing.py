@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +10,15 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from .compiler import default_target
+from .runtime.benchmark import (
+    cuda_graph_without_gc,
+    do_bench,
+    do_bench_cpu,
+    do_bench_cudagraph,
+    do_bench_cudagraph_proton,
+    do_bench_proton,
+)
+from .runtime.driver_config import driver as drivers
 from .support.lazy import LazyModule
 
 __all__ = [
@@ -22,6 +29,7 @@ __all__ = [
     "cuda_graph_without_gc",
     "cuda_memcheck",
     "do_bench",
+    "do_bench_cpu",
     "do_bench_cudagraph",
     "do_bench_cudagraph_proton",
     "do_bench_proton",
@@ -33,162 +41,11 @@ __all__ = [
     "set_gpu_clock",
 ]
 
-_runtime = LazyModule(".runtime.driver", __package__)
 _cublas = LazyModule(".backends.nvidia.cublas", __package__)
 _torch = LazyModule("torch")
 _numpy = LazyModule("numpy")
 _pandas = LazyModule("pandas")
 _pyplot = LazyModule("matplotlib.pyplot")
-
-
-def _quantile(values: Sequence[float], q: float) -> float:
-    """Linear interpolation between the sorted values."""
-    if not 0 <= q <= 1:
-        raise ValueError(f"quantiles are between 0 and 1, not {q}")
-    values = sorted(values)
-    at = q * (len(values) - 1)
-    low = math.floor(at)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (values[high] - values[low]) * (at - low)
-
-
-def _summarize(times: list[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
-    if quantiles is not None:
-        found = [_quantile(times, q) for q in quantiles]
-        return found[0] if len(found) == 1 else found
-    if return_mode == "all":
-        return times
-    ways = {"min": min, "max": max, "mean": lambda t: sum(t) / len(t), "median": lambda t: _quantile(t, 0.5)}
-    return ways[return_mode](times)
-
-
-def do_bench(
-    fn: Callable[[], Any],
-    warmup: float = 25,
-    rep: float = 100,
-    grad_to_none: Sequence[Any] | None = None,
-    quantiles: Sequence[float] | None = None,
-    return_mode: str = "mean",
-) -> Any:
-    """Milliseconds of `fn()`: warmed up for about `warmup` ms, then timed for about `rep` ms (one run at least).
-
-    `grad_to_none` lists tensors whose `.grad` is dropped before each run. The result is a list for several `quantiles`,
-    one figure for one; without quantiles what `return_mode` says: min, max, mean, median, or all times in a list.
-    Where a GPU's driver is active, times are those of the GPU, and each run finds its level-2 cache cleared; on the CPU
-    caches are as `fn` leaves them.
-    """
-    _check_mode(return_mode)
-    driver = _runtime.driver.active
-    if hasattr(driver.get_device_interface(), "Event"):
-        return _summarize(_times_of_gpu(fn, driver, warmup, rep, grad_to_none or ()), quantiles, return_mode)
-    return do_bench_cpu(fn, warmup, rep, grad_to_none, quantiles, return_mode)
-
-
-def _check_mode(return_mode: str) -> None:
-    if return_mode not in ("min", "max", "mean", "median", "all"):
-        raise ValueError(f"return_mode is min, max, mean, median or all, not {return_mode!r}")
-
-
-def _times_of_gpu(
-    fn: Callable[[], Any], driver: Any, warmup: float, rep: float, grad_to_none: Sequence[Any]
-) -> list[float]:
-    """Milliseconds of each run, between two events in the GPU's current stream."""
-    interface = driver.get_device_interface()
-    cache = driver.get_empty_cache_for_benchmark()
-
-    def events(count: int) -> list[Any]:
-        return [interface.Event(enable_timing=True) for _ in range(count)]
-
-    fn()
-    interface.synchronize()
-    start, end = events(2)
-    start.record()
-    for _ in range(5):
-        driver.clear_cache(cache)
-        fn()
-    end.record()
-    interface.synchronize()
-    once = max(start.elapsed_time(end) / 5, 1e-3)
-    for _ in range(max(1, int(warmup / once))):
-        fn()
-    runs = max(1, int(rep / once))
-    starts, ends = events(runs), events(runs)
-    for first, last in zip(starts, ends):
-        for x in grad_to_none:
-            x.grad = None
-        driver.clear_cache(cache)
-        first.record()
-        fn()
-        last.record()
-    interface.synchronize()
-    return [first.elapsed_time(last) for first, last in zip(starts, ends)]
-
-
-def do_bench_cpu(
-    fn: Callable[[], Any],
-    warmup: float = 25,
-    rep: float = 100,
-    grad_to_none: Sequence[Any] | None = None,
-    quantiles: Sequence[float] | None = None,
-    return_mode: str = "mean",
-) -> Any:
-    """`do_bench` by the clock of the CPU, for functions that return when their work is done."""
-    _check_mode(return_mode)
-    fn()
-    start = time.perf_counter()
-    for _ in range(5):
-        fn()
-    once = max((time.perf_counter() - start) / 5 * 1e3, 1e-6)
-    for _ in range(max(1, int(warmup / once))):
-        fn()
-    times = []
-    for _ in range(max(1, int(rep / once))):
-        for x in grad_to_none or ():
-            x.grad = None
-        start = time.perf_counter()
-        fn()
-        times.append((time.perf_counter() - start) * 1e3)
-    return _summarize(times, quantiles, return_mode)
-
-
-def do_bench_cudagraph(
-    fn: Callable[[], Any],
-    rep: float = 20,
-    grad_to_none: Sequence[Any] | None = None,
-    quantiles: Sequence[float] | None = None,
-    return_mode: str = "mean",
-) -> Any:
-    """`do_bench` of a CUDA graph of several runs, so that launches cost nothing; without a GPU, `do_bench`."""
-    driver = _runtime.driver.active
-    cuda = getattr(_torch, "cuda", None) if hasattr(driver.get_device_interface(), "Event") else None
-    if cuda is None or driver.get_device_interface() is not cuda:
-        return do_bench(fn, rep / 4, rep, grad_to_none, quantiles, return_mode)
-    _check_mode(return_mode)
-    return _summarize(_times_of_graph(fn, cuda, rep, grad_to_none or ()), quantiles, return_mode)
-
-
-def do_bench_proton(fn: Callable[[], Any], *args: Any, **kwargs: Any) -> Any:
-    """As `do_bench`, whose times are those of events around the calls, which is what our profiler reads too."""
-    return do_bench(fn, *args, **kwargs)
-
-
-def do_bench_cudagraph_proton(fn: Callable[[], Any], *args: Any, **kwargs: Any) -> Any:
-    """As `do_bench_cudagraph`."""
-    return do_bench_cudagraph(fn, *args, **kwargs)
-
-
-@contextmanager
-def cuda_graph_without_gc(*args: Any, **kwargs: Any) -> Iterator[Any]:
-    """`torch.cuda.graph(*args, **kwargs)` with Python's garbage collector off, which could unload a kernel while the
-    stream is captured; that is an error and ends the capture."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        with _torch.cuda.graph(*args, **kwargs) as graph:
-            yield graph
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def cublas() -> Any:
@@ -200,34 +57,6 @@ def cublas() -> Any:
 def _cublas_of(device: int) -> Any:
     workspace = _torch.empty(32 << 20, device=f"cuda:{device}", dtype=_torch.uint8)
     return _cublas.CublasLt(workspace)
-
-
-def _times_of_graph(fn: Callable[[], Any], cuda: Any, rep: float, grad_to_none: Sequence[Any]) -> list[float]:
-    """Milliseconds of a run, from ten replays of a graph with enough runs for `rep` ms."""
-    with cuda.stream(cuda.Stream()):
-        fn()
-        start, end = (cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        for _ in range(5):
-            fn()
-        end.record()
-        cuda.synchronize()
-        runs = max(1, int(rep / max(start.elapsed_time(end) / 5, 1e-3)))
-        graph = cuda.CUDAGraph()
-        with cuda_graph_without_gc(graph):
-            for _ in range(runs):
-                for x in grad_to_none:
-                    x.grad = None
-                fn()
-        cuda.synchronize()
-        times = []
-        for _ in range(10):
-            start.record()
-            graph.replay()
-            end.record()
-            cuda.synchronize()
-            times.append(start.elapsed_time(end) / runs)
-    return times
 
 
 def _as_numpy(value: Any) -> Any:
@@ -379,7 +208,7 @@ def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callab
 
 def get_dram_gbps(device: Any = None) -> float:
     """Gigabytes a second of the GPU's memory by its clock, or that one core copies (measured now over 64 MiB)."""
-    driver = _runtime.driver.active
+    driver = drivers.active
     if hasattr(driver.get_device_interface(), "Event"):
         properties = driver.utils.get_device_properties(driver.get_current_device() if device is None else device)
         return properties["mem_clock_rate"] * properties["mem_bus_width"] * 2 / 8e6  # kHz and bits, twice a cycle

@@ -163,7 +163,7 @@ def test_wgmma_is_not_used_where_a_setting_disables_it() -> None:
 
 def wanted() -> tuple[str, int]:
     """What the settings say of the target."""
-    return sys.modules["tritium.runtime.driver"]._wanted()  # type: ignore[no-any-return]
+    return sys.modules["tritium.runtime.driver_config"]._wanted()  # type: ignore[no-any-return]
 
 
 def test_the_backend_of_launches_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:

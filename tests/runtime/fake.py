@@ -14,7 +14,7 @@ from tritium.backends.cpu.llvm import emit_assembly, emit_object, optimize
 from tritium.compiler import register_backend
 from tritium.compiler.backend import _registered, make_backend
 from tritium.runtime import driver
-from tritium.runtime.driver import CPUDriver
+from tritium.runtime.cpu_driver import CPUDriver
 
 
 class Target(NamedTuple):

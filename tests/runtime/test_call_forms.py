@@ -12,7 +12,7 @@ import tritium.language as tl
 from tritium import knobs
 from tritium.runtime import ArgumentError, driver
 from tritium.runtime.call_forms import CallForms
-from tritium.runtime.driver import CPUDriver
+from tritium.runtime.cpu_driver import CPUDriver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.runtime.jit import compute_cache_key
 

@@ -20,8 +20,9 @@ from tritium.backends.nvidia.libcuda import CudaError
 from tritium.backends.nvidia.toolchain import find_tool
 from tritium.compiler import GPUTarget
 from tritium.runtime import ArgumentError, LaunchError, OutOfResources, TensorDescriptor
+from tritium.runtime.cpu_driver import CPUDriver
 from tritium.runtime.cuda import CUDADriver, Event
-from tritium.runtime.driver import CPUDriver, driver
+from tritium.runtime.driver_config import driver
 from tritium.support import OptionError, settings
 
 pytestmark = pytest.mark.skipif(find_tool("ptxas") is None, reason="kernels are compiled to CUBIN: there is no ptxas")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tritium.backends.nvidia import device as devices
 from tritium.runtime.arrays import HOST
+from tritium.runtime.cpu_driver import CPUDriver, PreferredCPU
 from tritium.runtime.cuda import CUDADriver, PreferredCUDA
-from tritium.runtime.driver import CPUDriver, DriverConfig, PreferredCPU
+from tritium.runtime.driver_config import DriverConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -216,7 +216,7 @@ def test_graphs_are_captured_without_garbage_collection(monkeypatch) -> None:
         def graph(graph):
             yield graph, gc.isenabled()
 
-    monkeypatch.setattr(tritium.testing, "_torch", type("Torch", (), {"cuda": Cuda}))
+    monkeypatch.setattr("tritium.runtime.benchmark._torch", type("Torch", (), {"cuda": Cuda}))
     with tritium.testing.cuda_graph_without_gc("graph") as inside:
         assert inside == ("graph", False)
     assert gc.isenabled()

@@ -1,6 +1,6 @@
 """What a device is to those who write one, by Triton's names: `DriverBase`, and how descriptors are passed to kernels.
 
-Tritium's own drivers (`runtime.driver.CPUDriver`, `runtime.cuda.CUDADriver`) count as such. Their launchers pack
+Tritium's own drivers (`runtime.cpu_driver.CPUDriver`, `runtime.cuda.CUDADriver`) count as such. Their launchers pack
 descriptors themselves; `expand_signature` and `wrap_handle_tensordesc_impl` are for launchers of other makers.
 """
 

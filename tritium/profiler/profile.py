@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, NoReturn
 
-from ..runtime.driver import driver
+from ..runtime.driver_config import driver
 from ..support import OptionError, settings
 from .flags import flags
 from .hooks import Hook, HookManager, InstrumentationHook, LaunchHook

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..runtime.driver import driver
+from ..runtime.driver_config import driver
 from ..support import OptionError
 from .flags import flags
 from .sources import ContextSource, PythonContext, ShadowContext, with_state

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from ..runtime.driver import driver
+from ..runtime.driver_config import driver
 from ..support.settings import runtime
 from .clocks import Clock, Lane, clock_of
 from .kernels import KernelRun

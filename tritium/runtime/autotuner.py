@@ -17,10 +17,10 @@ from ..support.hashing import sha256
 from ..support.hook_errors import call_hook
 from ..support.lazy import LazyModule
 from ..support.suggestions import did_you_mean
-from ..testing import do_bench, do_bench_cpu, do_bench_cudagraph
 from .arrays import HOST, element_name, is_array
+from .benchmark import do_bench, do_bench_cpu, do_bench_cudagraph
 from .carried import CarriedWrapper
-from .driver import driver
+from .driver_config import driver
 from .errors import AutotunerError, ConflictError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
 from .placement import place

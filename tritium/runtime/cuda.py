@@ -18,7 +18,7 @@ from .scratch import DeviceBlock
 __all__ = ["CUDADriver", "CUDAInterface", "Event", "PreferredCUDA"]
 
 _torch = LazyModule("torch")
-_testing = LazyModule("..testing", __package__)
+_benchmark = LazyModule(".benchmark", __package__)
 
 _CACHE_BYTES = 256 << 20  # more than the level-2 cache of any GPU
 _PRINTF_FIFO = 1  # `CU_LIMIT_PRINTF_FIFO_SIZE`
@@ -170,7 +170,7 @@ class CUDADriver(DriverBase):
 
     def get_benchmarker(self) -> Any:
         """`testing.do_bench`"""
-        return _testing.do_bench
+        return _benchmark.do_bench
 
     def get_empty_cache_for_benchmark(self) -> Any:
         """A buffer larger than the caches of a GPU; clearing it (`clear_cache`) evicts everything else."""

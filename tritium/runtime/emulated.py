@@ -25,8 +25,8 @@ from ..emulator import launch as emulate
 from ..support.lazy import LazyModule
 from .arrays import ArrayInfo, describe, extent
 from .call_forms import CallForms
-from .driver import DeviceInterface
-from .driver import driver as drivers
+from .cpu_driver import DeviceInterface
+from .driver_config import driver as drivers
 from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
 from .grid import normalize_grid
 from .packing import Packer, Parameters
@@ -38,7 +38,7 @@ __all__ = ["EmulatedCUDADriver", "EmulatedLauncher"]
 
 _numpy = LazyModule("numpy")
 _torch = LazyModule("torch")
-_testing = LazyModule("..testing", __package__)
+_benchmark = LazyModule(".benchmark", __package__)
 
 _PROCESSORS = 4  # persistent kernels start as many programs: few, as they share one CPU
 _EVERYTHING = 1 << 63
@@ -134,7 +134,7 @@ class EmulatedCUDADriver(DriverBase):
 
     def get_benchmarker(self) -> Any:
         """`testing.do_bench`"""
-        return _testing.do_bench
+        return _benchmark.do_bench
 
     def get_empty_cache_for_benchmark(self) -> Any:
         """Nothing: an emulator has no caches."""

@@ -9,18 +9,16 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiler import ASTSource, CompiledKernel, LazyDict, make_backend
 from ..compiler.kernel import frozen
+from ..frontend.callee import SourceFunction
 from ..frontend.dtypes import dtype
 from ..support import settings
 from ..support.lazy import LazyModule
 from .errors import ArgumentError, PreloadError
 from .specialize import ALIGNED
-
-if TYPE_CHECKING:
-    from .jit import JITFunction
 
 __all__ = ["CompileEvent", "HookMetadata", "JitFunctionInfo", "encoded_constant", "pairs_of_data"]
 
@@ -32,7 +30,7 @@ _PLAIN = (str, int, float, bool, type(None))
 class JitFunctionInfo:
     """What compile hooks are told about the function: the names of its module and of itself, and the kernel."""
 
-    def __init__(self, module: str, name: str, jit_function: JITFunction[Any]) -> None:
+    def __init__(self, module: str, name: str, jit_function: SourceFunction) -> None:
         self.module = module
         self.name = name
         self.jit_function = jit_function
@@ -43,7 +41,7 @@ class CompileEvent:
 
     def __init__(
         self,
-        function: JITFunction[Any],
+        function: SourceFunction,
         source: ASTSource,
         target: Any,
         device: Any,
@@ -123,7 +121,7 @@ class CompileEvent:
         )
 
 
-def full_name(function: JITFunction[Any]) -> str:
+def full_name(function: SourceFunction) -> str:
     """A function's module and name."""
     return f"{function.fn.__module__}.{function.fn.__qualname__}"
 
@@ -168,7 +166,7 @@ def _function_of(place: str) -> Any:
     return found
 
 
-def pairs_of_data(function: JITFunction[Any], text: str, target: Any) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+def pairs_of_data(function: SourceFunction, text: str, target: Any) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     """The (type, key) of each argument, and the options of the launch, that `specialization_data` tells of.
 
     PreloadError for data of another function or target, or that are none.

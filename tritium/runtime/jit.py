@@ -24,7 +24,7 @@ from .binder import MISSING, make_binder
 from .blame import at_parameter
 from .carried import Carried
 from .device_caches import DeviceCaches, Specialization, device_cache
-from .driver import Place, driver
+from .driver_config import DeviceTarget, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
@@ -74,7 +74,7 @@ __getattr__ = lazy_attributes(
         ),
         "JitFunctionInfo": ".hooks",
         "constexpr_function": "..frontend.callee",
-        "get_device_key": ".driver",
+        "get_device_key": ".driver_config",
         "mangle_type": ".specialize",
     },
     globals(),
@@ -249,21 +249,21 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         pairs = self._specialize(args)
         if settings.runtime.interpret:
             return None if warmup else self._interpret(grid, args, pairs, options)
-        served = self._served(args, pairs)
-        found = self._find(served, args, pairs, options, warmup)
+        device_target = self._device_for(args, pairs)
+        found = self._find(device_target, args, pairs, options, warmup)
         if found is None:
             return None
         self._check_globals()
         if warmup:
-            _warmup.remember_warmup(self, served, found, args, pairs, given, call)
+            _warmup.remember_warmup(self, device_target, found, args, pairs, given, call)
             return found.kernel
         for hook in self.pre_run_hooks:
             hook(*args, **options)
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
-        self._run(served, found.kernel, grid, args, options, self._stream(given))
+        self._run(device_target, found.kernel, grid, args, options, self._stream(given))
         stages = settings.runtime.add_stages_inspection_hook  # is asked for its key at every launch
         if not (enter or leave or self.pre_run_hooks or stages):
-            self._remember(served.device, found, args, [key for _, key in pairs], given, call)
+            self._remember(device_target.device, found, args, [key for _, key in pairs], given, call)
         return found.kernel
 
     def _specialize(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
@@ -305,7 +305,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         except ArgumentError as error:
             raise ArgumentError(f"{self.__name__}: {error}") from None  # type: ignore[attr-defined]
 
-    def _served(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> Place:
+    def _device_for(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> DeviceTarget:
         """What serves a launch with these arguments."""
         where = self._place(args, pairs)
         try:
@@ -317,18 +317,23 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
             raise LaunchError(f"{self.__name__} cannot run {device}: {error}") from error  # type: ignore[attr-defined]
 
     def _find(
-        self, served: Place, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any], warmup: bool
+        self,
+        device_target: DeviceTarget,
+        args: tuple[Any, ...],
+        pairs: list[tuple[Any, Any]],
+        options: dict[str, Any],
+        warmup: bool,
     ) -> Specialization | None:
         """The kernel for these arguments, compiled now if there is none yet; None if a hook forbids that."""
-        if served.device not in self.device_caches:
-            self.device_caches[served.device] = device_cache(self, served.target)
-        kernels = self.device_caches[served.device][0]
+        if device_target.device not in self.device_caches:
+            self.device_caches[device_target.device] = device_cache(self, device_target.target)
+        kernels = self.device_caches[device_target.device][0]
         hook = settings.runtime.add_stages_inspection_hook
         key = (
             tuple(("constexpr", constant_key(k)) if t == "constexpr" else (t, k) for t, k in pairs),
             tuple(map(option_key, options.items())) if options else (),
             settings_key(),
-            served.target.backend,  # the CPU and the first GPU have the same number
+            device_target.target.backend,  # the CPU and the first GPU have the same number
             None if hook is None else (stages_hook_key(hook) or (None,))[0],
         )
         try:
@@ -339,7 +344,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
             with self._lock, deep_recursion():
                 found = kernels.get(key)
                 if found is None:
-                    kernel = self._compile(served, args, pairs, options, str(key), warmup)
+                    kernel = self._compile(device_target, args, pairs, options, str(key), warmup)
                     if kernel is None:
                         return None
                     found = kernels[key] = Specialization(kernel)
@@ -353,7 +358,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
     def _run(
         self,
-        served: Place,
+        device_target: DeviceTarget,
         kernel: CompiledKernel,
         grid: Any,
         args: tuple[Any, ...],
@@ -368,8 +373,8 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
             kernel.launcher(grid, args, stream)
             return
         launcher = kernel.launcher  # made before hooks ask for the code, which an emulated GPU has none of
-        current = partial(_stream_of, served) if stream is None else lambda: stream
-        metadata = HookMetadata(kernel, grid, args, current, lambda: (served.driver, served.device))
+        current = partial(_stream_of, device_target) if stream is None else lambda: stream
+        metadata = HookMetadata(kernel, grid, args, current, lambda: (device_target.driver, device_target.device))
         enter(metadata)
         launcher(grid, args, stream)
         leave(metadata)
@@ -428,7 +433,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
     def _compile(
         self,
-        served: Place,
+        device_target: DeviceTarget,
         args: tuple[Any, ...],
         pairs: list[tuple[Any, Any]],
         options: dict[str, Any],
@@ -437,10 +442,10 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
     ) -> CompiledKernel | FutureKernel | None:
         """The kernel, compiled now or in the background; None if a hook forbids that."""
         self._check_globals()  # the key is made of what functions read when they were first asked for theirs
-        chosen = self._options(args, options, served.target, getattr(served.driver, "checks", ()))
+        chosen = self._options(args, options, device_target.target, getattr(device_target.driver, "checks", ()))
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
-        self._pending = served, options
-        return self._do_compile(key, signature, served.device, constants, chosen, attrs, warmup)
+        self._pending = device_target, options
+        return self._do_compile(key, signature, device_target.device, constants, chosen, attrs, warmup)
 
     def _do_compile(
         self,
@@ -453,9 +458,9 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         warmup: bool,
     ) -> CompiledKernel | FutureKernel | None:
         """Compile one specialization. Programs that watch compiles replace this method, or `compile` of a kernel."""
-        served, given = self._pending
+        device_target, given = self._pending
         source = ASTSource(self, signature, constexprs, attrs)
-        event = CompileEvent(self, source, served.target, device, options, given, key, warmup)
+        event = CompileEvent(self, source, device_target.target, device, options, given, key, warmup)
         if event.tell("jit_cache_hook"):
             return None
 
@@ -464,9 +469,9 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
         mode = active_mode.get() if warmup else None
         if mode is not None:
-            return mode.submit(partial(compile, source, served.target, options, elsewhere=mode.processes), told)
-        preparation.when_idle(gpu=served.target.backend == "cuda")
-        kernel: CompiledKernel = self.compile(source, target=served.target, options=options)
+            return mode.submit(partial(compile, source, device_target.target, options, elsewhere=mode.processes), told)
+        preparation.when_idle(gpu=device_target.target.backend == "cuda")
+        kernel: CompiledKernel = self.compile(source, target=device_target.target, options=options)
         told(kernel)
         return kernel
 
@@ -497,10 +502,10 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         """Compile, or take from the cache, what a compile hook was told of as `specialization_data`, for the active
         device; the kernel. ArgumentError for data of another function or target."""
         self._prepare()
-        served = driver.serving(None)
-        pairs, options = pairs_of_data(self, specialization_data, served.target)
+        device_target = driver.serving(None)
+        pairs, options = pairs_of_data(self, specialization_data, device_target.target)
         args = tuple(key if ty == "constexpr" else None for ty, key in pairs)
-        found = self._find(served, args, pairs, options, warmup=True)
+        found = self._find(device_target, args, pairs, options, warmup=True)
         return None if found is None else found.kernel
 
     # -- complaints ---------------------------------------------------------------------------------------------------
@@ -538,8 +543,8 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         )
 
 
-def _stream_of(served: Place) -> Any:
-    return served.driver.get_current_stream(served.device)
+def _stream_of(device_target: DeviceTarget) -> Any:
+    return device_target.driver.get_current_stream(device_target.device)
 
 
 _JIT_PARAMETERS = JITFunction.__init__.__code__.co_varnames[2 : JITFunction.__init__.__code__.co_argcount]

@@ -20,7 +20,7 @@ from ..support.errors import read_only_store
 from ..support.lazy import LazyModule
 from .arrays import HOST, ArrayInfo, is_read_only
 from .call_forms import CallForms
-from .driver import driver
+from .driver_config import driver
 from .errors import ArgumentError
 from .faults import report
 from .grid import normalize_grid

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...support import settings
 from ...support.lazy import LazyModule
-from ..driver import driver
+from ..driver_config import driver
 from ..errors import ArgumentError
 from ..hooks import HookMetadata
 from ..packing import Packer

@@ -14,7 +14,8 @@ from ...support import settings
 from ...support.lazy import LazyModule
 from ..arrays import HOST, MockTensor, is_array
 from ..async_compile import FutureKernel
-from ..driver import CPUDriver, Place, driver
+from ..cpu_driver import CPUDriver
+from ..driver_config import DeviceTarget, driver
 from ..placement import place_of
 from ..tensor_descriptor import TensorDescriptor
 from .preparation import preparation
@@ -31,7 +32,13 @@ _torch_abi = LazyModule("..torch_abi", __package__)
 
 
 def remember_warmup(
-    function: Any, served: Place, found: Any, args: Sequence[Any], pairs: Any, given: dict[str, Any], call: Call
+    function: Any,
+    device_target: DeviceTarget,
+    found: Any,
+    args: Sequence[Any],
+    pairs: Any,
+    given: dict[str, Any],
+    call: Call,
 ) -> None:
     """Have later warmups like this one follow a plan of the table `function.warmups`, once that pays.
 
@@ -47,7 +54,9 @@ def remember_warmup(
         repeats = found.repeats[kind] = found.repeats.get(kind, -1) + 1
         if not preparation.pays(repeats):
             return
-        found.plans[kind] = _plan_of(function, served, found.kernel, args, [key for _, key in pairs], given, call)
+        found.plans[kind] = _plan_of(
+            function, device_target, found.kernel, args, [key for _, key in pairs], given, call
+        )
     plan = found.plans[kind]
     if plan is not None:
         function.warmups = function.warmups or LaunchTable(partial(_anew, function))
@@ -60,7 +69,7 @@ def _anew(function: Any, grid: Any, /, *args: Any, **keywords: Any) -> Any:
 
 def _plan_of(
     function: Any,
-    served: Place,
+    device_target: DeviceTarget,
     kernel: Any,
     args: Sequence[Any],
     keys: Sequence[Any],
@@ -68,7 +77,7 @@ def _plan_of(
     call: Call,
 ) -> Any:
     native = _native.native_quick()
-    ending = _nothing(native, kernel, served, args) if native is not None else None
+    ending = _nothing(native, kernel, device_target, args) if native is not None else None
     if ending is None:
         return None
     how = Call(call.positional, tuple(name for name in call.keywords if name != "warmup"))
@@ -77,20 +86,20 @@ def _plan_of(
     return make(native, ending, kernel, rules, args, keys, given, how, outside, result=kernel, template=template)
 
 
-def _nothing(native: Any, kernel: Any, served: Place, args: Sequence[Any]) -> Any:
+def _nothing(native: Any, kernel: Any, device_target: DeviceTarget, args: Sequence[Any]) -> Any:
     """The ending of a plan that launches nothing; None for GPUs that are emulated."""
     signature = kernel.src.signature
     packer = _packing.Packer(list(signature), list(signature.values()))
     words = {"launch": native.address("tt.nothing"), "stream_kind": 0}
     active: list[Any] = []
     if not any(is_array(v) or isinstance(v, TensorDescriptor) for v in args if not isinstance(v, MockTensor)):
-        active.append({"check": "holds", "call": _serves, "object": served, "expected": True})
+        active.append({"check": "holds", "call": _serves, "object": device_target, "expected": True})
     places: dict[str, Any]
-    if isinstance(served.driver, CPUDriver):
+    if isinstance(device_target.driver, CPUDriver):
         places = {"numpy": (_host, HOST), "torch": (attrgetter("is_cpu"), True), "pointer": (place_of, HOST)}
         device, where, only = HOST, (_torch_abi.CPU, -1), True
-    elif served.driver is driver.cuda:
-        device, only = served.device, _devices.library().device_count == 1
+    elif device_target.driver is driver.cuda:
+        device, only = device_target.device, _devices.library().device_count == 1
         torch = (attrgetter("is_cuda"), True) if only else (methodcaller("get_device"), device)
         places, where = {"torch": torch, "pointer": (place_of, device)}, (_torch_abi.CUDA, device)
     else:
@@ -102,10 +111,10 @@ def _host(value: Any) -> int:
     return HOST
 
 
-def _serves(served: Place) -> bool:
+def _serves(device_target: DeviceTarget) -> bool:
     """Whether what served a warmup without arrays still would."""
     now = driver.serving(None)
-    return now.driver is served.driver and now.device == served.device
+    return now.driver is device_target.driver and now.device == device_target.device
 
 
 def _fail(*unused: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...compiler import CompiledKernel, GPUTarget, compile
-from ...runtime.driver import driver
+from ...runtime.driver_config import driver
 from ...support import settings
 from ...support.lazy import LazyModule
 from ...support.namedtuples import NamedTuple

@@ -1,0 +1,149 @@
+"""The active driver and how it is chosen: `driver.active`, `driver.serving(...)`.
+
+A launch runs where its arrays are (`serving`): on the CPU, or on the CUDA GPU whose memory they are in. The active
+driver answers everything else: what a script asks about the machine, and launches without arrays. It is the CUDA
+driver's where there is a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise. An emulated
+GPU (`emulated.EmulatedCUDADriver`) takes the arrays of the CPU's memory.
+A driver of one's own that was made active with `set_active` serves every launch, whatever its arguments.
+
+The drivers themselves are registered by `runtime.driver`, which imports them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..backends.driver import DriverBase
+from ..support import OptionError, settings
+from ..support.lazy import LazyModule
+from ..support.namedtuples import NamedTuple
+from .arrays import HOST
+
+__all__ = ["DeviceTarget", "DriverConfig", "driver", "get_device_key", "register_drivers"]
+
+_devices = LazyModule("..backends.nvidia.device", __package__)
+
+
+_makers: dict[str, Callable[..., DriverBase]] = {}
+
+
+def register_drivers(makers: Mapping[str, Callable[..., DriverBase]]) -> None:
+    """Set the functions that make the drivers "cpu" and "cuda", and "emulated" of a compute capability."""
+    _makers.update(makers)
+
+
+class DeviceTarget(NamedTuple):
+    """Where a launch runs: the driver, its device's number, and the target to compile for."""
+
+    driver: Any
+    device: Any
+    target: Any
+
+
+def _default_backend() -> str:
+    """The target that TRITON_DEFAULT_BACKEND names; "" where it is not set."""
+    name = settings.runtime.default_backend or ""
+    if name not in ("", "nvidia", "cpu"):
+        raise OptionError(f"TRITON_DEFAULT_BACKEND is nvidia or cpu, not {name!r}")
+    return name.replace("nvidia", "cuda")
+
+
+def _wanted() -> tuple[str, int]:
+    """What TRITIUM_TARGET says, "" where nothing, and the capability of a GPU to emulate; OptionError for a mistake."""
+    text = settings.runtime.target or _default_backend()
+    found = re.fullmatch(r"cpu|cuda|emulated(?::(\d+))?|", text)
+    if found is None:
+        raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90, not {text!r}")
+    return text.partition(":")[0], int(found[1] or 90)
+
+
+class DriverConfig:
+    """`driver.active` and how to change it."""
+
+    def __init__(self) -> None:
+        self._cpu: Any = None
+        self._cuda: Any = None
+        self._default: Any = None
+        self._active: Any = None
+        self._emulated: bool | None = None  # does the setting have every launch emulated?
+        self._cpu_place: DeviceTarget | None = None
+
+    @property
+    def cpu(self) -> Any:
+        """The CPU's driver."""
+        if self._cpu is None:
+            self._cpu = _makers["cpu"]()
+        return self._cpu
+
+    @property
+    def cuda(self) -> Any:
+        """The driver of CUDA GPUs, whether there are any or not."""
+        if self._cuda is None:
+            self._cuda = _makers["cuda"]()
+        return self._cuda
+
+    @property
+    def default(self) -> Any:
+        """What the setting `runtime.target` says, else the driver of the GPUs if there is one, else the CPU's."""
+        if self._default is None:
+            wanted, capability = _wanted()
+            if wanted == "emulated":
+                self._default = _makers["emulated"](capability)
+            else:
+                wanted = wanted or ("cuda" if _devices.is_available() else "cpu")
+                self._default = self.cpu if wanted == "cpu" else self.cuda
+        return self._default
+
+    @property
+    def active(self) -> Any:
+        """The driver in use."""
+        return self.default if self._active is None else self._active
+
+    def serving(self, where: int | None) -> DeviceTarget:
+        """What serves a launch whose arrays are at `where` (see `placement.place`)."""
+        chosen = self._active
+        if chosen is None:
+            if self._emulated is None:
+                self._emulated = _wanted()[0] == "emulated"
+            chosen = self.default if where is None or self._emulated else self.cpu if where == HOST else self.cuda
+            if chosen is self._cpu and self._cpu_place is not None:
+                return self._cpu_place
+        if where is None or where == HOST or chosen is not self._cuda:
+            found = DeviceTarget(chosen, chosen.get_current_device(), chosen.get_current_target())
+            if chosen is self._cpu:
+                self._cpu_place = found  # a process has one CPU
+            return found
+        return DeviceTarget(chosen, where, chosen.target_of(where))
+
+    def set_active(self, driver: Any) -> None:
+        """Use `driver` from now on, for every launch.
+
+        One that `triton.backends.backends` lists is only preferred: it serves launches without arrays and answers for
+        the machine, and arrays go on to say where they are used. PyTorch's compiler makes these active by turns.
+        """
+        preferred = getattr(driver, "prefers", None)
+        if preferred is None:
+            settings.generation.value += 1
+            self._active = driver
+        elif _wanted()[0] != "emulated" and self.active is not getattr(self, preferred):
+            settings.generation.value += 1
+            self._active, self._default = None, getattr(self, preferred)
+
+    def set_active_to_cpu(self) -> None:
+        """Run everything on the CPU from now on; arrays of GPUs are errors."""
+        self.set_active(self.cpu)
+
+    def reset_active(self) -> None:
+        """Back to the default, which is looked for anew."""
+        settings.generation.value += 1
+        self._active = self._default = self._emulated = None
+
+
+driver = DriverConfig()
+
+
+def get_device_key() -> Any:
+    """The device of a launch without arrays, as a kernel's `device_caches` has it."""
+    return driver.serving(None).device

@@ -1,0 +1,74 @@
+"""A configuration that the autotuner may choose: `Config`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Config"]
+
+_DEFAULTS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "pre_hook": None, "ir_override": None}
+
+
+class Config:
+    """One way to compile a kernel: values of meta-parameters, and options.
+
+    `pre_hook(args)` is called with the dict of all arguments before each launch with this configuration.
+    """
+
+    def __init__(
+        self,
+        kwargs: dict[str, Any],
+        num_warps: int = 4,
+        num_stages: int = 3,
+        num_ctas: int = 1,
+        maxnreg: int | None = None,
+        pre_hook: Callable[[dict[str, Any]], Any] | None = None,
+        ir_override: str | None = None,
+    ) -> None:
+        self.kwargs = kwargs
+        self.num_warps = num_warps
+        self.num_stages = num_stages
+        self.num_ctas = num_ctas
+        self.maxnreg = maxnreg
+        self.pre_hook = pre_hook
+        self.ir_override = ir_override
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"kwargs": {}, **_DEFAULTS, **state})
+
+    def options(self) -> dict[str, Any]:
+        """The options that are set."""
+        found: dict[str, Any] = {
+            "num_warps": self.num_warps,
+            "num_ctas": self.num_ctas,
+            "num_stages": self.num_stages,
+            "maxnreg": self.maxnreg,
+            "ir_override": self.ir_override,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def all_kwargs(self) -> dict[str, Any]:
+        """Meta-parameters and options: the keywords of a launch."""
+        found = self.options()
+        for name, value in self.kwargs.items():
+            if name in found and found[name] != value:
+                if found[name] != _DEFAULTS[name]:
+                    raise ValueError(f"Config has {name}={found[name]!r} as an option and {value!r} in its kwargs")
+                found[name] = value  # an option given among the meta-parameters
+        return {**self.kwargs, **found}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{k}: {v}" for k, v in self.all_kwargs().items())
+
+    def __repr__(self) -> str:
+        return f"Config({self})"
+
+    def _key(self) -> tuple[Any, ...]:
+        return (*self.all_kwargs().items(), self.pre_hook)
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Config) and self._key() == other._key()
