@@ -114,7 +114,7 @@ def test_blocks_at_a_time_are_worth_more_than_a_few_spills() -> None:
     case = CASES["attention-forward-causal"]
     constants = {**case.constants, **dict(zip(ATTENTION, (64, 64, 64)))}
     with pytest.warns(PerformanceWarning, match="registers in memory"):
-        options = {"num_stages": 2, "without": "store-own-rows"}
+        options = {"num_stages": 2, "without": "store-mma-rows-per-warp"}
         kernel = build(replace(case, constants=constants, options=options), 80)
     assert kernel.n_regs == 168 and kernel.n_spills < 5
 
@@ -151,7 +151,7 @@ def test_positions_behind_a_loop_are_not_kept_in_it(capability: int) -> None:
     signature = {"a": "*fp16", "b": "*fp16", "out": "*fp32", "n": "i32"}
     source = ASTSource(_in_two_loops, signature, {}, {(i,): [["tt.divisibility", 16]] for i in range(3)})
     numbers = []
-    for without in ("behind-loops", ""):
+    for without in ("rematerialize-after-loops", ""):
         kernel = compile(source, target=GPUTarget("cuda", capability, 32), options={"without": without})
         assert kernel.n_spills == 0
         numbers.append(kernel.asm["ptx"].count("%tid.x"))

@@ -153,7 +153,7 @@ _TTIR: dict[str, Adder] = {
 _TTGPUIR: dict[str, Adder] = {
     "add_accelerate_matmul": _adds("accelerate-matmul"),
     "add_allocate_global_scratch_memory": _adds("allocate-global-scratch"),
-    "add_allocate_shared_memory": _adds("store-in-own-block", "allocate-shared-memory"),
+    "add_allocate_shared_memory": _adds("store-in-own-cta", "allocate-shared-memory"),
     "add_allocate_warp_groups": lambda instrumented=False: [
         f"allocate-warp-groups{{instrumented={_bool(instrumented)}}}"
     ],
@@ -197,7 +197,7 @@ _GLUON: dict[str, Adder] = {"add_canonicalizer": _adds("canonicalize"), "add_inl
 
 _NV_TTGPUIR: dict[str, Adder] = {
     "add_allocate_shared_memory_nv": lambda capability, ptx_version=None: [
-        "store-in-own-block",
+        "store-in-own-cta",
         "allocate-shared-memory",
     ],
     "add_membar": lambda capability=None, ptx_version=None: ["insert-barriers"],

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..ir import Operation, StringAttr
 
-__all__ = ["SWITCHES", "WITHOUT", "is_on"]
+__all__ = ["FORMER", "SWITCHES", "WITHOUT", "is_on"]
 
 WITHOUT = "tritium.without"
 
@@ -21,7 +21,7 @@ SWITCHES = {
     "async-copies": "loops load where they use, not iterations ahead (no pipelining of loads)",
     "wgmma-in-flight": "each product is waited for where it is issued",
     "products-ahead": "attention's first product is begun in the iteration that needs it, not one ahead",
-    "early-waits": "copies are waited for in front of the product that reads them, behind what is computed for it",
+    "hoist-waits": "async copies are waited for right before the dot that reads them",
     "zero-first": "sums start with zeros in registers, not with a product that adds nothing",
     "tma": "descriptors become pointers, and are loaded thread by thread",
     "descriptor-prefetch": "a descriptor of the host is fetched by the first copy that it directs",
@@ -32,15 +32,23 @@ SWITCHES = {
     "turns": "warp groups of attention multiply when they come to it, not in turns",
     "register-reallocation": "warps that load keep as many registers as warps that multiply",
     "stmatrix": "results go to shared memory by plain stores",
-    "store-own-rows": "results of products go to other warps before they are stored, through memory of the whole block",
+    "store-mma-rows-per-warp": "dot results are redistributed across warps through shared memory before the store",
     "idle-fences": "each product that reads what threads wrote has a fence of its own, needed or not",
-    "early-loads": "loads of a branch that hangs on memory begin when it is known to be taken",
-    "behind-loops": "what is needed behind a loop is kept in registers, though its products leave few",
+    "speculate-loads": "loads in a branch are issued only once its condition is known",
+    "rematerialize-after-loops": "values used after a loop of high register pressure stay live across it",
     "late-reads": "kernels that spill are not tried with operands of products (mma.sync) read as late as may be",
     "few-registers": "kernels that spill are not tried as LLVM orders them for few registers, nor as ptxas does",
     "more-warps": "kernels have as many warps as asked for, though the sums of their products find no room",
     "flatten": "nested loops stay nested",
 }
+
+FORMER = {
+    "early-waits": "hoist-waits",
+    "store-own-rows": "store-mma-rows-per-warp",
+    "early-loads": "speculate-loads",
+    "behind-loops": "rematerialize-after-loops",
+}
+"""Former spellings, accepted for one release: former name -> name in `SWITCHES`."""
 
 
 def is_on(op: Operation, name: str) -> bool:
@@ -49,4 +57,4 @@ def is_on(op: Operation, name: str) -> bool:
     while (parent := op.parent_op) is not None:
         op = parent
     said = op.attributes.get(WITHOUT)
-    return not (isinstance(said, StringAttr) and name in said.value.split(","))
+    return not (isinstance(said, StringAttr) and any(FORMER.get(s, s) == name for s in said.value.split(",")))

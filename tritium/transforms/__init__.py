@@ -15,4 +15,6 @@ _ttir = LazyModule(".ttir", __package__)
 
 PASSES.add_package(__name__, SPELLINGS)
 PASSES.add_pipeline("ttir-cpu", "all passes from a kernel to ttir, for the CPU", lambda: _ttir.TTIR_PIPELINE)
-PASSES.add_package(ttgir.__name__, ttgir.SPELLINGS)
+for _package in ttgir.PACKAGES:
+    PASSES.add_package(f"{ttgir.__name__}.{_package}")
+PASSES.add_spellings(ttgir.SPELLINGS)

@@ -8,7 +8,7 @@ from tests.conversion.test_convert_triton_to_tritongpu import lines, ttir_of
 from tests.example_kernels import ExampleKernel, cases
 from tests.triton_oracle import TritonOracle
 from tritium.ir import parse_module, print_op, verify
-from tritium.transforms.ttgir.coalesce import coalesce
+from tritium.transforms.ttgir.layout.coalesce import coalesce
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

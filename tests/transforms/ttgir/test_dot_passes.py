@@ -13,11 +13,11 @@ from tritium.dialects.ttg_layouts import Blocked, DotOperand, NvidiaMma
 from tritium.dialects.ttg_memory import SwizzledShared
 from tritium.dialects.ttg_operands import cluster_bases, memory_order, swizzled_for
 from tritium.ir import parse_module, print_op, verify
-from tritium.transforms.ttgir.accelerate_matmul import accelerate_matmul
-from tritium.transforms.ttgir.f32_dot_tc import DotOptions, f32_dot_tc
-from tritium.transforms.ttgir.fence_insertion import fence_insertion
-from tritium.transforms.ttgir.optimize_dot_operands import optimize_dot_operands
-from tritium.transforms.ttgir.prefetch import prefetch
+from tritium.transforms.ttgir.async_wait.fence_insertion import fence_insertion
+from tritium.transforms.ttgir.mma.accelerate_matmul import accelerate_matmul
+from tritium.transforms.ttgir.mma.f32_dot_tc import DotOptions, f32_dot_tc
+from tritium.transforms.ttgir.mma.optimize_dot_operands import optimize_dot_operands
+from tritium.transforms.ttgir.mma.prefetch import prefetch
 
 SIMPLIFY = ["canonicalizer", "cse"]
 RESULTS = {"i8": "i32", "f64": "f64"}

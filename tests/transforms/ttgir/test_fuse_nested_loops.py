@@ -11,7 +11,7 @@ from tritium.interpreter.evaluator import run
 from tritium.ir import parse_module, verify
 from tritium.transforms.canonicalize import canonicalize
 from tritium.transforms.cse import cse
-from tritium.transforms.ttgir.fuse_nested_loops import fuse_nested_loops
+from tritium.transforms.ttgir.pipeline.fuse_nested_loops import fuse_nested_loops
 
 HEAD = """
 tt.func @nest(%out: !tt.ptr<i32>, %ni: i32, %lj: i32, %nj: i32, %nk: i32) {

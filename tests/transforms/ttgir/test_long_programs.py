@@ -10,7 +10,7 @@ import tritium.language as tl
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from tritium.ir import parse_module
-from tritium.transforms.ttgir.remove_layout_conversions import remove_layout_conversions
+from tritium.transforms.ttgir.layout.remove_layout_conversions import remove_layout_conversions
 
 
 @tritium.jit

@@ -34,6 +34,6 @@ def test_what_is_computed_again_behind_loops(case: str, trips: int, tmp_path, mo
 
     All loops are taken for such, and the last one for one that another follows.
     """
-    loops = "tritium.transforms.ttgir.recompute_behind_loops._crowded"
+    loops = "tritium.transforms.ttgir.memory.rematerialize_after_loops._crowded"
     monkeypatch.setattr(loops, lambda func, warps: [op for op in func.regions[0].entry if op.name == "scf.for"])
     test_ampere(case, trips, tmp_path, monkeypatch)

@@ -13,9 +13,9 @@ from tests.example_kernels import ExampleKernel, cases
 from tests.triton_oracle import TritonOracle
 from tritium.dialects.ttg_switches import WITHOUT
 from tritium.ir import Operation, StringAttr, parse_module, print_op, verify
-from tritium.transforms.ttgir.assign_latencies import LatencyOptions, assign_latencies
-from tritium.transforms.ttgir.pipeline import PipelineOptions, pipeline
-from tritium.transforms.ttgir.schedule_loops import schedule_loops
+from tritium.transforms.ttgir.pipeline.assign_latencies import LatencyOptions, assign_latencies
+from tritium.transforms.ttgir.pipeline.pipeline import PipelineOptions, pipeline
+from tritium.transforms.ttgir.pipeline.schedule_loops import schedule_loops
 
 BEFORE = ["coalesce", ["f32_dot_tc", True], "remove_layout_conversions", "optimize_thread_locality"]
 BEFORE += ["accelerate_matmul", "remove_layout_conversions", ["optimize_dot_operands", True]]

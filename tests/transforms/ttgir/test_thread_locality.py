@@ -11,7 +11,7 @@ from tests.transforms.test_passes_random import SEED
 from tritium.interpreter.evaluator import Evaluator
 from tritium.ir import functions_of, parse_module, run_pipeline, verify
 from tritium.ir.passes import Pass
-from tritium.transforms.ttgir.optimize_thread_locality import optimize_thread_locality
+from tritium.transforms.ttgir.layout.optimize_thread_locality import optimize_thread_locality
 
 KINDS = {
     "addi": "i32", "muli": "i32", "andi": "i32", "ori": "i32", "xori": "i32", "maxsi": "i32", "minsi": "i32",

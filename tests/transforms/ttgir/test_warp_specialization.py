@@ -6,7 +6,10 @@ import pytest
 
 from tests.conversion.ttg_to_llvm.test_specialized_loops import LOOP, STORE, TILE, text_of
 from tritium.ir import listening, parse_module, print_op, verify
-from tritium.transforms.ttgir.nvgpu_warp_specialization import WarpSpecializationOptions, nvgpu_warp_specialization
+from tritium.transforms.ttgir.warp_specialize.nvgpu_warp_specialization import (
+    WarpSpecializationOptions,
+    nvgpu_warp_specialization,
+)
 
 
 def told(text: str, num_stages: int = 3) -> list[str]:

@@ -23,7 +23,7 @@ from ...ir.parser import parse_module
 from ...ir.passes import run_pipeline
 from ...support.dataclasses import dataclass
 from ...support.plain import plain
-from ...transforms.ttgir.allocate_shared_memory import callees_first
+from ...transforms.ttgir.memory.allocate_shared_memory import callees_first
 from ...transforms.ttgir.pipelines import LOWERING
 from ..errors import ToolMissing, stage_of
 from ..findings import Finding

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialects.ttg_switches import SWITCHES
+from ...dialects.ttg_switches import FORMER, SWITCHES
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
@@ -75,7 +75,7 @@ class CUDAOptions:
         check_names(self, backend_name="cuda", warp_size=32)
         if self.min_shared_mem is not None and self.min_shared_mem < 0:
             raise OptionError(f"min_shared_mem must be 0 or more, got {self.min_shared_mem}")
-        unknown = [name for name in filter(None, self.without.split(",")) if name not in SWITCHES]
+        unknown = [name for name in filter(None, self.without.split(",")) if FORMER.get(name, name) not in SWITCHES]
         if unknown:
             raise OptionError(f"without={self.without!r}: there is no {unknown[0]!r}; known are {', '.join(SWITCHES)}")
 

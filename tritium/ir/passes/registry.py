@@ -118,6 +118,10 @@ class PassRegistry:
         if package in self._packages:
             return
         self._packages.append(package)
+        self.add_spellings(spellings)
+
+    def add_spellings(self, spellings: Iterable[Spelling]) -> None:
+        """Accept other names for passes."""
         for spelling in spellings:
             self._spellings[spelling.name] = spelling
             for alias in spelling.aliases:

@@ -13,7 +13,7 @@ from ...dialects.ttg_layouts import DotOperand, NvidiaMma
 from ...dialects.ttg_operands import cluster_bases
 from ...dialects.ttg_rules import equivalent
 from ...ir import CHANGED, DenseElementsAttr, Rule, TensorType, Touched, i1, rule
-from ..ttgir.layout_flow import forward, keeps_rows, layout_of, moves_elements, repeats, takes_any_result
+from ..layout_flow import forward, keeps_rows, layout_of, moves_elements, repeats, takes_any_result
 
 __all__ = ["CONVERT_RULES", "TTG_RULES"]
 

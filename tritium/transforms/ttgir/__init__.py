@@ -1,8 +1,11 @@
-"""Passes of the `ttgir` stage: better layouts than the first ones, one pass a file."""
+"""Passes of the `ttgir` stage, in packages by subject, one pass a file; `pipelines` has their order."""
 
 from ...ir.passes.registry import Spelling
 
-__all__ = ["SPELLINGS"]
+__all__ = ["PACKAGES", "SPELLINGS"]
+
+PACKAGES = ("async_wait", "layout", "memory", "mma", "pipeline", "tma", "warp_specialize")
+"""The packages here that have passes."""
 
 SPELLINGS = [
     Spelling(
@@ -48,5 +51,11 @@ SPELLINGS = [
     Spelling(
         "optimize-cta-locality", "TritonNvidiaGPUOptimizeCTALocalityPass", ("triton-nvidia-gpu-optimize-cta-locality",)
     ),
+    # former names, accepted for one release
+    Spelling("hoist-waits", "HoistWaitsPass", ("early-waits",)),
+    Spelling("speculate-loads", "SpeculateLoadsPass", ("early-loads",)),
+    Spelling("rematerialize-after-loops", "RematerializeAfterLoopsPass", ("recompute-behind-loops",)),
+    Spelling("store-mma-rows-per-warp", "StoreMmaRowsPerWarpPass", ("store-own-rows",)),
+    Spelling("store-in-own-cta", "StoreInOwnCtaPass", ("store-in-own-block",)),
 ]
-"""What Triton calls the passes of this folder."""
+"""Names in MLIR dumps and on Triton's command lines, by pass."""

@@ -10,11 +10,15 @@ from __future__ import annotations
 from ...dialects.ttg_context import num_ctas
 from ...ir import Operation, Pass, check_order
 from ...ir.passes import has_any, has_loops, rows_from
+from . import PACKAGES
 
 __all__ = ["LATER", "LOWERING", "ORDER", "nvidia_ttgir_pipeline"]
 
-_row, _general = rows_from(__package__), rows_from(__package__.rpartition(".")[0])
-"""Rows of the passes here, and of those for all dialects: a pass is imported when it runs (see `rows_from`)."""
+_async_wait, _layout, _memory, _mma, _pipeline, _tma, _warp_specialize = (
+    rows_from(f"{__package__}.{package}") for package in PACKAGES
+)
+_general = rows_from(__package__.rpartition(".")[0])
+"""Rows of the passes of each package, and of those for all dialects: a pass is imported when it runs."""
 
 
 def _clusters(module: Operation) -> bool:
@@ -59,36 +63,36 @@ _GO_ON = frozenset(("ttng.warp_group_dot", *(f"tt.descriptor_{name}" for name in
 
 
 _ACCESSES = [  # order matters: see ORDER
-    _row("coalesce", "every access to global memory takes its widest vector"),
+    _layout("coalesce", "every access to global memory takes its widest vector"),
 ]
 """Accesses to global memory, for all generations."""
 
 _LAYOUTS = [
-    _row("assign-cga-layouts", "blocks of a cluster work on parts of their own", when=_clusters),
-    _row("remove-layout-conversions", "what leads to accesses has their layouts"),
-    _row("optimize-cta-locality", "blocks compute what they need, rather than ask others", when=_clusters),
-    _row("remove-layout-conversions", "and what is in front of that"),
+    _layout("assign-cga-layouts", "blocks of a cluster work on parts of their own", when=_clusters),
+    _layout("remove-layout-conversions", "what leads to accesses has their layouts"),
+    _layout("optimize-cta-locality", "blocks compute what they need, rather than ask others", when=_clusters),
+    _layout("remove-layout-conversions", "and what is in front of that"),
 ]
 """Which thread holds what, for all generations."""
 
 _PRODUCTS = [
-    _row(
+    _layout(
         "optimize-thread-locality",
         "threads combine what they have before they talk",
         when=has_any("tt.reshape", "tt.gather", "tt.reduce"),
     ),
-    _row(
+    _mma(
         "accelerate-matmul",
         "products by the instructions that the GPU has for them",
         when=has_any("tt.dot", "tt.dot_scaled"),
     ),
-    _row("remove-layout-conversions", "results of products stay where products leave them"),
-    _row("optimize-dot-operands", "operands are turned where they are read from shared memory"),
+    _layout("remove-layout-conversions", "results of products stay where products leave them"),
+    _mma("optimize-dot-operands", "operands are turned where they are read from shared memory"),
 ]
 """Matrix products, for all generations."""
 
 _DESCRIPTORS = [
-    _row(
+    _tma(
         "optimize-descriptor-encoding",
         "tiles of descriptors lie in shared memory as their users read them",
         when=_has_descriptors,
@@ -100,11 +104,13 @@ _OPERANDS = [_general("loop-aware-cse", "operands of several products are made o
 """Behind that, for all generations."""
 
 _LOOPS = [
-    _row("fuse-nested-loops", "one loop of two, where one says so: its iterations overlap throughout", when=_flattens),
+    _pipeline(
+        "fuse-nested-loops", "one loop of two, where one says so: its iterations overlap throughout", when=_flattens
+    ),
     _general("canonicalize", "loops in normal form, for what moves out of them"),
     _general("licm", "conversions that do not change in a loop are made once", when=has_loops),
     _general("canonicalize", "what moved may be known there"),
-    _row("combine-tensor-select-and-if", "branches choose tensors, not selects", when=has_any("scf.if")),
+    _pipeline("combine-tensor-select-and-if", "branches choose tensors, not selects", when=has_any("scf.if")),
 ]
 """Loops, before they are pipelined; since Ampere."""
 
@@ -117,12 +123,12 @@ _CLEAN = [
 ]
 """What the passes above leave, in normal form."""
 
-_PREFETCH = [_row("prefetch", "operands of the next step are read while this one multiplies", when=has_any("tt.dot"))]
+_PREFETCH = [_mma("prefetch", "operands of the next step are read while this one multiplies", when=has_any("tt.dot"))]
 """Products of Ampere and Ada, whose operands come from registers."""
 
 _AGAIN = [
-    _row("optimize-dot-operands", "again, for what left its loop"),
-    _row(
+    _mma("optimize-dot-operands", "again, for what left its loop"),
+    _layout(
         "coalesce-async-copy",
         "copies of whole vectors, whatever registers would want",
         when=has_any("ttg.async_copy_global_to_local"),
@@ -131,19 +137,19 @@ _AGAIN = [
 """Products behind the pipeliner, for all generations."""
 
 _COPIES = [
-    _row("tma-lowering", "descriptors as instructions of the copy engine", when=_has_descriptors),
+    _tma("tma-lowering", "descriptors as instructions of the copy engine", when=_has_descriptors),
 ]
 """Accesses by descriptor that wait for their data; since Hopper."""
 
 _TAIL = [
-    _row("remove-layout-conversions", "between what all passes above have chosen"),
-    _row(
+    _layout("remove-layout-conversions", "between what all passes above have chosen"),
+    _mma(
         "reduce-data-duplication", "operands that warps share are in shared memory", when=has_any("ttg.convert_layout")
     ),
-    _row("reorder-instructions", "few registers in use at a time"),
+    _memory("reorder-instructions", "few registers in use at a time"),
     _general("loop-aware-cse", "each value once, in the layouts it now has"),
     _general("symbol-dce", "functions that nothing calls are not lowered"),
-    _row(
+    _async_wait(
         "fence-insertion", "products by warp groups see what threads have written", when=has_any("ttng.warp_group_dot")
     ),
     _general("sccp", "what the passes above made constant"),
@@ -153,37 +159,39 @@ _TAIL = [
 """What is done at the end, for all generations."""
 
 LOWERING = [
-    _row(
-        "store-own-rows",
+    _layout(
+        "store-mma-rows-per-warp",
         "warps store what they have of products",
         when=has_any("tt.dot", "ttng.warp_group_dot"),
     ),
-    _row(
+    _pipeline(
         "combine-tensor-select-and-if",
         "branches choose tensors, also where pipelining made both",
         when=has_any("scf.if"),
     ),
-    _row("early-loads", "loads of branches that hang on memory begin before these", when=has_any("scf.if")),
-    _row(
-        "early-waits",
+    _memory("speculate-loads", "loads of branches that hang on memory begin before these", when=has_any("scf.if")),
+    _async_wait(
+        "hoist-waits",
         "copies are there before what is computed for the product that reads them",
         when=has_any("ttng.warp_group_dot"),
     ),
-    _row(
-        "recompute-behind-loops",
+    _memory(
+        "rematerialize-after-loops",
         "loops full of products carry little past them",
         when=has_any("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"),
     ),
-    _row("store-in-own-block", "elements are where the memory is that holds them", when=_clusters),
-    _row("allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")),
-    _row("allocate-shared-memory", "places for buffers and for what operations need inside"),
-    _row(
+    _layout("store-in-own-cta", "elements are where the memory is that holds them", when=_clusters),
+    _warp_specialize(
+        "allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")
+    ),
+    _memory("allocate-shared-memory", "places for buffers and for what operations need inside"),
+    _async_wait(
         "proxy-fence-insertion",
         "asynchronous units see what threads have written",
         when=has_any("ttng."),
     ),
-    _row("insert-barriers", "whoever shares a place waits for the others"),
-    _row(
+    _memory("insert-barriers", "whoever shares a place waits for the others"),
+    _memory(
         "allocate-global-scratch",
         "places for what a program keeps in global memory",
         when=has_any("ttg.global_scratch_alloc"),
@@ -218,9 +226,9 @@ ORDER = [
     ("nvgpu-warp-specialization", "sccp", "counters of rings begin with constants"),
     ("licm", "sccp", "what left its loop may be known there"),
     ("symbol-dce", "cse", "functions that go need not be looked at"),
-    ("early-waits", "allocate-shared-memory", "a buffer is in use from the wait for it on"),
-    ("store-own-rows", "allocate-shared-memory", "what warps exchange among themselves takes other room"),
-    ("store-in-own-block", "allocate-shared-memory", "its conversions go through shared memory"),
+    ("hoist-waits", "allocate-shared-memory", "a buffer is in use from the wait for it on"),
+    ("store-mma-rows-per-warp", "allocate-shared-memory", "what warps exchange among themselves takes other room"),
+    ("store-in-own-cta", "allocate-shared-memory", "its conversions go through shared memory"),
     ("allocate-warp-groups", "allocate-shared-memory", "the partitions it adds capture what the others do"),
     ("allocate-shared-memory", "proxy-fence-insertion", "who uses the same bytes follows from the places"),
     ("proxy-fence-insertion", "insert-barriers", "each thread fences what it wrote before it meets the others"),
@@ -240,9 +248,9 @@ def _overlapped(num_stages: int) -> list[Pass]:
     """Iterations of loops that overlap; since Ampere."""
     stages = {"num_stages": num_stages}
     return [
-        _row("assign-latencies", "how long loads take", stages, when=_products_or_stages),
-        _row("schedule-loops", "which iteration does what", when=_has_latencies),
-        _row("pipeline", "loads of later iterations while this one computes", stages, when=_has_schedule),
+        _pipeline("assign-latencies", "how long loads take", stages, when=_products_or_stages),
+        _pipeline("schedule-loops", "which iteration does what", when=_has_latencies),
+        _pipeline("pipeline", "loads of later iterations while this one computes", stages, when=_has_schedule),
     ]
 
 
@@ -251,20 +259,20 @@ def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
 
     `num_stages`: iterations that overlap in loops which do not say how many.
     """
-    precision = _row(
+    precision = _mma(
         "f32-dot-tc",
         "products of floats in the precision asked for",
         {"emu_tf32": capability >= 80},
         when=has_any("tt.dot"),
     )
     loops = _LOOPS if capability >= 80 else _OLD_LOOPS
-    warps = _row(
+    warps = _warp_specialize(
         "nvgpu-warp-specialization",
         "warps that load, warps that compute",
         {"num_stages": num_stages},
         when=_asks_for_warps,
     )
-    sums = _row(
+    sums = _mma(
         "optimize-accumulator-init",
         "sums that begin anew are not set to zero",
         when=has_any("ttng.warp_group_dot"),

@@ -1,0 +1,337 @@
+"""How layouts flow through operations: from operands to results, back, and along the edges of control flow.
+
+    forward(op, i, layout)   the layout of the results of `op` when operand i has `layout`
+    backward(op, layout)     the layout each operand must have so that the results have `layout`, operand by operand
+    takers(op, i)            the values that become operand i of a loop, a branch or what ends a block
+    sources(value)           the operands that may become an argument of a block or the result of a loop or branch
+
+Where nothing is known the answer is None. A pass that follows layouts asks here and nowhere else, so that an operation
+with a rule of its own needs one entry in the tables below.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from ..dialects import arith, scf, tt, ttg
+from ..dialects.ttg_inference import joined, packed, reshaped_to, split, transposed
+from ..dialects.ttg_layouts import Blocked, Distributed, Slice
+from ..dialects.ttg_maps import map_or_none
+from ..dialects.ttg_rules import RULES, same_layout, unpacked
+from ..ir import ELEMENTWISE, BlockArgument, Operation, OpResult, TensorType, Value, memory_effects
+from ..layout.tiling import shrink
+from ..layout.views import unique_registers
+
+__all__ = [
+    "backward",
+    "forward",
+    "holds",
+    "is_elementwise",
+    "is_expensive_access",
+    "keeps_rows",
+    "layout_of",
+    "moves_elements",
+    "same_places",
+    "repeats",
+    "sources",
+    "takers",
+    "takes_any_result",
+    "with_layout",
+]
+
+
+def layout_of(value: Value) -> Any:
+    """The layout of a tensor; None for other values, and for tensors without one."""
+    ty = value.type
+    return ty.encoding if isinstance(ty, TensorType) else None
+
+
+def with_layout(ty: Any, layout: Any) -> TensorType:
+    """The tensor type in another layout."""
+    return TensorType(ty.shape, ty.element, layout)
+
+
+# -- operations ---------------------------------------------------------------------------------------------------
+
+
+class _Alike(dict[type, bool]):
+    """Whether operands and results of a kind of operation have one layout, as the verifier wants it."""
+
+    def __missing__(self, cls: Any) -> bool:
+        alike = bool(cls.traits & ELEMENTWISE) or RULES.get(cls.name) is same_layout or cls is tt.Broadcast
+        self[cls] = alike
+        return alike
+
+
+_ALIKE = _Alike()
+
+
+def is_elementwise(op: Any) -> bool:
+    """Whether each thread computes its elements of the results from its own of the operands, and nothing else."""
+    return _ALIKE[op.__class__] and not memory_effects(op)
+
+
+_VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # their layouts may be spelt in several ways
+_ACCESSES = (tt.Load, tt.Store, tt.AtomicRMW, tt.AtomicCAS)
+
+
+def keeps_rows(op: Any, layout: Any) -> bool:
+    """Whether no two blocks of a cluster divide a row along the axis of an operation: none puts it together again."""
+    if layout.ctas == 1:
+        return True
+    whole = map_or_none(layout, op.operands[0].type.shape)
+    return whole is not None and not any(v[op.axis] for v in whole.bases["block"])
+
+
+def _sliced(op: Any, layout: Any) -> Any:
+    return Slice(op.axis, layout) if layout.rank > 1 and keeps_rows(op, layout) else None
+
+
+def _unsliced(op: Any, layout: Any) -> Any:
+    return layout.parent if isinstance(layout, Slice) and layout.dim == op.axis else None
+
+
+def _reduced(op: Any, layout: Any) -> Any:
+    whole = _unsliced(op, layout)
+    return whole if whole is not None and keeps_rows(op, whole) else None
+
+
+def _scanned(op: Any, layout: Any) -> Any:
+    return layout if isinstance(layout, Blocked) and keeps_rows(op, layout) else None
+
+
+def _turned_back(op: Any, layout: Any) -> Any:
+    inverse = [0] * len(op.order)
+    for k, d in enumerate(op.order):
+        inverse[d] = k
+    return transposed(layout, op.result.type.shape, tuple(inverse))
+
+
+def _reshape_forward(op: Any, layout: Any) -> Any:
+    if op.allow_reorder or op.efficient_layout:
+        return None
+    return reshaped_to(layout, op.src.type.shape, op.result.type.shape)
+
+
+def _reshape_backward(op: Any, layout: Any) -> Any:
+    if _reshape(op, layout):
+        return layout_of(op.src)
+    return reshaped_to(layout, op.result.type.shape, op.src.type.shape)
+
+
+@functools.lru_cache(4096)
+def repeats(whole_shape: tuple[int, ...], whole: Any, shape: tuple[int, ...], layout: Any) -> bool:
+    """Whether a tensor of `shape` in `layout` becomes one of `whole_shape` in `whole` with no element moved."""
+    if whole is layout:
+        return True
+    large, small = map_or_none(whole, whole_shape), map_or_none(layout, shape)
+    if large is None or small is None:
+        return False
+    cut = shrink(large, dict(zip(large.outs, shape)))
+    return cut.without_zeros("register") is small.without_zeros("register")
+
+
+def _repeated(op: Any, layout: Any) -> Any:
+    """The layout stays, unless the operation changes it already and may go on doing so."""
+    old, new = op.src.type, op.result.type
+    keeps = old.encoding is not new.encoding and repeats(new.shape, new.encoding, old.shape, layout)
+    return new.encoding if keeps else layout
+
+
+def _unrepeated(op: Any, layout: Any) -> Any:
+    old, new = op.src.type, op.result.type
+    keeps = old.encoding is not new.encoding and repeats(new.shape, layout, old.shape, old.encoding)
+    return old.encoding if keeps else layout
+
+
+def _packed(op: Any, layout: Any) -> Any:
+    found = packed(layout, op.result.type.shape, op.axis)
+    if found is None or unpacked(with_layout(op.src.type, found), with_layout(op.result.type, layout), op.axis):
+        return None
+    return found
+
+
+_FORWARD: dict[type, Callable[[Any, Any], Any]] = {
+    tt.Reduce: _sliced,
+    tt.ExpandDims: _unsliced,
+    tt.Trans: lambda op, layout: transposed(layout, op.src.type.shape, op.order),
+    tt.Reshape: _reshape_forward,
+    tt.Join: lambda op, layout: joined(layout, op.lhs.type.shape),
+    tt.Split: lambda op, layout: split(layout, op.src.type.shape),
+    tt.Scan: _scanned,
+    tt.Broadcast: _repeated,
+    ttg.ConvertLayout: lambda op, layout: layout,
+}
+
+_BACKWARD: dict[type, Callable[[Any, Any], Any]] = {
+    tt.Reduce: _reduced,
+    tt.ExpandDims: lambda op, layout: Slice(op.axis, layout),
+    tt.Trans: _turned_back,
+    tt.Reshape: _reshape_backward,
+    tt.Join: lambda op, layout: split(layout, op.result.type.shape),
+    tt.Split: lambda op, layout: joined(layout, op.results[0].type.shape),
+    tt.Scan: _scanned,
+    tt.Broadcast: _unrepeated,
+    ttg.Fp4ToFp: _packed,
+}
+
+
+def forward(op: Operation, i: int, layout: Any) -> Any:
+    """The layout of the results when operand i has `layout`: an access to memory keeps its own, and gives none."""
+    cls = op.__class__
+    if cls is tt.Gather:
+        return layout if i == 1 and not op.efficient_layout else None  # type: ignore[attr-defined]
+    rule = _FORWARD.get(cls)
+    if rule is not None:
+        out = rule(op, layout)
+        return _as_spelt(op.results[0], out) if cls in _VIEWS else out
+    return layout if _ALIKE[cls] and cls not in _ACCESSES else None
+
+
+def backward(op: Operation, layout: Any) -> list[Any] | None:
+    """For each operand the layout it must have (None: any will do) so that the results have `layout`."""
+    cls = op.__class__
+    if cls is tt.Gather:
+        return [None, layout]
+    rule = _BACKWARD.get(cls)
+    wanted = layout if _ALIKE[cls] else None
+    if rule is not None:
+        wanted = rule(op, layout)
+        wanted = _as_spelt(op.operands[0], wanted) if cls in _VIEWS else wanted
+    if wanted is None and op.operands:
+        return None
+    return [wanted if isinstance(v.type, TensorType) else None for v in op.operands]
+
+
+def _as_spelt(value: Value, layout: Any) -> Any:
+    """A layout, or that of `value` if both have every element in the same place: then nothing has to change."""
+    have = layout_of(value)
+    return have if layout is not None and have is not None and same_places(value.type.shape, have, layout) else layout  # type: ignore[attr-defined]
+
+
+@functools.lru_cache(4096)
+def same_places(shape: tuple[int, ...], a: Any, b: Any) -> bool:
+    """Whether two layouts of a tensor of `shape` mean the same map."""
+    return a is b or (map_or_none(a, shape) is map_or_none(b, shape) is not None)
+
+
+# -- control flow -------------------------------------------------------------------------------------------------
+
+
+def takers(op: Operation, i: int) -> list[Value] | None:
+    """The values that operand i becomes, where `op` is a loop, a branch or ends a block of one; else None."""
+    cls: Any = op.__class__
+    if cls is scf.For:
+        return [op.regions[0].blocks[0].args[i - 2], op.results[i - 3]] if i > 2 else []
+    if cls is scf.While:
+        return [op.regions[0].blocks[0].args[i]]
+    if cls is scf.Yield:
+        return _yielded(op.parent_op, i)
+    if cls is scf.Condition:
+        loop: Any = op.parent_op
+        return [loop.after_block.args[i - 1], loop.results[i - 1]] if i else []
+    if op.name == "ttng.warp_group_dot_wait":
+        return [op.results[i]]
+    if op.successors:
+        handed: Any = op
+        first = len(op.operands) - sum(map(len, handed.successor_operands()))
+        for block, values in zip(op.successors, handed.successor_operands()):
+            if first <= i < first + len(values):
+                return [block.args[i - first]]
+            first += len(values)
+        return []
+    return None
+
+
+def _yielded(loop: Any, i: int) -> list[Value] | None:
+    cls = loop.__class__
+    if cls is scf.For:
+        return [loop.results[i], loop.body.args[i + 1]]
+    if cls is scf.If:
+        return [loop.results[i]]
+    return [loop.before_block.args[i]] if cls is scf.While else None
+
+
+def sources(value: Value) -> list[tuple[Operation, int]] | None:
+    """The operands that may become a value: of an argument of a loop's body, or the result of a branch; else None."""
+    if isinstance(value, OpResult) and value.owner.__class__ is scf.If:
+        return [(region.blocks[0].last, value.index) for region in value.owner.regions]  # type: ignore[misc]
+    if isinstance(value, BlockArgument) and value.index:
+        loop = value.owner.parent_op
+        if loop.__class__ is scf.For:
+            return [(loop, value.index + 2), (value.owner.last, value.index - 1)]  # type: ignore[list-item]
+    return None
+
+
+# -- what operations do not mind ----------------------------------------------------------------------------------
+
+
+def is_expensive_access(op: Any) -> bool:
+    """Whether memory is accessed by at least a tensor of as many elements as there are threads.
+
+    Fewer elements are loaded by several threads at once, from a cache.
+    """
+    ty = op.operands[0].type
+    if not isinstance(ty, TensorType) or not isinstance(ty.encoding, Distributed):
+        return False
+    elements = prod(ty.shape)
+    return elements > 1 and elements >= ty.encoding.lanes * ty.encoding.warps
+
+
+def holds(ty: Any, layout: Any) -> int:
+    """How many different elements of the tensor a thread holds in `layout`; 0 where its map is not known."""
+    return _held(ty.shape, layout)
+
+
+@functools.lru_cache(4096)
+def _held(shape: tuple[int, ...], layout: Any) -> int:
+    whole = map_or_none(layout, shape)
+    return 0 if whole is None else unique_registers(whole)
+
+
+def takes_any_result(op: Any, layout: Any) -> bool:
+    """Whether the results of `op` may have `layout` while its operands keep theirs."""
+    test = _ANY_RESULT.get(op.__class__)
+    return test is not None and test(op, layout)
+
+
+def _always(op: Any, layout: Any) -> bool:
+    return True
+
+
+def _cat(op: Any, layout: Any) -> bool:
+    """What a thread has of both operands, it must have of the result."""
+    return 2 * holds(op.lhs.type, layout_of(op.lhs)) == holds(op.result.type, layout) > 0
+
+
+def _reshape(op: Any, layout: Any) -> bool:
+    """Elements may be in any order, as long as threads keep what they have."""
+    if not op.allow_reorder or op.efficient_layout:
+        return False
+    return not moves_elements(op.src.type, with_layout(op.result.type, layout))
+
+
+def moves_elements(before: Any, after: Any) -> bool:
+    """Whether threads have to exchange elements for a reshape in any order.
+
+    They need not where each holds as many as before, and where the copies are in the same threads.
+    """
+    a, b = map_or_none(before.encoding, before.shape), map_or_none(after.encoding, after.shape)
+    if a is None or b is None:
+        return True
+    return a.redundant() != b.redundant() or a.ins["register"] != b.ins["register"]
+
+
+_ANY_RESULT: dict[type, Callable[[Any, Any], bool]] = {
+    arith.Constant: _always,
+    tt.MakeRange: _always,
+    tt.Splat: _always,
+    tt.Histogram: _always,
+    ttg.LocalLoad: _always,
+    ttg.ConvertLayout: _always,
+    tt.Cat: _cat,
+    tt.Reshape: _reshape,
+}

@@ -1,0 +1,107 @@
+"""How many groups of asynchronous copies may still be on their way at each `ttg.async_wait`.
+
+A wait for the group of a token may leave all groups alone that were committed later. Along every way from the commit to
+the wait the commits in between are counted, round loops by what they carry, and the fewest are those that are always
+there. Waits behind each other with no commit between them are one, for the fewest of them:
+
+    %0 = ttg.async_commit_group …                 %0 = ttg.async_commit_group …
+    %1 = ttg.async_commit_group …            =>   %1 = ttg.async_commit_group …
+    %2 = ttg.async_wait %0 {num = 0}              %2 = ttg.async_wait %0, %1 {num = 0}
+    %3 = ttg.async_wait %1 {num = 0}
+
+A wait without a token waits for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import scf, ttg
+from ....ir import BlockArgument, Builder, Operation, Value, is_pure
+from ..loops import set_number
+
+__all__ = ["update_waits"]
+
+
+def update_waits(module: Operation) -> None:
+    """Set the number of each wait, and make one of those that follow each other."""
+    waits = [op for op in module.walk() if op.__class__ is ttg.AsyncWait]
+    for wait in waits:
+        set_number(wait, "num", _pending(wait))
+    combined: set[Operation] = set()
+    for wait in waits:
+        if wait not in combined:
+            group = _group(wait)
+            combined.update(group)
+            if len(group) > 1:
+                _combine(group)
+
+
+def _pending(wait: Any) -> int:
+    """The groups that were certainly committed behind all that `wait` waits for."""
+    return min((_Count(value, wait).fewest for value in wait.asyncToken), default=0)
+
+
+class _Count:
+    """Finds the fewest commits on a way from where a token is made to an operation."""
+
+    def __init__(self, token: Value, at: Any) -> None:
+        self.seen: dict[Value, int] = {}
+        self.found: list[int] = []
+        work: list[tuple[Value, Any, int]] = [(token, at, 0)]
+        while work:
+            value, sink, count = work.pop()
+            if self.seen.get(value, count + 1) <= count:
+                continue
+            self.seen[value] = count
+            work += self.step(value, sink, count)
+
+    @property
+    def fewest(self) -> int:
+        """The result."""
+        return min(self.found, default=0)
+
+    def step(self, value: Any, sink: Any, count: int) -> list[tuple[Value, Any, int]]:
+        """From `sink`, back to where `value` is made, or to where a loop got it from."""
+        while sink.parent is not value.block:  # commits in regions on the way are left out: so many may not be there
+            sink = sink.parent_op
+        if not isinstance(value, BlockArgument):
+            self.found.append(count + _commits(value.defining_op.next, sink))
+            return []
+        loop = value.owner.parent_op
+        if loop.__class__ is not scf.For or value.index == 0:
+            self.found.append(0)
+            return []
+        count += _commits(value.owner.first, sink)
+        last = value.owner.last
+        return [(loop.init_args[value.index - 1], loop, count), (last.operands[value.index - 1], last, count)]
+
+
+def _commits(op: Any, end: Any) -> int:
+    """How many groups are committed from `op` up to `end`, in this block."""
+    found = 0
+    while op is not end:
+        assert op is not None, "a token is used before it is made"
+        found += op.__class__ is ttg.AsyncCommitGroup
+        op = op.next
+    return found
+
+
+def _group(wait: Any) -> list[Any]:
+    """The waits from this one on that have no commit, branch or loop between them."""
+    found = [wait]
+    op = wait.next
+    while op is not None and op.__class__ is not ttg.AsyncCommitGroup and (not op.regions or is_pure(op)):
+        if op.__class__ is ttg.AsyncWait:
+            found.append(op)
+        op = op.next
+    return found
+
+
+def _combine(group: list[Any]) -> None:
+    tokens = dict.fromkeys(token for wait in group for token in wait.asyncToken)
+    first = group[0]
+    made = Builder(first.parent, first, first.loc).add(ttg.AsyncWait(list(tokens), num=min(wait.num for wait in group)))
+    for wait in group:
+        wait.retToken.replace_all_uses_with(made)
+        wait.erase()

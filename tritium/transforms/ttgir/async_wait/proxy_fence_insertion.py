@@ -1,0 +1,59 @@
+"""proxy-fence-insertion: the copy engine and wgmma see what threads have written to the shared memory they access.
+
+    ttg.convert_layout %x                     // its scratch is where %b is allocated
+    ttng.async_tma_copy_global_to_local %d[%i] %b, %barrier, %true
+
+=>  ttg.convert_layout %x
+    ttng.fence_async_shared {bCluster = false}
+    ttng.async_tma_copy_global_to_local %d[%i] %b, %barrier, %true
+
+    ttng.fence_async_shared {bCluster = false}
+    %d = ttng.warp_group_dot %x, %y, …
+    ttng.fence_async_shared {bCluster = false}      // nothing was written since the last one
+    %e = ttng.warp_group_dot %u, %v, …
+
+=>  ttng.fence_async_shared {bCluster = false}
+    %d = ttng.warp_group_dot %x, %y, …
+    %e = ttng.warp_group_dot %u, %v, …
+
+Whether two operations use the same bytes is known behind allocate-shared-memory; the barrier that has to follow the
+fence is insert-barriers' business, which therefore comes behind this. Where fences are needed `analysis/proxy_fences`
+says; those of values that a program puts into a buffer for a product or a store are there already (`fence-insertion`,
+`tma-lowering`), and settle it.
+"""
+
+from __future__ import annotations
+
+from ....analysis.allocation import allocated
+from ....analysis.proxy_fences import ASYNCHRONOUS, find_fences, find_idle_fences
+from ....dialects import ttng
+from ....dialects.ttg_switches import is_on
+from ....ir import Builder, Operation, count, pass_on
+from ..memory.allocate_shared_memory import callees_first
+
+__all__ = ["proxy_fence_insertion"]
+
+
+@pass_on(
+    "module",
+    statistics={
+        "fences": "fences between what threads write and asynchronous accesses",
+        "idle": "fences that had nothing to order",
+    },
+)
+def proxy_fence_insertion(module: Operation) -> bool:
+    """Insert fences between writes of threads and asynchronous accesses to the same shared memory; none for nothing."""
+    if not any(op.name in ASYNCHRONOUS for op in module.walk()):
+        return False
+    inserted = erased = 0
+    for func, allocation in callees_first(module, allocated).items():
+        for op in find_fences(func, allocation):
+            assert op.parent is not None
+            Builder(op.parent, op, op.loc).insert(ttng.FenceAsyncShared(False))
+            inserted += 1
+        for op in find_idle_fences(func, allocation) if is_on(module, "idle-fences") else ():
+            op.erase()
+            erased += 1
+    count("fences", inserted)
+    count("idle", erased)
+    return inserted + erased > 0

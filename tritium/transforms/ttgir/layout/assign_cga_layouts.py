@@ -1,0 +1,254 @@
+"""assign-cga-layouts: which part of each tensor a block of a cluster has, so that it can work on its own.
+
+    num_ctas = 2:   %x = tt.load …   32x128, blocks have columns 0-63 and 64-127
+                    %s = tt.reduce(%x, axis = 1)                                        no block has a whole row
+
+                    %x = tt.load …   32x128, blocks have rows 0-15 and 16-31
+                    %s = tt.reduce(%x, axis = 1)                                        each block has whole rows
+
+The first layouts divide every tensor by itself, its slowest dimension first. Here operations that put together what
+lies along an axis decide:
+
+1. rule *product*: of a matrix product each block computes some rows and columns of the result, 64 by 64 or more, as
+   square as that allows; operands are divided as the result is, and whole along K.
+2. rule *axis*: along the axis of a reduction, a scan or a gather nothing is divided, and before a histogram nothing at
+   all. Blocks for which the other dimensions are too short hold copies.
+3. rule *access*: loads (by pointers or descriptors) from which such an operation takes its operands load what it needs,
+   and stores of its results store what it made. An access that two operations would divide differently follows the
+   first.
+
+Conversions around the operations are left to `remove-layout-conversions`, which computes what is between in the new
+layouts. Programs of one block stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dialects import scf, tt, ttg
+from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
+from ....dialects.ttg_defaults import blocked_in
+from ....dialects.ttg_layouts import Blocked, DotOperand
+from ....dialects.ttg_operands import cluster_bases
+from ....ir import Builder, Operation, TensorType, Value, count, functions_of, may_change, pass_on
+from ....layout.bases import cta_bases, is_permutation, per_block
+from ...layout_flow import backward, forward, layout_of, sources, takers, takes_any_result, with_layout
+from .coalesce import convert_operation
+
+__all__ = ["assign_cga_layouts"]
+
+Bases = tuple[tuple[int, ...], ...]
+
+#: Rows or columns of a product that a block should have at least, and that are enough: one warp group multiplies 64
+#: rows (PTX ISA 8.7, wgmma), two share the other operand.
+LEAST, ENOUGH = 64, 128
+
+
+@pass_on("function", statistics={"operations divided": "operations that blocks of a cluster divide otherwise now"})
+def assign_cga_layouts(op: Operation) -> bool:
+    """Divide the work of the functions of a module, or of one, among the blocks of a cluster."""
+    changed = 0
+    if num_ctas(op) > 1:
+        for func in functions_of(op):
+            changed += _Plan(func).apply()
+    count("operations divided", changed)
+    return changed > 0
+
+
+def divided_rows(shape: tuple[int, ...], axis: int | None, ctas: int, sizes: Any, order: Any) -> Bases:
+    """The bases of blocks that divide a tensor of `shape` anywhere but along `axis`, the slowest dimension first.
+
+    `axis` None: nowhere. What no dimension takes holds copies.
+    """
+    parts = [1] * len(shape)
+    left = ctas
+    for d in reversed(order):
+        if axis is not None and d != axis:
+            parts[d] = max(1, min(left, shape[d] // sizes[d]))
+            left //= parts[d]
+    copies = [1] * len(shape)
+    copies[order[0]] = left
+    per_cga = tuple(p * c for p, c in zip(parts, copies))
+    return cta_bases(per_cga, tuple(parts), tuple(order))
+
+
+def divided_product(rows: int, columns: int, ctas: int) -> Bases:
+    """The bases of blocks for the result of a product of one dimension of rows and one of columns."""
+    down = across = 1
+    for part in (ENOUGH, LEAST):
+        down = max(1, min(ctas, rows // part))
+        across = ctas // down
+        if columns // across >= LEAST:
+            break
+    return cta_bases((down, across), (down, across), (1, 0))
+
+
+_LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
+
+
+def _accessed(op: Any) -> Value:
+    """The tensor that says how an access is divided: addresses, or what goes through a descriptor."""
+    if isinstance(op, tt.DESCRIPTOR_WRITES):
+        return op.src  # type: ignore[no-any-return]
+    return op.operands[0] if isinstance(op, tt.Load) or not isinstance(op, _LOADS) else op.result  # type: ignore[no-any-return]
+
+
+class _Plan:
+    """Who has what in one function."""
+
+    def __init__(self, func: Operation) -> None:
+        self.func = func
+        self.ctas = num_ctas(func)
+        self.targets: dict[Operation, tuple[list[Any], Any]] = {}  # layouts of operands and results
+        self.accesses: dict[Any, Blocked] = {}
+        for op in func.walk():
+            rule = _RULES.get(op.__class__)
+            if rule is not None and any(layout_of(v) is not None for v in op.operands):
+                self.targets[op] = rule(self, op)
+        for op, (operands, result) in self.targets.items():
+            for v, layout in zip(op.operands, operands):
+                self.spread(v, layout, [])
+            for r in op.results:
+                self.spread(None, None, [(r, result)])
+
+    def blocked(self, op: Operation, ty: Any, bases: Bases) -> Blocked:
+        """A blocked layout like the one the tensor has, divided among blocks by `bases`."""
+        old, rank = ty.encoding, len(ty.shape)
+        plain = isinstance(old, Blocked)
+        order = old.order if plain else tuple(range(rank))[::-1]
+        share = per_block(ty.shape, bases)
+        sizes = tuple(min(n, m) for n, m in zip(old.sizePerThread, share)) if plain else (1,) * rank
+        return blocked_in(bases, share, sizes, order, num_warps(op) or 1, threads_per_warp(op))
+
+    # -- rules ------------------------------------------------------------------------------------------------
+
+    def product(self, op: Any) -> tuple[list[Any], Any]:
+        """Rule *product*."""
+        ty = op.result.type
+        bases = divided_product(*ty.shape[-2:], self.ctas)
+        whole = self.blocked(op, ty, tuple(((0,) * (len(ty.shape) - 2)) + basis for basis in bases))
+        layouts: list[Any] = [DotOperand(0, whole), DotOperand(1, whole), whole]
+        return layouts + [None] * (len(op.operands) - 3), whole
+
+    def along_axis(self, op: Any) -> tuple[list[Any], Any]:
+        """Rule *axis*."""
+        ty = op.operands[0].type
+        old = ty.encoding
+        order = old.order if isinstance(old, Blocked) else tuple(range(len(ty.shape)))[::-1]
+        sizes = old.sizePerThread if isinstance(old, Blocked) else (1,) * len(ty.shape)
+        axis = None if isinstance(op, tt.Histogram) else op.axis
+        layout = self.blocked(op, ty, divided_rows(ty.shape, axis, self.ctas, sizes, order))
+        if isinstance(op, tt.Gather):
+            return [layout, None], None
+        if isinstance(op, tt.Histogram):
+            mask = [layout] * (len(op.operands) - 1)
+            return [layout, *mask], None
+        return [layout] * len(op.operands), forward(op, 0, layout)
+
+    # -- access -----------------------------------------------------------------------------------------------
+
+    def spread(self, value: Value | None, layout: Any, ahead: list[tuple[Value, Any]]) -> None:
+        """Rule *access*: from what a value is made of, and to what is made of the values `ahead`."""
+        back = [(value, layout)] if value is not None and layout is not None else []
+        seen: set[Any] = set()
+        while back or ahead:
+            forwards = not back
+            node = ahead.pop() if forwards else back.pop()
+            if node[1] is None or layout_of(node[0]) is None or (node, forwards) in seen:  # type: ignore[arg-type]
+                continue
+            seen.add((node, forwards))
+            if forwards:
+                ahead += self.behind(*node)  # type: ignore[arg-type]
+            else:
+                back += self.before(*node, ahead)  # type: ignore[arg-type]
+
+    def before(self, value: Value, layout: Any, ahead: list[tuple[Value, Any]]) -> list[tuple[Value, Any]]:
+        """What a value in a layout needs in which; a load takes note of it, and goes on ahead."""
+        op: Any = value.defining_op
+        edges = sources(value)
+        if edges is not None:
+            return [(user.operands[i], layout) for user, i in edges]
+        if op.__class__ is scf.For:
+            return [(op.operands[value.index + 3], layout), (op.body.last.operands[value.index], layout)]  # type: ignore[attr-defined]
+        if op is None or op in self.targets:
+            return []
+        if isinstance(op, _LOADS):
+            if self.access(op, value.type, layout):
+                ahead.append((value, self.accesses[op]))
+            return []
+        if isinstance(op, ttg.ConvertLayout):
+            return [(op.src, layout)]
+        if takes_any_result(op, layout):
+            return []
+        return [(v, w) for v, w in zip(op.operands, backward(op, layout) or []) if w is not None]
+
+    def behind(self, value: Value, layout: Any) -> list[tuple[Value, Any]]:
+        """What is made of a value in a layout; a store takes note of it."""
+        out: list[tuple[Value, Any]] = []
+        for user, i in value.uses:
+            values = takers(user, i)
+            if values is not None:
+                out += [(v, layout) for v in values]
+            elif isinstance(user, (tt.Store, tt.AtomicRMW)):
+                if i == 1:
+                    self.access(user, value.type, layout)
+            elif isinstance(user, tt.DESCRIPTOR_WRITES):
+                if value is user.src:
+                    self.access(user, value.type, layout)
+            elif user not in self.targets:
+                out += [(r, forward(user, i, layout)) for r in user.results]
+        return out
+
+    def access(self, op: Any, ty: Any, layout: Any) -> bool:
+        """Let an access be divided as `layout` is, if nothing was said before, and if that is a division in parts."""
+        bases = cluster_bases(layout, ty.shape)
+        if op in self.accesses or not is_permutation(bases, len(ty.shape)):
+            return False
+        self.accesses[op] = self.blocked(op, _accessed(op).type, bases)
+        return True
+
+    # -- change -----------------------------------------------------------------------------------------------
+
+    def apply(self) -> int:
+        """Change what was planned; how many operations."""
+        changed = 0
+        for op, layout in self.accesses.items():
+            if layout_of(_accessed(op)) is not layout and may_change("access", op):
+                convert_operation(op, layout)
+                changed += 1
+        for op, (operands, result) in self.targets.items():
+            if may_change("divide", op):
+                changed += _convert(op, operands, result)
+        return changed
+
+
+_RULES: dict[type, Callable[[_Plan, Any], tuple[list[Any], Any]]] = {
+    tt.Dot: _Plan.product,
+    tt.Reduce: _Plan.along_axis,
+    tt.Scan: _Plan.along_axis,
+    tt.Gather: _Plan.along_axis,
+    tt.Histogram: _Plan.along_axis,
+}
+
+
+def _convert(op: Any, operands: list[Any], result: Any) -> bool:
+    """Give an operation its layouts, with conversions around it."""
+    b = Builder(op.parent, op, op.loc)
+    values: list[Value] = []
+    for v, layout in zip(op.operands, operands):
+        same = layout is None or layout_of(v) is layout
+        values.append(v if same else b.add(ttg.ConvertLayout(v, result=with_layout(v.type, layout))))
+    changed = any(v is not old for v, old in zip(values, op.operands))
+    op.set_operands(values)
+    b = Builder(op.parent, op.next, op.loc)
+    for r in op.results:
+        old = r.type
+        if isinstance(old, TensorType) and result is not None and old.encoding is not result:
+            users = list(r.users)
+            r.type = with_layout(old, result)
+            back = b.add(ttg.ConvertLayout(r, result=old))
+            for user in users:
+                user.set_operands([back if v is r else v for v in user.operands])
+            changed = True
+    return changed

@@ -1,0 +1,199 @@
+"""Layouts spread from the operations that care for theirs to those that do not: the first part of
+`remove-layout-conversions`.
+
+1. Anchors keep their layouts: products, accesses to as many elements as there are threads, atomics, descriptors,
+   gathers and reshapes whose layout was chosen, arguments of the function.
+2. From every anchor its layout flows to all that uses it, through operations and around loops (`layout_flow`); a value
+   that several anchors reach has several candidates.
+3. Of these one is chosen: that of a product, which no other operation can have cheaply; else the first to come.
+4. All types are changed at once; then, in the order of the program, operands that do not fit are converted, once a
+   value and layout, where the value is made.
+
+A conversion on the way takes the layout of its operand, and is none any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import arith, scf, tt, ttg
+from ....dialects.ttg_layouts import Blocked, Mma
+from ....dialects.ttg_operands import cluster_bases
+from ....ir import BlockArgument, Builder, DenseElementsAttr, Operation, TensorType, Value
+from ...layout_flow import (
+    backward,
+    forward,
+    is_expensive_access,
+    keeps_rows,
+    layout_of,
+    takers,
+    takes_any_result,
+    with_layout,
+)
+
+__all__ = ["is_anchor", "propagate_layouts"]
+
+_ALWAYS = {
+    "tt.dot",
+    "tt.dot_scaled",
+    "tt.atomic_rmw",
+    "tt.atomic_cas",
+    "tt.descriptor_load",
+    "tt.descriptor_gather",
+    "ttng.warp_group_dot",
+    "ttng.tmem_load",
+}
+_ANY_OPERAND = (ttg.ConvertLayout, ttg.LocalAlloc, ttg.LocalStore)
+"""Operations whose tensor may have any layout (that deals it to the blocks of a cluster as the buffer is)."""
+
+
+def keeps_blocks(op: Any) -> bool:
+    """Whether each block of a cluster has the part of a tensor that an operation stores in the block's buffer."""
+    if not isinstance(op, (ttg.LocalAlloc, ttg.LocalStore)) or op.src is None:
+        return True
+    layout, shape = layout_of(op.src), op.src.type.shape
+    if layout is None or layout.ctas == 1:
+        return True
+    buffer = op.result.type if isinstance(op, ttg.LocalAlloc) else op.dst.type
+    return cluster_bases(layout, shape) == cluster_bases(buffer.encoding, shape)
+
+
+def is_anchor(op: Any) -> bool:
+    """Whether the layouts of an operation's results are there for a reason."""
+    if op.name in _ALWAYS:
+        return True
+    if isinstance(op, tt.Load):
+        return is_expensive_access(op)
+    if isinstance(op, tt.Gather):
+        return bool(op.efficient_layout)
+    return isinstance(op, tt.Reshape) and bool(op.allow_reorder or op.efficient_layout)
+
+
+def propagate_layouts(func: Operation) -> int:
+    """Spread the layouts of a function's anchors; how many values have another one now."""
+    chosen = _Spread(func).chosen()
+    chosen = {value: layout for value, layout in chosen.items() if layout_of(value) is not layout}
+    if chosen:
+        _Rewriter(func, chosen).run()
+    return len(chosen)
+
+
+class _Spread:
+    """Which layouts reach which values: `candidates[value]` holds them in the order they came."""
+
+    def __init__(self, func: Operation) -> None:
+        self.candidates: dict[Value, dict[Any, None]] = {}
+        anchors: list[Value] = list(func.regions[0].blocks[0].args)
+        for op in func.walk():
+            if is_anchor(op):
+                anchors += op.results
+        for value in anchors:
+            if layout_of(value) is not None:
+                self.candidates[value] = {layout_of(value): None}
+        work = list(self.candidates)
+        while work:
+            value = work.pop()
+            layouts = list(self.candidates[value])
+            for user, i in reversed(value.uses):
+                work += self.reach(user, i, layouts)
+
+    def reach(self, user: Operation, i: int, layouts: list[Any]) -> list[Value]:
+        """The values that have new candidates because operand i of `user` may have these layouts."""
+        changed = []
+        values = takers(user, i)
+        flowing = layouts
+        if values is None:
+            values = list(user.results)
+            flowing = [out for layout in layouts if (out := forward(user, i, layout)) is not None] if values else []
+        for value in values:
+            if layout_of(value) is not None:
+                have = self.candidates.setdefault(value, {})
+                before = len(have)
+                have.update(dict.fromkeys(flowing))
+                if len(have) > before:
+                    changed.append(value)
+        return changed
+
+    def chosen(self) -> dict[Value, Any]:
+        """One layout for every value that has any."""
+        return {value: self.choice(value, list(layouts)) for value, layouts in self.candidates.items() if layouts}
+
+    def choice(self, value: Value, layouts: list[Any]) -> Any:
+        """An access prefers a layout with rows of neighbours, everything else that of a product."""
+        kind = Blocked if isinstance(value.defining_op, (tt.Load, tt.AtomicRMW, tt.AtomicCAS)) else Mma
+        return next((layout for layout in layouts if isinstance(layout, kind)), layouts[0])
+
+
+class _Rewriter:
+    """Gives values their new layouts, then operations the operands that go with them."""
+
+    def __init__(self, func: Operation, chosen: dict[Value, Any]) -> None:
+        self.func = func
+        self.before = {value: layout_of(value) for value in chosen}
+        self.converted: dict[tuple[Value, Any], Value] = {}
+        for value, layout in chosen.items():
+            value.type = with_layout(value.type, layout)
+            op: Any = value.defining_op
+            if op.__class__ is arith.Constant:
+                op.attributes["value"] = DenseElementsAttr(op.value.values, value.type)
+
+    def run(self) -> None:
+        for op in list(self.func.walk()):
+            if op.operands and op is not self.func:
+                self.repair(op)
+
+    def repair(self, op: Operation) -> None:
+        """Convert the operands of one operation that have not the layouts it needs."""
+        for i, (value, layout) in enumerate(zip(list(op.operands), self.needed(op))):
+            if layout is not None and layout_of(value) not in (None, layout):
+                op.set_operand(i, self.as_layout(value, layout))
+
+    def needed(self, op: Any) -> list[Any]:
+        """The layout of each operand that has to have a certain one."""
+        if isinstance(op, _ANY_OPERAND) or op.__class__ is scf.If:
+            return [] if keeps_blocks(op) else [self.before.get(op.src)]
+        if takers(op, len(op.operands) - 1) is not None:
+            taking = [takers(op, i) for i in range(len(op.operands))]
+            return [layout_of(values[0]) if values else None for values in taking]
+        before = self.before
+        if not any(v in before for v in (*op.operands, *op.results)):
+            return []
+        tensors = [v for v in op.operands if layout_of(v) is not None]
+        if tensors and (isinstance(op, tt.Assert) or (isinstance(op, tt.Reduce) and layout_of(op.results[0]) is None)):
+            layout = layout_of(tensors[0])
+            if isinstance(op, tt.Assert) or keeps_rows(op, layout):
+                return [layout] * len(op.operands)
+        if not any(r in before for r in op.results):
+            return [before.get(v, layout_of(v)) for v in op.operands]
+        return self.for_result(op, layout_of(op.results[0]))
+
+    def for_result(self, op: Any, layout: Any) -> list[Any]:
+        """The layouts of the operands with which the results have `layout`: those they have, if these do."""
+        for result in op.results:
+            if layout_of(result) is not None:
+                result.type = with_layout(result.type, layout)
+        if takes_any_result(op, layout):
+            return [self.before.get(v, layout_of(v)) for v in op.operands]
+        if isinstance(op, tt.Gather):
+            return [self.before.get(op.src, layout_of(op.src)), layout]
+        for i, v in enumerate(op.operands):
+            have = layout_of(v)
+            if have is not None and forward(op, i, have) is layout:
+                return [have] * len(op.operands)
+        return backward(op, layout) or [None] * len(op.operands)
+
+    def as_layout(self, value: Value, layout: Any) -> Value:
+        """The value in a layout: converted where it is made, once."""
+        key = value, layout
+        if key not in self.converted:
+            self.converted[key] = convert_behind(value, layout)
+        return self.converted[key]
+
+
+def convert_behind(value: Any, layout: Any) -> Value:
+    """A conversion of `value` just behind what makes it."""
+    ty: TensorType = with_layout(value.type, layout)
+    block = value.block
+    anchor = block.first if isinstance(value, BlockArgument) else value.defining_op.next
+    loc = anchor.loc if isinstance(value, BlockArgument) else value.defining_op.loc
+    return Builder(block, anchor, loc).add(ttg.ConvertLayout(value, result=ty))

@@ -1,0 +1,300 @@
+"""Values computed again in another layout: the second part of `remove-layout-conversions`.
+
+    Slice      what has to be computed anew so that a value stands in a layout, found from the end
+    Copies     computes it, and remembers what there is in which layout
+
+A node of a slice is a value in a layout. Behind a conversion stands the node of its operand in the layout of its
+result; an operation in the slice needs its operands in the layouts from which that of its result follows
+(`layout_flow.backward`), an argument of a loop's body what the loop starts with and what it yields, the result of a
+branch what both sides yield. A slice ends at values that have the layout already, at operations that can leave their
+results in any, at copies made before, and at cuts: nodes that are converted where they stand.
+
+Nothing is moved or removed: a copy stands in front of the operation it is a copy of, so that whatever could use that
+may use the copy; loops and branches get further values to carry. What is not needed any more goes later, as dead code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dialects import arith, scf, tt, ttg
+from ....ir import (
+    PURE,
+    WRITE,
+    Block,
+    BlockArgument,
+    Builder,
+    DenseElementsAttr,
+    Operation,
+    OpResult,
+    TensorType,
+    Value,
+    memory_effects,
+    value_dominates,
+)
+from ...layout_flow import backward, is_expensive_access, layout_of, sources, takes_any_result, with_layout
+from ...regions import add_result
+
+__all__ = ["Copies", "Node", "Slice", "Test", "may_repeat", "never"]
+
+Node = tuple[Value, Any]
+"""A value and the layout that it is wanted in."""
+
+_NEVER = {"tt.atomic_rmw", "tt.atomic_cas", "tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tmem_load"}
+
+
+def may_repeat(op: Any, loads: bool = False) -> bool:
+    """Whether an operation may be computed twice: it writes nothing, and is not expensive for what it is.
+
+    `loads`: those of as many elements as there are threads, too.
+    """
+    if op.name in _NEVER or op.__class__ is scf.While or (not op.traits & PURE and memory_effects(op) & WRITE):
+        return False
+    if isinstance(op, tt.Load):
+        return loads or not is_expensive_access(op)
+    if isinstance(op, (tt.Gather, tt.Reshape)):
+        return not op.efficient_layout
+    return True
+
+
+Test = Callable[[Any], bool]
+
+MOST_NODES = 512
+"""Beyond this a slice is no good: an unrolled loop would be looked at as a whole for each of its conversions."""
+
+
+def never(op: Any) -> bool:
+    """No operation."""
+    return False
+
+
+class Slice:
+    """What has to be computed so that `root` stands in a layout.
+
+    `nodes`: needed operands, as nodes, for each node that is computed anew. `given`: copies that are there already.
+    It ends at operations that satisfy `stop`, and does not come about with more than `MOST_NODES`. Conversions can
+    leave their results in any layout; of those that satisfy `through` what they convert is computed in it instead. With
+    `loads`, expensive ones may be made twice.
+    """
+
+    def __init__(self, copies: Copies, stop: Test = never, through: Test = never, loads: bool = False) -> None:
+        self.copies = copies
+        self.stop = stop
+        self.through = through
+        self.loads = loads
+        self.nodes: dict[Node, list[Node]] = {}
+        self.given: dict[Node, Value] = {}
+        self.refused: set[Node] = set()
+
+    def copy(self) -> Slice:
+        """A slice with the same nodes."""
+        new = Slice(self.copies, self.stop, self.through, self.loads)
+        new.nodes, new.given, new.refused = dict(self.nodes), dict(self.given), set(self.refused)
+        return new
+
+    def grow(self, root: Value, layout: Any, user: Operation, stop: Test | None = None) -> bool:
+        """Add what `user` needs to have `root` in `layout`; False (and no use any more) where that cannot be."""
+        self.stop = stop or self.stop
+        work = [((root, layout), user)]
+        while work:
+            node, user = work.pop()
+            if layout_of(node[0]) is node[1] or node in self.nodes or self.take(node, user):
+                continue
+            more = self.expand(node)
+            if more is None or len(self.nodes) > MOST_NODES:
+                return False
+            work += more
+        return True
+
+    def take(self, node: Node, user: Operation) -> bool:
+        """Whether there is a copy that `user` may use. One that not all users may use is none."""
+        if node not in self.refused and (found := self.copies.find(node, user)) is not None:
+            self.given[node] = found
+            return True
+        if self.given.pop(node, None) is not None or node not in self.refused:
+            self.refused.add(node)
+        return False
+
+    def expand(self, node: Node) -> list[tuple[Node, Operation]] | None:
+        """Enter a node; what it needs, each with the operation that does. None where it cannot be computed."""
+        value, layout = node
+        op: Any = value.defining_op
+        edges = sources(value)
+        if edges is not None:
+            if op is not None and self.stop(op):
+                return self.enter(node, [])
+            return self.enter(node, [((user.operands[i], layout), user) for user, i in edges])
+        if op is None or op.__class__ is scf.For:
+            return None
+        stops = self.stop(op)
+        if not stops and not may_repeat(op, self.loads):
+            return None
+        for other in op.results:
+            self.nodes.setdefault((other, layout), [])
+        if isinstance(op, ttg.ConvertLayout) and self.through(op):
+            return self.enter(node, [((op.src, layout), op)])
+        if stops or takes_any_result(op, layout):
+            return self.enter(node, [])
+        wanted = None if isinstance(op, tt.Cat) or (op.regions and not _repeats_regions(op)) else backward(op, layout)
+        if wanted is None:
+            return None
+        needs = [((v, w), op) for v, w in zip(op.operands, wanted) if w is not None]
+        for other in op.results:
+            self.nodes[other, layout] = [need for need, _ in needs]
+        return needs
+
+    def enter(self, node: Node, needs: list[tuple[Node, Operation]]) -> list[tuple[Node, Operation]]:
+        self.nodes[node] = [need for need, _ in needs]
+        return needs
+
+    def operations(self) -> dict[Operation, list[Node]]:
+        """The operations that are computed anew, as they came in, each with the nodes that are its results."""
+        found: dict[Operation, list[Node]] = {}
+        for node in self.nodes:
+            if (op := node[0].defining_op) is not None:
+                found.setdefault(op, []).append(node)
+        return found
+
+
+def _repeats_regions(op: Operation) -> bool:
+    """Whether the operation's regions go along with it: those that say how two elements become one."""
+    return isinstance(op, (tt.Reduce, tt.Scan, tt.MapElementwise))
+
+
+class Copies:
+    """The values of a function that are there in several layouts.
+
+    `made` may be used wherever the original may; conversions that stay (`kept`) behind themselves only.
+    """
+
+    def __init__(self) -> None:
+        self.made: dict[Node, Value] = {}
+        self.kept: dict[Node, Value] = {}
+        self.last_products: dict[Block, Operation | None] = {}  # of blocks that were asked about
+
+    def find(self, node: Node, user: Operation) -> Value | None:
+        """The value in the layout, if there is one that `user` may take."""
+        made = self.made.get(node)
+        if made is not None:
+            return made
+        kept = self.kept.get(node)
+        return kept if kept is not None and value_dominates(kept, user) else None
+
+    def keep(self, conversion: Any) -> None:
+        """A conversion that stays: others may use it."""
+        self.kept[conversion.src, layout_of(conversion.result)] = conversion.result
+
+    def cut(self, node: Node, before: Operation | None = None) -> Value:
+        """Convert the node's value where it is made, or in front of `before`."""
+        value, layout = node
+        at: Any = before
+        if at is None:
+            at = value.block.first if isinstance(value, BlockArgument) else value.defining_op.next  # type: ignore[union-attr]
+        loc = at.loc if value.defining_op is None else value.defining_op.loc
+        made: Value = Builder(at.parent, at, loc).add(ttg.ConvertLayout(value, result=with_layout(value.type, layout)))
+        if before is None:
+            self.made[node] = made
+        return made
+
+    def build(self, part: Slice, root: Node, cuts: dict[Node, Value] | None = None) -> Value:
+        """Compute the nodes of a slice; the value of its root."""
+        return _Building(self, part, cuts or {}).run(root)
+
+
+class _Building:
+    """One run of `Copies.build`."""
+
+    def __init__(self, copies: Copies, part: Slice, cuts: dict[Node, Value]) -> None:
+        self.made = copies.made
+        self.part = part
+        self.here = {**part.given, **cuts}
+        self.later: list[tuple[Operation, int, Node]] = []  # operands that are filled in when they are there
+
+    def run(self, root: Node) -> Value:
+        self.node(root)
+        while self.later:
+            op, i, node = self.later.pop()
+            self.node(node)
+            op.set_operand(i, self.value(node))  # type: ignore[arg-type]
+        out = self.value(root)
+        assert out is not None
+        return out
+
+    def value(self, node: Node) -> Value | None:
+        """The node's value, as far as there is one."""
+        if layout_of(node[0]) is node[1]:
+            return node[0]
+        found = self.here.get(node)
+        return found if found is not None else self.made.get(node)
+
+    def node(self, root: Node) -> None:
+        """Make a node, and first what it needs, without recursion: slices are as long as programs."""
+        work = [root]
+        while work:
+            node = work[-1]
+            missing = [] if self.value(node) is not None else self.missing(node)
+            if missing:
+                work += missing
+                continue
+            work.pop()
+            if self.value(node) is None:
+                self.make(node)
+
+    def missing(self, node: Node) -> list[Node]:
+        """What has to be there before a node can be made: of a loop its start, not what it yields."""
+        needs = self.part.nodes[node]
+        if isinstance(node[0], BlockArgument):
+            needs = needs[:1]
+        elif node[0].defining_op.__class__ is scf.If:
+            needs = []
+        return [need for need in needs if self.value(need) is None]
+
+    def make(self, node: Node) -> None:
+        value, layout = node
+        if isinstance(value, BlockArgument):
+            self.carry(value, layout)
+        elif value.defining_op.__class__ is scf.If:
+            self.choose(value, layout)  # type: ignore[arg-type]
+        else:
+            self.repeat(value.defining_op, layout)
+
+    def carry(self, arg: BlockArgument, layout: Any) -> None:
+        """Let the loop carry a value a second time."""
+        loop: Any = arg.owner.parent_op
+        start, following = self.part.nodes[arg, layout]
+        initial, ty = self.value(start), with_layout(arg.type, layout)
+        assert initial is not None
+        new = loop.body.add_argument(ty, arg.loc)
+        result = add_result(loop, ty, [], [])
+        new.hint = result.hint = arg.hint
+        loop.set_operands([*loop.operands, initial])
+        self.made[arg, layout] = new
+        self.made[loop.results[arg.index - 1], layout] = result
+        self.wait(loop.body.last, following)
+
+    def choose(self, value: OpResult, layout: Any) -> None:
+        """Let the branch choose a value a second time."""
+        branch: Any = value.owner
+        self.made[value, layout] = result = add_result(branch, with_layout(value.type, layout), [], [])
+        result.hint = value.hint
+        for region, need in zip(branch.regions, self.part.nodes[value, layout]):
+            self.wait(region.blocks[0].last, need)
+
+    def wait(self, terminator: Any, need: Node) -> None:
+        """Hand on one more value, which is made later; the one in the old layout stands for it so far."""
+        self.later.append((terminator, len(terminator.operands), need))
+        terminator.set_operands([*terminator.operands, need[0]])
+
+    def repeat(self, op: Any, layout: Any) -> None:
+        """Compute an operation once more, in front of itself."""
+        needs = {need[0]: need for need in self.part.nodes[op.results[0], layout]}
+        mapping: dict[Any, Any] = {v: self.value(need) for v, need in needs.items()}
+        new = op.clone(mapping)
+        op.parent.insert_before(new, op)
+        for old, result in zip(op.results, new.results):
+            if isinstance(result.type, TensorType):
+                result.type = with_layout(result.type, layout)
+            self.made[old, layout] = result
+        if isinstance(new, arith.Constant):
+            new.attributes["value"] = DenseElementsAttr(new.value.values, new.result.type)  # type: ignore[attr-defined]

@@ -1,0 +1,348 @@
+"""remove-layout-conversions: tensors stand where they are needed, so that few have to be moved between threads.
+
+    %i = tt.make_range … #blocked                               %i = tt.make_range … #blocked1
+    %a = tt.addptr %p, %i : … #blocked                          %a = tt.addptr %p, %i : … #blocked1
+    %b = ttg.convert_layout %a : #blocked -> #blocked1    =>    %x = tt.load %b : … #blocked1
+    %x = tt.load %b : … #blocked1
+
+A conversion stores a tensor to shared memory, waits for all threads, and loads it. What a program of tiles computes
+does not depend on layouts, so that each can be computed in another as long as operands and results go together. Three
+things are done, each in a file of its own or a part of this one:
+
+1. Forward (`propagate_layouts`): layouts that matter spread from loads, products and atomics to all that uses them.
+2. Backward (`rematerialize`): what is left in front of a conversion is computed again in the layout behind it, where
+   that costs less than the conversion (rule *repeat*); costs are those of `conversion_cost`. A value that several
+   conversions need is computed once a layout.
+3. What cannot go is made cheaper:
+   - rule *narrow*: a conversion moves up to where the tensor has fewer bytes, above a cast to a wider type, a
+     broadcast, an `expand_dims`; what was between is computed in the new layout;
+   - rule *branch*: of a value that a branch in a loop chooses, only the side that needs it is converted;
+   - rule *load*: a conversion to an operand of a product moves up to the load, next to which it can be pipelined, if
+     all between can be computed by each thread for itself;
+   - rule *invariant*: a conversion in a loop of what is made outside leaves the loop.
+
+Between the steps, conversions of conversions and of what each thread can make for itself go by the rules of
+`canonicalize`. Values that loops carried in the old layout go at the end, when nothing needs them any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ....dialects import arith, scf, tt, ttg
+from ....dialects.ttg_layouts import DotOperand, Mma
+from ....ir import (
+    LOOP,
+    Block,
+    Operation,
+    RuleTable,
+    Value,
+    count,
+    functions_of,
+    may_change,
+    pass_on,
+    rewrite_greedily,
+)
+from ...carried_values import drop_dead_carried
+from ...layout_flow import backward, is_elementwise, layout_of, sources, takers
+from ...regions import defined_in
+from ...rules.scf import SCF_RULES
+from ...rules.ttg import CONVERT_RULES
+from .cost import (
+    ARITHMETIC,
+    LOAD,
+    SLOW,
+    SPECIAL,
+    conversion_cost,
+    more_work,
+    reduction_cost,
+    size_in_bytes,
+)
+from .propagate import propagate_layouts
+from .rematerialize import Copies, Node, Slice, never
+
+__all__ = ["remove_layout_conversions"]
+
+ROUNDS = 16
+"""How often *repeat* is tried on all conversions: each time those that it made further up are tried again."""
+
+_CONVERSIONS = RuleTable(CONVERT_RULES)
+_CLEANUP = RuleTable([*CONVERT_RULES, *SCF_RULES])
+
+
+@pass_on("function", statistics={"conversions": "conversions there are afterwards, fewer than before"})
+def remove_layout_conversions(op: Operation) -> bool:
+    """Find layouts with which few tensors move between threads, for a function or all functions of a module."""
+    changed = False
+    for func in functions_of(op):
+        if conversions_of(func):
+            changed |= _remove(func)
+    return changed
+
+
+def conversions_of(func: Operation) -> list[Any]:
+    """The conversions of a function, in the order of the program."""
+    return [op for op in func.walk() if op.__class__ is ttg.ConvertLayout]
+
+
+def _remove(func: Operation) -> bool:
+    changed = bool(propagate_layouts(func))
+    changed |= rewrite_greedily(func, _CONVERSIONS)
+    for _ in range(ROUNDS):
+        if not _each(func, _repeat):
+            break
+        changed = True
+        rewrite_greedily(func, _CONVERSIONS)
+    for hoist in (_narrow, _branch, _load):
+        changed |= _each(func, hoist)
+    left = [_leave_loops(conversion) for conversion in conversions_of(func)]
+    changed |= any(left)
+    if changed:
+        rewrite_greedily(func, _CONVERSIONS)
+        drop_dead_carried(func)
+        rewrite_greedily(func, _CLEANUP)
+    count("conversions", len(conversions_of(func)))
+    return changed
+
+
+def _each(func: Operation, rule: Any) -> bool:
+    """Try a rule on every conversion; those that stay may be used in place of others."""
+    copies, changed = Copies(), False
+    for conversion in conversions_of(func):
+        new = rule(conversion, copies) if not conversion.force_warp_shuffle else None
+        if new is None:
+            copies.keep(conversion)
+        else:
+            conversion.result.replace_all_uses_with(new)
+            conversion.erase()
+            changed = True
+    return changed
+
+
+def _leave_loops(conversion: Any) -> bool:
+    """Rule *invariant*."""
+    place: Operation | None = None
+    around = conversion.parent_op
+    while around is not None and around.traits & LOOP and not defined_in(conversion.src, around):
+        place = around
+        around = around.parent_op
+    if place is None or not may_change("invariant", conversion):
+        return False
+    conversion.move_before(place)
+    return True
+
+
+def _root(conversion: Any) -> Node:
+    return conversion.src, layout_of(conversion.result)
+
+
+# -- repeat -------------------------------------------------------------------------------------------------------
+
+
+def _repeat(conversion: Any, copies: Copies) -> Value | None:
+    """Compute what is converted in the new layout, if that is cheaper."""
+    root = _root(conversion)
+    if isinstance(root[1], DotOperand):
+        return None  # rule *load*
+    for through in (_is_free, never):  # a free conversion may become one that is not
+        part = Slice(copies, through=through)
+        if part.grow(*root, conversion) and _pays(conversion, part, 0):
+            return copies.build(part, root) if may_change("repeat", conversion) else None
+    return None
+
+
+def _is_free(conversion: Any) -> bool:
+    """Whether a conversion moves nothing between threads: it is none, but in how registers are called."""
+    return conversion_cost(conversion.src.type, layout_of(conversion.result)) == 0
+
+
+def _pays(conversion: Any, part: Slice, more: int) -> bool:
+    """Whether computing a slice anew costs at most what the conversion does; `more` is what else it costs."""
+    again = part.operations()
+    needed = _needed_elsewhere(conversion, part, again)
+    limit = conversion_cost(conversion.src.type, layout_of(conversion.result))
+    for op, nodes in again.items():
+        stays = any(r in needed for r in op.results)
+        cost = _cost(op, nodes, stays)
+        if cost is None:
+            return False
+        more += cost
+    return more <= limit
+
+
+def _cost(op: Any, nodes: list[Node], stays: bool) -> int | None:
+    """What computing results of an operation in other layouts costs more than before; `stays`: the old ones are needed,
+    too."""
+    if op.__class__ is arith.Constant:
+        return 0
+    if op.name.startswith(("arith.", "math.")):
+        each = SPECIAL if op.name in SLOW else ARITHMETIC
+        return sum(each * (more_work(r.type, layout) - (not stays)) * size_in_bytes(r.type) for r, layout in nodes)
+    if isinstance(op, ttg.ConvertLayout) and _is_free(op):
+        return sum(conversion_cost(op.src.type, layout) for _, layout in nodes)
+    if not stays:
+        return 0
+    if isinstance(op, (tt.Load, ttg.LocalLoad)):
+        return sum(LOAD * size_in_bytes(r.type) for r in op.results)
+    return reduction_cost(op) if isinstance(op, tt.Reduce) else 0
+
+
+def _needed_elsewhere(conversion: Any, part: Slice, again: Mapping[Operation, Any]) -> set[Value]:
+    """The values of a slice that something beside the conversion and the slice itself needs as they are."""
+    inside = {value for value, _ in part.nodes}
+    found = [value for value in inside if any(_leaves(user, i, conversion, inside, again) for user, i in value.uses)]
+    needed: set[Value] = set()
+    while found:
+        value = found.pop()
+        if value not in needed:
+            needed.add(value)
+            found += [v for v in _made_of(value) if v in inside]
+    return needed
+
+
+def _leaves(user: Operation, i: int, conversion: Any, inside: set[Value], again: Mapping[Operation, Any]) -> bool:
+    """Whether this use is neither the conversion nor in the slice."""
+    if user is conversion or user in again:
+        return False
+    values = takers(user, i)
+    return not values or not all(v in inside or not v.users for v in values)
+
+
+def _made_of(value: Value) -> list[Value]:
+    edges = sources(value)
+    if edges is not None:
+        return [user.operands[i] for user, i in edges]
+    return [] if value.defining_op is None else value.defining_op.operands
+
+
+# -- narrow -------------------------------------------------------------------------------------------------------
+
+_WIDENING = (arith.ExtSI, arith.ExtUI, arith.ExtF, tt.Broadcast, tt.ExpandDims)
+
+
+def _widens(op: Any) -> bool:
+    """Whether the result has more bytes than the operand, each of which one thread can compute from its own."""
+    if isinstance(op, tt.FpToFp):
+        return op.src.type.element.width < op.result.type.element.width
+    return isinstance(op, _WIDENING)
+
+
+def _narrow(conversion: Any, copies: Copies) -> Value | None:
+    """Convert above what makes the tensor wider, at one place. There is none where a copy from another place serves."""
+    root = _root(conversion)
+    part = Slice(copies, through=_is_free)
+    if isinstance(root[1], DotOperand) or not part.grow(*root, conversion, _widens):
+        return None
+    place: Node | None = None
+    for node in list(part.nodes):
+        op: Any = node[0].defining_op
+        if op is None or not _widens(op):
+            continue
+        wanted = backward(op, node[1])
+        if wanted is None:
+            return None
+        whole = part.copy()
+        if whole.grow(op.operands[0], wanted[0], op, never):
+            whole.nodes[node] = [(op.operands[0], wanted[0])]
+            part = whole
+            continue
+        if place is not None:
+            return None
+        place = op.operands[0], wanted[0]
+        part.nodes[node] = [place]
+    cost = 0 if place is None else conversion_cost(place[0].type, place[1])
+    if not _pays(conversion, part, cost) or not may_change("narrow", conversion):
+        return None
+    return copies.build(part, root, {} if place is None else {place: copies.cut(place)})
+
+
+# -- branch -------------------------------------------------------------------------------------------------------
+
+
+def _is_branch(op: Any) -> bool:
+    return op.__class__ is scf.If
+
+
+def _branch(conversion: Any, copies: Copies) -> Value | None:
+    """Convert on the side of a branch that cannot compute its value in the new layout, not behind the branch."""
+    root = _root(conversion)
+    part = Slice(copies, through=_is_free)
+    if not part.grow(*root, conversion, _is_branch):
+        return None
+    behind: list[Node] = []
+    on_side: list[tuple[Node, Any]] = []
+    work = [node for node in part.nodes if _is_branch(node[0].defining_op)]
+    while work:
+        node = work.pop(0)
+        branch: Any = node[0].defining_op
+        yields = [region.blocks[0].last for region in branch.regions]
+        needs = [(last.operands[node[0].index], node[1]) for last in yields]  # type: ignore[attr-defined]
+        grown, good = part.copy(), []
+        for need, last in zip(needs, yields):
+            trial = grown.copy()
+            good.append(trial.grow(*need, last, _is_branch))
+            grown = trial if good[-1] else grown
+        if not any(good) or (not all(good) and branch.parent_op.__class__ is not scf.For):
+            behind.append(node)
+            continue
+        on_side += [(need, last) for need, last, fine in zip(needs, yields, good) if not fine]
+        work += [new for new in grown.nodes if new not in part.nodes and _is_branch(new[0].defining_op)]
+        part = grown
+        part.nodes[node] = needs
+    if not on_side or not may_change("branch", conversion):
+        return None
+    cuts = {node: copies.cut(node) for node in behind}
+    cuts |= {need: copies.cut(need, last) for need, last in on_side}
+    return copies.build(part, root, cuts)
+
+
+# -- load ---------------------------------------------------------------------------------------------------------
+
+_PRODUCTS = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot")
+_LOADS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather")
+_MADE_ANYWHERE = (arith.Constant, tt.MakeRange)  # of nothing, by each thread
+
+
+def _by_each_thread(op: Any) -> bool:
+    """Whether no element has to move for an operation."""
+    views = (ttg.Fp4ToFp, ttg.ConvertLayout, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Split, tt.Join)
+    return isinstance(op, views) or is_elementwise(op)
+
+
+def _load(conversion: Any, copies: Copies) -> Value | None:
+    """Convert what is loaded, not what is computed of it, to an operand of a product in the same loop."""
+    root = _root(conversion)
+    if not isinstance(root[1], DotOperand) or not _before_product(conversion, copies.last_products):
+        return None
+    part = Slice(copies, through=lambda op: True)
+    if not part.grow(*root, conversion, lambda op: not _by_each_thread(op)):
+        return None
+    loads = []
+    for node in part.nodes:
+        op = node[0].defining_op
+        if op is None or not (op.name in _LOADS or op.__class__ in _MADE_ANYWHERE or _by_each_thread(op)):
+            return None
+        if op.name in _LOADS:
+            loads.append(node)
+    if len(loads) == len(part.nodes) or not may_change("load", conversion):
+        return None
+    return copies.build(part, root, {node: copies.cut(node) for node in loads})
+
+
+def _before_product(conversion: Any, last: dict[Block, Operation | None]) -> bool:
+    """Whether a product by tensor cores, of operands in registers, comes on every way behind the conversion.
+
+    `last` has the last of each block that was asked about: while these rules are tried, products stay where they are.
+    """
+    block = conversion.parent
+    if block not in last:
+        found = [op for op in block if op.name in _PRODUCTS and _takes_registers(op)]
+        last[block] = found[-1] if found else None
+    product = last[block]
+    return product is not None and bool(conversion.is_before(product))
+
+
+def _takes_registers(product: Operation) -> bool:
+    layout = layout_of(product.operands[0])
+    return isinstance(layout, DotOperand) and isinstance(layout.parent, Mma)

@@ -1,0 +1,97 @@
+"""store-mma-rows-per-warp: Store the rows of a dot result that each warp owns.
+
+    %c = ttg.convert_layout %d : #mma -> #blocked        %c = ttg.convert_layout %d : #mma -> #linear
+    tt.store %p, %c                                =>    tt.store %p', %c
+
+The layout of a store is chosen for coalescing alone, and distributes consecutive rows over the warps. In an MMA layout
+a warp owns 16 rows, so the conversion moves all elements to other warps through shared memory and needs CTA barriers,
+four of them for a 128 x 256 tile. If each warp stores its own rows (`layout.warp_local_store`), it only synchronizes
+with itself: of the 71,600 cycles of a CTA with that tile (K = 4096, H100) the epilogue takes 2,150 instead of 3,160.
+
+Addresses and masks are rematerialized in the layout of the store. The pass applies where they are computed from ranges
+and constants, and where each store of a warp fills whole cache lines: not to Ampere's MMA layouts of 2 x 2 warps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import arith, tt, ttg
+from ....dialects.ttg_layouts import Blocked, Linear, NvidiaMma
+from ....dialects.ttg_maps import linear_layout
+from ....dialects.ttg_switches import is_on
+from ....ir import Operation, Value, count, functions_of, may_change, pass_on
+from ....layout.warp_local_store import warp_local_store
+from ...dce import dce
+from ...layout_flow import is_elementwise, with_layout
+from .cost import stays_in_warp
+from .rematerialize import Copies, Slice
+
+__all__ = ["store_mma_rows_per_warp"]
+
+
+@pass_on("module", statistics={"stores": "stores by the warps that have what is stored"})
+def store_mma_rows_per_warp(module: Operation) -> bool:
+    """Let warps store what they have of a product's result, where lines of the cache are filled."""
+    if not is_on(module, "store-mma-rows-per-warp"):
+        return False
+    changed = 0
+    for func in functions_of(module):
+        copies = Copies()
+        for op in [op for op in func.walk() if op.__class__ is tt.Store]:
+            layout = _layout_for(op)
+            if layout is not None and may_change("store-mma-rows-per-warp", op):
+                changed += _store_in(op, layout, copies)
+    if changed:
+        dce(module)  # addresses in the layout of before
+    count("stores", changed)
+    return changed > 0
+
+
+def _layout_for(store: Any) -> Linear | None:
+    """The layout in which warps store their own part; None where it is no other, or of no use."""
+    conversion = store.value.defining_op
+    if conversion.__class__ is not ttg.ConvertLayout:
+        return None
+    held, wanted = conversion.src.type, store.value.type
+    if not isinstance(held.encoding, NvidiaMma) or not isinstance(wanted.encoding, Blocked):
+        return None
+    if stays_in_warp(held.shape, held.encoding, wanted.encoding):
+        return None
+    had, has = (linear_layout(layout, held.shape).bases for layout in (held.encoding, wanted.encoding))
+    order = wanted.encoding.order
+    vector = [basis for i, basis in enumerate(has["register"]) if basis[order[0]] == 1 << i]
+    size = max(8, wanted.element.width) // 8
+    found = warp_local_store((had["register"], had["lane"]), vector, len(has["lane"]), order, size)
+    if found is None or had["block"] != has["block"] or any(not any(basis) for basis in had["warp"]):
+        return None
+    registers, lanes = found
+    return Linear(register=registers, lane=lanes, warp=had["warp"], block=had["block"])
+
+
+def _store_in(store: Any, layout: Linear, copies: Copies) -> bool:
+    """Give a store another layout, if what it needs can be computed in that."""
+    needed = [v for v in (store.ptr, store.mask) if v is not None]
+    part = Slice(copies)
+    if not all(part.grow(v, layout, store) for v in needed) or not all(_is_cheap(v) for v, _ in part.nodes):
+        return False
+    conversion: Any = store.value.defining_op
+    value = ttg.ConvertLayout(conversion.src, result=with_layout(conversion.src.type, layout), loc=conversion.loc)
+    value.result.hint = conversion.result.hint
+    store.parent.insert_before(value, store)
+    made: dict[Value, Value] = {v: copies.build(part, (v, layout)) for v in needed}
+    for i, v in enumerate(list(store.operands)):
+        if v is store.value:
+            store.set_operand(i, value.result)
+        elif v in made:
+            store.set_operand(i, made[v])
+    return True
+
+
+def _is_cheap(value: Value) -> bool:
+    """Whether a tensor is of ranges and numbers, a step from what is computed elsewhere."""
+    op = value.defining_op
+    return op.__class__ in _RANGES or (op is not None and is_elementwise(op))
+
+
+_RANGES = frozenset((tt.MakeRange, tt.Splat, tt.ExpandDims, tt.Broadcast, arith.Constant))

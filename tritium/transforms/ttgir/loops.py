@@ -1,0 +1,174 @@
+"""What the passes that pipeline ask of a loop: what its operations need, who uses what, and where a value comes from.
+
+scf.for %i … iter_args(%a = %x) {        definition of %a: the operation that makes %b, one iteration before
+  %b = f(%a)                             definition of %b: that operation, in the same iteration
+  scf.if %c { g(%b) }                    users of %b at the top of the loop: the `scf.if`, and f by way of %a
+  scf.yield %b
+}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ...dialects import scf, ttg, ttng
+from ...ir import Block, BlockArgument, IntegerAttr, Operation, OpResult, Value, i32
+
+__all__ = [
+    "NUM_STAGES",
+    "VIEWS",
+    "WARP_SPECIALIZE",
+    "add_carried",
+    "ancestor_in",
+    "body_of",
+    "definition",
+    "has_distant_values",
+    "innermost_of",
+    "is_defined_outside",
+    "is_outer",
+    "loops_of",
+    "needed_by",
+    "number_of",
+    "set_number",
+    "stages_of",
+    "top_level_users",
+]
+
+NUM_STAGES = "tt.num_stages"
+WARP_SPECIALIZE = "tt.warp_specialize"
+
+VIEWS = (
+    ttg.MemDescIndex,
+    ttg.MemDescSubslice,
+    ttg.MemDescTrans,
+    ttg.MemDescReshape,
+    ttg.MemDescReinterpret,
+    ttng.TMEMSubSlice,
+)
+"""Operations whose result is the memory of their first operand."""
+
+
+def number_of(op: Operation, name: str) -> int | None:
+    """The attribute `name`, an integer; None where it is not there."""
+    attr = op.attributes.get(name)
+    return attr.value if isinstance(attr, IntegerAttr) else None
+
+
+def set_number(op: Operation, name: str, value: int) -> None:
+    """Set the attribute `name` to an i32."""
+    op.attributes[name] = IntegerAttr(value, i32)
+
+
+def stages_of(loop: Operation, default: int) -> int:
+    """How many iterations a loop may overlap: what it says itself, or what holds for the kernel."""
+    said = number_of(loop, NUM_STAGES)
+    return default if said is None else said
+
+
+def loops_of(module: Operation) -> list[Any]:
+    """All `scf.for`, inner ones first."""
+    return [op for op in module.walk_post() if op.__class__ is scf.For]
+
+
+def body_of(loop: Any) -> Iterator[Any]:
+    """The operations of a loop's body without its terminator."""
+    last = loop.body.last
+    return (op for op in loop.body if op is not last)
+
+
+def ancestor_in(block: Block, op: Operation | None) -> Operation | None:
+    """The operation of `block` that is `op` or has it inside; None where there is none."""
+    while op is not None and op.parent is not block:
+        op = op.parent_op
+    return op
+
+
+def needed_by(op: Operation) -> Iterator[Value]:
+    """The operands of an operation, and those of all operations inside it."""
+    yield from op.operands
+    if op.regions:
+        for inner in op.walk():
+            if inner is not op:
+                yield from inner.operands
+
+
+def is_defined_outside(loop: Operation, value: Value) -> bool:
+    """Whether a value is the same in all iterations of a loop, since it is made before it."""
+    block = value.block
+    return block is None or not loop.is_ancestor_of(block.parent_op)
+
+
+def has_distant_values(loop: Any) -> bool:
+    """Whether an iteration needs a value from before the previous one: a loop carries on what it carries."""
+    return any(not isinstance(v, OpResult) for v in loop.body.last.operands)
+
+
+def innermost_of(loop: Any) -> bool:
+    """Whether no loop stands directly in the body of this one."""
+    return not is_outer(loop)
+
+
+def is_outer(loop: Any) -> bool:
+    """Whether another loop stands directly in the body."""
+    return any(op.__class__ in (scf.For, scf.While) for op in loop.body)
+
+
+def definition(loop: Any, value: Value) -> tuple[OpResult | None, int]:
+    """The result that a value of the loop is, and how many iterations before; None for what comes from outside."""
+    distance = 0
+    seen = set()
+    while isinstance(value, BlockArgument):
+        if value.owner is not loop.body or value.index == 0 or value in seen:
+            return None, 0
+        seen.add(value)
+        distance += 1
+        value = loop.body.last.operands[value.index - 1]
+    assert isinstance(value, OpResult)
+    return value, distance
+
+
+def top_level_users(
+    loop: Any, values: Iterable[Value], wanted: Callable[[Operation], bool] | None = None
+) -> list[Operation]:
+    """The operations of a loop's body that use one of `values`, now or in the next iteration, or have such inside.
+
+    Views of memory are no uses, those who use the view are. With `wanted`, only uses by such operations count.
+    """
+    found: dict[Operation, None] = {}
+    seen: set[Value] = set()
+    work = list(values)
+    while work:
+        value = work.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        for user, i in value.uses:
+            if user is loop.body.last:
+                work.append(loop.body.args[1 + i])
+            elif isinstance(user, VIEWS):
+                work += user.results
+            elif wanted is None or wanted(user):
+                top = ancestor_in(loop.body, user)
+                if top is not None:
+                    found[top] = None
+    return list(found)
+
+
+def add_carried(loop: Any, starts: Sequence[Value]) -> Any:
+    """The loop with more carried values, which begin as `starts` and stay as they are until the yield says otherwise.
+
+    The old operation is gone; the new one has its body, and its results are the first of the new one's.
+    """
+    body = loop.body
+    fresh = [body.add_argument(v.type) for v in starts]
+    body.last.set_operands([*body.last.operands, *fresh])
+    regions, loop.regions = loop.regions, []
+    operands = [*loop.operands, *starts]
+    types = [v.type for v in operands[3:]]
+    new = scf.For.create(operands, types, dict(loop.attributes), regions, loc=loop.loc)
+    loop.parent.insert_before(new, loop)
+    for result, old in zip(new.results, loop.results):
+        result.hint = old.hint
+    loop.replace_with(new.results[: len(loop.results)])
+    return new

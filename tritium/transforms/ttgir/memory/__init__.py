@@ -1,0 +1,1 @@
+"""Shared memory and registers: allocation, barriers, and the order of operations."""

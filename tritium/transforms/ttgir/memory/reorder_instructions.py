@@ -1,0 +1,175 @@
+"""reorder-instructions: what fills registers happens late, what empties them early.
+
+    %b = ttg.local_load %m : … -> #dot_op                scf.for … {
+    scf.for … {                                            %b = ttg.local_load %m : … -> #dot_op
+      %d = tt.dot %a, %b, %c                       =>      %d = tt.dot %a, %b, %c
+    }                                                    }
+
+The order of a program is that in which its registers live; the assembler moves little across barriers. So:
+
+1. rule *after the buffer*: a conversion waits for a buffer that is given up between it and its first user: its own
+   scratch memory can then be there.
+2. rule *into the loop*: an operand of a product that is read in front of a loop and used in it once moves to its user,
+   by `mma.sync` to one in each of several loops: shared memory holds it in between, registers do not.
+3. rule *store at once*: a tensor that goes to a buffer goes there as soon as it is made, unless each thread can make it
+   again; so does a transpose, which costs nothing.
+4. rule *into the branch*: a conversion that only one branch of an `if` needs is made there.
+5. rule *left before right*: of a product's operands from shared memory the left one is read first, which is the order
+   in which products of several steps along K are unrolled.
+
+No read of memory passes a write.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import arith, scf, tt, ttg
+from ....dialects.ttg_layouts import DotOperand, NvidiaMma
+from ....ir import WRITE, Operation, count, functions_of, may_change, memory_effects, pass_on
+from ....ir.dominance import ancestor_in
+from ...layout_flow import layout_of
+
+__all__ = ["reorder_instructions"]
+
+
+@pass_on("function", statistics={"operations moved": "operations that stand elsewhere now"})
+def reorder_instructions(op: Operation) -> bool:
+    """Order the operations of a function, or of all functions of a module, so that few registers are in use at once."""
+    moved = 0
+    for func in functions_of(op):
+        for rule in _RULES:
+            moved += sum(rule(op) for op in list(func.walk()))
+    count("operations moved", moved)
+    return moved > 0
+
+
+def _behind(op: Any, place: Any) -> bool:
+    """Move an operation behind another, if it is not there and may be moved."""
+    if place.next is op or not may_change("reorder-instructions", op):
+        return False
+    op.move_after(place)
+    return True
+
+
+def _after_the_buffer(op: Any) -> bool:
+    if not isinstance(op, ttg.ConvertLayout):
+        return False
+    users = {ancestor_in(op.parent.parent, user) for user in op.result.users}  # type: ignore[union-attr]
+    place, following = None, op.next
+    while following is not None and following not in users:
+        if isinstance(following, ttg.LocalDealloc):
+            place = following
+        following = following.next
+    return place is not None and following is not None and _behind(op, place)
+
+
+def _fills_registers(op: Any) -> bool:
+    """Whether an operation's result is an operand of a product, or read from a buffer."""
+    return isinstance(op, ttg.LocalLoad) or (
+        isinstance(op, ttg.ConvertLayout) and isinstance(layout_of(op.result), DotOperand)
+    )
+
+
+def _into_the_loop(op: Any) -> bool:
+    if not _fills_registers(op):
+        return False
+    users = [user for user, _ in op.result.uses]
+    loops = [_loop_around(user) for user in users]
+    if not users or _loop_around(op) in loops or len(set(loops)) < len(loops):
+        return False
+    if len(users) > 1 and _is_of_warp_groups(op):
+        return False
+    if isinstance(op, ttg.LocalLoad) and any(_writes_until(op, user) for user in users):
+        return False
+    if not may_change("reorder-instructions", op):
+        return False
+    for user in users[1:]:
+        copy = op.clone()
+        user.parent.insert_before(copy, user)
+        op.result.replace_uses_where(copy.results[0], lambda other, user=user: other is user)
+    op.move_before(users[0])
+    return True
+
+
+def _is_of_warp_groups(op: Any) -> bool:
+    """Whether an operand is for products by warp groups, whose sums leave room for it, and which would wait for it."""
+    parent = getattr(layout_of(op.result), "parent", None)
+    return isinstance(parent, NvidiaMma) and parent.versionMajor >= 3
+
+
+def _loop_around(op: Operation) -> Operation | None:
+    around = op.parent_op
+    while around is not None and around.__class__ is not scf.For:
+        around = around.parent_op
+    return around
+
+
+def _writes_until(op: Any, user: Operation) -> bool:
+    """Whether something is written between `op` and a user of it, the loops around that included."""
+    around = ancestor_in(op.parent.parent, user)
+    if around is None or around.parent is not op.parent:
+        return True
+    if around is not user and memory_effects(around) & WRITE and op.src.type.mutable:
+        return True
+    following = op.next
+    while following is not None and following is not around:
+        if memory_effects(following) & WRITE and op.src.type.mutable:
+            return True
+        following = following.next
+    return following is None
+
+
+def _store_at_once(op: Any) -> bool:
+    if not isinstance(op, ttg.LocalAlloc) or op.src is None or op.src.defining_op is None:
+        return False
+    made: Any = op.src.defining_op
+    return not isinstance(made, (arith.Constant, tt.Splat)) and _behind(op, made)
+
+
+def _transpose_at_once(op: Any) -> bool:
+    if not isinstance(op, (tt.Trans, ttg.MemDescTrans)) or op.src.defining_op is None:
+        return False
+    return _behind(op, op.src.defining_op)
+
+
+def _into_the_branch(op: Any) -> bool:
+    if not isinstance(op, ttg.ConvertLayout):
+        return False
+    users = list(op.result.users)
+    branches = {ancestor_in(op.parent.parent, user) for user in users}  # type: ignore[union-attr]
+    branch = branches.pop() if len(branches) == 1 else None
+    if not isinstance(branch, scf.If) or branch.parent is not op.parent:
+        return False
+    for region in branch.regions:
+        inner = {ancestor_in(region, user) for user in users}
+        if None not in inner and region.blocks and may_change("reorder-instructions", op):
+            op.move_before(next(first for first in region.blocks[0] if first in inner))
+            return True
+    return False
+
+
+def _left_before_right(op: Any) -> bool:
+    layout = layout_of(op.result) if isinstance(op, ttg.LocalLoad) else None
+    if not isinstance(layout, DotOperand) or layout.opIdx != 1 or not op.result.has_one_use:
+        return False
+    (product,) = op.result.users
+    left: Any = product.operands[0].defining_op if isinstance(product, tt.Dot) else None
+    if not isinstance(left, ttg.LocalLoad) or left.parent is not op.parent or not op.is_before(left):
+        return False
+    following = op.next
+    while following is not left:
+        if memory_effects(following) & WRITE:
+            return False
+        following = following.next
+    return _behind(op, left)
+
+
+_RULES = (
+    _after_the_buffer,
+    _into_the_loop,
+    _store_at_once,
+    _transpose_at_once,
+    _into_the_branch,
+    _left_before_right,
+)

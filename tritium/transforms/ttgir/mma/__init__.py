@@ -1,0 +1,1 @@
+"""Matrix multiplication: MMA instructions, the layouts of their operands and accumulators."""

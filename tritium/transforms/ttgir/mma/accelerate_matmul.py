@@ -1,0 +1,296 @@
+"""accelerate-matmul: products get the layouts of the tensor cores' instructions.
+
+    %d = tt.dot %a, %b, %c : #dot_a * #dot_b -> tensor<64x64xf32, #blocked>
+
+    %x = ttg.convert_layout %a : … -> tensor<64x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
+    %y = ttg.convert_layout %b : … -> tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>
+    %z = ttg.convert_layout %c : … -> tensor<64x64xf32, #mma>
+    %e = tt.dot %x, %y, %z : … -> tensor<64x64xf32, #mma>
+    %d = ttg.convert_layout %e : … -> tensor<64x64xf32, #blocked>
+
+**Which instruction.** `VERSIONS` says what each capability has, the best first: version 2 is `mma.sync`, version 3
+`wgmma` (`mma.wgmma` writes those); the place of version 5 (`tcgen05.mma`) is marked there. Operands are f16,
+bf16, fp8, 8-bit integers, f64 where the chip has fast instructions for it, and f32 where tf32 is allowed; everything
+else, and everything on chips before sm_80, stays with a blocked layout: multiply and add, thread by thread.
+
+**Which warps.** Each warp should have about as many instruction tiles down as along, so that what it loads of both
+operands is least. But where one product's result is another's operand, as in attention, all warps stand along one
+dimension, the longer one of the last product: then rows stay in their warps, so that sums along them, and the second
+product, move nothing. Of a batch of products each warp takes its own, as far as there are enough.
+
+**How the operands lie.** A thread holds 32 bits of neighbours along K (`kWidth`). Where an operand is widened on its
+way from memory (fp8 to f16, say), 32 bits of the narrow elements: one load brings them all. Both operands get the same
+`kWidth`, since the k-th element of one must meet the k-th of the other.
+
+**What the instruction does not take** is converted first: fp8 to f16 where the chip has no product of fp8 (sm_90 has it
+in `wgmma` only; its `mma.sync` converts too, and no better); in products by multiply and add, operands to the type of
+the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ....dialects import arith, tt, ttg
+from ....dialects.ttg_context import capability_of, num_warps
+from ....dialects.ttg_layouts import NvidiaMma
+from ....dialects.ttg_operands import operand_layout
+from ....ir import (
+    ELEMENTWISE,
+    FLOATS,
+    FloatType,
+    IntegerType,
+    Operation,
+    TensorType,
+    Type,
+    Value,
+    bf16,
+    count,
+    element_type,
+    f16,
+    f32,
+    f64,
+    i8,
+    i32,
+    is_pure,
+    may_change,
+    pass_on,
+    remark,
+)
+from ....layout.bases import per_block
+from .chains import Chains
+from .wgmma import takes_warp_group, warp_group_dot
+
+__all__ = ["accelerate_matmul"]
+
+#: (capabilities from, up to but not including) -> versions of tensor cores' instructions, the best first.
+#: sm_100 to sm_119 will have 5 before 2.
+VERSIONS: dict[tuple[int, int], tuple[int, ...]] = {
+    (80, 90): (2,),
+    (90, 100): (3, 2),
+    (100, 120): (2,),
+    (120, 130): (2,),
+}
+
+#: Chips whose tensor cores multiply f64 faster than their other units (CUDA C++ programming guide, "throughput of
+#: native arithmetic instructions").
+FAST_F64 = (80, 90)
+
+_FP8 = (FLOATS["f8E5M2"], FLOATS["f8E4M3FN"])
+_HALF_FLOATS = (f16, bf16)
+
+
+@pass_on("module", statistics={"products accelerated": "products that got a tensor core's layout"})
+def accelerate_matmul(module: Operation) -> bool:
+    """Choose instructions and layouts for the products of a module compiled for an NVIDIA chip."""
+    capability = capability_of(module)
+    if capability is None:
+        return False
+    changed = 0
+    chains = Chains()
+    for dot in [op for op in module.walk() if op.__class__ is tt.Dot][::-1]:
+        version = version_for(capability, dot)
+        _remark_on(dot, version, capability)
+        if version and may_change("accelerate-matmul", dot):
+            _accelerate(dot, version, chains)
+            changed += 1
+    count("products accelerated", changed)
+    mixed = [_widen(op, capability) for op in module.walk() if op.__class__ is tt.Dot]
+    return bool(changed) or any(mixed)
+
+
+def _remark_on(dot: Any, version: int, capability: int) -> None:
+    """Tell of a product that does not get the best instructions of the chip."""
+    best = _versions(capability)[:1]
+    if best == (3,) and version < 3 and not isinstance(dot.d.type.encoding, NvidiaMma):
+        instead = "MMA version 2 (mma.sync)" if version else "multiply and add"
+        remark(
+            dot,
+            f"Warning: {instead} for this product, not MMA version 3 (wgmma), due to unsupported shapes or data types",
+        )
+
+
+def _versions(capability: int) -> tuple[int, ...]:
+    return next((v for (low, high), v in VERSIONS.items() if low <= capability < high), ())
+
+
+def version_for(capability: int, dot: Any) -> int:
+    """The version of the instructions for a product with blocked layouts; 0 where it stays as it is."""
+    layout = dot.d.type.encoding
+    if layout is None or isinstance(layout, NvidiaMma):
+        return 0
+    return next((v for v in _versions(capability) if _takes(v, capability, dot)), 0)
+
+
+def _takes(version: int, capability: int, dot: Any) -> bool:
+    """Whether instructions of `version` multiply and add these types."""
+    if version == 3 and not takes_warp_group(dot):
+        return False
+    a, b, d = (element_type(v.type) for v in (dot.a, dot.b, dot.d))
+    if f64 in (a, b, d):
+        return a is b is d and capability in FAST_F64
+    if a is f32 and b is f32:
+        return d is f32 and dot.inputPrecision is tt.InputPrecision.tf32
+    if a in _FP8 and b in _FP8:
+        return d in (f16, f32)
+    if a is i8 and b is i8:
+        return d is i32
+    return a is b and a in _HALF_FLOATS and d in ((f16, f32) if a is f16 else (f32,))
+
+
+def _accelerate(dot: Any, version: int, chains: Chains) -> None:
+    """Put the layouts of an instruction around a product."""
+    chain = chains.of(dot)
+    new = warp_group_dot(dot) if version == 3 else _warp_dot(dot, version, *chain.others(dot))
+    chain.replace(dot, new)
+    back = ttg.ConvertLayout(new.results[0], result=dot.d.type, loc=dot.loc)
+    dot.parent.insert_before(back, dot)
+    back.result.hint = dot.d.hint
+    dot.replace_with([back.result])
+
+
+def _warp_dot(dot: Any, version: int, chained: bool, layout_of_others: NvidiaMma | None) -> Operation:
+    """A product by single warps, with its operands and sums, in front of `dot`; others may be chained to it."""
+    result = dot.d.type
+    shape = per_block(result.shape, result.encoding.CGALayout)
+    tile = [1] * (len(shape) - 2) + [8 if element_type(dot.a.type) is f64 else 16, 8]
+    warps = warps_per_cta(shape, num_warps(dot) or 1, chained, layout_of_others)
+    layout = NvidiaMma(version, tuple(warps), tuple(tile), 0, result.encoding.CGALayout)
+    bits = min(width_in_memory(dot.a), width_in_memory(dot.b))
+
+    def converted(value: Any, to: Any) -> Value:
+        ty = TensorType(value.type.shape, value.type.element, to)
+        op = ttg.ConvertLayout(value, result=ty, loc=dot.loc)
+        dot.parent.insert_before(op, dot)
+        return op.result
+
+    c = converted(dot.c, layout)
+    a, b = (converted(v, operand_layout(i, layout, bits)) for i, v in enumerate((dot.a, dot.b)))
+    new = tt.Dot(a, b, c, dot.inputPrecision, dot.maxNumImpreciseAcc, loc=dot.loc)
+    dot.parent.insert_before(new, dot)
+    return new
+
+
+# -- warps --------------------------------------------------------------------------------------------------------
+
+
+def warps_per_cta(shape: Sequence[int], warps: int, chained: bool, others: NvidiaMma | None) -> list[int]:
+    """How the warps stand over a product whose result has `shape` in one block.
+
+    As for the first of the products that it is `chained` to, where that has the layout `others` already.
+    """
+    if len(shape) == 3:
+        batch = min(shape[0], warps)
+        return [batch, *_balanced(shape[1:], warps // batch)]
+    if others is not None:
+        return list(others.warpsPerCTA)
+    if chained:
+        return [warps, 1] if shape[0] >= shape[1] else [1, warps]
+    return _balanced(shape, warps)
+
+
+def _balanced(shape: Sequence[int], warps: int) -> list[int]:
+    """Warps dealt so that each has as many tiles of 16 rows as of 8 columns, rather fewer rows.
+
+    >>> _balanced([128, 128], 4), _balanced([32, 128], 4), _balanced([16, 16], 8)
+    ([2, 2], [1, 4], [4, 2])
+    """
+    tiles = [-(-shape[0] // 16), -(-shape[1] // 8)]
+    out = [1, 1]
+    while out[0] * out[1] < warps:
+        d = 0 if tiles[0] >= tiles[1] else 1
+        out[d] *= 2
+        tiles[d] = max(tiles[d] // 2, 1)
+    return out
+
+
+# -- operands -----------------------------------------------------------------------------------------------------
+
+
+def _leads_back(op: Operation) -> bool:
+    """Whether what an operation gives is what it was given, element by element or moved, or comes from memory."""
+    return op.__class__ in _MOVES or (bool(op.traits & ELEMENTWISE) and is_pure(op))
+
+
+_MEMORY = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
+_MOVES = (
+    *_MEMORY,
+    tt.ExpandDims,
+    tt.Reshape,
+    tt.Trans,
+    tt.Join,
+    tt.Split,
+    tt.Broadcast,
+    ttg.Fp4ToFp,
+    ttg.ConvertLayout,
+)
+
+
+def width_in_memory(value: Any) -> int:
+    """Bits of the narrowest element that `value` is made of, as it is loaded."""
+    seen: set[Operation] = set()
+    work = [value.defining_op]
+    while work:
+        op = work.pop()
+        if op is not None and op not in seen and _leads_back(op):
+            seen.add(op)
+            work += [v.defining_op for v in op.operands]
+    kinds = {op.__class__ for op in seen}
+    if ttg.Fp4ToFp in kinds:
+        return 4
+    loaded = [op.results[0].type for op in seen if op.__class__ in _MEMORY]
+    widths = [element_type(ty).width for ty in loaded if isinstance(ty, TensorType) and _has_width(ty)]  # type: ignore[attr-defined]
+    # What two tensors are joined into has twice as many neighbours as each of them.
+    return min([element_type(value.type).width, *widths]) // (2 if tt.Join in kinds else 1)  # type: ignore[attr-defined, no-any-return]
+
+
+def _has_width(ty: TensorType) -> bool:
+    return isinstance(ty.element, (IntegerType, FloatType))
+
+
+# -- types that an instruction does not take ----------------------------------------------------------------------
+
+
+def multiplies_fp8(capability: int) -> bool:
+    """Whether `mma.sync` multiplies fp8 in hardware: Ada and consumer Blackwell."""
+    return capability == 89 or capability // 10 == 12
+
+
+def _widen(dot: Any, capability: int) -> bool:
+    """Convert the operands of a product to what is multiplied; whether there was something to convert."""
+    ty = element_type(dot.a.type)
+    result = dot.d.type
+    if isinstance(result.encoding, NvidiaMma):
+        if ty not in _FP8 or multiplies_fp8(capability) or result.encoding.versionMajor > 2:
+            return False
+        wanted: Type = f16
+    else:
+        wanted = result.element
+        if result.encoding is None or ty.width >= wanted.width:  # type: ignore[attr-defined]
+            return False
+    dot.set_operands([_cast(dot, dot.a, wanted), _cast(dot, dot.b, wanted), dot.c])
+    return True
+
+
+def _cast(dot: Any, value: Any, to: Type) -> Value:
+    """`value` with elements of the type `to`, which is at least as wide."""
+    source = value.type.element
+    ty = TensorType(value.type.shape, to, value.type.encoding)
+    if source is to:
+        return value  # type: ignore[no-any-return]
+    make = _CASTS[isinstance(source, IntegerType)] if source.width > 8 or isinstance(source, IntegerType) else _fp8
+    op = make(value, ty)
+    op.loc = dot.loc
+    dot.parent.insert_before(op, dot)
+    return op.results[0]  # type: ignore[no-any-return]
+
+
+def _fp8(value: Any, ty: TensorType) -> Any:
+    return tt.FpToFp(value, None, result=ty)
+
+
+_CASTS: dict[bool, Callable[[Any, TensorType], Any]] = {
+    True: lambda value, ty: arith.ExtSI(value, out=ty),
+    False: lambda value, ty: arith.ExtF(value, out=ty),
+}

@@ -1,0 +1,80 @@
+"""Which products of a region depend on each other, asked of one after another while they are being replaced.
+
+Two products are chained if a way through operands and users leads from one to the other inside their region, but for
+transposes: what is transposed has to move anyway. The ways are followed once for all products of a region: replacing
+one by another leaves them as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ....dialects import tt
+from ....dialects.ttg_layouts import NvidiaMma
+from ....ir import Operation, Region
+from ....ir.union_find import UnionFind
+
+__all__ = ["Chains"]
+
+_DOTS = (tt.Dot, tt.DotScaled)
+
+
+class Chains:
+    """The chains of all regions that were asked about."""
+
+    def __init__(self) -> None:
+        self.regions: dict[Region | None, _Region] = {}
+
+    def of(self, dot: Any) -> _Region:
+        """The chains of the region that a product stands in."""
+        region = dot.parent.parent if dot.parent is not None else None
+        found = self.regions.get(region)
+        if found is None:
+            found = self.regions[region] = _Region(region)
+        return found
+
+
+class _Region:
+    """The chains of one region: each is known by one of its operations, a product's `kind` by chain and rank."""
+
+    def __init__(self, region: Region | None) -> None:
+        self.inside = dict.fromkeys(op for block in (region.blocks if region is not None else ()) for op in block)
+        self.chains: UnionFind[Operation] = UnionFind()
+        for op in self.inside:
+            self._tie(op)
+        self.places: dict[Operation, int] = {}
+        self.kinds: dict[Operation, tuple[Operation, int]] = {}
+        self.counts: Counter[tuple[Operation, int]] = Counter()
+        self.first: dict[tuple[Operation, int], tuple[int, Any]] = {}  # the first with a tensor core's layout, and it
+        for op in [op for op in self.inside if op.__class__ in _DOTS]:
+            self._add(op, len(self.places), (self.chains.find(op), op.results[0].type.rank))
+
+    def _tie(self, op: Operation) -> None:
+        if op.__class__ is tt.Trans:
+            return
+        for value in op.operands:
+            maker = value.defining_op
+            if maker is not None and maker in self.inside and maker.__class__ is not tt.Trans:
+                self.chains.union(maker, op)
+
+    def _add(self, op: Operation, place: int, kind: tuple[Operation, int]) -> None:
+        self.places[op], self.kinds[op] = place, kind
+        self.counts[kind] += 1
+        layout = op.results[0].type.encoding
+        if isinstance(layout, NvidiaMma) and (kind not in self.first or place < self.first[kind][0]):
+            self.first[kind] = place, layout
+
+    def others(self, dot: Operation) -> tuple[bool, NvidiaMma | None]:
+        """Whether other products of its rank are in the chain; the layout of the first that has a tensor core's."""
+        kind = self.kinds[dot]
+        place, layout = self.first.get(kind, (-1, None))
+        assert place != self.places[dot], "a product asks before it has a layout"
+        return self.counts[kind] > 1, layout
+
+    def replace(self, dot: Operation, new: Operation) -> None:
+        """A product gives way to another, which may be one that is not counted."""
+        place, kind = self.places.pop(dot), self.kinds.pop(dot)
+        self.counts[kind] -= 1
+        if new.__class__ in _DOTS:
+            self._add(new, place, kind)

@@ -1,0 +1,144 @@
+"""optimize-accumulator-init: a sum that begins anew is not set to zero; the next product does not add to it.
+
+    scf.for … iter_args(%acc = %zero) {              scf.for … iter_args(%acc = %zero, %add = %false) {
+      %d = warp_group_dot %a, %b, %acc                 %d = warp_group_dot %a, %b, %acc, %add
+      %next = scf.if %last {                           %more = arith.select %last, %false, %true
+        store %d                                =>     scf.if %last { store %d }
+        scf.yield %zero                                scf.yield %d, %more
+      } else {                                       }
+        scf.yield %d
+      }
+      scf.yield %next
+    }
+
+So are loops that were two (`fuse-nested-loops`). Products of warp groups have a flag that says whether they add to what
+is in the registers of the sum (`useC`, PTX's `scale-d`); with it, no register is written at the end of a tile. The same
+goes for an `arith.select` in the place of the `scf.if`, and for both in front of the product.
+
+Only the product may use the carried sum, since others would see the old one. What the loop results in is the old sum,
+too, where it ended with a reset; a select behind the loop makes that zero, if somebody asks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import arith, scf, ttng
+from ....dialects.ttg_switches import is_on
+from ....ir import BlockArgument, Builder, Operation, OpResult, Value, count, functions_of, i1, may_change, pass_on
+from ....support.namedtuples import NamedTuple
+from ...regions import defined_in
+from ...rules.constants import splat_of
+from ..loops import add_carried
+
+__all__ = ["optimize_accumulator_init"]
+
+
+class _Reset(NamedTuple):
+    """`op` (number `result` of it) makes zero where `condition` is `when`, and is `value` otherwise."""
+
+    op: Any
+    result: int
+    condition: Value
+    when: bool
+    value: Value
+    zero: Value
+
+
+@pass_on("function", statistics={"sums begun by products": "sums that products do not add to where they begin"})
+def optimize_accumulator_init(op: Operation) -> bool:
+    """Let products begin sums that loops set to zero, in a function or all functions of a module."""
+    changed = 0
+    for func in functions_of(op):
+        for dot in [inner for inner in func.walk() if inner.__class__ is ttng.WarpGroupDot]:
+            if is_on(dot, "zero-first") and may_change("optimize-accumulator-init", dot):
+                changed += _begin(dot)
+    count("sums begun by products", changed)
+    return changed > 0
+
+
+def _begin(dot: Any) -> bool:
+    loop = dot.parent_op
+    if loop.__class__ is not scf.For or dot.useC is not None or _sums_on_the_side(dot):
+        return False
+    before = _reset_of(dot.c, loop)
+    arg = before.value if before is not None else dot.c
+    if not isinstance(arg, BlockArgument) or arg.owner is not loop.body or arg.index == 0 or not arg.has_one_use:
+        return False
+    if before is not None and not dot.c.has_one_use:
+        return False
+    after = None if before is not None else _reset_of(loop.body.last.operands[arg.index - 1], loop)
+    reset = before or after
+    if reset is None:
+        return False
+    _Rewriter(loop, dot, reset, arg.index - 1, before is not None).run()
+    return True
+
+
+def _sums_on_the_side(dot: Any) -> bool:
+    """Whether partial sums are added outside of the tensor cores, where the flag would be a select."""
+    return dot.a.type.element.width == 8 and dot.maxNumImpreciseAcc < dot.a.type.shape[-1]
+
+
+def _is_zero(value: Value) -> bool:
+    return splat_of(value) == 0
+
+
+def _reset_of(value: Value, loop: Any) -> _Reset | None:
+    """What makes a value zero under a condition, in the body of a loop."""
+    op: Any = value.defining_op
+    if op is None or op.parent is not loop.body or not value.has_one_use:
+        return None
+    assert isinstance(value, OpResult)
+    if op.__class__ is arith.Select and op.condition.type is i1:
+        choices = (op.true_value, op.false_value)
+    elif op.__class__ is scf.If:
+        choices = tuple(region.block.last.operands[value.index] for region in op.regions)
+    else:
+        return None
+    for i, zero in enumerate(choices):
+        other = choices[1 - i]
+        if _is_zero(zero) and not _is_zero(other) and not defined_in(other, op):
+            return _Reset(op, value.index, op.operands[0], i == 0, other, zero)
+    return None
+
+
+class _Rewriter:
+    """Makes the flag, and lets the reset be."""
+
+    def __init__(self, loop: Any, dot: Any, reset: _Reset, index: int, is_before: bool) -> None:
+        self.loop, self.dot, self.reset, self.index, self.is_before = loop, dot, reset, index, is_before
+
+    def run(self) -> None:
+        """Rewrite; the loop is another operation then."""
+        outside = Builder(self.loop.parent, self.loop, self.loop.loc)
+        yes, no = (outside.add(arith.Constant.of(flag, i1)) for flag in (True, False))
+        starts_with_zero = _is_zero(self.loop.init_args[self.index])
+        loop = add_carried(self.loop, [no if starts_with_zero else yes])
+        flag, number = loop.body.args[-1], len(loop.results) - 1
+        b = Builder(loop.body, self.reset.op, self.reset.op.loc)
+        otherwise = flag if self.is_before else yes
+        choices = (no, otherwise) if self.reset.when else (otherwise, no)
+        chosen = b.add(arith.Select(self.reset.condition, *choices))
+        dot = self.dot
+        dot.set_operands([*dot.operands[:3], chosen if self.is_before else flag])
+        end: Any = loop.body.last
+        end.set_operand(number, yes if self.is_before else chosen)
+        self.let_be()
+        result = loop.results[self.index]
+        if result.users and not self.is_before:
+            users = list(result.users)
+            after = Builder(loop.parent, loop.next, loop.loc)
+            zero = after.add(arith.Constant(self.reset.zero.defining_op.attributes["value"]))  # type: ignore[union-attr]
+            final = after.add(arith.Select(loop.results[number], result, zero))
+            result.replace_uses_where(final, lambda user: user in users)
+
+    def let_be(self) -> None:
+        """Hand on what there is instead of zero."""
+        op = self.reset.op
+        if op.__class__ is arith.Select:
+            op.replace_with([self.reset.value])
+            return
+        region = op.regions[0 if self.reset.when else 1]
+        region.block.last.set_operand(self.reset.result, self.reset.value)
+        op.results[self.reset.result].replace_all_uses_with(self.reset.value)  # both branches hand it on

@@ -1,0 +1,170 @@
+"""How accelerate-matmul writes products for `wgmma`, by four warps together (version 3).
+
+    %d = tt.dot %a, %b, %c : … -> tensor<128x128xf32, #blocked>
+
+    %x = ttg.local_alloc %a : … -> !ttg.memdesc<128x64xf16, #shared, #smem>
+    %y = ttg.local_alloc %b : … -> !ttg.memdesc<64x128xf16, #shared, #smem>
+    %z = ttg.convert_layout %c : … -> tensor<128x128xf32, #mma>
+    %e = ttng.warp_group_dot %x, %y, %z : … -> tensor<128x128xf32, #mma>
+    %d = ttg.convert_layout %e : … -> tensor<128x128xf32, #blocked>
+
+**Operands** are read from shared memory, swizzled, in the order in which threads hold them; only 16-bit elements may
+have neighbours along M or N there, so others are turned where they are stored. The first operand comes from registers
+where it is computed, rather than loaded.
+
+**Warps** come in groups of four, 16 rows each. Groups stand below each other as long as there are rows for them, or
+where the result leads to another product, as in attention: then a row stays in one warp.
+
+**N** is as long as the instruction allows, and no longer than what a group has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import tt, ttg, ttng
+from ....dialects.ttg_context import num_warps
+from ....dialects.ttg_layouts import NvidiaMma
+from ....dialects.ttg_memory import MemDescType, SharedMemorySpace
+from ....dialects.ttg_operands import cluster_bases, memory_order, nvmma_for, operand_layout
+from ....dialects.ttg_switches import is_on
+from ....ir import (
+    FLOATS,
+    BlockArgument,
+    Operation,
+    TensorType,
+    Value,
+    bf16,
+    element_type,
+    f16,
+    f32,
+    i8,
+)
+from ....layout.bases import per_block
+
+__all__ = ["takes_warp_group", "warp_group_dot"]
+
+_FP8 = (FLOATS["f8E5M2"], FLOATS["f8E4M3FN"])
+_DEPTH = 256  # bits that an instruction takes along K
+
+
+def takes_warp_group(dot: Any) -> bool:
+    """Whether there is an instruction of this shape; types are those of some tensor core's."""
+    result = dot.d.type
+    a = element_type(dot.a.type)
+    if result.rank != 2 or a not in (f16, bf16, f32, i8, *_FP8) or not is_on(dot, "wgmma"):
+        return False
+    rows, columns = per_block(result.shape, result.encoding.CGALayout)
+    if rows % 64 or columns % 8 or dot.a.type.shape[-1] < _DEPTH // a.width or (num_warps(dot) or 1) % 4:  # type: ignore[attr-defined]
+        return False
+    # Sums that are more precise than these: `mma.sync` multiplies them as f16.
+    return not (a in _FP8 and result.element is f32 and dot.maxNumImpreciseAcc < 32)
+
+
+def warp_group_dot(dot: Any) -> Operation:
+    """Put operands, sums and a product by warp groups in front of `dot`; the new product."""
+    result = dot.d.type
+    shape = per_block(result.shape, result.encoding.CGALayout)
+    element: Any = element_type(dot.a.type)
+    columns = _columns(shape, element, num_warps(dot) or 4)
+    layout = NvidiaMma(
+        versionMajor=3,
+        warpsPerCTA=_warps(dot, shape, columns),
+        instrShape=(16, columns, _DEPTH // element.width),
+        CGALayout=result.encoding.CGALayout,
+    )
+    a = _shared(dot.a, 0) if _is_loaded(dot.a) else _converted(dot, dot.a, operand_layout(0, layout, element.width))
+    b = _shared(dot.b, 1)
+    c = _converted(dot, dot.c, layout)
+    new = ttng.WarpGroupDot(a, b, c, None, dot.inputPrecision, dot.maxNumImpreciseAcc, False, loc=dot.loc)
+    dot.parent.insert_before(new, dot)
+    return new
+
+
+def _columns(shape: Sequence[int], element: Any, warps: int) -> int:
+    """N of an instruction: all columns, as far as there is one so long, but no more than each warp group gets."""
+    groups = max(warps // max(shape[0] // 16, 1), 1)
+    most = 224 if element is i8 else 256  # Triton's own lowering knows no longer one of integers
+    return next(
+        n for n in (256, 128, 64, 32, 16, 8) if shape[1] % n == 0 and n <= min(most, max(shape[1] // groups, 8))
+    )
+
+
+def _warps(dot: Any, shape: Sequence[int], columns: int) -> tuple[int, int]:
+    """How warps stand along rows and columns."""
+    warps = num_warps(dot) or 4
+    if any(op.__class__ in _DOTS for op in _led_to(dot)):
+        return warps, 1
+    down, along = 4, 1
+    while down * along < warps:
+        if shape[0] > 16 * down:
+            down *= 2
+        else:
+            along *= 2
+    return down, along
+
+
+_DOTS = (tt.Dot, tt.DotScaled, ttng.WarpGroupDot)
+
+
+def _led_to(op: Operation) -> set[Operation]:
+    """The operations that use a result, those in their regions, and what these lead to."""
+    found: set[Operation] = set()
+    work = [user for result in op.results for user in result.users]
+    while work:
+        user = work.pop()
+        if user in found:
+            continue
+        found.add(user)
+        work += [u for result in user.results for u in result.users]
+        work += [inner for region in user.regions for block in region.blocks for inner in block]
+    return found
+
+
+# -- operands -----------------------------------------------------------------------------------------------------
+
+_LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
+_VIEWS = (ttg.ConvertLayout, tt.Trans, ttg.MemDescIndex, ttg.MemDescSubslice, ttg.MemDescTrans, ttg.MemDescReshape)
+
+
+def _is_loaded(value: Value) -> bool:
+    """Whether `value` comes from memory, transposed or not; arguments of blocks count."""
+    op = value.defining_op
+    while op is not None and op.__class__ in _VIEWS:
+        op = op.operands[0].defining_op
+    return op is None or op.__class__ in _LOADS
+
+
+def _shared(value: Any, index: int) -> Value:
+    """Operand 0 or 1 stored to shared memory, right where it is known; blocks of a cluster have what they multiply."""
+    blocks = cluster_bases(value.type.encoding, value.type.shape)
+    while value.defining_op.__class__ is ttg.ConvertLayout:
+        value = value.defining_op.src
+    ty = value.type
+    order: Sequence[int] = memory_order(ty.encoding, ty.shape)
+    if ty.element not in (f16, bf16):
+        order = (1, 0) if index == 0 else (0, 1)
+    layout = nvmma_for(ty.shape, order, ty.element.width, blocks)
+    buffer = MemDescType(ty.shape, ty.element, layout, SharedMemorySpace())
+    op = ttg.LocalAlloc(value, result=buffer)
+    if isinstance(value, BlockArgument):
+        op.loc = value.loc
+        value.owner.prepend(op)
+    else:
+        op.loc = value.defining_op.loc
+        _insert_behind(op, value.defining_op)
+    return op.result
+
+
+def _converted(dot: Any, value: Any, layout: Any) -> Value:
+    op = ttg.ConvertLayout(value, result=TensorType(value.type.shape, value.type.element, layout), loc=dot.loc)
+    dot.parent.insert_before(op, dot)
+    return op.result
+
+
+def _insert_behind(op: Operation, before: Any) -> None:
+    if before.next is None:
+        before.parent.append(op)
+    else:
+        before.parent.insert_before(op, before.next)

@@ -1,0 +1,1 @@
+"""Software pipelining of loops: latencies, schedule, and expansion into prologue and steady state."""

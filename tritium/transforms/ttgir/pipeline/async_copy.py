@@ -1,0 +1,258 @@
+"""Loads that a schedule begins early become copies into one of several buffers, a wait, and reads from the buffer.
+
+    %x = tt.load %p {stage 0}                     %buffers = ttg.local_alloc : () -> !ttg.memdesc<2x…>
+    use(%x) {stage 2}                             scf.for … iter_args(%insert = -1, %extract = -1) {
+                                                    %i = (%insert + 1) mod 2
+                                                    %e = (%extract + 1) mod 2
+                                             =>     %t = ttg.async_copy_global_to_local %p, %buffers[%i]    {stage 0}
+                                                    %g = ttg.async_commit_group tokens %t                   {stage 0}
+                                                    %w = ttg.async_wait %g {num = 0}                        {stage 2}
+                                                    %x = ttg.local_load %buffers[%e] token %w               {stage 2}
+                                                    use(%x)
+                                                    scf.yield %i, %e
+                                                  }
+                                                  ttg.async_wait {num = 0}
+
+So many buffers are needed as there are stages between the load and its first use; one more where that use stands behind
+the load in the kernel, since the next copy is begun before the buffer was read; and one more for products of a warp
+group, which read their buffers while the next iteration runs. The index is counted twice, once for each stage it is
+needed in, as that is cheaper than to carry it from one stage to the other.
+
+What only went into shared memory is used there: the buffer takes the place of the `ttg.local_alloc`. Copies of the copy
+engine report to barriers (`tma_lowering`). A mask's zeros are written by the copy; other values are put in behind the
+read. How many groups may be on their way at a wait is found when the loop has its final form (`copy_waits`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....analysis.axis_info import AxisInfoAnalysis
+from ....dialects import arith, tt, ttg, ttng
+from ....dialects.constraints import bit_width
+from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
+from ....dialects.ttg_defaults import default_blocked
+from ....dialects.ttg_memory import SwizzledShared
+from ....ir import Builder, Operation, TensorType, Value, remark
+from ....support.dataclasses import dataclass
+from ..loops import VIEWS, add_carried, body_of, top_level_users
+from ..memory.memdesc import read_buffer, single_buffer
+from .buffers import (
+    ASYNC_BYTES,
+    DESCRIPTOR_LOADS,
+    LOADS,
+    allocate,
+    constant_i32,
+    copied_bytes,
+    is_plain_zero,
+    loaded_bits,
+    loaded_elements,
+    shared_layout,
+)
+from .schedule import Schedule
+from .staged_builder import StagedBuilder, first_use
+
+__all__ = ["AsyncLoad", "Ring", "copy_ahead", "lower_loads"]
+
+
+@dataclass(eq=False)
+class AsyncLoad:
+    """A load that becomes a copy into one of `copies` buffers of layout `layout`.
+
+    `contiguity`: neighbours a thread copies at once. `barrier` is what a copy of the copy engine reports to, in the
+    stage of the load, and `wait` the operation that waits for it.
+    """
+
+    op: Any
+    copies: int
+    layout: Any
+    contiguity: int = 1
+    buffers: Any = None
+    barrier: Any = None
+    wait: Any = None
+
+    @property
+    def by_engine(self) -> bool:
+        """Whether the copy engine does it."""
+        return isinstance(self.op, DESCRIPTOR_LOADS)
+
+
+@dataclass(eq=False)
+class Ring:
+    """The counters of all loads with as many buffers: which one is written, which one is read, and in which phase."""
+
+    with_phase: bool = False
+    insert: Any = None
+    extract: Any = None
+    phase: Any = None
+
+
+def lower_loads(loop: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> tuple[Any, list[AsyncLoad], dict[int, Ring]]:
+    """The loop with counters for the buffers of loads that begin early, those loads, and the counters by their number.
+
+    The loads themselves are as they were, but for single values, which are tensors of one element now.
+    """
+    loads = [load for op in list(body_of(loop)) if isinstance(op, LOADS) and (load := _plan(loop, op, schedule, facts))]
+    if not loads:
+        return loop, [], {}
+    rings: dict[int, Ring] = {}
+    for load in loads:
+        if not isinstance(load.op.result.type, TensorType):
+            _to_tensor(load.op, loop, schedule)
+        load.buffers = allocate(loop, load.op.result.type, load.layout, load.copies)
+        ring = rings.setdefault(load.copies, Ring())
+        ring.with_phase |= load.by_engine
+    return _count(loop, rings), loads, rings
+
+
+# -- which loads, and how many buffers ------------------------------------------------------------------------------
+
+
+def _plan(loop: Any, op: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> AsyncLoad | None:
+    """What becomes of a load; None where it stays."""
+    distance = _stages_to_use(loop, op, schedule)
+    if distance == 0:
+        return None
+    load = AsyncLoad(op, distance, _layout(op))
+    if load.layout is None:
+        return None
+    if not load.by_engine and not _is_wide_enough(load, facts):
+        if distance > 1:
+            remark(op, "this load is too narrow for an asynchronous copy: what it loads waits in registers")
+        return None
+    if op.__class__ is tt.Load:
+        load.contiguity = loaded_elements(facts, op)
+    load.copies += _is_for_warp_groups(op, load.layout)
+    return load
+
+
+def _layout(op: Any) -> Any:
+    if isinstance(op.result.type, TensorType):
+        return shared_layout(op)
+    blocks = num_ctas(op).bit_length() - 1
+    return SwizzledShared(1, 1, 1, (0,), ((0,),) * blocks)
+
+
+def _is_wide_enough(load: AsyncLoad, facts: AxisInfoAnalysis) -> bool:
+    ty = load.op.result.type
+    if not isinstance(ty, TensorType):
+        return bit_width(ty) >= 8 * ASYNC_BYTES
+    return loaded_bits(facts, load.op) >= 8 * ASYNC_BYTES and copied_bytes(ty, load.layout) >= ASYNC_BYTES
+
+
+def _stages_to_use(loop: Any, op: Operation, schedule: Schedule) -> int:
+    """How many stages behind a load what it loaded is used first."""
+    if op not in schedule:
+        return 0
+    own = schedule[op]
+    users = top_level_users(loop, op.results)
+    allocated = [r for user in users if user.__class__ is ttg.LocalAlloc for r in user.results]
+    users = list(dict.fromkeys([*users, *top_level_users(loop, allocated)]))
+    users = [user for user in users if user in schedule]
+    if not users:
+        return 0
+    first = min(schedule[user].stage + (own.cluster < schedule[user].cluster) for user in users)
+    waits = [schedule[user].stage for user in users if user.__class__ is ttng.WaitBarrier]
+    return max([first, *waits]) - own.stage
+
+
+def _is_for_warp_groups(op: Any, layout: Any) -> bool:
+    """Whether products of a warp group read the buffer itself, which goes on while the next iteration begins."""
+    allocs = [user for user in op.result.users if user.__class__ is ttg.LocalAlloc]
+    work = [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
+    while work:
+        for user in work.pop().users:
+            if user.__class__ is ttng.WarpGroupDot:
+                return True
+            if isinstance(user, VIEWS):
+                work += user.results
+    return False
+
+
+# -- single values --------------------------------------------------------------------------------------------------
+
+
+def _to_tensor(load: Any, loop: Any, schedule: Schedule) -> None:
+    """Make a load of a single value one of a tensor with one element."""
+    b = StagedBuilder(schedule, load, schedule[load])
+    layout = default_blocked((1,), num_warps(load) or 1, threads_per_warp(load), num_ctas(load))
+    place = schedule[first_use(loop, [load], schedule)]
+    for i, value in enumerate(list(load.operands)):
+        load.set_operand(i, b.add(tt.Splat(value, result=TensorType((1,), value.type, layout))))
+    result = load.result
+    users = list(result.users)
+    result.type = TensorType((1,), result.type, layout)
+    after = StagedBuilder(schedule, load.next, place)
+    single = after.add(tt.Unsplat(result))
+    single.hint = result.hint
+    result.replace_uses_where(single, lambda user: user in users)
+
+
+# -- counters -------------------------------------------------------------------------------------------------------
+
+
+def _count(loop: Any, rings: dict[int, Ring]) -> Any:
+    """The loop with the counters of each ring; they have no place in the schedule yet."""
+    before = Builder(loop.parent, loop, loop.loc)
+    minus_one, zero, one = (constant_i32(before, n) for n in (-1, 0, 1))
+    sizes = {copies: constant_i32(before, copies) for copies in rings}
+    starts: list[Value] = []
+    for ring in rings.values():
+        starts += [minus_one, minus_one, zero] if ring.with_phase else [minus_one, minus_one]
+    first = len(loop.init_args)
+    loop = add_carried(loop, starts)
+    carried = iter(loop.body.args[1 + first :])
+    nexts: list[Value] = []
+    for copies, ring in rings.items():
+        b = Builder(loop.body, loop.body.first, loop.loc)
+        ring.insert, _ = _next(b, next(carried), sizes[copies], zero, one)
+        ring.extract, wraps = _next(b, next(carried), sizes[copies], zero, one)
+        nexts += [ring.insert, ring.extract]
+        if ring.with_phase:
+            phase = next(carried)
+            turned = b.add(arith.XOrI(phase, one))
+            ring.phase = b.add(arith.Select(wraps, turned, phase))
+            nexts.append(ring.phase)
+    last = loop.body.last
+    last.set_operands([*last.operands[:first], *nexts])
+    return loop
+
+
+def _next(b: Builder, counter: Value, size: Value, zero: Value, one: Value) -> tuple[Value, Value]:
+    """The number behind `counter`, which starts again at zero; and whether it did."""
+    more = b.add(arith.AddI(counter, one))
+    wraps = b.add(arith.CmpI(arith.CmpIPredicate.sge, more, size))
+    return b.add(arith.Select(wraps, zero, more)), wraps
+
+
+# -- copies and reads -----------------------------------------------------------------------------------------------
+
+
+def copy_ahead(loop: Any, load: AsyncLoad, ring: Ring, schedule: Schedule) -> None:
+    """Put an asynchronous copy by threads in the place of a load."""
+    op = load.op
+    place = schedule[first_use(loop, [op], schedule)]
+    is_zero = op.other is None or is_plain_zero(op.other)
+    b = StagedBuilder(schedule, op, schedule[op])
+    target = single_buffer(b, load.buffers, ring.insert)
+    copy = ttg.AsyncCopyGlobalToLocal(
+        op.ptr,
+        target,
+        op.mask,
+        op.other if is_zero else None,
+        cachePolicy=op.cachePolicy,
+        isVolatile=op.isVolatile,
+        contiguity=load.contiguity,
+    )
+    group = b.add(ttg.AsyncCommitGroup([b.add(copy)]))
+    b.place = place
+    done = b.add(ttg.AsyncWait([group], num=0))
+    source = single_buffer(b, load.buffers, ring.extract)
+    if is_zero:
+        for gone in read_buffer(b, op.result, source, done):
+            schedule.places.pop(gone, None)
+    elif op.result.users:
+        loaded = b.add(ttg.LocalLoad(source, done, result=op.result.type))
+        op.result.replace_all_uses_with(b.add(arith.Select(op.mask, loaded, op.other)))
+    schedule.places.pop(op)
+    op.erase()

@@ -1,0 +1,216 @@
+"""The buffers that loads go to ahead of time: their layout, how wide copies into them are, and views of them.
+
+A load that products use is kept in the layout its operand is read from best; one that is put into shared memory anyway
+is copied right to where it is wanted; any other one goes to a plain buffer. A copy moves 4 bytes at least (PTX ISA 8.7,
+section 9.7.9.25.3.1, cp.async: cp-size is 4, 8 or 16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import copysign
+from typing import Any
+
+from ....analysis.axis_info import AxisInfoAnalysis
+from ....dialects import arith, tt, ttg
+from ....dialects.constraints import bit_width
+from ....dialects.tt_types import PointerType
+from ....dialects.ttg_layouts import DotOperand, Linear
+from ....dialects.ttg_maps import linear_layout_of, map_or_none
+from ....dialects.ttg_memory import MemDescType, SharedMemorySpace, SwizzledShared
+from ....dialects.ttg_operands import cluster_bases, memory_order, swizzled_for, swizzled_tile
+from ....ir import Builder, TensorType, Type, Value, element_type, i32
+from ....layout.access import vector_access
+from ....layout.buffer_access import offset_columns
+from ....layout.views import row_of_registers
+from ...rules.constants import splat_of
+from ..tma.copies import buffer_type
+
+__all__ = [
+    "ASYNC_BYTES",
+    "DESCRIPTOR_LOADS",
+    "LOADS",
+    "allocate",
+    "constant_i32",
+    "copied_bytes",
+    "is_plain_zero",
+    "loaded_bits",
+    "loaded_elements",
+    "needs_registers",
+    "operand_swizzle",
+    "shared_layout",
+]
+
+DESCRIPTOR_LOADS = (tt.DescriptorLoad, tt.DescriptorGather)
+LOADS = (tt.Load, *DESCRIPTOR_LOADS)
+
+ASYNC_BYTES = 4
+"""The narrowest copy that the hardware does on its own."""
+
+
+# -- layouts --------------------------------------------------------------------------------------------------------
+
+
+def shared_layout(load: Any) -> Any:
+    """The layout of the buffer that a load of a tensor goes to; None where a descriptor does not say."""
+    if isinstance(load, DESCRIPTOR_LOADS):
+        if load.desc.type.block.encoding is None:
+            return None
+        return buffer_type(load.desc, load.result.type).encoding
+    allocated = [user.result.type.encoding for user in load.result.users if user.__class__ is ttg.LocalAlloc]
+    if allocated:
+        return allocated[0]
+    layout, _ = operand_swizzle(load.result)
+    ty = load.result.type
+    return layout or SwizzledShared(1, 1, 1, memory_order(ty.encoding, ty.shape), cluster_bases(ty.encoding, ty.shape))
+
+
+def operand_swizzle(value: Value) -> tuple[SwizzledShared | None, bool]:
+    """The buffer that all users of a value can read it from as operands of products; None where one is no product.
+
+    The second result says whether two users want different ones.
+    """
+    found: SwizzledShared | None = None
+    for user in value.users:
+        wanted, clash = _wanted_by(user, value)
+        if wanted is None:
+            return None, clash
+        if found is not None and wanted is not found:
+            return None, True
+        found = wanted
+    return found, False
+
+
+def _wanted_by(user: Any, value: Any) -> tuple[SwizzledShared | None, bool]:
+    if len(user.results) != 1:
+        return None, False
+    result = user.results[0].type
+    if isinstance(result, MemDescType):
+        if not isinstance(result.encoding, SwizzledShared):
+            return None, False
+        inner, clash = operand_swizzle(user.results[0])
+        is_used = bool(user.results[0].users)
+        return (result.encoding, False) if inner is not None or not is_used else (None, clash)
+    if user.__class__ not in (ttg.LocalLoad, ttg.ConvertLayout):
+        return None, False
+    return _swizzle_for(result, value.type), False
+
+
+def _swizzle_for(result: TensorType, source: Any) -> SwizzledShared | None:
+    layout: Any = result.encoding
+    bits = bit_width(source.element)
+    if isinstance(layout, DotOperand):
+        is_buffer = isinstance(source, MemDescType)
+        order = source.encoding.order if is_buffer else memory_order(source.encoding, source.shape)
+        return swizzled_for(layout, source.shape, order, bits, cluster_bases(layout, result.shape))
+    return _like_operand(result, source) if isinstance(layout, Linear) else None
+
+
+def _like_operand(result: TensorType, source: Any) -> SwizzledShared | None:
+    """The buffer for a layout that is built from tiles of 8 rows of 4 `width` neighbours, as operands are.
+
+    Its lanes' first two bits go along one of the last two dimensions behind those of the registers, the others along
+    the other one. Whichever of them is contiguous where the elements come from is so in the buffer.
+    """
+    layout: Any = result.encoding
+    rank = len(result.shape)
+    if rank < 2 or len(layout.lane) != 5:
+        return None
+    for operand, (inner, outer) in enumerate(((rank - 1, rank - 2), (rank - 2, rank - 1))):
+        width = 1
+        for basis in layout.register:
+            if not _moves(basis, inner, width):
+                break
+            width *= 2
+        steps = [(inner, width), (inner, 2 * width), (outer, 1), (outer, 2), (outer, 4)]
+        if all(_moves(basis, *step) for basis, step in zip(layout.lane, steps)):
+            held = isinstance(source, TensorType)
+            order = memory_order(source.encoding, source.shape) if held else source.encoding.order
+            blocks = cluster_bases(source.encoding, source.shape) if held else ()
+            return swizzled_tile(operand, width, result.shape, order, bit_width(result.element), blocks)
+    return None
+
+
+def _moves(basis: Sequence[int], axis: int, step: int) -> bool:
+    return all(n == (step if d == axis else 0) for d, n in enumerate(basis))
+
+
+# -- widths ---------------------------------------------------------------------------------------------------------
+
+
+def loaded_elements(facts: AxisInfoAnalysis, load: Any) -> int:
+    """How many neighbours a thread loads at once: those in its registers whose addresses follow each other."""
+    ty = load.ptr.type
+    if not isinstance(ty, TensorType):
+        return 1
+    layout = map_or_none(ty.encoding, ty.shape)  # type: ignore[arg-type]
+    if layout is None:
+        return 1
+    pointee: Any = ty.element.pointee  # type: ignore[attr-defined]
+    size = max(1, bit_width(pointee) // 8)
+    known, mask = facts.of(load.ptr), None if load.mask is None else facts.of(load.mask)
+    best = 1
+    for axis in range(len(ty.shape)):
+        most = min(known.contiguity[axis], max(1, known.divisibility[axis] // size))
+        if mask is not None:
+            most = min(most, mask.constancy[axis])
+        best = max(best, 1 << len(row_of_registers(layout, axis, most)))
+    return best
+
+
+def loaded_bits(facts: AxisInfoAnalysis, load: Any) -> int:
+    """How many bits a thread loads at once."""
+    pointer: Any = element_type(load.ptr.type)
+    assert isinstance(pointer, PointerType)
+    return loaded_elements(facts, load) * bit_width(pointer.pointee)
+
+
+def copied_bytes(ty: TensorType, layout: Any) -> int:
+    """How many neighbours of a thread's part of a tensor are neighbours in a buffer, too, in bytes."""
+    try:
+        registers = linear_layout_of(ty)
+        columns = offset_columns(registers, linear_layout_of(MemDescType(ty.shape, ty.element, layout, _SHARED)))
+    except ValueError:
+        return 0
+    bits = bit_width(ty.element)
+    return vector_access(columns, bits).width * bits // 8 if bits >= 8 else 0
+
+
+def is_plain_zero(value: Value) -> bool:
+    """Whether a value is a constant of zero bits, so not -0.0."""
+    number = splat_of(value)
+    return number is not None and number == 0 and copysign(1.0, number) > 0
+
+
+def needs_registers(load: Any) -> bool:
+    """Whether what is loaded must go from its buffer to registers: not if it is only put into a buffer of its layout.
+
+    What a mask leaves out is zero in the buffer of an asynchronous copy.
+    """
+    other = load.other if load.__class__ is tt.Load else None
+    if other is not None and not is_plain_zero(other):
+        return True
+    if not load.result.has_one_use:
+        return True
+    (user,) = load.result.users
+    if user.__class__ is not ttg.LocalAlloc:
+        return True
+    return isinstance(load, DESCRIPTOR_LOADS) and shared_layout(load) is not user.results[0].type.encoding
+
+
+# -- operations -----------------------------------------------------------------------------------------------------
+
+_SHARED = SharedMemorySpace()
+
+
+def allocate(loop: Any, ty: TensorType, layout: Any, copies: int) -> Value:
+    """Room for `copies` tensors in front of a loop, given up behind it."""
+    memory = MemDescType((copies, *ty.shape), ty.element, layout, _SHARED, True)
+    made = Builder(loop.parent, loop, loop.loc).add(ttg.LocalAlloc(result=memory))
+    Builder(loop.parent, loop.next, loop.loc).add(ttg.LocalDealloc(made))
+    return made  # type: ignore[no-any-return]
+
+
+def constant_i32(b: Builder, value: int, ty: Type = i32) -> Value:
+    """A number."""
+    return b.add(arith.Constant.of(value, ty))  # type: ignore[no-any-return]

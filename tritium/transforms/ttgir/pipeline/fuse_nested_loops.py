@@ -1,0 +1,257 @@
+"""fuse-nested-loops: a loop that asks for it and the one loop in it become one, whose iterations overlap throughout.
+
+    scf.for %tile = … {                      scf.for … iter_args(%k, %tile, …) {
+      …                                        scf.if (first of a tile) { … }
+      scf.for %k = … { product }       =>      product
+      store                                    scf.if (last of a tile) { store }
+    } {tt.flatten}                           }
+
+In a persistent kernel, the loads of the next tile's first products can then begin while this tile's last products are
+computed and its result is stored; pipelining sees one loop. How the new loop goes is said in `fused_loop.py`.
+
+- A loop with `tt.flatten` and exactly one loop in it (directly, and none in that) is fused if the inner loop is known
+  to run, so that its body needs no branch. Where `llvm.intr.assume` does not say so, there are two versions: for inner
+  loops that do not run, the outer loop alone; else the fused one. The inner bounds must be computable in front then.
+- A loop with `ttg.always-fuse` is fused with all loops in it, innermost first, whether they run or not. Their bounds
+  may depend on the outer variable, if only scalars without memory do so.
+
+What only the end of a round needs is computed there. Loops that count unsigned are left alone, and those that Hopper's
+warp specialization takes: there, one warp loads ahead from tile to tile anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....dialects import arith, scf
+from ....dialects.llvm import Assume
+from ....dialects.ttg_context import capability_of
+from ....dialects.ttg_switches import is_on
+from ....ir import (
+    PURE,
+    TRAPS,
+    UNIT,
+    Builder,
+    IntegerAttr,
+    Operation,
+    TensorType,
+    Value,
+    count,
+    functions_of,
+    i32,
+    may_change,
+    pass_on,
+)
+from ....ir.dominance import ancestor_in
+from ...licm import LicmOptions, hoist_invariants
+from ...regions import defined_in
+from ...rules.constants import splat_of
+from .fused_loop import Inner, fuse, trips
+
+__all__ = ["fuse_nested_loops"]
+
+_FLATTEN, _ALWAYS = "tt.flatten", "ttg.always-fuse"
+_SPECIALIZE, _ONE_BUFFER, _STAGES = "tt.warp_specialize", "tt.disallow_acc_multi_buffer", "tt.num_stages"
+
+
+@pass_on("function", statistics={"loops fused": "loops that went into the one around them"})
+def fuse_nested_loops(op: Operation) -> bool:
+    """Fuse nested loops that ask for it, in a function or all functions of a module."""
+    fused = 0
+    for func in functions_of(op):
+        for loop in list(_outermost(func)):
+            if not is_on(loop, "flatten") or not may_change("fuse-nested-loops", loop):
+                continue
+            if _ALWAYS in loop.attributes:
+                fused += _flatten(loop)[1]
+            elif _FLATTEN in loop.attributes:
+                fused += _flatten_one(loop)
+    count("loops fused", fused)
+    return fused > 0
+
+
+# -- which loops --------------------------------------------------------------------------------------------------
+
+
+def _outermost(op: Operation) -> Iterator[Any]:
+    """Loops that are in no other one, or have something else with regions between them and it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block:
+                if inner.__class__ is not scf.For:
+                    yield from _outermost(inner)
+                    continue
+                yield inner
+                for loop in _nest(inner):
+                    for other in loop.body:
+                        if other.__class__ is not scf.For:
+                            yield from _outermost(other)
+
+
+def _children(loop: Any) -> list[Any]:
+    return [op for op in loop.body if op.__class__ is scf.For]
+
+
+def _nest(loop: Any) -> Iterator[Any]:
+    """A loop, those in it, and so on."""
+    yield loop
+    for child in _children(loop):
+        yield from _nest(child)
+
+
+def _flatten(loop: Any) -> tuple[Any, int]:
+    """Fuse all loops of a nest, innermost first, where that is possible; what stands there then, how many went."""
+    gone = sum(_flatten(child)[1] for child in _children(loop))
+    hoisted: dict[Operation, None] = {}
+    inners = []
+    for child in _children(loop):
+        invariant = _needed(child.operands[:3], loop, with_variable=False)
+        slices = _needed(child.operands[:3], loop, with_variable=True)
+        if child.unsignedCmp or loop.unsignedCmp:
+            continue
+        if invariant is not None:
+            hoisted.update(dict.fromkeys(invariant))
+            inners.append(Inner(child))
+        elif slices is not None:
+            inners.append(Inner(child, slices))
+    if not inners:
+        return loop, gone
+    for op in hoisted:
+        op.move_before(loop)
+    return _fused(loop, inners), gone + len(inners)
+
+
+def _flatten_one(loop: Any) -> int:
+    """Fuse a loop that says `tt.flatten` with the one in it; how many went."""
+    nest = list(_nest(loop))
+    if len(nest) != 2 or any(one.unsignedCmp for one in nest) or _specializes(loop):
+        return 0
+    inner = nest[1]
+    hoist_invariants(loop, LicmOptions(guard_loads=False))
+    _sink(loop, inner)
+    needed = _needed(inner.operands[:3], loop, with_variable=False)
+    if not _is_known_to_run(inner):
+        if needed is None:
+            return 0
+        for op in needed:
+            op.move_before(loop)
+        _split_off_empty(loop, inner)
+        needed = []
+    slices = _needed(inner.operands[:3], loop, with_variable=True) if needed is None else None
+    if needed is None and slices is None:
+        return 0
+    for op in needed or []:
+        op.move_before(loop)
+    _fused(loop, [Inner(inner, slices, always_runs=True)])
+    return 1
+
+
+def _specializes(loop: Any) -> bool:
+    """Whether warps are specialized on the loop."""
+    if _SPECIALIZE not in loop.attributes or not is_on(loop, "warp-specialization"):
+        return False
+    return (capability_of(loop) or 0) // 10 == 9
+
+
+# -- getting ready ------------------------------------------------------------------------------------------------
+
+
+def _needed(values: list[Value], loop: Any, with_variable: bool) -> list[Operation] | None:
+    """The operations of the loop's body that values hang on, in their order; None where these may not move."""
+    found: set[Operation] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if not defined_in(value, loop) or (with_variable and value is loop.induction_variable):
+            continue
+        op = value.defining_op
+        if op is None or op.parent is not loop.body or not _may_move(op):
+            return None
+        if op not in found:
+            found.add(op)
+            stack += op.operands
+    return [op for op in loop.body if op in found]
+
+
+def _may_move(op: Operation) -> bool:
+    """Whether an operation on scalars may run where the loop does not."""
+    if not op.traits & PURE or op.regions or any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
+        return False
+    return not op.traits & TRAPS or op.__class__ is arith.CeilDivSI or bool(splat_of(op.operands[1]))
+
+
+def _sink(loop: Any, inner: Any) -> None:
+    """Move what only the end of a round needs behind the inner loop."""
+    region = loop.regions[0]
+    behind: set[Operation] = set()
+    op = inner.next
+    while op is not None:
+        behind.add(op)
+        op = op.next
+    op = inner.prev
+    while op is not None:
+        before = op.prev
+        if op.traits & PURE and not op.regions and not _is_product(op):
+            if all(ancestor_in(region, user) in behind for v in op.results for user in v.users):
+                op.move_after(inner)
+                behind.add(op)
+        op = before
+
+
+def _is_product(op: Operation) -> bool:
+    return op.name in ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot")
+
+
+def _is_known_to_run(loop: Any) -> bool:
+    """Whether the program assumes that the lower bound is less than the upper one, or both are such numbers."""
+    lb, ub = splat_of(loop.lb), splat_of(loop.ub)
+    if lb is not None and ub is not None and isinstance(lb, int) and isinstance(ub, int):
+        return lb < ub < 1 << 31
+    for compare in loop.ub.users:
+        if compare.__class__ is arith.CmpI and any(user.__class__ is Assume for user in compare.results[0].users):
+            said: Any = compare
+            if (said.predicate, said.lhs, said.rhs) in (
+                (arith.CmpIPredicate.sgt, loop.ub, loop.lb),
+                (arith.CmpIPredicate.slt, loop.lb, loop.ub),
+            ):
+                return True
+    return False
+
+
+def _split_off_empty(loop: Any, inner: Any) -> None:
+    """Put the nest in the second branch of an `if`, and the outer loop alone in the first, for no inner iterations."""
+    b = Builder(loop.parent, loop, loop.loc)
+    length = trips(b, inner.lb, inner.ub, inner.step)
+    none = b.add(arith.Constant.of(0, length.type))
+    condition = b.add(arith.CmpI(arith.CmpIPredicate.sle, length, none))
+    branch = b.insert(scf.If.build(condition, [r.type for r in loop.results]))
+    for result, old in zip(branch.results, loop.results):
+        result.hint = old.hint
+        old.replace_all_uses_with(result)
+    mapping: dict[Any, Any] = {}
+    alone = loop.clone(mapping)
+    without = mapping[inner.results[0]].owner if inner.results else _children(alone)[0]
+    without.replace_with(without.operands[3:])
+    for name in (_FLATTEN, _SPECIALIZE):
+        alone.attributes.pop(name, None)
+    loop.detach()
+    for block, one in ((branch.then_block, alone), (branch.else_block, loop)):
+        b.at_end(block)
+        b.insert(one)
+        b.insert(scf.Yield(list(one.results)))
+
+
+def _fused(loop: Any, inners: list[Inner]) -> Any:
+    """The new loop, with what the old ones asked for."""
+    attributes: dict[str, Any] = {}
+    loops = [loop, *(inner.loop for inner in inners)]
+    for name in (_SPECIALIZE, _ONE_BUFFER):
+        if any(name in one.attributes for one in loops):
+            attributes[name] = UNIT
+    stages = max((one.attributes[_STAGES].value for one in loops if _STAGES in one.attributes), default=1)
+    if stages > 1:
+        attributes[_STAGES] = IntegerAttr(stages, i32)
+    new = fuse(loop, inners)
+    new.attributes.update(attributes)
+    return new

@@ -1,0 +1,264 @@
+"""schedule-loops: which stage of a loop each operation belongs to, and in which order those that run together stand.
+
+    scf.for %i … iter_args(%c = %zero, %pa = %p) {                    stage  cluster
+      %a = tt.load %pa {tt.latency = 2}                                 0       3
+      %c2 = tt.dot %a, %b, %c                                           2       0
+      %pa2 = tt.addptr %pa, %step                                       1       2
+    } {tt.scheduled_max_stage = 2 : i32}
+
+Stage s of iteration i runs beside stage s - 1 of iteration i + 1 (see `pipeline.schedule`). A place is given, in this
+order, to
+
+1. operations that wait for one with a latency, and those: the stage is the longest latency there is on a way through
+   the loop, less what is left on the way from the operation to the end. Clusters go from the last stage to the first,
+   so that what is old is done before new work is begun;
+2. `scf.if`: those that others wait for at the front, the rest at the end of the loop;
+3. whatever an operation with a place needs from its iteration: the same place;
+4. what it needs from the iteration before: the next stage, in a cluster in front of it, so that it is made just in
+   time; but a load stands with who needs it;
+5. all others: the last stage, behind what they need.
+
+A loop without latencies keeps the schedule it has, where it was divided among warps (`tt.warp_specialize`); stages in
+which nothing takes its time are taken out then. Loops with barriers, asserts or prints run as they stand in the
+program, since these would be seen to run in another order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import scf, tt, ttg, ttng
+from ....ir import Operation, count, may_change, pass_on
+from ..loops import (
+    WARP_SPECIALIZE,
+    ancestor_in,
+    body_of,
+    has_distant_values,
+    is_outer,
+    loops_of,
+    needed_by,
+    number_of,
+)
+from .assign_latencies import LATENCY
+from .buffers import LOADS
+from .dot_chains import place_ahead, place_ready
+from .schedule import Cluster, Place, Schedule
+
+__all__ = ["is_safe_to_pipeline", "schedule_loops"]
+
+SEEN = (ttg.Barrier, tt.Assert, tt.Print)
+"""Operations whose order in time can be seen."""
+
+TAKES_TIME = (
+    *LOADS,
+    ttg.LocalStore,
+    ttg.LocalLoad,
+    ttg.AsyncCopyGlobalToLocal,
+    ttng.TMEMLoad,
+    ttng.TMEMStore,
+    ttng.AsyncTMACopyGlobalToLocal,
+    ttng.AsyncTMACopyLocalToGlobal,
+    ttng.AsyncTMAReduce,
+    ttng.AsyncTMAGather,
+    ttng.AsyncTMAScatter,
+    ttng.TCGen5MMA,
+    ttng.TCGen5MMAScaled,
+    ttng.WaitBarrier,
+    ttng.ArriveBarrier,
+)
+"""What makes a stage worth having in a loop that was divided among warps."""
+
+
+@pass_on("module", statistics={"loops scheduled": "loops whose operations were given stages"})
+def schedule_loops(module: Operation) -> bool:
+    """Give the operations of loops with latencies their stages and clusters."""
+    latencies = {}
+    for op in module.walk():
+        latency = number_of(op, LATENCY)
+        if latency is not None:
+            latencies[op] = latency
+            del op.attributes[LATENCY]
+    scheduled = 0
+    for loop in loops_of(module):
+        if may_change("schedule-loops", loop):
+            scheduled += _schedule(loop, latencies)
+    count("loops scheduled", scheduled)
+    return bool(latencies) or scheduled > 0
+
+
+def is_safe_to_pipeline(loop: Any) -> bool:
+    """Whether the iterations of a loop may overlap at all."""
+    if has_distant_values(loop) or is_outer(loop):
+        return False
+    return not any(isinstance(op, SEEN) for op in loop.walk())
+
+
+def _schedule(loop: Any, latencies: dict[Operation, int]) -> bool:
+    schedule = _first_schedule(loop, latencies)
+    if not schedule:
+        return False
+    after_prologue = _place_branches(loop, schedule)
+    schedule.schedule_dependencies(loop)
+    _place_carried(loop, schedule)
+    _place_rest(loop, schedule, after_prologue)
+    schedule.write(loop)
+    return True
+
+
+# -- 1: what latencies say ------------------------------------------------------------------------------------------
+
+
+def _first_schedule(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
+    if not is_safe_to_pipeline(loop):
+        return None
+    if any(op in latencies for op in body_of(loop)):
+        return _by_latencies(loop, latencies)
+    if WARP_SPECIALIZE in loop.attributes:
+        return _partition(loop, latencies)
+    return None
+
+
+def _by_latencies(loop: Any, latencies: dict[Operation, int]) -> Schedule:
+    left = _left_to_end(loop, latencies)
+    most = max(left[op] for op in left if op in latencies)
+    last = most - min(left.values())
+    schedule = Schedule(last + 1)
+    clusters = [schedule.new_cluster() for _ in range(last + 1)]
+    for op, rest in left.items():
+        schedule.insert(op, most - rest, clusters[last - (most - rest)])
+    place_ahead(loop, schedule)
+    place_ready(loop, schedule)
+    epilogue = schedule.new_cluster()
+    for op in _branches_for_the_end(loop, left, latencies):
+        schedule.insert(op, most - left[op], epilogue)
+    return schedule
+
+
+def _left_to_end(loop: Any, latencies: dict[Operation, int]) -> dict[Operation, int]:
+    """The operations with a latency and those that wait for one: the longest latency from each to the end."""
+    waiting: set[Operation] = set()
+    for op in body_of(loop):
+        if op in latencies or any(v.defining_op in waiting for v in needed_by(op)):
+            waiting.add(op)
+    left: dict[Operation, int] = {}
+    for op in reversed(list(body_of(loop))):
+        if op in waiting:
+            left[op] = latencies.get(op, 0) + max((left[user] for user in _users(loop, op)), default=0)
+    return dict(reversed(left.items()))
+
+
+def _users(loop: Any, op: Operation) -> list[Operation]:
+    """The operations of the body, without the yield, that use a result or have such inside."""
+    found = (ancestor_in(loop.body, user) for r in op.results for user in r.users)
+    return [user for user in found if user is not None and user is not loop.body.last]
+
+
+def _branches_for_the_end(loop: Any, waiting: dict[Operation, int], latencies: dict[Operation, int]) -> list[Operation]:
+    """The `scf.if` that can stand behind everything else: only such ones use what they make."""
+    movable: list[Operation] = []
+    for op in reversed(waiting):
+        if op.__class__ is scf.If and op not in latencies and all(user in movable for user in _users(loop, op)):
+            movable.append(op)
+    return movable
+
+
+def _partition(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
+    """The schedule of a loop that has some warps' part of what a whole loop did."""
+    schedule = Schedule.read(loop)
+    if schedule is None:
+        return None
+    slow = [op for op in body_of(loop) if op in latencies or isinstance(op, TAKES_TIME)]
+    if len({schedule[op].stage for op in slow if op in schedule}) <= 1:
+        flat = Schedule(1)
+        cluster = flat.new_cluster()
+        for op in body_of(loop):
+            flat.insert(op, 0, cluster)
+        return flat
+    schedule.shrink_to_fit()
+    return schedule
+
+
+# -- 2: branches ----------------------------------------------------------------------------------------------------
+
+
+def _place_branches(loop: Any, schedule: Schedule) -> Cluster:
+    """Put `scf.if` at the front or the end; the cluster that was first."""
+    after_prologue = schedule.clusters[0]
+    early = _branches_needed(loop, schedule)
+    if early:
+        prologue = schedule.new_cluster(0)
+        for op, stage in early.items():
+            schedule.insert_if_absent(op, stage, prologue)
+    epilogue = schedule.new_cluster()
+    for op in body_of(loop):
+        if op.__class__ is scf.If and op not in early:
+            schedule.insert_if_absent(op, schedule.num_stages - 1, epilogue)
+    return after_prologue
+
+
+def _branches_needed(loop: Any, schedule: Schedule) -> dict[Operation, int]:
+    """The `scf.if` that operations with a place need, directly or not, and the first stage that does."""
+    found: dict[Operation, int] = {}
+    seen: set[Operation] = set()
+    for stage in range(schedule.num_stages):
+        work = [op for op, place in schedule.in_order(loop) if place.stage == stage]
+        while work:
+            for value in needed_by(work.pop()):
+                maker = value.defining_op
+                if maker is None or maker.parent is not loop.body or maker in seen:
+                    continue
+                seen.add(maker)
+                work.append(maker)
+                if maker.__class__ is scf.If:
+                    found[maker] = stage
+    return found
+
+
+# -- 4 and 5: what is left --------------------------------------------------------------------------------------------
+
+
+def _place_carried(loop: Any, schedule: Schedule) -> None:
+    """Give a place to what operations with a place need from the iteration before."""
+    in_front: dict[Cluster, Cluster] = {}
+    for op in body_of(loop):
+        if op not in schedule:
+            continue
+        place = schedule[op]
+        if place.stage == schedule.num_stages - 1:
+            continue
+        for value in dict.fromkeys(needed_by(op)):
+            maker = _carried_from(loop, value)
+            if maker is None or maker in schedule:
+                continue
+            if maker.__class__ is tt.Load:
+                at = place
+            else:
+                if place.cluster not in in_front:
+                    in_front[place.cluster] = schedule.new_cluster(place.cluster.number)
+                at = Place(place.stage + 1, in_front[place.cluster])
+            schedule.insert(maker, *at)
+            schedule.insert_dependencies(maker, at, carried=True)
+
+
+def _carried_from(loop: Any, value: Any) -> Operation | None:
+    """What made a carried value in the iteration before."""
+    if value.block is not loop.body or value.defining_op is not None or value.index == 0:
+        return None
+    maker: Operation | None = loop.body.last.operands[value.index - 1].defining_op
+    return maker if maker is not None and maker.parent is loop.body else None
+
+
+def _place_rest(loop: Any, schedule: Schedule, after_prologue: Cluster) -> None:
+    """Let everything else run in the last stage, in no cluster before what it needs."""
+    rest = {op: after_prologue for op in body_of(loop) if op not in schedule}
+    last = schedule.num_stages - 1
+    work = [op for op, place in schedule.in_order(loop) if place.stage == last]
+    while work:
+        op = work.pop()
+        cluster = rest[op] if op in rest else schedule[op].cluster
+        for user in _users(loop, op):
+            if user in rest and rest[user] < cluster:
+                rest[user] = cluster
+                work.append(user)
+    for op, cluster in rest.items():
+        schedule.insert(op, last, cluster)

@@ -1,0 +1,38 @@
+"""A builder that gives what it inserts a place in a loop's schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from ....ir import Builder, Operation
+from ..loops import top_level_users
+from .schedule import Place, Schedule
+
+__all__ = ["StagedBuilder", "first_use"]
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+class StagedBuilder(Builder):
+    """Inserts before `before`, with its location; what is inserted gets the current `place`, if there is one."""
+
+    __slots__ = ("place", "schedule")
+
+    def __init__(self, schedule: Schedule, before: Any, place: Place | None) -> None:
+        super().__init__(before.parent, before, before.loc)
+        self.schedule = schedule
+        self.place = place
+
+    def insert(self, op: OpT) -> OpT:
+        """Link `op` and note its place."""
+        if self.place is not None:
+            self.schedule.insert(op, *self.place)
+        return super().insert(op)
+
+
+def first_use(loop: Any, ops: Sequence[Operation], schedule: Schedule) -> Operation:
+    """Of the operations of the loop's body that use a result of `ops`, the one that runs first."""
+    users = {user for user in top_level_users(loop, [r for op in ops for r in op.results]) if user in schedule}
+    in_order = (op for op, _ in schedule.in_order(loop) if op in users)
+    return min(in_order, key=lambda op: schedule[op].stage)

@@ -1,0 +1,1 @@
+"""TMA: layouts of tensor descriptors, loads and stores by them."""

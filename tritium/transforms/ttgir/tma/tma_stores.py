@@ -1,0 +1,126 @@
+"""tma-stores: what a loop stores by descriptors is on its way while the loop goes on.
+
+    scf.for … {                                      %buffer = ttg.local_alloc
+      …                                              scf.for … {
+      tt.descriptor_store %desc[%i, %j], %x    =>      …
+    }                                                  ttng.async_tma_store_wait {pendings = 0, read_only}
+                                                       ttg.local_store %x, %buffer
+                                                       ttng.fence_async_shared
+                                                       ttng.async_tma_copy_local_to_global %desc[%i, %j] %buffer
+                                                     }
+                                                     ttng.async_tma_store_wait {pendings = 0}
+
+The copy engine reads the buffer on its own. The wait is for its having read the buffer, and stands where the buffer is
+written next, not behind the copy. Stores of one shape and element type share a buffer; reductions and scatters, too.
+
+Left alone, to be waited for where they stand, are the stores of a loop
+
+1. with an atomic that acquires or releases, or a barrier: others may look for what was stored before;
+2. whose descriptors are made in it: a copy reads its descriptor until it is done;
+3. that also reads what lies behind one of their descriptors;
+4. where one writes the same place in each iteration: copies may overtake each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....dialects import gpu, scf, tt, ttg, ttng
+from ....dialects.ttg_switches import is_on
+from ....ir import LOOP, Builder, Operation, Value, count, may_change, pass_on
+from ....support.dataclasses import dataclass
+from ...regions import defined_in
+from .copies import buffer_type, start_store
+
+__all__ = ["TMAStoreOptions", "tma_stores"]
+
+_LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather, ttng.AsyncTMACopyGlobalToLocal, ttng.AsyncTMAGather)
+_LOADS = (*_LOADS, ttg.AsyncCopyGlobalToLocal)
+
+
+@dataclass(frozen=True)
+class TMAStoreOptions:
+    """`num_stages`: iterations that overlap in loops which do not say; with one, stores are waited for."""
+
+    num_stages: int = 3
+
+
+@pass_on("function", statistics={"stores in flight": "stores of loops that are waited for later"})
+def tma_stores(op: Operation, options: TMAStoreOptions = TMAStoreOptions()) -> bool:
+    """Wait for stores by descriptors where their buffers are written again, in a function or all of a module."""
+    changed = 0
+    for loop in [inner for inner in op.walk() if inner.traits & LOOP]:
+        stores = list(_stores(loop))
+        if not stores or _stages(loop, options) < 2 or not is_on(loop, "tma-store-in-flight"):
+            continue
+        if not _must_wait(loop, stores) and may_change("tma-stores", loop):
+            _let_fly(loop, stores)
+            changed += len(stores)
+    count("stores in flight", changed)
+    return changed > 0
+
+
+def _stages(loop: Any, options: TMAStoreOptions) -> int:
+    said = loop.attributes.get("tt.num_stages")
+    return options.num_stages if said is None else said.value  # type: ignore[no-any-return]
+
+
+def _stores(op: Operation) -> Iterator[Any]:
+    """The stores of a loop, without those of loops in it."""
+    for inner in (inner for region in op.regions for block in region.blocks for inner in block):
+        if isinstance(inner, tt.DESCRIPTOR_WRITES):
+            yield inner
+        elif not inner.traits & LOOP:
+            yield from _stores(inner)
+
+
+def _must_wait(loop: Any, stores: list[Any]) -> bool:
+    """Rules 1 to 4."""
+    stored = {_base(store.desc) for store in stores}
+    if any(_synchronizes(op) or (isinstance(op, _LOADS) and _base(op.operands[0]) in stored) for op in loop.walk()):
+        return True
+    return any(defined_in(store.desc, loop) or not _moves(store, loop) for store in stores)
+
+
+def _synchronizes(op: Any) -> bool:
+    if isinstance(op, (tt.AtomicRMW, tt.AtomicCAS)):
+        return op.sem is not tt.MemSemantic.relaxed
+    return isinstance(op, (gpu.Barrier, ttg.Barrier))
+
+
+def _moves(store: Any, loop: Any) -> bool:
+    """Whether a store has another place in each iteration, as far as that is told."""
+    places = (store.x_offsets, store.y_offset) if isinstance(store, tt.DescriptorScatter) else store.indices
+    return any(defined_in(v, loop) for v in places)
+
+
+def _base(value: Any) -> Any:
+    """What a pointer or descriptor was made from."""
+    while True:
+        op = value.defining_op
+        if op is not None and op.operands and not op.regions:
+            value = op.operands[0]
+        elif op is None and value.owner.parent_op.__class__ is scf.For and value.index > 0:
+            value = value.owner.parent_op.init_args[value.index - 1]
+        else:
+            return value
+
+
+def _let_fly(loop: Any, stores: list[Any]) -> None:
+    """Make the copies, their buffers, and the wait behind the loop."""
+    before, after = Builder(loop.parent, loop, loop.loc), Builder(loop.parent, loop.next, loop.loc)
+    buffers: dict[Any, Value] = {}
+    for store in stores:
+        ty = buffer_type(store.desc, store.src.type)
+        if ty not in buffers:
+            buffers[ty] = before.add(ttg.LocalAlloc(result=ty))
+        b = Builder(store.parent, store, store.loc)
+        b.insert(ttng.TMAStoreWait(0, read_only=True))
+        b.insert(ttg.LocalStore(store.src, buffers[ty]))
+        b.insert(ttng.FenceAsyncShared(False))
+        start_store(b, store, buffers[ty])
+        store.erase()
+    after.insert(ttng.TMAStoreWait(0))
+    for buffer in buffers.values():
+        after.insert(ttg.LocalDealloc(buffer))

@@ -1,0 +1,245 @@
+"""Rings: which loads share one, how deep it is, and the operations that make, fill, wait for and free its buffers.
+
+    %a = ttg.local_alloc : () -> !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>        one for each load
+    %b = ttg.local_alloc : () -> !ttg.memdesc<3x256x64xf16, #shared, #smem, mutable>
+    %full = ttg.local_alloc : () -> !ttg.memdesc<3x1xi64, …>        phase ends: one arrival and all bytes
+    %empty = ttg.local_alloc : () -> !ttg.memdesc<3x1xi64, …>       phase ends: an arrival of each warp that reads
+
+Loads of one block whose last reader is the same operation (the operands of a product) are waited for and freed
+together: they share a ring and its barriers. Operands of different products do not: K of attention is there before V,
+and free before V is.
+
+Loops that follow one another, with loads of the same types, use the same rings: blocks off the diagonal of attention
+and those on it. A ring then has several *sites*, and is first in, first out across them.
+
+**Clusters.** Each block of a cluster has rings of its own. What several blocks get alike (the operand of a product that
+is not divided among them) is copied for all of them by the first (`multicast`), which must know that the slot is free
+in all: who reads it says so to every one of them.
+
+**Depth.** As many buffers as `num_stages` says, but no more than fit (`occupancy` says into what): beside the rings,
+shared memory holds the buffers allocated elsewhere in the function, and what stores and conversions inside the span
+need for themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from math import prod
+from operator import or_
+from typing import Any
+
+from ....analysis.scratch import scratch_bytes
+from ....dialects import arith, tt, ttg, ttng
+from ....dialects.arith_casts import ExtUI
+from ....dialects.ttg_memory import MemDescType, element_bits
+from ....dialects.ttg_switches import is_on
+from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i32
+from ....support.namedtuples import NamedTuple
+from ..tma.copies import barrier_type
+from .occupancy import Residency
+from .partition import Load, Refused, Span
+
+__all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "view", "visit_of"]
+
+VIEWS = (ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttg.MemDescReinterpret)
+
+
+class Ring:
+    """Buffers for some loads of one block, and their barriers; `sites` has the loads of each block that uses them.
+
+    `shared_by` says which blocks of a cluster get one copy, as bits that their numbers differ in; 0 where each has its
+    own.
+    """
+
+    def __init__(self) -> None:
+        self.sites: list[list[Load]] = [[]]
+        self.shared_by = 0
+        self.buffers: list[Value] = []
+        self.full: Value
+        self.empty: Value
+
+    @property
+    def loads(self) -> list[Load]:
+        """Of the first site; the others are like these."""
+        return self.sites[0]
+
+    @property
+    def bytes(self) -> int:
+        """Of one slot."""
+        return sum(load.bytes for load in self.loads)
+
+    def find_sharing(self) -> None:
+        """Set `shared_by`, while the loads are there."""
+        if is_on(self.loads[0].op, "multicast"):
+            self.shared_by = reduce(or_, (load.shared_by for load in self.loads))
+
+    def takes(self, other: Ring) -> bool:
+        """Whether what `other` is for may use this ring: the same types, in loops beside those here."""
+        here, there = ([load.buffer_type() for load in ring.loads] for ring in (self, other))
+        blocks = [loads[0].op.parent for loads in self.sites]
+        return here == there and all(_apart(block, other.loads[0].op.parent) for block in blocks)
+
+
+class Visit(NamedTuple):
+    """Where a block uses a slot of a ring: `readers`, around which `first` to `last` are operations of the block."""
+
+    block: Block
+    first: Operation
+    last: Operation
+    readers: frozenset[Operation]
+
+
+class Counter(NamedTuple):
+    """Where a program is in a ring: `slot` (i32), and `phase` (i32), the parity of the slot's next `full` phase."""
+
+    slot: Value
+    phase: Value
+
+    def advance(self, b: Builder, depth: int) -> Counter:
+        """The counter of the next visit: slot + 1, or slot 0 in the other phase."""
+        step = b.add(arith.AddI(self.slot, number(b, 1)))
+        wraps = b.add(arith.CmpI(arith.CmpIPredicate.eq, step, number(b, depth)))
+        slot = b.add(arith.Select(wraps, number(b, 0), step))
+        return Counter(slot, b.add(arith.XOrI(self.phase, b.add(ExtUI(wraps, out=i32)))))
+
+    def previous(self, b: Builder, depth: int) -> Value:
+        """The slot of the visit before."""
+        is_first = b.add(arith.CmpI(arith.CmpIPredicate.eq, self.slot, number(b, 0)))
+        below = b.add(arith.SubI(self.slot, number(b, 1)))
+        return b.add(arith.Select(is_first, number(b, depth - 1), below))
+
+
+class Rings(list[Ring]):
+    """The rings of a span, all of one `depth`; `readers` is the number of warps of the consumer."""
+
+    def __init__(self, span: Span) -> None:
+        lasts: dict[Operation, Ring] = {}
+        for load in span.loads:
+            last = visit_of(load.op.parent, [load]).last
+            lasts.setdefault(last, Ring()).loads.append(load)
+        for ring in lasts.values():
+            shared = next((known for known in self if known.takes(ring)), None)
+            if shared is not None:
+                shared.sites.append(ring.loads)
+            else:
+                ring.find_sharing()
+                self.append(ring)
+        self.depth = self.readers = 0
+
+    @property
+    def shared(self) -> bool:
+        """Whether blocks of a cluster get something by one copy."""
+        return any(ring.shared_by for ring in self)
+
+    def choose_depth(self, wanted: int, func: Operation, span: Span, choices: list[Residency]) -> Residency:
+        """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits.
+
+        Of `choices` it is the first that has room: three blocks for all slots, two for two, one for any.
+        """
+        slot = sum(ring.bytes + 16 for ring in self)
+        taken = _elsewhere(func, span)
+        for chosen in choices:
+            self.depth = min(wanted, (chosen.shared - taken) // slot)
+            if self.depth >= (wanted if chosen.blocks > 2 else min(chosen.blocks, 2)):
+                break
+        return chosen
+
+    def allocate(self, b: Builder, around: Operation, readers: int) -> None:
+        """Buffers and barriers of all rings, for the function of `around`.
+
+        The memory may have been used before: what threads wrote there comes before what the copy engine writes.
+        """
+        self.readers = readers
+        for ring in self:
+            ring.buffers = [b.add(ttg.LocalAlloc(result=load.buffer_type(self.depth))) for load in ring.loads]
+            who_frees = readers << ring.shared_by.bit_count()
+            ring.full, ring.empty = (_barriers(b, around, self.depth, count) for count in (1, who_frees))
+        if self.shared:
+            b.add(ttng.FenceMBarrierInitReleaseCluster())
+        b.add(ttng.FenceAsyncShared(bCluster=self.shared))
+        b.add(ttg.Barrier(ttg.AddrSpace.local))
+
+    def free(self, b: Builder) -> None:
+        """The barriers are none any more: their memory may be used for something else.
+
+        Up to then other blocks of the cluster may arrive at them.
+        """
+        if self.shared:
+            b.add(ttng.ClusterBarrier(False))
+        for ring in self:
+            for barriers in (ring.full, ring.empty):
+                for i in range(self.depth):
+                    b.add(ttng.InvalBarrier(view(b, barriers, number(b, i))))
+
+    def captured(self) -> list[Value]:
+        """What the producer takes of all rings."""
+        return [v for ring in self for v in (*ring.buffers, ring.full, ring.empty)]
+
+
+def visit_of(block: Any, loads: list[Load]) -> Visit:
+    """Who in a block reads what these loads of it bring; raises Refused where it leaves the block."""
+    at = {op: i for i, op in enumerate(block)}
+    readers = [op for load in loads for op in _readers(load)]
+    for op in readers:
+        if op.traits & TERMINATOR:
+            raise Refused(op, "a block that was loaded is handed to another iteration or branch")
+    around = sorted((_in_block(block, op) for op in readers), key=at.__getitem__)
+    return Visit(block, around[0], around[-1], frozenset(readers))
+
+
+def number(b: Builder, value: int) -> Any:
+    """A constant i32."""
+    return b.add(arith.Constant.of(value, i32))
+
+
+def view(b: Builder, buffers: Any, slot: Value) -> Any:
+    """One of several buffers."""
+    ty = buffers.type
+    one = MemDescType(ty.shape[1:], ty.element, ty.encoding, ty.memorySpace, True)
+    return b.add(ttg.MemDescIndex(buffers, slot, result=one))
+
+
+def _barriers(b: Builder, around: Operation, depth: int, count: int) -> Any:
+    barriers = b.add(ttg.LocalAlloc(result=barrier_type(around, depth)))
+    for i in range(depth):
+        b.add(ttng.InitBarrier(view(b, barriers, number(b, i)), count))
+    return barriers
+
+
+def _readers(load: Load) -> Iterable[Operation]:
+    """Who reads a load's buffer: all that use views of it, and the load itself where it goes to registers."""
+    if load.in_registers:
+        yield load.op
+    todo: list[Any] = list(load.buffers)
+    while todo:
+        for user in todo.pop().results[0].users:
+            if user.__class__ in VIEWS:
+                todo.append(user)
+            else:
+                yield user
+    yield from [buffer for buffer in load.buffers if not buffer.results[0].uses]
+
+
+def _apart(block: Any, other: Any) -> bool:
+    """Whether neither block stands in the other."""
+    return not any(a is b or a.parent_op.is_ancestor_of(b.parent_op) for a, b in ((block, other), (other, block)))
+
+
+def _in_block(block: Block, op: Any) -> Operation:
+    while op.parent is not block:
+        op = op.parent_op
+    return op  # type: ignore[no-any-return]
+
+
+def _elsewhere(func: Operation, span: Span) -> int:
+    """Bytes of shared memory that something else may need at the same time."""
+    inside = {op for outer in span.ops for op in outer.walk()}
+    loaded = {buffer for load in span.loads for buffer in load.buffers}
+    buffers = [op for op in func.walk() if op.__class__ is ttg.LocalAlloc and op not in loaded]
+    needs = [_size(op.src.type) if op.__class__ is tt.DescriptorStore else scratch_bytes(op) for op in inside]
+    return sum(_size(op.result.type) for op in buffers) + max(needs, default=0)
+
+
+def _size(ty: Any) -> int:
+    return prod(ty.shape) * element_bits(ty.element) // 8 if isinstance(ty, (TensorType, MemDescType)) else 0

@@ -1,0 +1,149 @@
+"""What both programs of a span have in common: copies of its loops and branches that count visits of rings.
+
+    scf.for %k … iter_args(%c = …) { … }    =>    scf.for %k … iter_args(%c = …, %slot = …, %phase = …) { … }
+    scf.if %p { … }                         =>    %slot, %phase = scf.if %p -> (i32, i32) { … } else { … }
+
+A *clock* counts for the rings that a block visits together; a loop or branch carries the clocks of all visits in it.
+Where a visit begins, the clock is read and goes on to the next slot, whatever the rest of the block does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ....dialects import scf
+from ....ir import Block, Builder, Operation, Region, Value
+from .circular_buffers import Counter, Ring, Rings, number
+from .partition import MARK
+
+__all__ = ["Copy"]
+
+DROPPED = (MARK, "tt.flatten", "tt.num_stages", "tt.loop_unroll_factor", "tt.disallow_acc_multi_buffer")
+
+
+class Copy:
+    """Copies operations to where `b` inserts; `mapping` has new values for old ones.
+
+    `clocks` says for each block with visits the clock of each ring; `counters` where clocks are, `visits` what they
+    said in the block being copied.
+    """
+
+    def __init__(self, rings: Rings, b: Builder, mapping: dict[Any, Any], clocks: dict[Block, dict[Ring, Any]]) -> None:
+        self.rings, self.b, self.mapping, self.clocks = rings, b, mapping, clocks
+        self.counters: dict[Any, Counter] = {}
+        self.visits: dict[Any, Counter] = {}
+
+    def run(self, ops: Iterable[Operation]) -> None:
+        """Copy the operations of a span."""
+        for clock in dict.fromkeys(clock for clocks in self.clocks.values() for clock in clocks.values()):
+            self.counters[clock] = Counter(number(self.b, 0), number(self.b, 0))
+        for op in ops:
+            self.one(op)
+
+    def one(self, op: Any) -> None:
+        """Copy one operation, if it belongs to this program."""
+        if op.__class__ is scf.For and self.is_woven(op):
+            self.loop(op)
+        elif op.__class__ is scf.If and self.is_woven(op):
+            self.branch(op)
+        else:
+            self.plain(op)
+
+    def is_woven(self, op: Any) -> bool:
+        """Whether a loop or branch is taken apart, not copied as it is."""
+        return bool(self.inside(op))
+
+    def plain(self, op: Any) -> None:
+        """Copy an operation that is no loop or branch around visits."""
+        self.b.insert(op.clone(self.mapping))
+
+    def carried(self, loop: Any) -> list[int]:
+        """The carried values of a loop that its copy keeps."""
+        return list(range(len(loop.results)))
+
+    def handed(self, branch: Any) -> list[int]:
+        """The results of a branch that its copy keeps."""
+        return list(range(len(branch.results)))
+
+    def new(self, value: Any) -> Any:
+        """The copy of a value, or the value if it is from outside."""
+        return self.mapping.get(value, value)
+
+    def inside(self, op: Operation) -> list[Any]:
+        """The clocks of visits in an operation, at any depth."""
+        blocks = [block for block in self.clocks if op.is_ancestor_of(block.parent_op)]
+        return list(dict.fromkeys(clock for block in blocks for clock in self.clocks[block].values()))
+
+    def visit(self, block: Any, ring: Ring) -> Counter:
+        """Where the block being copied is in a ring."""
+        clock = self.clocks[block][ring]
+        if clock not in self.visits:
+            counter = self.visits[clock] = self.counters[clock]
+            self.counters[clock] = counter.advance(self.b, self.rings.depth)
+        return self.visits[clock]
+
+    def body(self, block: Block, target: Block, kept: list[int], clocks: list[Any]) -> None:
+        """Copy a block into another; of what it yields those numbered in `kept`, and the clocks."""
+        outer, self.visits = self.visits, {}
+        with self.b.saved():
+            self.b.at_end(target)
+            *ops, end = block
+            for op in ops:
+                self.one(op)
+            self.at_end(end)
+            values = [self.new(end.operands[i]) for i in kept]
+            self.b.insert(scf.Yield([*values, *self._counts(clocks)], loc=end.loc))
+        self.visits = outer
+
+    def at_end(self, end: Operation) -> None:
+        """In front of the end of a copied block."""
+
+    def loop(self, op: Any) -> Any:
+        """Copy a loop, with the clocks of visits in it."""
+        kept, clocks = self.carried(op), self.inside(op)
+        inits = [self.new(op.init_args[i]) for i in kept]
+        copy = scf.For.build(self.new(op.lb), self.new(op.ub), self.new(op.step), inits + self._counts(clocks))
+        copy.attributes.update({name: v for name, v in op.attributes.items() if name not in DROPPED})
+        copy.loc = op.loc
+        args = copy.body.args
+        for old, arg in zip([op.body.args[0], *(op.body.args[1 + i] for i in kept)], args):
+            self.mapping[old] = arg
+            arg.hint = old.hint
+        self._enter(clocks, args[1 + len(kept) :])
+        self.body(op.body, copy.body, kept, clocks)
+        self._leave(op, copy, kept, clocks)
+        return copy
+
+    def branch(self, op: Any) -> None:
+        """Copy a branch, with the clocks of visits in it."""
+        kept, clocks = self.handed(op), self.inside(op)
+        before = {clock: self.counters[clock] for clock in clocks}
+        types = [op.results[i].type for i in kept] + [v.type for v in self._counts(clocks)]
+        copy = scf.If.build(self.new(op.condition), types)
+        copy.attributes.update(op.attributes)
+        copy.loc = op.loc
+        for old, region in zip(op.regions, copy.regions):
+            self.counters.update(before)
+            self._arm(old, region.blocks[0], kept, clocks)
+        self._leave(op, copy, kept, clocks)
+
+    def _arm(self, old: Region, target: Block, kept: list[int], clocks: list[Any]) -> None:
+        if old.blocks:
+            self.body(old.blocks[0], target, kept, clocks)
+        else:
+            target.append(scf.Yield(self._counts(clocks)))
+
+    def _leave(self, op: Any, copy: Any, kept: list[int], clocks: list[Any]) -> None:
+        self.b.insert(copy)
+        for i, result in zip(kept, copy.results):
+            self.mapping[op.results[i]] = result
+            result.hint = op.results[i].hint
+        self._enter(clocks, copy.results[len(kept) :])
+
+    def _counts(self, clocks: list[Any]) -> list[Value]:
+        return [v for clock in clocks for v in self.counters[clock]]
+
+    def _enter(self, clocks: list[Any], values: Sequence[Value]) -> None:
+        for i, clock in enumerate(clocks):
+            self.counters[clock] = Counter(values[2 * i], values[2 * i + 1])

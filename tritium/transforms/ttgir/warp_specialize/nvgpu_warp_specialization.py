@@ -1,0 +1,217 @@
+"""nvgpu-warp-specialization: one warp starts the loads of a loop, the others compute with what has arrived.
+
+    scf.for … { loads, products } {tt.warp_specialize}
+    =>
+    rings of buffers and barriers
+    %r = ttg.warp_specialize(…)
+    default { scf.for … { wait, products, release }; ttg.warp_yield %r }
+    partition0(…) num_warps(1) { scf.for … { wait, copies }; ttg.warp_return }
+
+`tl.range(…, warp_specialize=True)` asks for it. Why and how is told in `warp_specialization`, whose modules answer one
+question each. Where it cannot be done, a remark says why, and the loop is compiled as if nothing had been asked.
+
+**Registers.** The producer needs few, and the block's are given out to warp groups: with eight warps that compute and
+four that load (one of them awake) each thread has 168, which is too few for a tile of 128 x 256. So the producer asks
+for 40, and 232 are left for each of the others. Blocks of four warps that compute share a multiprocessor where they
+can; `warp_specialize.occupancy` counts for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dialects import scf, ttg
+from ....dialects.ttg_context import capability_of, num_ctas, num_warps
+from ....dialects.ttg_switches import is_on
+from ....ir import (
+    CONSTANT,
+    Block,
+    Builder,
+    DenseArrayAttr,
+    IntegerAttr,
+    Operation,
+    Region,
+    Value,
+    count,
+    functions_of,
+    i32,
+    may_change,
+    pass_on,
+    remark,
+)
+from ....support.dataclasses import dataclass
+from .circular_buffers import Rings
+from .clusters import check_cluster
+from .consumer import Consumer, Sites, Turns
+from .occupancy import Residency, residencies
+from .overlap import overlap_of
+from .partition import Load, Refused, Span, marked_loops, span_of
+from .producer import Producer
+
+__all__ = ["WarpSpecializationOptions", "nvgpu_warp_specialization"]
+
+
+@dataclass(frozen=True)
+class WarpSpecializationOptions:
+    """`num_stages`: buffers of a ring, unless the loop says otherwise; with fewer than 2 nothing is done."""
+
+    num_stages: int = 3
+
+
+MAX_REGISTERS = "ttg.maxnreg"
+
+_DEFAULT = WarpSpecializationOptions()
+
+
+@pass_on("module", statistics={"loops specialized": "loops whose loads have a warp of their own"})
+def nvgpu_warp_specialization(module: Operation, options: WarpSpecializationOptions = _DEFAULT) -> bool:
+    """Give loads of loops that ask for it to a warp of their own, in all functions of a module."""
+    if not is_on(module, "warp-specialization"):
+        return False
+    done = 0
+    for func in list(functions_of(module)):
+        for loops in marked_loops(func).values():
+            try:
+                done += _specialize(func, loops, options)
+            except Refused as refused:
+                remark(refused.op, f"the loop is not specialized by warps: {refused}")
+    count("loops specialized", done)
+    return done > 0
+
+
+def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOptions) -> bool:
+    """Specialize the span of some loops of one block; raises Refused before anything has been changed."""
+    first = loops[0]
+    stages = [loop.attributes.get("tt.num_stages") for loop in loops]
+    wanted = max([s.value for s in stages if isinstance(s, IntegerAttr)], default=options.num_stages)
+    _check_module(func, first)
+    if wanted < 2:
+        raise Refused(first, f"it takes two stages to load ahead, num_stages is {wanted}")
+    span = span_of(loops)
+    rings = Rings(span)
+    residency = rings.choose_depth(wanted, func, span, residencies(span, num_warps(first) or 4))
+    if rings.depth < 1:
+        raise Refused(first, "what is loaded in one iteration does not fit into shared memory beside the rest")
+    if not may_change("specialize", first):
+        return False
+    _emit(span, rings, residency)
+    return True
+
+
+def _check_module(func: Operation, loop: Operation) -> None:
+    warps = num_warps(loop) or 4
+    capability = capability_of(loop) or 90
+    if capability < 90:
+        raise Refused(loop, "there is no copy engine on this GPU")
+    if capability >= 100:
+        raise Refused(loop, f"it is done for GPUs of capability 9.x, and this is {capability // 10}.{capability % 10}")
+    if warps % 4 or warps > 8:
+        raise Refused(loop, f"it takes one or two groups of four warps, and num_warps is {warps}")
+    if num_ctas(loop) > 1:
+        check_cluster(func, loop)
+
+
+def _emit(span: Span, rings: Rings, residency: Residency) -> None:
+    """Put both programs in the place of the span."""
+    first = span.ops[0]
+    warps, module = num_warps(first) or 4, _module_of(first)
+    b = Builder(first.parent, first, first.loc)
+    rings.allocate(b, first, warps)
+    default, producer = Block(), Block()
+    captures = _fill(producer, span, rings)
+    sites, turns = _rewritten(module, span, rings, warps)
+    b.at(span.ops[0])
+    used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
+    mapping: dict[Any, Any] = {}
+    inside = Builder(default, None, b.loc)
+    consumer = Consumer(rings, sites, turns, inside, mapping, is_on(module, "wgmma-in-flight"))
+    consumer.run(span.ops)
+    consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
+    holder = Block()
+    holder.append(ttg.WarpSpecializePartitions.create(captures, [], {}, [Region(producer)]))
+    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)} | _registers(module, warps, residency)
+    op = ttg.WarpSpecialize.create([], [r.type for r in used], attributes, [Region(default), Region(holder)])
+    b.insert(op)
+    rings.free(b)
+    for old, new in zip(used, op.results):
+        new.hint = old.hint
+        old.replace_uses_where(new, lambda user: _is_outside(user, span))
+    for old_op in reversed(span.ops):
+        old_op.erase()
+
+
+def _registers(module: Operation, warps: int, residency: Residency) -> dict[str, Any]:
+    """What the operation asks for, and the module."""
+    each = residency.registers
+    if (warps == 4 and each is None) or not is_on(module, "register-reallocation"):
+        return {}
+    if each is not None:
+        module.attributes.setdefault(MAX_REGISTERS, IntegerAttr(each, i32))
+    return {"requestedRegisters": DenseArrayAttr((residency.producer,), i32)}
+
+
+def _module_of(op: Operation) -> Operation:
+    while op.parent_op is not None:
+        op = op.parent_op
+    return op
+
+
+def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple[Sites, Turns]:
+    """Rewrite the consumer's loops where it pays; where it then visits the rings, and its turns."""
+    turns: Turns = []
+    origins: dict[Operation, list[Operation]] = {load.op: [load.op] for load in span.loads}
+    if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
+        in_turn = warps == 8 and is_on(module, "turns")
+        for loop in [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]:
+            overlap = overlap_of(loop, set(origins), in_turn)
+            if overlap is not None:
+                _replace(span, loop, overlap.rewrite)
+                turns += overlap.turns
+                for op in set(overlap.origin.values()):
+                    origins[op] = [new for new, old in overlap.origin.items() if old is op]
+    sites: Sites = {}
+    for ring in rings:
+        copies = [ops for loads in ring.sites for ops in zip(*(origins[load.op] for load in loads))]
+        sites[ring] = [[Load(op) for op in ops] for ops in copies]
+    return sites, turns
+
+
+def _replace(span: Span, old: Operation, rewrite: Callable[[], Operation]) -> None:
+    """`rewrite` puts an operation in front of the old loop, which goes; what used its results uses the new ones."""
+    mark = old.prev
+    new = op = rewrite()
+    added: list[Operation] = []
+    while op is not mark:
+        added.insert(0, op)
+        assert op.prev is not None or mark is None
+        op = op.prev  # type: ignore[assignment]
+    for a, b in zip(old.results, new.results):
+        b.hint = a.hint
+    if old in span.ops:
+        at = span.ops.index(old)
+        span.ops[at : at + 1] = added
+    old.replace_with(list(new.results))
+
+
+def _fill(block: Block, span: Span, rings: Rings) -> list[Value]:
+    """The producer's program; what it takes from outside, as arguments of `block` in this order."""
+    b = Builder(block, None, span.ops[0].loc)
+    mapping: dict[Any, Any] = {}
+    captures: list[Value] = []
+    outside = [*rings.captured(), *span.slice.outside]
+    for value in outside:
+        op = value.defining_op
+        if op is not None and op.traits & CONSTANT:
+            b.insert(op.clone(mapping))
+            continue
+        captures.append(value)
+        mapping[value] = block.add_argument(value.type)
+        mapping[value].hint = value.hint
+    Producer(span, rings, b, mapping).run(span.ops)
+    b.insert(ttg.WarpReturn())
+    return captures
+
+
+def _is_outside(op: Any, span: Span) -> bool:
+    return not any(root.is_ancestor_of(op) for root in span.ops)
