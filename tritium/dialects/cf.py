@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir import TERMINATOR, Block, I32Array, Op, Operand, Str, Successor, Value, VariadicOperand, i1
+from ..ir import TERMINATOR, Block, Branch, I32Array, Op, Operand, Str, Successor, Value, VariadicOperand, i1
 from .constraints import condition
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def parse_successor(parser: Parser) -> tuple[Block, list[Value]]:
     return block, operands
 
 
-class Br(Op, name="cf.br", traits=TERMINATOR):
+class Br(Branch, name="cf.br", traits=TERMINATOR):
     """Go to `dest`, whose arguments become `dest_operands`."""
 
     dest_operands: VariadicOperand
@@ -54,7 +54,7 @@ class Br(Op, name="cf.br", traits=TERMINATOR):
         return cls(operands, dest, attributes=parser.attr_dict())
 
 
-class CondBr(Op, name="cf.cond_br", traits=TERMINATOR):
+class CondBr(Branch, name="cf.cond_br", traits=TERMINATOR):
     """Go to `true_dest` with `true_operands` if `condition`, else to `false_dest` with `false_operands`.
 
     `branch_weights` tell how often either is expected.

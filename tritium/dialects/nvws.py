@@ -28,8 +28,11 @@ from ..ir import (
     I32Array,
     Op,
     Operand,
+    Operation,
     OptionalOperand,
     Region,
+    RegionBranch,
+    RegionEdge,
     Result,
     TensorType,
     Type,
@@ -361,12 +364,22 @@ def _partitions(op: Any) -> set[int]:
 # -- warp groups --------------------------------------------------------------------------------------------------
 
 
-class WarpGroup(Op, name="nvws.warp_group", traits=RECURSIVE_EFFECTS):
+class WarpGroup(RegionBranch, name="nvws.warp_group", traits=RECURSIVE_EFFECTS):
     """Run each region by a group of `numWarps[i]` warps of its own; the results are what the first region yields."""
 
     numWarps: I32Array
     partitionRegions: VariadicRegion
     results_: VariadicResult
+
+    def edges_from(self, source: Operation) -> list[RegionEdge]:
+        """Into all regions, which run at the same time; the first yields the results."""
+        if source is self:
+            return [RegionEdge(self, 0, region, ()) for region in self.regions]
+        return [RegionEdge(source, 0, None, self.results)] if source.parent_region is self.regions[0] else []
+
+    def always_runs(self, region: Region) -> bool:
+        """All regions do."""
+        return True
 
     def verify_op(self) -> list[str]:
         """A number of warps for each region; a first region that yields the results, if there are any."""

@@ -15,10 +15,17 @@ from ..ir import (
     Attribute,
     Block,
     Body,
+    CountedLoop,
     Flag,
+    IfLike,
+    IntegerAttr,
+    Known,
+    LoopLike,
     Op,
     Operand,
+    Operation,
     Region,
+    RegionEdge,
     Type,
     Value,
     VariadicOperand,
@@ -34,6 +41,33 @@ if TYPE_CHECKING:
     from ..ir.printer import Printer
 
 __all__ = ["Condition", "For", "If", "While", "Yield", "block_yields"]
+
+
+class Yield(
+    Op,
+    name="scf.yield",
+    traits=TERMINATOR | RETURN_LIKE,
+    assembly="attr-dict ($results_^ `:` type($results_))?",
+):
+    """Hand `results_` to the enclosing operation."""
+
+    results_: VariadicOperand
+
+
+class Condition(
+    Op,
+    name="scf.condition",
+    traits=TERMINATOR | RETURN_LIKE,
+    assembly="`(` $condition `)` attr-dict ($args^ `:` type($args))?",
+):
+    """Go on with `args` in the after region if `condition`, else leave the loop with them."""
+
+    def verify_op(self) -> Sequence[str]:
+        """The condition is i1."""
+        return condition(self)
+
+    condition: Operand
+    args: VariadicOperand
 
 
 def _assignments(printer: Printer, args: Iterable[Value], values: Iterable[Value]) -> str:
@@ -62,12 +96,15 @@ def block_yields(block: Block, types: list[Type], what: str) -> list[str]:
     return [] if have == types else [f"{what} yields {listed(have)}, it must yield {listed(types)}"]
 
 
-class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
+class For(CountedLoop, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
     """for (i = lb; i < ub; i += step) results = body(i, iter_args...), step > 0.
 
     The comparison is signed, unless `unsignedCmp`. The body block has the arguments
     (i, iter_args...) and ends in `scf.yield` of the next iter_args.
     """
+
+    init_start = 3
+    yield_class = Yield
 
     lb: Operand
     ub: Operand
@@ -83,10 +120,9 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
         return [v.type for v in operands[3:]]
 
     @classmethod
-    def build(cls, lb: Value, ub: Value, step: Value, init_args: list[Value]) -> For:
-        """A loop whose body block has its arguments and no operation yet."""
-        block = Block([lb.type, *(v.type for v in init_args)])
-        return cls(lb, ub, step, init_args, Region(block))
+    def arrange_operands(cls, lb: Value, ub: Value, step: Value, init_args: Sequence[Value]) -> list[Value]:
+        """Bounds, step, initial values."""
+        return [lb, ub, step, *init_args]
 
     def verify_op(self) -> list[str]:
         """Bounds of one integer type; body arguments, yields and results like the initial values."""
@@ -102,21 +138,6 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
         if [a.type for a in self.body.args] != [lb, *types]:
             out.append(f"the body takes {listed(self.body.args)}, it must take {listed([lb, *types])}")
         return out + block_yields(self.body, types, "the body")
-
-    @property
-    def body(self) -> Block:
-        """The body block."""
-        return self.regions[0].blocks[0]
-
-    @property
-    def induction_variable(self) -> Value:
-        """i."""
-        return self.body.args[0]
-
-    @property
-    def iter_args(self) -> list[Value]:
-        """The loop-carried values inside the body."""
-        return list(self.body.args[1:])
 
     def print_assembly(self, printer: Printer) -> None:
         """`scf.for %i = %lb to %ub step %s iter_args(%a = %x) -> (f32)  : i32 { … }`"""
@@ -155,19 +176,15 @@ class For(Op, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
         return cls.create([*bounds, *inits], types, unsigned | parser.attr_dict(), [body])
 
 
-class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
+class If(IfLike, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
     """results = condition ? then() : else(); the else region may be empty when there are no results."""
+
+    yield_class = Yield
 
     condition: Operand
     then_region: Body
     else_region: Body
     results_: VariadicResult
-
-    @classmethod
-    def build(cls, condition: Value, result_types: list[Type], with_else: bool = True) -> If:
-        """An `if` with empty blocks."""
-        then, other = Region(Block()), Region(Block()) if with_else else Region()
-        return cls(condition, then, other, results_=result_types)
 
     def verify_op(self) -> list[str]:
         """Each branch yields values of the results' types; without results the second may be missing."""
@@ -181,16 +198,6 @@ class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
                     out.append(f"{what} has arguments")
                 out += block_yields(region.blocks[0], types, what)
         return out
-
-    @property
-    def then_block(self) -> Block:
-        """The block run when the condition holds."""
-        return self.regions[0].blocks[0]
-
-    @property
-    def else_block(self) -> Block | None:
-        """The block run otherwise, if there is one."""
-        return self.regions[1].blocks[0] if self.regions[1].blocks else None
 
     def print_assembly(self, printer: Printer) -> None:
         """`scf.if %c -> (f32) { … } else { … }`"""
@@ -215,8 +222,10 @@ class If(Op, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
         return cls.create([condition], types, parser.attr_dict(), regions)
 
 
-class While(Op, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
+class While(LoopLike, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
     """args = inits; while (before(args) -> condition, args') args = after(args'); results = args'."""
+
+    yield_class = Yield
 
     inits: VariadicOperand
     before: Body
@@ -249,6 +258,34 @@ class While(Op, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP
         """The body; ends in `scf.yield`."""
         return self.regions[1].blocks[0]
 
+    @property
+    def iter_args(self) -> list[Value]:
+        """The arguments of the first region."""
+        return list(self.before_block.args)
+
+    @property
+    def yielded(self) -> list[Value]:
+        """What the body yields."""
+        last = self.after_block.last
+        return [] if last is None else last.operands
+
+    def always_runs(self, region: Region) -> bool:
+        """The first region does."""
+        return region is self.regions[0]
+
+    def edges_from(self, source: Operation) -> list[RegionEdge]:
+        """Into the first region, both on entry and from the body; from `scf.condition` to the body or the results."""
+        before, after = self.regions
+        if source is self or isinstance(source, Yield):
+            return [RegionEdge(source, 0, before, before.blocks[0].args)]
+        return [RegionEdge(source, 1, after, after.blocks[0].args), RegionEdge(source, 1, None, self.results)]
+
+    def feasible_edges(self, source: Operation, known: Known) -> list[RegionEdge]:
+        """Only one edge from an `scf.condition` whose condition is a constant."""
+        edges = self.edges_from(source)
+        condition = known(source.operands[0]) if len(edges) > 1 else None
+        return [edges[0 if condition.value else 1]] if isinstance(condition, IntegerAttr) else edges
+
     def print_assembly(self, printer: Printer) -> None:
         """`scf.while (%a = %x) : (i32) -> i32 { … } do { ^bb0(%b: i32): … }`"""
         text = "scf.while "
@@ -271,30 +308,3 @@ class While(Op, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP
         parser.expect("do")
         after = parser.region(terminator=Yield)
         return cls.create(inits, results, parser.attr_dict("attributes"), [before, after])
-
-
-class Condition(
-    Op,
-    name="scf.condition",
-    traits=TERMINATOR | RETURN_LIKE,
-    assembly="`(` $condition `)` attr-dict ($args^ `:` type($args))?",
-):
-    """Go on with `args` in the after region if `condition`, else leave the loop with them."""
-
-    def verify_op(self) -> Sequence[str]:
-        """The condition is i1."""
-        return condition(self)
-
-    condition: Operand
-    args: VariadicOperand
-
-
-class Yield(
-    Op,
-    name="scf.yield",
-    traits=TERMINATOR | RETURN_LIKE,
-    assembly="attr-dict ($results_^ `:` type($results_))?",
-):
-    """Hand `results_` to the enclosing operation."""
-
-    results_: VariadicOperand

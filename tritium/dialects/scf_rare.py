@@ -12,9 +12,13 @@ from ..ir import (
     DenseArrayAttr,
     Flag,
     I64Array,
-    Op,
+    IntegerAttr,
+    Known,
     Operand,
+    Operation,
     Region,
+    RegionBranch,
+    RegionEdge,
     Type,
     Value,
     VariadicRegion,
@@ -31,15 +35,27 @@ if TYPE_CHECKING:
 __all__ = ["ExecuteRegion", "IndexSwitch"]
 
 
-class ExecuteRegion(Op, name="scf.execute_region", traits=RECURSIVE_EFFECTS):
+class ExecuteRegion(RegionBranch, name="scf.execute_region", traits=RECURSIVE_EFFECTS):
     """results = what the region yields; it may branch inside, and is run once.
 
     With `no_inline` it stays a region.
     """
 
+    yield_class = Yield
+
     body_region: Body
     no_inline: Flag = None
     results_: VariadicResult
+
+    def edges_from(self, source: Operation) -> list[RegionEdge]:
+        """Into the region, and from its yields to the results."""
+        if source is self:
+            return [RegionEdge(self, 0, self.regions[0], ())]
+        return [RegionEdge(source, 0, None, self.results)]
+
+    def always_runs(self, region: Region) -> bool:
+        """The only region does."""
+        return True
 
     @classmethod
     def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
@@ -77,14 +93,31 @@ class ExecuteRegion(Op, name="scf.execute_region", traits=RECURSIVE_EFFECTS):
         return cls(region, no_inline, results_=types, attributes=parser.attr_dict())
 
 
-class IndexSwitch(Op, name="scf.index_switch", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
+class IndexSwitch(RegionBranch, name="scf.index_switch", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
     """results = what the region of the case equal to `arg` yields, or else what the first region, the default, does."""
+
+    yield_class = Yield
 
     arg: Operand
     cases: I64Array
     default_region: Body
     case_regions: VariadicRegion
     results_: VariadicResult
+
+    def edges_from(self, source: Operation) -> list[RegionEdge]:
+        """Into one of the regions, and from its yield to the results."""
+        if source is self:
+            return [RegionEdge(self, 1, region, ()) for region in self.regions]
+        return [RegionEdge(source, 0, None, self.results)]
+
+    def feasible_edges(self, source: Operation, known: Known) -> list[RegionEdge]:
+        """Only one edge where `arg` is a constant."""
+        edges = self.edges_from(source)
+        arg = known(self.arg) if source is self else None
+        if not isinstance(arg, IntegerAttr):
+            return edges
+        cases = list(self.cases)
+        return [edges[cases.index(arg.value) + 1 if arg.value in cases else 0]]
 
     @classmethod
     def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:

@@ -28,7 +28,10 @@ from ..ir import (
     IntegerAttr,
     Op,
     Operand,
+    Operation,
     OptionalOperand,
+    RegionBranch,
+    RegionEdge,
     Result,
     Str,
     Type,
@@ -109,6 +112,7 @@ class Fp4ToFp(Op, name="ttg.fp4_to_fp", traits=PURE, assembly=_TO):
 
 class InlineAsm(
     Op,
+    Operation,
     name="ttg.inline_asm",
     assembly="$asm_string attr-dict ($args^)? `:` functional-type($args, $result)",
 ):
@@ -177,6 +181,7 @@ class LocalDealloc(Op, name="ttg.local_dealloc", traits=WRITE, assembly="$src at
 
 class LocalLoad(
     Op,
+    Operation,
     name="ttg.local_load",
     traits=READ,
     assembly="$src (`token` $token^)? attr-dict `:` qualified(type($src)) `->` type($result)",
@@ -192,6 +197,7 @@ class LocalLoad(
 
 class LocalStore(
     Op,
+    Operation,
     name="ttg.local_store",
     traits=WRITE,
     assembly="$src `,` $dst attr-dict `:` type($src) `->` qualified(type($dst))",
@@ -206,6 +212,7 @@ class LocalStore(
 
 class LocalGather(
     Op,
+    Operation,
     name="ttg.local_gather",
     traits=READ,
     assembly="$src `[` $indices `]` (`token` $token^)? attr-dict"
@@ -224,6 +231,7 @@ class LocalGather(
 
 class LocalScatter(
     Op,
+    Operation,
     name="ttg.local_scatter",
     traits=WRITE,
     assembly="$dst `[` $indices `]` `,` $values (`token` $token^)? attr-dict"
@@ -242,6 +250,7 @@ class LocalScatter(
 
 class LocalAtomicScatterRmw(
     Op,
+    Operation,
     name="ttg.local_atomic_scatter_rmw",
     traits=READ | WRITE,
     assembly="$atomic_rmw_op `,` $dst `[` $indices `]` `,` $values (`,` $mask^)? attr-dict"
@@ -268,6 +277,7 @@ class LocalAtomicScatterRmw(
 
 class MemDescIndex(
     Op,
+    Operation,
     name="ttg.memdesc_index",
     traits=PURE,
     assembly="$src `[` $index `]` attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
@@ -283,6 +293,7 @@ class MemDescIndex(
 
 class MemDescSubslice(
     Op,
+    Operation,
     name="ttg.memdesc_subslice",
     traits=PURE,
     assembly="$src `` $offsets attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
@@ -449,6 +460,7 @@ class WarpId(Op, name="ttg.warp_id", traits=PURE, assembly="attr-dict"):
 
 class PredicateStage(
     Op,
+    Operation,
     name="ttg.predicate_stage",
     traits=PURE,
     assembly="$iv `,` $ub `,` $step `maxStage` $maxStage `stage` $stage attr-dict `:` type($iv) `->` type($result)",
@@ -469,16 +481,23 @@ class PredicateStage(
         return [] if good else ["iv, ub and step must have one type, and the result is i1"]
 
 
-class Mask(Op, name="ttg.mask", traits=READ | WRITE | SINGLE_BLOCK):
+class Mask(RegionBranch, name="ttg.mask", traits=READ | WRITE | SINGLE_BLOCK):
     """result = pred ? region() : undefined; what `region` writes is written where pred holds."""
 
     pred: Operand
     region: Body
     result: VariadicResult
 
+    def edges_from(self, source: Operation) -> list[RegionEdge]:
+        """Into the region, or past it with undefined results; what it returns are the results."""
+        if source is self:
+            return [RegionEdge(self, 1, self.regions[0], ()), RegionEdge(self, 1, None, ())]
+        return [RegionEdge(source, 0, None, self.results)]
+
 
 class MaskReturn(
     Op,
+    Operation,
     name="ttg.mask.return",
     traits=PURE | TERMINATOR | RETURN_LIKE,
     assembly="$result attr-dict `:` type($result)",

@@ -21,7 +21,10 @@ from ..ir import (
     DenseArrayAttr,
     I32Array,
     Op,
+    Operation,
     Region,
+    RegionBranch,
+    RegionEdge,
     VariadicOperand,
     VariadicRegion,
     VariadicResult,
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["WarpReturn", "WarpSpecialize", "WarpSpecializePartitions", "WarpYield"]
 
 
-class WarpSpecialize(Op, name="ttg.warp_specialize", traits=RECURSIVE_EFFECTS):
+class WarpSpecialize(RegionBranch, name="ttg.warp_specialize", traits=RECURSIVE_EFFECTS):
     """The warps that come here run `defaultRegion`, others at the same time the partitions; all meet at the end.
 
     The results are what the default region yields. Partition i has `partitionNumWarps[i]` warps, the first of which
@@ -54,6 +57,16 @@ class WarpSpecialize(Op, name="ttg.warp_specialize", traits=RECURSIVE_EFFECTS):
     defaultRegion: Body
     partitionOpHolder: Body
     defaultPassthrough: VariadicResult
+
+    def edges_from(self, source: Operation) -> list[RegionEdge]:
+        """Into both regions, which run at the same time; the default region yields the results."""
+        if source is self:
+            return [RegionEdge(self, 0, region, ()) for region in self.regions]
+        return [RegionEdge(source, 0, None, self.results)] if source.parent_region is self.regions[0] else []
+
+    def always_runs(self, region: Region) -> bool:
+        """Both regions do."""
+        return True
 
     @property
     def partitions(self) -> WarpSpecializePartitions:
@@ -128,12 +141,22 @@ class WarpSpecialize(Op, name="ttg.warp_specialize", traits=RECURSIVE_EFFECTS):
 
 
 class WarpSpecializePartitions(
-    Op, name="ttg.warp_specialize.partitions", traits=ISOLATED | RECURSIVE_EFFECTS | TERMINATOR
+    RegionBranch, name="ttg.warp_specialize.partitions", traits=ISOLATED | RECURSIVE_EFFECTS | TERMINATOR
 ):
     """The partitions of the `ttg.warp_specialize` around it; their arguments are `explicitCaptures`."""
 
     explicitCaptures: VariadicOperand
     partitionRegions: VariadicRegion
+
+    def edges_from(self, source: Operation) -> list[RegionEdge]:
+        """Into each partition, with what is captured."""
+        if source is not self:
+            return []
+        return [RegionEdge(self, 0, region, region.blocks[0].args) for region in self.regions]
+
+    def always_runs(self, region: Region) -> bool:
+        """Each partition does."""
+        return True
 
     def verify_op(self) -> list[str]:
         """Each region takes what is captured."""

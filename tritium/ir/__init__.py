@@ -12,6 +12,7 @@ from .definition import *
 from .dominance import Dominance, value_dominates
 from .floats import *
 from .folding import *
+from .interfaces import *
 from .interning import *
 from .operation import *
 from .operation import clone_region_into

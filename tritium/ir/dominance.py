@@ -108,12 +108,14 @@ def _reverse_postorder(region: Region) -> list[Block]:
     return order
 
 
-def ancestor_in(region: Region, op: Operation) -> Operation | None:
-    """`op`, or the operation around it that stands directly in `region`; None if neither does."""
-    walk: Operation | None = op
-    while walk is not None and (walk.parent is None or walk.parent.parent is not region):
-        walk = walk.parent_op
-    return walk
+def ancestor_in(scope: Region | Block, op: Operation | None) -> Operation | None:
+    """`op`, or the operation around it, that is directly in `scope`, a region or a block; None if there is none."""
+    while op is not None:
+        block = op.parent
+        if block is not None and (block is scope or block.parent is scope):
+            return op
+        op = None if block is None else block.parent_op
+    return None
 
 
 def value_dominates(value: Value, op: Operation, dominance: Dominance | None = None) -> bool:

@@ -190,6 +190,11 @@ class Operation:
         block = self.parent
         return None if block is None or block.parent is None else block.parent.parent
 
+    @property
+    def parent_region(self) -> Region | None:
+        """The region whose blocks hold this operation."""
+        return None if self.parent is None else self.parent.parent
+
     def detach(self) -> None:
         """Unlink from the block; operands and uses stay."""
         block = self.parent
