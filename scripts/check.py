@@ -17,6 +17,7 @@ CHECKS: dict[str, list[str]] = {
     "types": [str(BIN / "mypy")],
     "import contract": [str(BIN / "lint-imports"), "--no-cache"],
     "structure": [sys.executable, "scripts/structure.py"],
+    "ratchets": [sys.executable, "scripts/ratchets.py"],
     "budgets": [sys.executable, "benchmarks/ir_core.py", "--gate"],
 }
 
