@@ -1,19 +1,23 @@
 # Every target makes the environment it needs (.venv) and is quick where it exists. Only Python >= 3.10 is needed.
 #   make PYTHON=python3.12 test     another interpreter
 #   make test ARGS="-k softmax"     arguments for pytest
+#   SEED=1a2b3c4d make test         the sample of cases that a run with this seed had
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
 WORKERS ?= 2
 export VENV
+# Without bytecode files, each process that a test starts compiles the compiler's sources: seconds each time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle ecosystem check format bench docs clean
+.PHONY: help demo test test-all oracle ecosystem check format bench docs clean
 
 help:
 	@echo "make demo     compile and run the tutorial kernels, with a look at every stage"
-	@echo "make test     the test suite"
+	@echo "make test     the test suite; of tests with very many cases, a sample that the sources determine"
+	@echo "make test-all the test suite with all cases"
 	@echo "make oracle   the test suite with Triton 3.9 at hand, which reads and compiles what we print (1.3 GB; no GPU)"
 	@echo "make ecosystem  packages and tools that use Triton, from PyPI, on this compiler (own environment, 1.5 GB; half an hour)"
 	@echo "make check    format, lint, types, import contract, structure, ratchets, compile-time budgets"
@@ -29,6 +33,10 @@ demo:
 test:
 	@$(PYTHON) scripts/environment.py test
 	@$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+test-all:
+	@$(PYTHON) scripts/environment.py test
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --all $(ARGS)
 
 # Triton's wheel needs Linux on x86-64 and Python >= 3.11; it gets an environment of its own, away from ours.
 oracle:

@@ -1,13 +1,15 @@
-"""What all tests share: one printed seed for random inputs, and reasons to skip."""
+"""What all tests share: printed seeds of the random inputs and of the sample of cases, and reasons to skip."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import random
+import sys
 
 import pytest
 
+from tests import sampling
 from tests.triton_oracle import triton_oracle  # noqa: F401  (a fixture of all tests)
 
 #: Every random choice of a test derives from this number. It is fixed, so that a commit passes or fails alike everywhere;
@@ -17,21 +19,32 @@ SEED = random.SystemRandom().randrange(2**31) if CHOSEN == "random" else int(CHO
 # Workers of pytest-xdist are processes of their own: they read the number their parent chose.
 os.environ["TRITIUM_TEST_SEED"] = str(SEED)
 
-
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # no warning of what it is when unset, in children neither
+
+# Processes that tests start import the compiler: compiling its sources takes each of them seconds without bytecode files.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run tests that take more than ten seconds")
+    parser.addoption("--all", action="store_true", help="run all cases of tests of which usually a sample runs")
 
 
-def pytest_report_header() -> str:
-    return f"random seed: TRITIUM_TEST_SEED={SEED}"
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    seeds = [f"random seed: TRITIUM_TEST_SEED={SEED}"]
+    if sampling.runs_everything(config):
+        return [*seeds, "sample of cases: all"]
+    return [
+        *seeds,
+        f"sample of cases: SEED={sampling.chosen_seed()} (from the sources; `make test-all` runs all cases)",
+    ]
 
 
-def pytest_terminal_summary(terminalreporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if terminalreporter.stats.get("failed"):
-        terminalreporter.write_line(f"repeat with TRITIUM_TEST_SEED={SEED}")
+        sample = "" if sampling.runs_everything(config) else f" SEED={sampling.chosen_seed()}"
+        terminalreporter.write_line(f"repeat with TRITIUM_TEST_SEED={SEED}{sample}")
 
 
 def torch_missing() -> str | None:
@@ -47,11 +60,17 @@ def gpu_missing() -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not sampling.runs_everything(config):
+        items[:], dropped = sampling.select(items, sampling.chosen_seed())
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
     reasons = {"torch": torch_missing(), "gpu": gpu_missing()}
     reasons["slow"] = None if config.getoption("--slow") else "slow; run with --slow"
+    marks = sampling.Marks()
     for item in items:
+        found = marks(item)
         for mark, reason in reasons.items():
-            if reason and item.get_closest_marker(mark):
+            if reason and mark in found:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
