@@ -78,7 +78,7 @@ def test_warps(tile: tuple[int, int, int], asked: int, warps: int, arch: int) ->
     assert kernel.metadata.num_warps == warps
     remarks = [d.message for d in told if "warps" in d.message]
     assert len(remarks) == (warps != asked)
-    assert all(f"of each thread of {asked} warps" in text and f"for {warps} warps" in text for text in remarks)
+    assert all(f"with {asked} warps" in text and f"for {warps} warps" in text for text in remarks)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_warps(tile: tuple[int, int, int], asked: int, warps: int, arch: int) ->
     [{"without": "more-warps"}, {"maxnreg": 168}, {"asks": True}, {"arch": 75}, {"num_ctas": 2}],
     ids=lambda options: next(iter(options)),
 )
-def test_the_number_that_was_asked_for(options: dict[str, Any]) -> None:
+def test_requested_warps_are_kept(options: dict[str, Any]) -> None:
     """Where somebody counts on it, has set a limit, or nothing was counted, it stays."""
     kernel = compiled(128, 32, 128, until="ttgir", **{"num_warps": 4, **options})
     assert '"ttg.num-warps" = 4 : i32' in kernel.asm["ttgir"] and kernel.metadata.num_warps == 4

@@ -137,7 +137,7 @@ def test_addresses_are_computed_where_products_leave_few_registers(monkeypatch: 
     source = ASTSource(_both_ways, signature, constants, {(i,): [["tt.divisibility", 16]] for i in range(3)})
     registers, kept = [], []
     for few in (1000, 0):
-        monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.FEW_LEFT", few)
+        monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.HIGH_PRESSURE", few)
         kernel = compile(source, target=GPUTarget("cuda", 80, 32))
         loop = next(text for text in re.findall(_LOOP, kernel.asm["ptx"]) if "mma.sync" in text)
         kept.append(len(set(re.findall(r"%r\d+", loop)) - set(re.findall(r"\t\S+ \t\{?(%r\d+)", loop))))

@@ -41,7 +41,7 @@ from ..support.namedtuples import NamedTuple
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
 
-__all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers", "meets_first"]
+__all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers", "needs_barrier_before"]
 
 _exchange = LazyModule(".exchange", __package__)
 _tensormaps = LazyModule(".tensormaps", __package__)
@@ -97,7 +97,7 @@ def is_barrier(op: Operation | None) -> bool:
     return isinstance(op, gpu.Barrier) or (op is not None and op.name == "ttng.cluster_wait")
 
 
-def meets_first(op: Any) -> bool:
+def needs_barrier_before(op: Any) -> bool:
     """Whether all threads meet in front of what an operation does: an atomic one that releases what they have written.
 
     Its lowering has a barrier for that; so it needs no other.
@@ -197,7 +197,7 @@ class Walker:
         """What is unsettled behind an operation without control flow; a barrier is asked for where it is needed."""
         own = self.allocation.buffers.get(op)
         explicit = self.explicit(op)
-        if meets_first(op):
+        if needs_barrier_before(op):
             state = met(state)
         if speaks_for_all(op) and not all(use.flies for use in state):
             self.found.before.add(op)

@@ -228,7 +228,7 @@ def _columns(
 
 
 @dataclass(frozen=True)
-class _Wish:
+class AccessCandidate:
     """A way to store and one to load, and the vectors of elements that the lowest bits of an offset stand for."""
 
     store: str
@@ -247,9 +247,9 @@ def _wide(columns: Sequence[int], low: Sequence[int]) -> int:
     return n
 
 
-def _wishes(
+def _access_candidates(
     source: LinearLayout, target: LinearLayout, bits: int, load_matrix: bool, store_matrix: bool
-) -> list[_Wish]:
+) -> list[AccessCandidate]:
     """The pairs of accesses that may be possible, with the lowest bits of offsets that they want."""
     ours, theirs = ([c for c in ly.columns_of("register") if c] for ly in (source, target))
     common = [c for c in theirs if c in set(ours)]
@@ -258,9 +258,9 @@ def _wishes(
     out = []
     for more in (ours, theirs):
         extra = [c for c in more if c not in common][: full - len(shared)]
-        wish = _Wish(VECTOR, VECTOR, (*shared, *extra))
-        if wish not in out:
-            out.append(wish)
+        candidate = AccessCandidate(VECTOR, VECTOR, (*shared, *extra))
+        if candidate not in out:
+            out.append(candidate)
     word = max(0, (8 * BANK_BYTES // bits).bit_length() - 1)
     sides = []
     if load_matrix:
@@ -275,9 +275,9 @@ def _wishes(
         if bits == 16:
             kinds.append((TRANSPOSED, lanes[2:]))
         for kind, low in kinds:
-            out.append(_Wish(kind, VECTOR, low) if storing else _Wish(VECTOR, kind, low))
+            out.append(AccessCandidate(kind, VECTOR, low) if storing else AccessCandidate(VECTOR, kind, low))
             if storing and load_matrix:
-                out += [_Wish(kind, other, low) for other in (MATRIX, TRANSPOSED)]
+                out += [AccessCandidate(kind, other, low) for other in (MATRIX, TRANSPOSED)]
     return [w for w in out if 0 not in w.low]
 
 
@@ -328,25 +328,25 @@ def _meet(u: Sequence[int], v: Sequence[int]) -> list[int]:
     return _independent([*common, *(gf2.times(u, k & mask) for k in kernel)])
 
 
-def _plan(source: LinearLayout, target: LinearLayout, bits: int, wish: _Wish) -> MemoryPlan | None:
+def _plan(source: LinearLayout, target: LinearLayout, bits: int, candidate: AccessCandidate) -> MemoryPlan | None:
     """The plan for one pair of accesses; None where they are impossible after all."""
-    kept = list(wish.low)
-    for layout, kind in ((source, wish.store), (target, wish.load)):
+    kept = list(candidate.low)
+    for layout, kind in ((source, candidate.store), (target, candidate.load)):
         if kind != VECTOR:  # so that instructions can move four matrices
             kept += [c for c in layout.columns_of("register") if c and c not in kept][: 2 + (kind == TRANSPOSED)]
     tile = _tile(source, target, kept)
-    low = _independent(tile.all(wish.low))
-    if len(low) < len(wish.low):
+    low = _independent(tile.all(candidate.low))
+    if len(low) < len(candidate.low):
         return None
     word = (8 * BANK_BYTES // bits).bit_length() - 1
     if len(low) < word:  # a word has elements of several threads: best of several warps
         threads = [v for name in ("warp", "lane") for ly in (source, target) for v in tile.all(ly.columns_of(name))]
         low = _independent([*low, *threads])[: max(word, len(low))]
-    phases = [_phase(ly, tile, kind, low, bits) for ly, kind in ((source, wish.store), (target, wish.load))]
+    phases = [_phase(ly, tile, kind, low, bits) for ly, kind in ((source, candidate.store), (target, candidate.load))]
     memory = _order(low, phases[0], phases[1], bits, tile.size)
     copies = [k for k, c in enumerate(source.columns_of("block")) if not c]
     sides = []
-    for layout, kind in ((source, wish.store), (target, wish.load)):
+    for layout, kind in ((source, candidate.store), (target, candidate.load)):
         columns, numbers, rounds = _columns(layout, tile, memory, copies)
         access = _access(columns, bits, kind, tile.size)
         if access is None:
@@ -355,7 +355,7 @@ def _plan(source: LinearLayout, target: LinearLayout, bits: int, wish: _Wish) ->
     (_, store), (loaded, load) = sides
     idle = source.redundant()
     remote = _leaves_block(loaded, tile.size)
-    if (remote and wish.load != VECTOR) or (idle["lane"] and wish.store != VECTOR):
+    if (remote and candidate.load != VECTOR) or (idle["lane"] and candidate.store != VECTOR):
         return None
     sync = "cluster" if remote else _sync(source, target)
     return MemoryPlan(
@@ -393,16 +393,18 @@ def plan_memory(
     elements of each other.
     """
     target = target.reordered(outs=list(source.outs))
-    wishes = _wishes(source, target, bits, load_matrix, store_matrix)
-    best = _cheapest(source, target, bits, wishes)
+    candidates = _access_candidates(source, target, bits, load_matrix, store_matrix)
+    best = _cheapest(source, target, bits, candidates)
     if best.store.access.conflicts or best.load.access.conflicts:  # narrower accesses may do better
-        shorter = [_Wish(VECTOR, VECTOR, w.low[:n]) for w in wishes[:2] for n in range(len(w.low))]
-        best = min(best, _cheapest(source, target, bits, shorter or wishes), key=_merit)
+        shorter = [AccessCandidate(VECTOR, VECTOR, w.low[:n]) for w in candidates[:2] for n in range(len(w.low))]
+        best = min(best, _cheapest(source, target, bits, shorter or candidates), key=_merit)
     return best
 
 
-def _cheapest(source: LinearLayout, target: LinearLayout, bits: int, wishes: Iterable[_Wish]) -> MemoryPlan:
-    plans = (_plan(source, target, bits, wish) for wish in wishes)
+def _cheapest(
+    source: LinearLayout, target: LinearLayout, bits: int, candidates: Iterable[AccessCandidate]
+) -> MemoryPlan:
+    plans = (_plan(source, target, bits, candidate) for candidate in candidates)
     return min((plan for plan in plans if plan is not None), key=_merit)
 
 

@@ -28,16 +28,16 @@ from ..layout.views import unique_registers
 __all__ = [
     "backward",
     "forward",
-    "holds",
+    "elements_per_thread",
     "is_elementwise",
     "is_expensive_access",
-    "keeps_rows",
+    "reduces_within_cta",
     "layout_of",
     "moves_elements",
     "same_places",
     "repeats",
-    "sources",
-    "takers",
+    "predecessor_operands",
+    "successor_values",
     "takes_any_result",
     "with_layout",
 ]
@@ -78,7 +78,7 @@ _VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # their layouts may be spelt
 _ACCESSES = (tt.Load, tt.Store, tt.AtomicRMW, tt.AtomicCAS)
 
 
-def keeps_rows(op: Any, layout: Any) -> bool:
+def reduces_within_cta(op: Any, layout: Any) -> bool:
     """Whether no two blocks of a cluster divide a row along the axis of an operation: none puts it together again."""
     if layout.ctas == 1:
         return True
@@ -87,7 +87,7 @@ def keeps_rows(op: Any, layout: Any) -> bool:
 
 
 def _sliced(op: Any, layout: Any) -> Any:
-    return Slice(op.axis, layout) if layout.rank > 1 and keeps_rows(op, layout) else None
+    return Slice(op.axis, layout) if layout.rank > 1 and reduces_within_cta(op, layout) else None
 
 
 def _unsliced(op: Any, layout: Any) -> Any:
@@ -96,14 +96,14 @@ def _unsliced(op: Any, layout: Any) -> Any:
 
 def _reduced(op: Any, layout: Any) -> Any:
     whole = _unsliced(op, layout)
-    return whole if whole is not None and keeps_rows(op, whole) else None
+    return whole if whole is not None and reduces_within_cta(op, whole) else None
 
 
 def _scanned(op: Any, layout: Any) -> Any:
-    return layout if isinstance(layout, Blocked) and keeps_rows(op, layout) else None
+    return layout if isinstance(layout, Blocked) and reduces_within_cta(op, layout) else None
 
 
-def _turned_back(op: Any, layout: Any) -> Any:
+def _inverse_transposed(op: Any, layout: Any) -> Any:
     inverse = [0] * len(op.order)
     for k, d in enumerate(op.order):
         inverse[d] = k
@@ -169,7 +169,7 @@ _FORWARD: dict[type, Callable[[Any, Any], Any]] = {
 _BACKWARD: dict[type, Callable[[Any, Any], Any]] = {
     tt.Reduce: _reduced,
     tt.ExpandDims: lambda op, layout: Slice(op.axis, layout),
-    tt.Trans: _turned_back,
+    tt.Trans: _inverse_transposed,
     tt.Reshape: _reshape_backward,
     tt.Join: lambda op, layout: split(layout, op.result.type.shape),
     tt.Split: lambda op, layout: joined(layout, op.results[0].type.shape),
@@ -221,7 +221,7 @@ def same_places(shape: tuple[int, ...], a: Any, b: Any) -> bool:
 # -- control flow -------------------------------------------------------------------------------------------------
 
 
-def takers(op: Operation, i: int) -> list[Value] | None:
+def successor_values(op: Operation, i: int) -> list[Value] | None:
     """The values that operand i becomes, where `op` is a loop, a branch or ends a block of one; else None."""
     cls: Any = op.__class__
     if cls is scf.For:
@@ -255,7 +255,7 @@ def _yielded(loop: Any, i: int) -> list[Value] | None:
     return [loop.before_block.args[i]] if cls is scf.While else None
 
 
-def sources(value: Value) -> list[tuple[Operation, int]] | None:
+def predecessor_operands(value: Value) -> list[tuple[Operation, int]] | None:
     """The operands that may become a value: of an argument of a loop's body, or the result of a branch; else None."""
     if isinstance(value, OpResult) and value.owner.__class__ is scf.If:
         return [(region.blocks[0].last, value.index) for region in value.owner.regions]  # type: ignore[misc]
@@ -281,7 +281,7 @@ def is_expensive_access(op: Any) -> bool:
     return elements > 1 and elements >= ty.encoding.lanes * ty.encoding.warps
 
 
-def holds(ty: Any, layout: Any) -> int:
+def elements_per_thread(ty: Any, layout: Any) -> int:
     """How many different elements of the tensor a thread holds in `layout`; 0 where its map is not known."""
     return _held(ty.shape, layout)
 
@@ -304,7 +304,7 @@ def _always(op: Any, layout: Any) -> bool:
 
 def _cat(op: Any, layout: Any) -> bool:
     """What a thread has of both operands, it must have of the result."""
-    return 2 * holds(op.lhs.type, layout_of(op.lhs)) == holds(op.result.type, layout) > 0
+    return 2 * elements_per_thread(op.lhs.type, layout_of(op.lhs)) == elements_per_thread(op.result.type, layout) > 0
 
 
 def _reshape(op: Any, layout: Any) -> bool:

@@ -37,7 +37,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zeros) -> (tensor<128x256xf32, #mma>)  : i32 {
 //       %d = ttng.warp_group_dot %a, %b, %acc {inputPrecision = 0 : i32} : !ttg.memdesc<128x64xf16, #shared, #smem, mutable> * !ttg.memdesc<64x256xf16, #shared, #smem, mutable> -> tensor<128x256xf32, #mma>
 //       scf.yield %d : tensor<128x256xf32, #mma>
-//     } {tritium.crowded}
+//     } {tritium.high_register_pressure}
 //     %base = tt.splat %in : !tt.ptr<f32> -> tensor<128x256x!tt.ptr<f32>, #mma>
 //     %rows = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #mma}>>
 //     %column = tt.expand_dims %rows {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #mma}>> -> tensor<128x1xi32, #mma>

@@ -17,7 +17,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: %loaded = tt.load
   // CHECK-NEXT: %next = arith.addi %loaded
   // CHECK-NEXT: scf.for
-  // CHECK: tritium.crowded
+  // CHECK: tritium.high_register_pressure
   // CHECK: [[BASE:%.*]] = tt.splat %out
   // CHECK-NEXT: [[PLACES:%.*]] = tt.addptr [[BASE]], %rows
   // CHECK: tt.store [[PLACES]], %next
@@ -44,15 +44,15 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK-LABEL: @two
   // CHECK-NOT: tt.make_range
   // CHECK: scf.for
-  // CHECK: tritium.crowded
+  // CHECK: tritium.high_register_pressure
   // CHECK-NEXT: [[FIRST:%.*]] = tt.make_range
   // CHECK-NEXT: tt.store %from, [[FIRST]]
   // CHECK-NEXT: scf.for
-  // CHECK: tritium.crowded
+  // CHECK: tritium.high_register_pressure
   // CHECK-NEXT: [[SECOND:%.*]] = tt.make_range
   // CHECK-NEXT: tt.store %from, [[SECOND]]
   // CHECK-NEXT: scf.for
-  // CHECK-NOT: tritium.crowded
+  // CHECK-NOT: tritium.high_register_pressure
   // CHECK: tt.store %from, [[SECOND]]
   // CHECK-NEXT: tt.return
   tt.func public @two(%a: !a, %b: !b, %from: !p, %zeros: !c, %n: i32) -> (!c, !c) {
@@ -78,7 +78,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   }
   // A loop in another keeps what it has; so does one whose sums are half as many.
   // CHECK-LABEL: @inner
-  // CHECK-NOT: tritium.crowded
+  // CHECK-NOT: tritium.high_register_pressure
   tt.func public @inner(%a: !a, %b: !b, %from: !p, %zeros: !c, %n: i32) -> !c {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
@@ -97,7 +97,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return %all : !c
   }
   // CHECK-LABEL: @few
-  // CHECK-NOT: tritium.crowded
+  // CHECK-NOT: tritium.high_register_pressure
   tt.func public @few(%a: tensor<64x16xf16, #left>, %b: !b, %from: !p, %zeros: !half, %n: i32) -> !half {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32

@@ -23,7 +23,7 @@ def test_ampere(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("case", ["gathered", "both ways", "branches"])
 def test_addresses_that_are_computed_where_they_are_used(case: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where products leave few registers."""
-    monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.FEW_LEFT", -1)
+    monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.HIGH_PRESSURE", -1)
     test_ampere(case, 5, tmp_path, monkeypatch)
 
 
@@ -34,6 +34,6 @@ def test_what_is_computed_again_behind_loops(case: str, trips: int, tmp_path, mo
 
     All loops are taken for such, and the last one for one that another follows.
     """
-    loops = "tritium.transforms.ttgir.memory.rematerialize_after_loops._crowded"
+    loops = "tritium.transforms.ttgir.memory.rematerialize_after_loops._high_pressure_loops"
     monkeypatch.setattr(loops, lambda func, warps: [op for op in func.regions[0].entry if op.name == "scf.for"])
     test_ampere(case, trips, tmp_path, monkeypatch)

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from ...analysis.allocation import buffer_bytes
-from ...analysis.product_registers import crowded_loop, enough_warps
+from ...analysis.register_pressure import high_pressure_loop, warps_for_accumulators
 from ...analysis.tma import STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
@@ -103,16 +103,16 @@ def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions, keep
 
 
 def _warps(module: Operation, options: CUDAOptions) -> int:
-    """The warps asked for; more where what products give has no room in their registers, and nobody set a limit."""
+    """The warps requested; more where the accumulators of dots exceed the registers of a thread and no limit is set."""
     given = options.num_warps
     if options.target.capability < 80 or options.num_ctas > 1 or options.maxnreg is not None:
         return given
-    crowded = crowded_loop(module, given) if is_on(module, "more-warps") else None
-    warps = given if crowded is None else enough_warps(module, given)
-    if crowded is not None and warps > given:
-        loop, registers = crowded
-        text = f"products of this loop leave {registers} numbers in the registers of each thread of {given} warps"
-        remark(loop, f"{text}, which has 255: the kernel is compiled for {warps} warps")
+    high = high_pressure_loop(module, given) if is_on(module, "more-warps") else None
+    warps = given if high is None else warps_for_accumulators(module, given)
+    if high is not None and warps > given:
+        loop, registers = high
+        text = f"dot accumulators need {registers} of 255 registers per thread with {given} warps"
+        remark(loop, f"{text}: the kernel is compiled for {warps} warps")
     return warps
 
 

@@ -68,7 +68,7 @@ class _Order:
         self.spelled = "relaxed" if self.fenced else op.sem.name
 
     def before(self) -> None:
-        """What all have written comes first. (`analysis.membar.meets_first` says so of the operation.)"""
+        """What all have written comes first. (`analysis.membar.needs_barrier_before` says so of the operation.)"""
         if self.sem in _RELEASES:
             _meet(self.e)
             self._fence()

@@ -82,8 +82,8 @@ class ModuleContext(llvm_module.ModuleContext):
     `total_warps` are those of a block, where there are more for the partitions of `ttg.warp_specialize`; `registers`
     is what a thread may have when a kernel begins, where something limits it. `debug` makes source locations, None
     where none are wanted; `texts` are the constants that are texts, by symbol; `global_scratch` counts the bytes of
-    global memory that a launch provides for each program. `few_registers`: what products leave in those of a thread is
-    so much that addresses are better computed than kept.
+    global memory that a launch provides for each program. `high_register_pressure`: dot
+    accumulators leave so few registers that addresses are rematerialized, not kept live.
     """
 
     capability: int = 80
@@ -94,7 +94,7 @@ class ModuleContext(llvm_module.ModuleContext):
     debug: Any = None
     texts: dict[str, str] = field(default_factory=dict)
     global_scratch: int = 0
-    few_registers: bool = False
+    high_register_pressure: bool = False
 
     @property
     def warps(self) -> Warps:
@@ -228,11 +228,11 @@ class FunctionContext(Emitter):
         self.known_positions = dict(self.entry_positions)
         self.known_values = {}
 
-    def forget_thread(self) -> None:
-        """Read the number of this thread anew, in a block through which all ways to what follows lead.
+    def reload_thread_id(self) -> None:
+        """Read the thread ID again, in a block that dominates everything after it.
 
-        Nothing that is computed from it is then equal to what was computed before, for LLVM and the assembler, which
-        would keep that in registers otherwise.
+        Values computed from the new one are not common subexpressions of earlier values for LLVM and ptxas, which
+        would otherwise keep those live.
         """
         number = self.asm("mov.u32 $0, %tid.x;", "=r", [], "i32")
         self.thread = self.op(f"and i32 {number}, {32 * self.num_warps - 1}")

@@ -13,7 +13,7 @@ import functools
 import re
 from typing import Any
 
-from ...analysis.product_registers import CROWDED, FEW_LEFT, most_results
+from ...analysis.register_pressure import HIGH_PRESSURE, is_marked_high_pressure, max_accumulators
 from ...analysis.tma import DESCRIPTOR_BYTES, SELDOM
 from ...dialects import builtin, scf, tt
 from ...dialects.tt_types import PointerType, TensorDescType
@@ -51,8 +51,8 @@ def _for(e: FunctionContext, op: scf.For) -> None:
     in_flight = any(inner.name == "ttng.warp_group_dot" and inner.isAsync for inner in op.body)  # type: ignore[attr-defined]
     wait = functools.partial(e.asm, "wgmma.wait_group.sync.aligned 0;", "~{memory}", [])
     lower_for(e, op, wait if in_flight else None)
-    if CROWDED in op.attributes and e.is_kernel and e.warps.alone:
-        e.forget_thread()
+    if is_marked_high_pressure(op) and e.is_kernel and e.warps.alone:
+        e.reload_thread_id()
 
 
 @lowers(scf.If)
@@ -109,7 +109,7 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
         num_ctas=num_ctas(module),
         debug=debug,
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
-        few_registers=most_results(module, warps) > FEW_LEFT,
+        high_register_pressure=max_accumulators(module, warps) > HIGH_PRESSURE,
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
     head = [f'target triple = "{TRIPLE}"']
@@ -127,7 +127,7 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
 
 def _alignment_of(context: ModuleContext) -> int:
     """Of all shared memory: from sm_90 on that of what wgmma and the copy engine read in rows of 128 bytes."""
-    return SHARED_ALIGNMENT if context.capability >= 90 or context.few_registers else 16
+    return SHARED_ALIGNMENT if context.capability >= 90 or context.high_register_pressure else 16
 
 
 def _number(module: Operation, name: str) -> int:

@@ -116,7 +116,7 @@ def buffer_of(e: FunctionContext, op: Operation, value: Value) -> Buffer:
         whole = linear_layout(layout, ty.allocShape[-rank:])
     except ValueError as error:
         raise UnsupportedOperation(op, f"cannot be done: {error}") from None
-    aligned = _alignment(value) if e.module.few_registers and e.is_kernel else 1
+    aligned = _alignment(value) if e.module.high_register_pressure and e.is_kernel else 1
     return Buffer(base, start[-rank:], whole, gaps, element_bits(ty), aligned)
 
 

@@ -13,7 +13,7 @@ from ...dialects.ttg_layouts import DotOperand, NvidiaMma
 from ...dialects.ttg_operands import cluster_bases
 from ...dialects.ttg_rules import equivalent
 from ...ir import CHANGED, DenseElementsAttr, Rule, TensorType, Touched, i1, rule
-from ..layout_flow import forward, keeps_rows, layout_of, moves_elements, repeats, takes_any_result
+from ..layout_flow import forward, layout_of, moves_elements, reduces_within_cta, repeats, takes_any_result
 
 __all__ = ["CONVERT_RULES", "TTG_RULES"]
 
@@ -177,7 +177,7 @@ def gather_of_convert(op: Any) -> Any:
     It must not be divided along the axis among the blocks of a cluster.
     """
     inner = _converted(op.src)
-    if inner is None or op.efficient_layout or not keeps_rows(op, layout_of(inner.src)):
+    if inner is None or op.efficient_layout or not reduces_within_cta(op, layout_of(inner.src)):
         return None
     return _take(op, inner)
 

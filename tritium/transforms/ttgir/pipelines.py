@@ -56,10 +56,10 @@ def _has_latencies(module: Operation) -> bool:
 
 def _has_schedule(module: Operation) -> bool:
     """Whether a loop has stages, or may go on while the last iteration's products and stores do."""
-    return any("tt.scheduled_max_stage" in op.attributes or op.name in _GO_ON for op in module.walk())
+    return any("tt.scheduled_max_stage" in op.attributes or op.name in _ASYNC_OPS for op in module.walk())
 
 
-_GO_ON = frozenset(("ttng.warp_group_dot", *(f"tt.descriptor_{name}" for name in ("store", "reduce", "scatter"))))
+_ASYNC_OPS = frozenset(("ttng.warp_group_dot", *(f"tt.descriptor_{name}" for name in ("store", "reduce", "scatter"))))
 
 
 _ACCESSES = [  # order matters: see ORDER

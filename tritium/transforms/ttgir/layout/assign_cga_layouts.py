@@ -33,7 +33,15 @@ from ....dialects.ttg_layouts import Blocked, DotOperand
 from ....dialects.ttg_operands import cluster_bases
 from ....ir import Builder, Operation, TensorType, Value, count, functions_of, may_change, pass_on
 from ....layout.bases import cta_bases, is_permutation, per_block
-from ...layout_flow import backward, forward, layout_of, sources, takers, takes_any_result, with_layout
+from ...layout_flow import (
+    backward,
+    forward,
+    layout_of,
+    predecessor_operands,
+    successor_values,
+    takes_any_result,
+    with_layout,
+)
 from .coalesce import convert_operation
 
 __all__ = ["assign_cga_layouts"]
@@ -166,7 +174,7 @@ class _Plan:
     def before(self, value: Value, layout: Any, ahead: list[tuple[Value, Any]]) -> list[tuple[Value, Any]]:
         """What a value in a layout needs in which; a load takes note of it, and goes on ahead."""
         op: Any = value.defining_op
-        edges = sources(value)
+        edges = predecessor_operands(value)
         if edges is not None:
             return [(user.operands[i], layout) for user, i in edges]
         if op.__class__ is scf.For:
@@ -187,7 +195,7 @@ class _Plan:
         """What is made of a value in a layout; a store takes note of it."""
         out: list[tuple[Value, Any]] = []
         for user, i in value.uses:
-            values = takers(user, i)
+            values = successor_values(user, i)
             if values is not None:
                 out += [(v, layout) for v in values]
             elif isinstance(user, (tt.Store, tt.AtomicRMW)):

@@ -22,7 +22,7 @@ from typing import Any
 from ....dialects.ttg_maps import map_or_none
 from ....ir import FloatType, TensorType, element_type
 from ....layout.gf2 import Elimination
-from ...layout_flow import holds
+from ...layout_flow import elements_per_thread
 
 __all__ = [
     "ARITHMETIC",
@@ -101,7 +101,7 @@ def conversion_cost(ty: Any, layout: Any) -> int:
 
 def more_work(ty: Any, layout: Any) -> int:
     """How many times as many elements a thread has in `layout` as in the layout that the tensor has; at least once."""
-    return max(1, holds(ty, layout) // max(1, holds(ty, ty.encoding)))
+    return max(1, elements_per_thread(ty, layout) // max(1, elements_per_thread(ty, ty.encoding)))
 
 
 def reduction_cost(op: Any) -> int | None:

@@ -24,9 +24,9 @@ from ...layout_flow import (
     backward,
     forward,
     is_expensive_access,
-    keeps_rows,
     layout_of,
-    takers,
+    reduces_within_cta,
+    successor_values,
     takes_any_result,
     with_layout,
 )
@@ -100,7 +100,7 @@ class _Spread:
     def reach(self, user: Operation, i: int, layouts: list[Any]) -> list[Value]:
         """The values that have new candidates because operand i of `user` may have these layouts."""
         changed = []
-        values = takers(user, i)
+        values = successor_values(user, i)
         flowing = layouts
         if values is None:
             values = list(user.results)
@@ -152,8 +152,8 @@ class _Rewriter:
         """The layout of each operand that has to have a certain one."""
         if isinstance(op, _ANY_OPERAND) or op.__class__ is scf.If:
             return [] if keeps_blocks(op) else [self.before.get(op.src)]
-        if takers(op, len(op.operands) - 1) is not None:
-            taking = [takers(op, i) for i in range(len(op.operands))]
+        if successor_values(op, len(op.operands) - 1) is not None:
+            taking = [successor_values(op, i) for i in range(len(op.operands))]
             return [layout_of(values[0]) if values else None for values in taking]
         before = self.before
         if not any(v in before for v in (*op.operands, *op.results)):
@@ -161,7 +161,7 @@ class _Rewriter:
         tensors = [v for v in op.operands if layout_of(v) is not None]
         if tensors and (isinstance(op, tt.Assert) or (isinstance(op, tt.Reduce) and layout_of(op.results[0]) is None)):
             layout = layout_of(tensors[0])
-            if isinstance(op, tt.Assert) or keeps_rows(op, layout):
+            if isinstance(op, tt.Assert) or reduces_within_cta(op, layout):
                 return [layout] * len(op.operands)
         if not any(r in before for r in op.results):
             return [before.get(v, layout_of(v)) for v in op.operands]

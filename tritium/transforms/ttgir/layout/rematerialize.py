@@ -33,7 +33,7 @@ from ....ir import (
     memory_effects,
     value_dominates,
 )
-from ...layout_flow import backward, is_expensive_access, layout_of, sources, takes_any_result, with_layout
+from ...layout_flow import backward, is_expensive_access, layout_of, predecessor_operands, takes_any_result, with_layout
 from ...regions import add_result
 
 __all__ = ["Copies", "Node", "Slice", "Test", "may_repeat", "never"]
@@ -120,7 +120,7 @@ class Slice:
         """Enter a node; what it needs, each with the operation that does. None where it cannot be computed."""
         value, layout = node
         op: Any = value.defining_op
-        edges = sources(value)
+        edges = predecessor_operands(value)
         if edges is not None:
             if op is not None and self.stop(op):
                 return self.enter(node, [])

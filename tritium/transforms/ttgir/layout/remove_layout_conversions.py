@@ -45,7 +45,7 @@ from ....ir import (
     rewrite_greedily,
 )
 from ...carried_values import drop_dead_carried
-from ...layout_flow import backward, is_elementwise, layout_of, sources, takers
+from ...layout_flow import backward, is_elementwise, layout_of, predecessor_operands, successor_values
 from ...regions import defined_in
 from ...rules.scf import SCF_RULES
 from ...rules.ttg import CONVERT_RULES
@@ -205,12 +205,12 @@ def _leaves(user: Operation, i: int, conversion: Any, inside: set[Value], again:
     """Whether this use is neither the conversion nor in the slice."""
     if user is conversion or user in again:
         return False
-    values = takers(user, i)
+    values = successor_values(user, i)
     return not values or not all(v in inside or not v.users for v in values)
 
 
 def _made_of(value: Value) -> list[Value]:
-    edges = sources(value)
+    edges = predecessor_operands(value)
     if edges is not None:
         return [user.operands[i] for user, i in edges]
     return [] if value.defining_op is None else value.defining_op.operands

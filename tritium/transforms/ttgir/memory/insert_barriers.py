@@ -19,7 +19,7 @@ which is why this pass comes after allocate-shared-memory and nothing that moves
 from __future__ import annotations
 
 from ....analysis.allocation import allocated
-from ....analysis.membar import find_barriers, meets_first
+from ....analysis.membar import find_barriers, needs_barrier_before
 from ....dialects import gpu, ttg
 from ....ir import Operation, count, pass_on
 from .allocate_shared_memory import callees_first
@@ -54,7 +54,7 @@ def insert_barriers(module: Operation) -> bool:
 def _remove_doubled(func: Operation) -> int:
     """Remove barriers of the kernel's own right in front of an operation that begins with one."""
     own = [op for op in func.walk() if isinstance(op, (ttg.Barrier, gpu.Barrier))]
-    doubled = [op for op in own if op.next is not None and meets_first(op.next)]
+    doubled = [op for op in own if op.next is not None and needs_barrier_before(op.next)]
     for op in doubled:
         op.erase()
     return len(doubled)

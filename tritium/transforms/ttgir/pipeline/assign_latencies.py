@@ -104,7 +104,7 @@ def _assign(loop: Any, stages: int, facts: AxisInfoAnalysis) -> int:
         set_number(load, LATENCY, latency)
     chain = chain_of(loop)
     if chain is not None:
-        set_number(chain.bridge, LATENCY, 1)
+        set_number(chain.lhs_producer, LATENCY, 1)
     return len(distances)
 
 

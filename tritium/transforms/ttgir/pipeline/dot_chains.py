@@ -33,7 +33,7 @@ from ....support.namedtuples import NamedTuple
 from ..loops import body_of, definition
 from .schedule import Schedule
 
-__all__ = ["Chain", "chain_of", "is_ahead", "place_ahead", "place_ready"]
+__all__ = ["Chain", "chain_of", "is_ahead", "stage_first_dot_early", "issue_independent_dots_first"]
 
 _REGISTERS = range(112, 200)
 """Registers of a thread that tensors of the chain may take. At most: 255, less what exponentials, sums of rows,
@@ -58,7 +58,7 @@ class Chain(NamedTuple):
 
     first: Any
     second: Any
-    bridge: Operation
+    lhs_producer: Operation
 
 
 def chain_of(loop: Any) -> Chain | None:
@@ -67,14 +67,14 @@ def chain_of(loop: Any) -> Chain | None:
     if len(dots) != 2 or loop.unsignedCmp or not _is_wanted(loop) or _has_few_trips(loop):
         return None
     first, second = dots
-    bridge = _computed_by(second.a)
-    if bridge is None or not isinstance(second.a.type, TensorType) or not _hangs_on(second.a, first.d, loop):
+    lhs_producer = _computed_by(second.a)
+    if lhs_producer is None or not isinstance(second.a.type, TensorType) or not _hangs_on(second.a, first.d, loop):
         return None
     if any(_hangs_on(v, first.d, loop) for v in second.b.defining_op.operands if second.b.defining_op is not None):
         return None
     if set(second.d.users) != {loop.body.last} or _registers(first, second) not in _REGISTERS:
         return None
-    return Chain(first, second, bridge)
+    return Chain(first, second, lhs_producer)
 
 
 def _is_wanted(loop: Any) -> bool:
@@ -87,7 +87,7 @@ def _has_few_trips(loop: Any) -> bool:
     return most is not None and most <= _FEW_TRIPS
 
 
-def place_ahead(loop: Any, schedule: Schedule) -> None:
+def stage_first_dot_early(loop: Any, schedule: Schedule) -> None:
     """Order a schedule in which the second product is a stage behind the first.
 
     The first begins before the second. Small tensors that the second's sum is scaled by are made with the softmax, so
@@ -96,7 +96,7 @@ def place_ahead(loop: Any, schedule: Schedule) -> None:
     chain = chain_of(loop)
     if chain is None or not is_ahead(loop, schedule):
         return
-    last, softmax = schedule[chain.second].stage, schedule[chain.bridge]
+    last, softmax = schedule[chain.second].stage, schedule[chain.lhs_producer]
     schedule.insert(chain.first, last - 1, schedule.new_cluster(0))
     rows = prod(chain.second.d.type.shape[:-1])
     for op in body_of(loop):
@@ -105,7 +105,7 @@ def place_ahead(loop: Any, schedule: Schedule) -> None:
                 schedule.insert(op, *softmax)
 
 
-def place_ready(loop: Any, schedule: Schedule) -> None:
+def issue_independent_dots_first(loop: Any, schedule: Schedule) -> None:
     """Begin products that need no other of their iteration before those that do.
 
     %s = %k * %q                          %s = %k * %q

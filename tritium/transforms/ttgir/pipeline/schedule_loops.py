@@ -41,12 +41,12 @@ from ..loops import (
 )
 from .assign_latencies import LATENCY
 from .buffers import LOADS
-from .dot_chains import place_ahead, place_ready
+from .dot_chains import issue_independent_dots_first, stage_first_dot_early
 from .schedule import Cluster, Place, Schedule
 
 __all__ = ["is_safe_to_pipeline", "schedule_loops"]
 
-SEEN = (ttg.Barrier, tt.Assert, tt.Print)
+ORDERED_SIDE_EFFECTS = (ttg.Barrier, tt.Assert, tt.Print)
 """Operations whose order in time can be seen."""
 
 TAKES_TIME = (
@@ -90,7 +90,7 @@ def is_safe_to_pipeline(loop: Any) -> bool:
     """Whether the iterations of a loop may overlap at all."""
     if has_distant_values(loop) or is_outer(loop):
         return False
-    return not any(isinstance(op, SEEN) for op in loop.walk())
+    return not any(isinstance(op, ORDERED_SIDE_EFFECTS) for op in loop.walk())
 
 
 def _schedule(loop: Any, latencies: dict[Operation, int]) -> bool:
@@ -119,22 +119,22 @@ def _first_schedule(loop: Any, latencies: dict[Operation, int]) -> Schedule | No
 
 
 def _by_latencies(loop: Any, latencies: dict[Operation, int]) -> Schedule:
-    left = _left_to_end(loop, latencies)
+    left = _latency_to_exit(loop, latencies)
     most = max(left[op] for op in left if op in latencies)
     last = most - min(left.values())
     schedule = Schedule(last + 1)
     clusters = [schedule.new_cluster() for _ in range(last + 1)]
     for op, rest in left.items():
         schedule.insert(op, most - rest, clusters[last - (most - rest)])
-    place_ahead(loop, schedule)
-    place_ready(loop, schedule)
+    stage_first_dot_early(loop, schedule)
+    issue_independent_dots_first(loop, schedule)
     epilogue = schedule.new_cluster()
     for op in _branches_for_the_end(loop, left, latencies):
         schedule.insert(op, most - left[op], epilogue)
     return schedule
 
 
-def _left_to_end(loop: Any, latencies: dict[Operation, int]) -> dict[Operation, int]:
+def _latency_to_exit(loop: Any, latencies: dict[Operation, int]) -> dict[Operation, int]:
     """The operations with a latency and those that wait for one: the longest latency from each to the end."""
     waiting: set[Operation] = set()
     for op in body_of(loop):

@@ -43,7 +43,7 @@ _ELSEWHERE = (tt.Call, tt.Return, ttng.ReinterpretTensorDesc)
 
 
 @dataclass(frozen=True)
-class Wish:
+class EncodingRequest:
     """What is known of a group: the layout asked for, how blocks of a cluster are dealt, and the smallest block."""
 
     layout: NvmmaShared | None = None
@@ -51,17 +51,17 @@ class Wish:
     shape: tuple[int, ...] = ()
     plain: bool = False
 
-    def joined(self, other: Wish) -> Wish:
+    def joined(self, other: EncodingRequest) -> EncodingRequest:
         """Both together; `plain` where they differ in the layout."""
         if self.plain or other.plain or (self.layout and other.layout and self.layout is not other.layout):
-            return Wish(plain=True)
+            return EncodingRequest(plain=True)
         shape = self.shape or other.shape
         if self.shape and other.shape:
             shape = tuple(map(min, self.shape, other.shape))
         blocks = self.blocks if self.blocks is not None else other.blocks
         if self.blocks is not None and other.blocks is not None and self.blocks != other.blocks:
-            blocks = _last_dealt(len(shape), 1 << len(self.blocks))
-        return Wish(self.layout or other.layout, blocks, shape)
+            blocks = _split_last_dim(len(shape), 1 << len(self.blocks))
+        return EncodingRequest(self.layout or other.layout, blocks, shape)
 
 
 @pass_on("module")
@@ -77,10 +77,10 @@ def _assign(func: Any) -> bool:
     groups = _Groups(func)
     ctas = num_ctas(func)
     changed = False
-    for value, wish in groups.wishes():
+    for value, request in groups.requests():
         ty: Any = value.type
         block = ty.block
-        new = tt.TensorDescType(TensorType(block.shape, block.element, _layout(block, wish, ctas)))
+        new = tt.TensorDescType(TensorType(block.shape, block.element, _layout(block, request, ctas)))
         changed |= new is not ty
         value.type = new
     if changed or any(isinstance(ty, tt.TensorDescType) for ty in func.function_type.results):
@@ -99,29 +99,29 @@ def _plain(ty: Type, ctas: int) -> Type:
     if not isinstance(ty, tt.TensorDescType):
         return ty
     block = ty.block
-    return tt.TensorDescType(TensorType(block.shape, block.element, _layout(block, Wish(plain=True), ctas)))
+    return tt.TensorDescType(TensorType(block.shape, block.element, _layout(block, EncodingRequest(plain=True), ctas)))
 
 
 # -- layouts --------------------------------------------------------------------------------------------------------
 
 
-def _last_dealt(rank: int, ctas: int) -> Bases:
+def _split_last_dim(rank: int, ctas: int) -> Bases:
     """The blocks of a cluster, along the last dimension."""
     return cta_bases((*[1] * (rank - 1), ctas), (*[1] * (rank - 1), ctas), range(rank)[::-1]) if ctas > 1 else ()
 
 
-def _layout(block: TensorType, wish: Wish, ctas: int) -> NvmmaShared:
+def _layout(block: TensorType, request: EncodingRequest, ctas: int) -> NvmmaShared:
     rank = block.rank
-    shape = wish.shape or block.shape
+    shape = request.shape or block.shape
     bits = max(8, block.element.width)  # type: ignore[attr-defined]
-    blocks = wish.blocks
-    if wish.layout is not None and not wish.plain:
-        asked = wish.layout if wish.layout.rank == rank else layout_for_shape(wish.layout, block.shape)
+    blocks = request.blocks
+    if request.layout is not None and not request.plain:
+        asked = request.layout if request.layout.rank == rank else layout_for_shape(request.layout, block.shape)
         if _moves_rows(shape, asked.CGALayout, bits):
             return asked
         blocks = asked.CGALayout
-    elif blocks is None or wish.plain:
-        blocks = _last_dealt(rank, ctas)
+    elif blocks is None or request.plain:
+        blocks = _split_last_dim(rank, ctas)
     elif blocks:
         blocks = tuple((*[0] * (rank - len(basis)), *basis[max(0, len(basis) - rank) :]) for basis in blocks)
     if not _moves_rows(shape, blocks, bits):
@@ -157,15 +157,15 @@ def _readable(layout: Any, shape: Sequence[int], bits: int) -> NvmmaShared | Non
 # -- what accesses ask for ------------------------------------------------------------------------------------------
 
 
-def _wish_of(op: Any) -> Wish:
+def _request_of(op: Any) -> EncodingRequest:
     """What one access by descriptor asks for."""
     ty = op.result.type if isinstance(op, _LOADS) else op.src.type
     asked = _asked(op) if isinstance(op, _LOADS) else None
     rank = op.desc.type.block.rank
     shape = (*[1] * (rank - len(ty.shape)), *ty.shape)
     if asked is not None:
-        return Wish(asked, tuple(asked.CGALayout), shape)
-    return Wish(None, None if ty.encoding is None else cluster_bases(ty.encoding, ty.shape), shape)
+        return EncodingRequest(asked, tuple(asked.CGALayout), shape)
+    return EncodingRequest(None, None if ty.encoding is None else cluster_bases(ty.encoding, ty.shape), shape)
 
 
 def _asked(op: Any) -> NvmmaShared | None:
@@ -201,42 +201,42 @@ class _Groups:
 
     def __init__(self, func: Any) -> None:
         self.sets: UnionFind[Value] = UnionFind()
-        self.wish: dict[Value, Wish] = {}
+        self.request: dict[Value, EncodingRequest] = {}
         kernel = func.sym_visibility != "private"
         if not func.is_declaration:
             for arg in func.entry.args:
-                self.ask(arg, Wish(plain=not kernel))
+                self.ask(arg, EncodingRequest(plain=not kernel))
         for op in func.walk():
             self.visit(op)
 
     def visit(self, op: Any) -> None:
         """What an operation says."""
         if isinstance(op, (*_LOADS, *tt.DESCRIPTOR_WRITES)):
-            self.ask(op.desc, _wish_of(op))
+            self.ask(op.desc, _request_of(op))
             return
-        wish = Wish(plain=isinstance(op, _ELSEWHERE))
+        request = EncodingRequest(plain=isinstance(op, _ELSEWHERE))
         for value in (*op.operands, *op.results):
-            self.ask(value, wish)
+            self.ask(value, request)
         for source, target in _flows(op):
             if _is_descriptor(source) and _is_descriptor(target):
                 self.join(source, target)
 
-    def ask(self, value: Value, wish: Wish) -> None:
+    def ask(self, value: Value, request: EncodingRequest) -> None:
         """Ask something of the group of a value, if that is a descriptor."""
         if _is_descriptor(value):
             first = self.sets.find(value)
-            self.wish[first] = self.wish.get(first, Wish()).joined(wish)
+            self.request[first] = self.request.get(first, EncodingRequest()).joined(request)
 
     def join(self, a: Value, b: Value) -> None:
         """Make the groups of two descriptors one."""
         a, b = self.sets.find(a), self.sets.find(b)
         if a is not b:
             self.sets.union(a, b)
-            self.wish[a] = self.wish.get(a, Wish()).joined(self.wish.pop(b, Wish()))
+            self.request[a] = self.request.get(a, EncodingRequest()).joined(self.request.pop(b, EncodingRequest()))
 
-    def wishes(self) -> Iterator[tuple[Value, Wish]]:
+    def requests(self) -> Iterator[tuple[Value, EncodingRequest]]:
         """Each descriptor, with what is asked of its group."""
         for group in self.sets.groups():
-            wish = self.wish.get(self.sets.find(group[0]), Wish())
+            request = self.request.get(self.sets.find(group[0]), EncodingRequest())
             for value in group:
-                yield value, wish
+                yield value, request

@@ -37,7 +37,7 @@ from ....dialects.ttg_switches import is_on
 from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i32
 from ....support.namedtuples import NamedTuple
 from ..tma.copies import barrier_type
-from .occupancy import Residency
+from .occupancy import Occupancy
 from .partition import Load, Refused, Span
 
 __all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "view", "visit_of"]
@@ -132,7 +132,7 @@ class Rings(list[Ring]):
         """Whether blocks of a cluster get something by one copy."""
         return any(ring.shared_by for ring in self)
 
-    def choose_depth(self, wanted: int, func: Operation, span: Span, choices: list[Residency]) -> Residency:
+    def choose_depth(self, wanted: int, func: Operation, span: Span, choices: list[Occupancy]) -> Occupancy:
         """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits.
 
         Of `choices` it is the first that has room: three blocks for all slots, two for two, one for any.

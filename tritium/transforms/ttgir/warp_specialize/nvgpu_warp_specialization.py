@@ -44,7 +44,7 @@ from ....support.dataclasses import dataclass
 from .circular_buffers import Rings
 from .clusters import check_cluster
 from .consumer import Consumer, Sites, Turns
-from .occupancy import Residency, residencies
+from .occupancy import Occupancy, occupancies
 from .overlap import overlap_of
 from .partition import Load, Refused, Span, marked_loops, span_of
 from .producer import Producer
@@ -90,12 +90,12 @@ def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOp
         raise Refused(first, f"it takes two stages to load ahead, num_stages is {wanted}")
     span = span_of(loops)
     rings = Rings(span)
-    residency = rings.choose_depth(wanted, func, span, residencies(span, num_warps(first) or 4))
+    occupancy = rings.choose_depth(wanted, func, span, occupancies(span, num_warps(first) or 4))
     if rings.depth < 1:
         raise Refused(first, "what is loaded in one iteration does not fit into shared memory beside the rest")
     if not may_change("specialize", first):
         return False
-    _emit(span, rings, residency)
+    _emit(span, rings, occupancy)
     return True
 
 
@@ -112,7 +112,7 @@ def _check_module(func: Operation, loop: Operation) -> None:
         check_cluster(func, loop)
 
 
-def _emit(span: Span, rings: Rings, residency: Residency) -> None:
+def _emit(span: Span, rings: Rings, occupancy: Occupancy) -> None:
     """Put both programs in the place of the span."""
     first = span.ops[0]
     warps, module = num_warps(first) or 4, _module_of(first)
@@ -130,7 +130,7 @@ def _emit(span: Span, rings: Rings, residency: Residency) -> None:
     consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
     holder = Block()
     holder.append(ttg.WarpSpecializePartitions.create(captures, [], {}, [Region(producer)]))
-    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)} | _registers(module, warps, residency)
+    attributes: dict[str, Any] = {"partitionNumWarps": DenseArrayAttr((1,), i32)} | _registers(module, warps, occupancy)
     op = ttg.WarpSpecialize.create([], [r.type for r in used], attributes, [Region(default), Region(holder)])
     b.insert(op)
     rings.free(b)
@@ -141,14 +141,14 @@ def _emit(span: Span, rings: Rings, residency: Residency) -> None:
         old_op.erase()
 
 
-def _registers(module: Operation, warps: int, residency: Residency) -> dict[str, Any]:
+def _registers(module: Operation, warps: int, occupancy: Occupancy) -> dict[str, Any]:
     """What the operation asks for, and the module."""
-    each = residency.registers
+    each = occupancy.registers
     if (warps == 4 and each is None) or not is_on(module, "register-reallocation"):
         return {}
     if each is not None:
         module.attributes.setdefault(MAX_REGISTERS, IntegerAttr(each, i32))
-    return {"requestedRegisters": DenseArrayAttr((residency.producer,), i32)}
+    return {"requestedRegisters": DenseArrayAttr((occupancy.producer,), i32)}
 
 
 def _module_of(op: Operation) -> Operation:

@@ -31,10 +31,10 @@ from ....ir import TensorType, Value
 from ....support.namedtuples import NamedTuple
 from .partition import Span
 
-__all__ = ["Residency", "registers_of", "residencies"]
+__all__ = ["Occupancy", "registers_of", "occupancies"]
 
 
-class Residency(NamedTuple):
+class Occupancy(NamedTuple):
     """`blocks` on a multiprocessor, whose threads begin with `registers`, or with all there are; the producer's."""
 
     blocks: int
@@ -54,38 +54,38 @@ class Residency(NamedTuple):
 
 SHARED, RESERVED = 233472, 1024
 
-ALONE = Residency(1, None, 40)
+ONE_CTA = Occupancy(1, None, 40)
 """40 as CUTLASS's kernels with one producer and two consumers; a multiple of 8, 24 at least (PTX ISA, `setmaxnreg`)."""
 
-TOGETHER = (Residency(3, 80, 24), Residency(2, 128, 40))
+SEVERAL_CTAS = (Occupancy(3, 80, 24), Occupancy(2, 128, 40))
 
-ROOM = 40
+NON_TENSOR_REGISTERS = 40
 """Registers beside tensors: addresses, counters, descriptors; products of 128 x 128 took 154 with 128 of a sum."""
 
 
-BESIDE = 36
+WGMMA_OVERHEAD_REGISTERS = 36
 """Registers beside the sums of one `wgmma` that a block must begin with: ptxas refuses such an instruction with 64 sums
 in 80 registers, and names 94 as the least (C7602, ptxas 13.0)."""
 
 
-def residencies(span: Span, warps: int) -> list[Residency]:
+def occupancies(span: Span, warps: int) -> list[Occupancy]:
     """What would be good for a span, the best first: its loops' tensors have room in the registers."""
     loops = [op for op in span.ops if op.__class__ is scf.For]
     nested = any(op.__class__ is scf.For for loop in loops for op in loop.body)
     if warps != 4 or nested:
-        return [ALONE]
-    held = ROOM + max(_held(loop, warps) for loop in loops)
-    least = BESIDE + max((_sums(loop) for loop in loops), default=0)
-    return [*(one for one in TOGETHER if held <= one.consumer and least <= (one.registers or 0)), ALONE]
+        return [ONE_CTA]
+    held = NON_TENSOR_REGISTERS + max(_tensor_registers(loop, warps) for loop in loops)
+    least = WGMMA_OVERHEAD_REGISTERS + max((_accumulator_registers(loop) for loop in loops), default=0)
+    return [*(one for one in SEVERAL_CTAS if held <= one.consumer and least <= (one.registers or 0)), ONE_CTA]
 
 
-def _sums(loop: Any) -> int:
+def _accumulator_registers(loop: Any) -> int:
     """The most registers that one instruction of a loop's products adds to."""
     sums: list[Any] = [op.results[0].type for op in loop.body if op.__class__ is ttng.WarpGroupDot]
     return max((ty.encoding.instrShape[1] * element_bits(ty.element) // 64 for ty in sums), default=0)
 
 
-def _held(loop: Any, warps: int) -> int:
+def _tensor_registers(loop: Any, warps: int) -> int:
     """Registers of what a loop carries, and of its products' results and operands beside that."""
     carried = {v for v in loop.body.last.operands if isinstance(v.type, TensorType)}
     dots = [op for op in loop.body if op.__class__ is ttng.WarpGroupDot]

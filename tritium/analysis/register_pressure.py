@@ -1,0 +1,120 @@
+"""Register pressure of the dots in a loop, and the number of warps at which their accumulators fit.
+
+    for … {                                        with four warps, of 128 threads:
+      %s  = tt.dot %k, %q   : tensor<128x32xf32>      32 registers a thread
+      %t  = tt.dot %v, %u   : tensor<128x32xf32>      32
+      %x' = tt.dot %p, %u, %x : tensor<128x128xf32>  128
+      %y' = tt.dot %d, %q, %y : tensor<128x128xf32>  128: 320, where a thread can have 255
+    }
+
+Tensor cores accumulate in registers, and loop-carried accumulators stay live across iterations. Where the accumulators
+of a loop exceed the registers of a thread, each iteration spills, and ptxas serializes `wgmma`. Twice as many warps
+halve the pressure: the attention gradients above (d128) run at a fifth of their speed with eight warps.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..dialects import arith
+from ..dialects.tt_types import KNOWS_WARPS
+from ..ir import LOOP, BlockArgument, Operation, Value
+
+__all__ = [
+    "HIGH_PRESSURE",
+    "HIGH_REGISTER_PRESSURE",
+    "has_high_pressure",
+    "high_pressure_loop",
+    "is_marked_high_pressure",
+    "max_accumulators",
+    "warps_for_accumulators",
+]
+
+MAX_ACCUMULATORS = 224
+"""Registers of a thread for dot results: 255, less addresses, descriptors and the operands of softmax. Attention
+kernels with 192 do not spill, those with 256 spill 120 to 250 registers (H200, November 2026)."""
+
+HIGH_PRESSURE = 160
+"""Registers of a thread for dot results above which register pressure is high: attention gradients with 192 spill for
+8 addresses of shared memory (06-fused-attention on sm_80), kernels with 128 have 55 to 70 registers left."""
+
+HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
+"""Marks a loop: values used after it are not to be kept live across it."""
+
+_FORMER_MARK = "tritium.crowded"  # read for one release
+
+MAX_WARPS = 16
+"""With more warps a thread has fewer than 128 registers."""
+
+
+def high_pressure_loop(module: Operation, warps: int) -> tuple[Operation, int] | None:
+    """The loop with the most accumulator registers per thread, and their count, if they exceed the limit."""
+    worst = max(_by_loop(module, warps), key=lambda row: row[1], default=None)
+    return worst if worst is not None and worst[1] > MAX_ACCUMULATORS else None
+
+
+def max_accumulators(module: Operation, warps: int) -> int:
+    """The maximum over all loops of the registers per thread that results of `tt` dots need.
+
+    In the `ttgir` of NVIDIA GPUs these are the dots with operands in registers.
+    """
+    return max((registers for _, registers in _by_loop(module, warps)), default=0)
+
+
+def is_marked_high_pressure(loop: Operation) -> bool:
+    """Whether a loop has the attribute `HIGH_REGISTER_PRESSURE`."""
+    return HIGH_REGISTER_PRESSURE in loop.attributes or _FORMER_MARK in loop.attributes
+
+
+def has_high_pressure(loop: Operation, warps: int) -> bool:
+    """Whether the results of a loop's dots, MMA or WGMMA, leave few registers of a thread for other values."""
+    return _accumulator_elements(loop, (*_DOTS, "ttng.warp_group_dot")) // (32 * warps) > HIGH_PRESSURE
+
+
+def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
+    return [(loop, _accumulator_elements(loop) // (32 * warps)) for loop in module.walk() if loop.traits & LOOP]
+
+
+def warps_for_accumulators(module: Operation, warps: int) -> int:
+    """The number of warps requested, or its least multiple at which the accumulators of every loop fit.
+
+    A warp computes 16 rows of a dot, which bounds the number of warps. A program that queries its number of warps
+    keeps it.
+    """
+    if KNOWS_WARPS in module.attributes:
+        return warps
+    more = warps
+    while (high := high_pressure_loop(module, more)) is not None:
+        more *= 2
+        if more > MAX_WARPS or any(dot.d.type.shape[-2] < 16 * more for dot in _dots(high[0])):
+            return warps
+    return more
+
+
+_DOTS = ("tt.dot", "tt.dot_scaled")
+
+
+def _dots(loop: Operation, kinds: tuple[str, ...] = _DOTS) -> list[Any]:
+    """The dots in the blocks of a loop, not nested ones."""
+    blocks = [block for region in loop.regions for block in region.blocks]
+    return [op for block in blocks for op in block if op.name in kinds]
+
+
+def _accumulator_elements(loop: Operation, kinds: tuple[str, ...] = _DOTS) -> int:
+    """32-bit elements of all results of a loop's dots.
+
+    A result that only initializes another dot counts once; a result that is added to a loop-carried value (8-bit
+    floats, which accumulate outside of the MMA) counts together with it.
+    """
+    dots = _dots(loop, kinds)
+    begun = {dot.c for dot in dots}
+    held = [dot.d for dot in dots if dot.d not in begun]
+    held += [carried for product in held for carried in _added_carried_values(product)]
+    return sum(prod(value.type.shape) * value.type.element.width // 32 for value in held)
+
+
+def _added_carried_values(product: Value) -> list[Value]:
+    """The loop-carried values to which a dot result is added: both are live at the addition."""
+    additions = [op for op in product.users if op.__class__ is arith.AddF]
+    return [v for op in additions for v in op.operands if v is not product and isinstance(v, BlockArgument)]
