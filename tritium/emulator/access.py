@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .errors import MemoryAccessError, MisalignedAccess, OutOfBounds, PTXError
-from .memory import CLUSTER_SHIFT, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Store
+from .geometry import Mask
+from .memory import CLUSTER_SHIFT, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Piece
 from .ptx import Address, Instruction, Name, Operand, Register, Special
+from .state import MachineState
 from .types import TYPES, Array
 
-if TYPE_CHECKING:
-    from .machine import Machine, Mask
-
-__all__ = ["SPACES", "Piece", "Target", "space_of"]
+__all__ = ["SPACES", "Target", "space_of"]
 
 #: The state spaces as suffixes; None stands for generic addresses.
 SPACES = {
@@ -36,14 +35,6 @@ SPACES = {
 }
 
 
-class Piece(NamedTuple):
-    """Accesses to one store: `at` has their offsets in bytes from the store's base, `lanes` the threads."""
-
-    store: Store
-    at: Array
-    lanes: Array
-
-
 def space_of(i: Instruction) -> str | None:
     return next((SPACES[m] for m in i.modifiers if m in SPACES), None)
 
@@ -52,7 +43,7 @@ class Target:
     """The address operand of an instruction that accesses `size` bytes at once."""
 
     def __init__(
-        self, machine: Machine, operand: Operand, space: str | None, size: int, i: Instruction, write: bool
+        self, machine: MachineState, operand: Operand, space: str | None, size: int, i: Instruction, write: bool
     ) -> None:
         if not isinstance(operand, Address):
             operand = Address(operand, 0)

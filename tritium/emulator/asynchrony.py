@@ -15,19 +15,17 @@ Registers that wgmma works on are in `in_flight`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .errors import AsynchronyError, DataRace
+from .geometry import Mask
 from .groups import Claims, Groups
 from .in_flight import InFlight
+from .ptx import Instruction
+from .races import Races
 from .types import Array
-
-if TYPE_CHECKING:
-    from .machine import Mask
-    from .ptx import Instruction
-    from .races import Races
 
 __all__ = ["Asynchrony"]
 
@@ -64,6 +62,7 @@ class Asynchrony:
 
     def __init__(self, races: Races) -> None:
         self.races, self.machine = races, races.machine
+        races.asynchrony = self
         opcodes = {i.name for s in self.machine.program.segments for i in (*s.instructions, s.end) if i is not None}
         #: Whether the program uses the async proxy at all.
         self.used = any(name.startswith("wgmma.mma") or ".bulk" in name for name in opcodes)

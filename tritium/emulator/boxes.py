@@ -45,7 +45,7 @@ class Box(NamedTuple):
         if all(c >= 0 and c + b <= n for c, b, n in zip(at, m.box, m.sizes)):
             return None
         where = self.indices + np.array(at, np.int64)[:, None]
-        return ((where >= 0) & (where < np.array(m.sizes, np.int64)[:, None])).all(axis=0)
+        return np.asarray(((where >= 0) & (where < np.array(m.sizes, np.int64)[:, None])).all(axis=0))
 
     def addresses(self, m: TensorMap, at: tuple[int, ...]) -> Array:
         """The address of each element. Addresses have 64 bits: strides may lead around them."""

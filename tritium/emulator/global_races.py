@@ -13,17 +13,13 @@ where its CTA has acquired nothing. Every race reported is one; launches are ord
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .errors import DataRace
+from .geometry import Geometry
+from .memory import Piece
+from .ptx import Instruction
 from .types import Array
-
-if TYPE_CHECKING:
-    from .access import Piece
-    from .machine import Machine
-    from .ptx import Instruction
 
 __all__ = ["GlobalRaces"]
 
@@ -57,7 +53,7 @@ class GlobalRaces:
         self._instructions: list[Instruction] = []
         self._numbers: dict[int, int] = {}
 
-    def access(self, machine: Machine, piece: Piece, size: int, i: Instruction, write: bool) -> None:
+    def access(self, machine: Geometry, piece: Piece, size: int, i: Instruction, write: bool) -> None:
         """Note accesses of `size` bytes before they are made; DataRace for one that nothing orders with an earlier."""
         if "const" in i.modifiers:
             return
@@ -110,7 +106,7 @@ class GlobalRaces:
         return ~np.isin(unit, list(self.known))
 
     @staticmethod
-    def _units(machine: Machine) -> Array:
+    def _units(machine: Geometry) -> Array:
         """The number of each CTA of a batch in the launch; of a cluster that of its first CTA."""
         numbers = machine.cta_numbers
         if machine.cluster == 1:
@@ -151,7 +147,7 @@ class _Access:
     """Accesses of one instruction to the bytes `place`, by the CTAs `unit`."""
 
     def __init__(
-        self, races: GlobalRaces, machine: Machine, piece: Piece, i: Instruction, place: Array, unit: Array, size: int
+        self, races: GlobalRaces, machine: Geometry, piece: Piece, i: Instruction, place: Array, unit: Array, size: int
     ) -> None:
         self.races, self.machine, self.piece, self.i = races, machine, piece, i
         self.place, self.unit, self.size = place, unit, size

@@ -9,17 +9,14 @@ wgmma.fence in between. (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .errors import AsynchronyError
+from .geometry import Geometry, Mask, Step
+from .program import Program
 from .ptx import Address, Instruction, Operand, Pair, Register, Tuple
 from .types import Array
-
-if TYPE_CHECKING:
-    from .machine import Machine, Mask, Step
-    from .program import Program
 
 __all__ = ["InFlight"]
 
@@ -64,7 +61,7 @@ class InFlight:
     `groups` counts the groups that each warp has committed.
     """
 
-    def __init__(self, machine: Machine, committed: Array) -> None:
+    def __init__(self, machine: Geometry, committed: Array) -> None:
         self.machine, self.committed = machine, committed
         self.numbers = numbered(machine.program)
         shape = (len(self.numbers), machine.warps)

@@ -122,8 +122,8 @@ def launch(
     for batch in whole or batches(program, shape, shared_bytes, numbers, size, batch_threads):
         machine = machine_for(program, shape, len(batch), *options)
         run(machine, batch, grid3, memory, values, report, max_steps, global_races)
-        report.instructions += machine.counts["instructions"]
-        report.barriers += machine.counts["barriers"]
+        report.instructions += machine.instructions
+        report.barriers += machine.barriers.passed
     return report
 
 
@@ -140,7 +140,7 @@ def run(
     """Execute some blocks of a launch. The machine forgets the arrays, so that it keeps none alive."""
     machine.memory, machine.prints, machine.max_steps = memory, report.prints, max_steps
     machine.global_races = global_races
-    machine.counts.update(instructions=0, barriers=0)
+    machine.instructions = machine.barriers.passed = 0
     try:
         set_parameters(machine, values)
         machine.reset(blocks, grid)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .errors import LaunchError
 from .types import Array
 
 __all__ = [
+    "Piece",
     "CLUSTER_SHIFT",
     "LOCAL_WINDOW",
     "PARAM_WINDOW",
@@ -70,7 +71,7 @@ class Allocation(Store):
 
 def bytes_at(address: int, size: int) -> Array:
     """The memory of this process at an address, which somebody else keeps alive."""
-    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype=np.uint8)
+    return np.frombuffer(memoryview((ctypes.c_char * size).from_address(address)), dtype=np.uint8)
 
 
 def extent(array: Array) -> tuple[int, int]:
@@ -174,3 +175,11 @@ class Memory:
         if outside.any():
             return [], outside
         return [(self.stores[n], np.nonzero(which == n)[0]) for n in np.unique(which)], None
+
+
+class Piece(NamedTuple):
+    """Accesses to one store: `at` has their offsets in bytes from the store's base, `lanes` the threads."""
+
+    store: Store
+    at: Array
+    lanes: Array

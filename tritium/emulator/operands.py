@@ -11,6 +11,7 @@ import numpy as np
 from .errors import PTXError, UnknownInstruction
 from .program import Program
 from .ptx import Immediate, Instruction, Name, Operand, Register, Special
+from .threads import Threads
 from .types import TYPES, UNSIGNED, Array, Type
 
 __all__ = ["Operands"]
@@ -18,15 +19,20 @@ __all__ = ["Operands"]
 _AXES = "xyz"
 
 
-class Operands:
+class Operands(Threads):
     """The registers of a machine, as arrays over its threads."""
 
-    threads: int
-    block: tuple[int, int, int]
-    cluster: int
-
-    def __init__(self, program: Program, threads: int) -> None:
-        self.program = program
+    def __init__(
+        self,
+        program: Program,
+        block: tuple[int, int, int],
+        ctas: int,
+        shared_bytes: int,
+        cluster: tuple[int, int, int],
+    ) -> None:
+        super().__init__(program, block, ctas, shared_bytes, cluster)
+        threads = self.threads
+        self.module_arrays = {v.name: np.zeros(max(v.size, 1) + 15, np.uint8) for v in program.globals}
         self.rows: dict[str, Array] = {}
         self.views: dict[tuple[str, np.dtype[Any]], Array] = {}
         counts: dict[str, list[str]] = {}
@@ -35,10 +41,10 @@ class Operands:
         for type_, names in counts.items():
             width = TYPES[type_].bits
             if width == 128:
-                block = np.zeros((len(names), threads, 2), np.uint64)
+                rows = np.zeros((len(names), threads, 2), np.uint64)
             else:
-                block = np.zeros((len(names), threads), np.bool_ if width == 1 else UNSIGNED[width])
-            for name, row in zip(names, block):
+                rows = np.zeros((len(names), threads), np.bool_ if width == 1 else UNSIGNED[width])
+            for name, row in zip(names, rows):
                 self.rows[name] = row
         self.carry = np.zeros(threads, np.uint8)
         self.specials: dict[str, Array] = {}
@@ -130,11 +136,11 @@ class Operands:
 
     def module_address(self, name: str) -> int:
         """Where a variable of the module stands in global memory: at a multiple of 16."""
-        return -(-int(self.module_arrays[name].ctypes.data) // 16) * 16  # type: ignore[attr-defined]
+        return -(-int(self.module_arrays[name].ctypes.data) // 16) * 16
 
     def make_specials(self) -> None:
         """Arrays of the special registers that are numbers of threads."""
-        linear = np.arange(self.threads) % self.padded  # type: ignore[attr-defined]
+        linear = np.arange(self.threads) % self.padded
         x, y, z = self.block
         table = {
             "%tid.x": linear % x,
@@ -142,7 +148,7 @@ class Operands:
             "%tid.z": linear // (x * y),
             "%laneid": linear % 32,
             "%warpid": linear // 32,
-            "%nwarpid": np.full_like(linear, self.padded // 32),  # type: ignore[attr-defined]
+            "%nwarpid": np.full_like(linear, self.padded // 32),
             "%lanemask_eq": 1 << linear % 32,
             "%lanemask_lt": (1 << linear % 32) - 1,
             "%lanemask_le": (2 << linear % 32) - 1,
@@ -163,10 +169,10 @@ class Operands:
 
     def set_specials(self, grid: tuple[int, int, int]) -> None:
         """The special registers that depend on which blocks run."""
-        numbers = self.cta_numbers[self.cta]  # type: ignore[attr-defined]
+        numbers = self.cta_numbers[self.cta]
         gx, gy, _ = grid
         coordinates = (numbers % gx, numbers // gx % gy, numbers // (gx * gy))
-        shape = self.cluster_shape  # type: ignore[attr-defined]
+        shape = self.cluster_shape
         rank = np.zeros_like(numbers)
         step = 1
         for axis, at, n, size in zip(_AXES, coordinates, grid, shape):
@@ -181,8 +187,8 @@ class Operands:
         self.specials["%cluster_ctarank"][:] = rank
         self.specials["%cluster_nctarank"].fill(step)
         self.specials["%is_explicit_cluster"].fill(step > 1)
-        self.specials["%dynamic_smem_size"].fill(self.shared_size - self.program.shared_size)  # type: ignore[attr-defined]
-        self.specials["%total_smem_size"].fill(self.shared_size)  # type: ignore[attr-defined]
+        self.specials["%dynamic_smem_size"].fill(self.shared_size - self.program.shared_size)
+        self.specials["%total_smem_size"].fill(self.shared_size)
 
     def special(self, name: str, type_: Type, i: Instruction) -> Array:
         row = self.specials.get(name)

@@ -374,8 +374,8 @@ class _Parser:
         cache = scope.cache
         operands = []
         for part in split(m[5]):
-            operand = cache.get(part, cache)
-            if operand is cache:
+            operand = cache.get(part)
+            if operand is None and part not in cache:
                 operand = cache[part] = self.operand(part, scope, start)
             operands.append(operand)
         if m[3] in ("bra", "brx"):

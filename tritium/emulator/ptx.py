@@ -103,7 +103,7 @@ class Variable(NamedTuple):
     name: str
     space: str
     type: str
-    count: int
+    count: int  # type: ignore[assignment]  # shadows tuple.count
     align: int
     size: int
     initial: tuple[object, ...] | None = None

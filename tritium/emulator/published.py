@@ -6,13 +6,9 @@ must have executed `fence.proxy.tensormap::generic.acquire` on its address after
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .errors import TensorMapError
-
-if TYPE_CHECKING:
-    from .machine import Machine
-    from .ptx import Instruction
+from .geometry import Geometry
+from .ptx import Instruction
 
 __all__ = ["PublishedMaps"]
 
@@ -20,7 +16,7 @@ __all__ = ["PublishedMaps"]
 class PublishedMaps:
     """How often each map was written, by its address, and which of these each block has asked to see."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Geometry) -> None:
         self.machine = machine
         self.version: dict[int, int] = {}
         self.seen: dict[tuple[int, int], int] = {}

@@ -16,19 +16,16 @@ place touched in its epoch, and forgotten at the next barrier otherwise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .asynchrony import Asynchrony
 from .errors import DataRace
+from .geometry import Geometry, Mask
+from .memory import Piece
 from .program import Program
+from .ptx import Instruction
 from .types import TYPES, Array
-
-if TYPE_CHECKING:
-    from .access import Piece
-    from .machine import Machine, Mask
-    from .ptx import Instruction
 
 __all__ = ["Races", "granule_of"]
 
@@ -66,13 +63,27 @@ class Access(NamedTuple):
     collective: bool
 
 
+class AsyncAccesses(Protocol):
+    """What the check of asynchronous operations (`asynchrony.Asynchrony`) is told of other accesses, and asked."""
+
+    columns: int
+
+    def everybody_met(self) -> None: ...
+    def note_write(self, place: Array, warp: Array, number: int | Array, time: Array | int) -> None: ...
+    def check_readers(self, place: Array, thread: Array, i: Instruction) -> None: ...
+    def name(self, writer: int) -> str: ...
+    def reset(self) -> None: ...
+
+
 class Races:
     """What every warp knows, and who last touched every place of the shared memory of a machine."""
 
-    def __init__(self, machine: Machine, lockstep: bool) -> None:
+    asynchrony: AsyncAccesses  # set by the Asynchrony made for these races
+
+    def __init__(self, machine: Geometry, lockstep: bool) -> None:
         self.machine, self.lockstep = machine, lockstep
         self.granule = granule_of(machine.program)
-        places = machine.shared.raw.size // self.granule
+        places = machine.ctas * machine.shared_stride // self.granule
         self.warps_of_cta = machine.padded // 32
         self.peers = self.warps_of_cta * machine.cluster
         self.time = np.ones(machine.warps, np.int32)
@@ -95,7 +106,6 @@ class Races:
         #: Whether the tables hold nothing of these blocks yet.
         self.stale = True
         self.copied = False  # whether there were asynchronous copies
-        self.asynchrony = Asynchrony(self)
         self.instructions: list[Instruction] = []
         self.numbers: dict[int, int] = {}
         self.arrivals: dict[int, Array] = {}

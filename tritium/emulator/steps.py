@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .errors import UnknownInstruction
+from .geometry import Mask, Step
 from .ptx import Immediate, Instruction, Operand
+from .state import MachineState
 from .types import TYPES, Array, Type, types_of
-
-if TYPE_CHECKING:
-    from .machine import Machine, Mask, Step
 
 __all__ = ["assign", "lanes_of", "last_type", "only", "packed", "packed_target", "ufunc"]
 
@@ -58,7 +57,7 @@ def ufunc(function: Any, target: Array, *arguments: Any) -> Step:
     return run
 
 
-def lanes_of(machine: Machine, operand: Operand, type_: Type, i: Instruction) -> Array:
+def lanes_of(machine: MachineState, operand: Operand, type_: Type, i: Instruction) -> Array:
     """A packed operand as an array over threads and the numbers in a register, low bits first."""
     element = TYPES[type_.element]
     if isinstance(operand, Immediate):
@@ -70,12 +69,12 @@ def lanes_of(machine: Machine, operand: Operand, type_: Type, i: Instruction) ->
     return whole.view(element.dtype).reshape(-1, type_.lanes)
 
 
-def packed(machine: Machine, operand: Operand, type_: Type, i: Instruction) -> Any:
+def packed(machine: MachineState, operand: Operand, type_: Type, i: Instruction) -> Any:
     """An operand of a type, packed or not."""
     return lanes_of(machine, operand, type_, i) if type_.element else machine.read(operand, type_, i)
 
 
-def packed_target(machine: Machine, operand: Operand, type_: Type, i: Instruction) -> Array:
+def packed_target(machine: MachineState, operand: Operand, type_: Type, i: Instruction) -> Array:
     """Where a result of a type goes, packed or not."""
     if not type_.element:
         return machine.write(operand, type_, i)

@@ -28,7 +28,7 @@ class Field(NamedTuple):
 
     offset: int
     size: int
-    count: int
+    count: int  # type: ignore[assignment]  # shadows tuple.count
 
 
 FIELDS = {

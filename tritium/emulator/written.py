@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .errors import UninitializedRead
+from .geometry import Geometry
+from .memory import Piece
+from .ptx import Instruction
 from .types import Array
-
-if TYPE_CHECKING:
-    from .access import Piece
-    from .machine import Machine
-    from .ptx import Instruction
 
 __all__ = ["Written"]
 
@@ -20,9 +16,9 @@ __all__ = ["Written"]
 class Written:
     """One flag for each byte of the shared memory of a machine."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Geometry) -> None:
         self.machine = machine
-        self.flags = np.zeros(machine.shared.raw.size, bool)
+        self.flags = np.zeros(machine.ctas * machine.shared_stride, bool)
 
     def reset(self) -> None:
         self.flags.fill(False)

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..access import Piece, Target, elements, space_of
+from ..access import Target, elements, space_of
 from ..errors import UnknownInstruction
 from ..floats import FORMATS, flush, narrow, widen
+from ..geometry import Mask, Step
+from ..memory import Piece
 from ..ptx import Instruction, Operand
 from ..registry import emulates
+from ..state import MachineState
 from ..types import TYPES, UNSIGNED, Array, Type, types_of
 from .loads import check_hints, values_of
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__: list[str] = []
 
@@ -35,7 +35,7 @@ Change = Callable[[Any, Any, Any], Any]
 
 
 @emulates("atom", "red")
-def atomic(machine: Machine, i: Instruction) -> Step:
+def atomic(machine: MachineState, i: Instruction) -> Step:
     if "async" in i.modifiers:
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     check_hints(i, "noftz", "v2", "v4", "v8", *_OPERATIONS)
@@ -143,7 +143,7 @@ def change_of_floats(name: str, type_: Type, target: Target, i: Instruction) -> 
     return change
 
 
-def atomic128(machine: Machine, i: Instruction, name: str, result: Operand, operands: list[Operand]) -> Step:
+def atomic128(machine: MachineState, i: Instruction, name: str, result: Operand, operands: list[Operand]) -> Step:
     """exch and cas of 128 bits."""
     type_ = TYPES["b128"]
     if name not in ("exch", "cas"):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import UnknownInstruction
+from ..geometry import Step
 from ..ptx import Immediate, Instruction, Pair
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import assign, last_type, only, ufunc
 from ..types import TYPES, UNSIGNED, Array, Type
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Step
 
 __all__: list[str] = []
 
@@ -25,7 +24,7 @@ def unsigned(type_: Type) -> Type:
 
 
 @emulates("and", "or", "xor")
-def logic(machine: Machine, i: Instruction) -> Step:
+def logic(machine: MachineState, i: Instruction) -> Step:
     only(i)
     type_ = last_type(i)
     target = machine.write(i.operands[0], type_, i)
@@ -37,7 +36,7 @@ def logic(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("not")
-def invert(machine: Machine, i: Instruction) -> Step:
+def invert(machine: MachineState, i: Instruction) -> Step:
     only(i)
     type_ = last_type(i)
     target = machine.write(i.operands[0], type_, i)
@@ -48,7 +47,7 @@ def invert(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("cnot")
-def c_not(machine: Machine, i: Instruction) -> Step:
+def c_not(machine: MachineState, i: Instruction) -> Step:
     """1 where the operand is 0, otherwise 0"""
     only(i)
     type_ = last_type(i)
@@ -57,7 +56,7 @@ def c_not(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("lop3")
-def logic_of_three(machine: Machine, i: Instruction) -> Step:
+def logic_of_three(machine: MachineState, i: Instruction) -> Step:
     """Any function of three bits, given by its table."""
     only(i, "and", "or")
     type_ = last_type(i)
@@ -92,7 +91,7 @@ def logic_of_three(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("shl", "shr")
-def shift(machine: Machine, i: Instruction) -> Step:
+def shift(machine: MachineState, i: Instruction) -> Step:
     """Amounts beyond the width count as the width."""
     only(i)
     type_ = last_type(i)
@@ -122,7 +121,7 @@ def shift(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("shf")
-def funnel_shift(machine: Machine, i: Instruction) -> Step:
+def funnel_shift(machine: MachineState, i: Instruction) -> Step:
     """Shift 64 bits, b above a; .l gives the upper word, .r the lower."""
     only(i, "l", "r", "clamp", "wrap")
     target = machine.write(i.operands[0], TYPES["u32"], i)
@@ -140,7 +139,7 @@ def funnel_shift(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("popc", "clz", "brev", "bfind", "fns")
-def of_bits(machine: Machine, i: Instruction) -> Step:
+def of_bits(machine: MachineState, i: Instruction) -> Step:
     only(i, "shiftamt")
     if i.opcode == "fns":
         return find_nth(machine, i)
@@ -193,7 +192,7 @@ def reverse(x: Array) -> Array:
     return np.packbits(bits, axis=2, bitorder="big").reshape(-1, size).view(x.dtype)[:, 0]
 
 
-def find_nth(machine: Machine, i: Instruction) -> Step:
+def find_nth(machine: MachineState, i: Instruction) -> Step:
     """fns: the position of the nth set bit from a base, upward or downward; all ones where there is none."""
     target = machine.write(i.operands[0], TYPES["u32"], i)
     mask, base = (machine.read(o, TYPES["u32"], i) for o in i.operands[1:3])
@@ -219,14 +218,14 @@ def find_nth(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("bfe", "bfi", "bmsk", "szext")
-def field(machine: Machine, i: Instruction) -> Step:
+def field(machine: MachineState, i: Instruction) -> Step:
     """Bit fields: taken out (with its sign), put in; masks; and the sign or zero extension of the low bits."""
     only(i, "clamp", "wrap")
     type_ = last_type(i)
     return _FIELDS[i.opcode](machine, i, type_)
 
 
-def extract(machine: Machine, i: Instruction, type_: Type) -> Step:
+def extract(machine: MachineState, i: Instruction, type_: Type) -> Step:
     target = machine.write(i.operands[0], type_, i)
     source = machine.read(i.operands[1], type_, i)
     start, length = (machine.read(o, TYPES["u32"], i) for o in i.operands[2:4])
@@ -257,7 +256,7 @@ def ones_below(n: Any, bits: int) -> Array:
     return np.where(n >= bits, ~dtype.type(0), (dtype.type(1) << np.minimum(n, bits - 1).astype(dtype)) - dtype.type(1))
 
 
-def insert(machine: Machine, i: Instruction, type_: Type) -> Step:
+def insert(machine: MachineState, i: Instruction, type_: Type) -> Step:
     seen = unsigned(type_)
     target = machine.write(i.operands[0], seen, i)
     a, b = (machine.read(o, seen, i) for o in i.operands[1:3])
@@ -273,7 +272,7 @@ def insert(machine: Machine, i: Instruction, type_: Type) -> Step:
     return assign(target, value)
 
 
-def mask_of(machine: Machine, i: Instruction, type_: Type) -> Step:
+def mask_of(machine: MachineState, i: Instruction, type_: Type) -> Step:
     target = machine.write(i.operands[0], TYPES["u32"], i)
     start, length = (machine.read(o, TYPES["u32"], i) for o in i.operands[1:3])
 
@@ -287,7 +286,7 @@ def mask_of(machine: Machine, i: Instruction, type_: Type) -> Step:
     return assign(target, value)
 
 
-def extend(machine: Machine, i: Instruction, type_: Type) -> Step:
+def extend(machine: MachineState, i: Instruction, type_: Type) -> Step:
     target = machine.write(i.operands[0], type_, i)
     source = machine.read(i.operands[1], type_, i)
     length = machine.read(i.operands[2], TYPES["u32"], i)
@@ -307,7 +306,7 @@ _FIELDS: dict[str, Any] = {"bfe": extract, "bfi": insert, "bmsk": mask_of, "szex
 
 
 @emulates("prmt")
-def permute(machine: Machine, i: Instruction) -> Step:
+def permute(machine: MachineState, i: Instruction) -> Step:
     """Four bytes chosen from eight, each perhaps replaced by copies of its sign; or one of six fixed patterns."""
     modes = ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
     only(i, *modes)

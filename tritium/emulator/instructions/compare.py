@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import UnknownInstruction
 from ..floats import flush, widen
+from ..geometry import Step
 from ..ptx import Instruction, Pair
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import assign, only, packed, packed_target
 from ..types import TYPES, UNSIGNED, Array, Type, types_of
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Step
 
 __all__: list[str] = []
 
@@ -33,7 +32,7 @@ _COMBINE: dict[str, Any] = {"and": np.logical_and, "or": np.logical_or, "xor": n
 _COMPARISONS = (*_ORDERED, *_UNSIGNED_NAMES, *_FLOAT, "num", "nan")
 
 
-def comparison(machine: Machine, i: Instruction, type_: Type, first: int) -> Callable[[], Array]:
+def comparison(machine: MachineState, i: Instruction, type_: Type, first: int) -> Callable[[], Array]:
     """The function that compares two operands, from number `first` on."""
     name = next((m for m in i.modifiers if m in _COMPARISONS), None)
     if name is None:
@@ -84,7 +83,7 @@ def float_comparison(name: str, a: Any, b: Any, element: str, ftz: bool) -> Call
 
 
 @emulates("setp")
-def set_predicate(machine: Machine, i: Instruction) -> Step:
+def set_predicate(machine: MachineState, i: Instruction) -> Step:
     """p = comparison, perhaps combined with another predicate; p|q: q has the opposite, or p of the upper half."""
     only(i, "ftz", *_COMPARISONS, *_COMBINE)
     (type_,) = types_of(i.modifiers)
@@ -115,7 +114,7 @@ def set_predicate(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("set")
-def set_register(machine: Machine, i: Instruction) -> Step:
+def set_register(machine: MachineState, i: Instruction) -> Step:
     """All ones (or 1.0) where the comparison holds, else 0."""
     only(i, "ftz", *_COMPARISONS, *_COMBINE)
     result, type_ = types_of(i.modifiers)
@@ -138,7 +137,7 @@ def set_register(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("selp")
-def select(machine: Machine, i: Instruction) -> Step:
+def select(machine: MachineState, i: Instruction) -> Step:
     """a where the predicate holds, else b"""
     only(i)
     (type_,) = types_of(i.modifiers)
@@ -149,7 +148,7 @@ def select(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("slct")
-def select_by_sign(machine: Machine, i: Instruction) -> Step:
+def select_by_sign(machine: MachineState, i: Instruction) -> Step:
     """a where c is not negative, else b; NaN selects b"""
     only(i, "ftz")
     type_, condition = types_of(i.modifiers)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..access import Target, elements
 from ..errors import DeviceAssertion, DeviceTrap, UnknownInstruction
+from ..geometry import Mask, Step
 from ..ptx import Address, Instruction, Name, Operand, Tuple
 from ..registry import emulates
+from ..state import MachineState
 from ..types import UNSIGNED
 from .tensormap import acquire
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__: list[str] = []
 
@@ -24,7 +22,7 @@ _CONVERSION = re.compile(r"%[-+ #0]*(?:\*|\d*)(?:\.(?:\*|\d+))?(?:hh|h|ll|l|j|z|
 
 
 @emulates("trap", "brkpt")
-def trap(machine: Machine, i: Instruction) -> Step:
+def trap(machine: MachineState, i: Instruction) -> Step:
     def run(mask: Mask) -> None:
         raise machine.error(DeviceTrap, "trap", i, int(machine.lanes(mask)[0]))
 
@@ -32,24 +30,24 @@ def trap(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("fence")
-def fence(machine: Machine, i: Instruction) -> Step:
+def fence(machine: MachineState, i: Instruction) -> Step:
     """The emulator's memory is sequentially consistent: what is left are the caches of other ways to it."""
     if {"tensormap::generic", "acquire"} <= set(i.modifiers):
         return acquire(machine, i)
     of_proxy = i.modifiers[:2] == ("proxy", "async") and i.modifiers[2:] != ("global",)
-    if of_proxy and machine.races is not None:
-        return machine.races.asynchrony.fence
+    if of_proxy and machine.asynchrony is not None:
+        return machine.asynchrony.fence
     return lambda mask: None
 
 
 @emulates("membar", "nanosleep", "griddepcontrol", "pmevent")
-def nothing(machine: Machine, i: Instruction) -> Step:
+def nothing(machine: MachineState, i: Instruction) -> Step:
     """Orders accesses, waits, or waits for other kernels: in the emulator all of it has happened."""
     return lambda mask: None
 
 
 @emulates("call")
-def call(machine: Machine, i: Instruction) -> Step:
+def call(machine: MachineState, i: Instruction) -> Step:
     """A function of the runtime; all others have been inlined."""
     results, callee, arguments = i.operands
     assert isinstance(callee, Name) and isinstance(arguments, Tuple) and isinstance(results, Tuple)
@@ -63,7 +61,7 @@ def call(machine: Machine, i: Instruction) -> Step:
 class Reader:
     """Reads single values from memory for one thread, as the runtime does."""
 
-    def __init__(self, machine: Machine, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, i: Instruction) -> None:
         self.machine, self.i = machine, i
         self.targets = {n: Target(machine, Address(None, 0), None, n, i, write=False) for n in (1, 4, 8)}
 
@@ -84,7 +82,7 @@ class Reader:
 class Argument:
     """What a call passes, of `size` bytes: a register, or a `.param` variable of the caller."""
 
-    def __init__(self, machine: Machine, operand: Operand, size: int, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, operand: Operand, size: int, i: Instruction) -> None:
         if not isinstance(operand, Name) or machine.program.symbols[operand.name].space != "local":
             raise UnknownInstruction("the runtime's functions take .param variables", i)
         self.target = Target(machine, Address(operand, 0), "param", size, i, write=False)
@@ -97,7 +95,9 @@ class Argument:
         return int(view[at[0]])
 
 
-def print_step(machine: Machine, i: Instruction, arguments: tuple[Operand, ...], results: tuple[Operand, ...]) -> Step:
+def print_step(
+    machine: MachineState, i: Instruction, arguments: tuple[Operand, ...], results: tuple[Operand, ...]
+) -> Step:
     """vprintf(format, arguments): the text of each thread is appended to what the launch has printed."""
     format_, values = (Argument(machine, a, 8, i) for a in arguments)
     reader = Reader(machine, i)
@@ -151,7 +151,7 @@ def formatted(template: str, address: int, reader: Reader, thread: int) -> str:
     return _CONVERSION.sub(one, template)
 
 
-def assertion_step(machine: Machine, i: Instruction, arguments: tuple[Operand, ...]) -> Step:
+def assertion_step(machine: MachineState, i: Instruction, arguments: tuple[Operand, ...]) -> Step:
     """__assertfail(message, file, line, function, size of a character)"""
     sizes = (8, 8, 4, 8)
     values = [Argument(machine, a, size, i) for a, size in zip(arguments, sizes)]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import UnknownInstruction
 from ..floats import narrow, widen
+from ..geometry import Step
 from ..ptx import Instruction
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import assign, lanes_of, only
 from ..types import TYPES, UNSIGNED, Array, Type, types_of
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Step
 
 __all__: list[str] = []
 
@@ -24,7 +23,7 @@ _ROUND = ("rn", "rz", "rm", "rp", "rna")
 
 
 @emulates("cvt")
-def convert(machine: Machine, i: Instruction) -> Step:
+def convert(machine: MachineState, i: Instruction) -> Step:
     types = types_of(i.modifiers)
     if i.modifiers and i.modifiers[0] == "pack":
         return convert_pack(machine, i)
@@ -43,7 +42,7 @@ def convert(machine: Machine, i: Instruction) -> Step:
     return integer_to_integer(machine, i, to, source)
 
 
-def integer_to_integer(machine: Machine, i: Instruction, to: Type, source: Type) -> Step:
+def integer_to_integer(machine: MachineState, i: Instruction, to: Type, source: Type) -> Step:
     """Cut or extended; with .sat brought into range."""
     target = machine.widest(i.operands[0], to, i)
     value = machine.read(i.operands[1], source, i)
@@ -60,7 +59,7 @@ def integer_to_integer(machine: Machine, i: Instruction, to: Type, source: Type)
     return assign(target, clamped)
 
 
-def float_to_integer(machine: Machine, i: Instruction, to: Type, source: Type) -> Step:
+def float_to_integer(machine: MachineState, i: Instruction, to: Type, source: Type) -> Step:
     """Rounded to a whole number and brought into range. NaN becomes 0; from f64 or to 64 bits, the highest bit."""
     target = machine.widest(i.operands[0], to, i)
     raw = machine.read(i.operands[1], source, i)
@@ -90,7 +89,7 @@ def float_to_integer(machine: Machine, i: Instruction, to: Type, source: Type) -
     return assign(target, value)
 
 
-def to_float(machine: Machine, i: Instruction, to: Type, source: Type) -> Step:
+def to_float(machine: MachineState, i: Instruction, to: Type, source: Type) -> Step:
     """To one floating-point number, from one or from an integer."""
     target = machine.widest(i.operands[0], TYPES[f"b{to.bits}"], i)
     raw = machine.read(i.operands[1], source, i)
@@ -191,7 +190,7 @@ _DIGITS = {
 }
 
 
-def convert_two(machine: Machine, i: Instruction, to: Type, source: Type) -> Step:
+def convert_two(machine: MachineState, i: Instruction, to: Type, source: Type) -> Step:
     """d = {a, b}: the first operand becomes the upper number. From a packed register, both at once."""
     element = TYPES[to.element]
     target = machine.write(i.operands[0], TYPES[f"b{to.bits}"], i)
@@ -215,7 +214,7 @@ def joined(bits: Array, element: Type) -> Array:
     return np.ascontiguousarray(bits.astype(UNSIGNED[element.bits])).view(width)[:, 0]
 
 
-def convert_pack(machine: Machine, i: Instruction) -> Step:
+def convert_pack(machine: MachineState, i: Instruction) -> Step:
     """cvt.pack.sat: two s32 saturated to 16, 8, 4 or 2 bits and packed below the low bits of c."""
     only(i, "pack", "sat", "s4", "u4", "s2", "u2")
     name = i.modifiers[2]

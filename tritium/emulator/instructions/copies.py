@@ -7,20 +7,19 @@ others, is what the race check sees to.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..access import Target, elements
 from ..errors import UnknownInstruction
+from ..geometry import Mask, Step
 from ..ptx import Immediate, Instruction, Register
 from ..registry import emulates
+from ..state import MachineState
 from ..types import TYPES, UNSIGNED, Array
 from .mbarrier import bulk_copy, copies_arrive
 from .tensor_copies import tensor_copy
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__: list[str] = []
 
@@ -28,7 +27,7 @@ _ALLOWED = re.compile(r"(async|ca|cg|shared|shared::cta|global|L2::\w+|L2::cache
 
 
 @emulates("cp")
-def copy(machine: Machine, i: Instruction) -> Step:
+def copy(machine: MachineState, i: Instruction) -> Step:
     if "tensor" in i.modifiers:
         return tensor_copy(machine, i)
     if i.modifiers[:1] != ("async",):
@@ -48,11 +47,11 @@ def copy(machine: Machine, i: Instruction) -> Step:
     return start(machine, i)
 
 
-def group(machine: Machine, i: Instruction, bulk: bool) -> Step:
+def group(machine: MachineState, i: Instruction, bulk: bool) -> Step:
     """commit_group, wait_group and wait_all: which copies have come is for the race check to know."""
-    if machine.races is None:
+    hazards = machine.asynchrony
+    if hazards is None:
         return lambda mask: None
-    hazards = machine.races.asynchrony
     if "commit_group" in i.modifiers:
         groups = hazards.bulk if bulk else hazards.copies
         return lambda mask: groups.commit(chosen(mask))
@@ -70,7 +69,7 @@ def chosen(mask: Mask) -> Array | slice:
     return slice(None) if mask is True else mask
 
 
-def start(machine: Machine, i: Instruction) -> Step:
+def start(machine: MachineState, i: Instruction) -> Step:
     """Copy 4, 8 or 16 bytes: the first `source size` of them from global memory, the others zeros."""
     size = i.operands[2]
     if not isinstance(size, Immediate) or size.value not in (4, 8, 16):
@@ -87,8 +86,8 @@ def start(machine: Machine, i: Instruction) -> Step:
         view, at = elements(piece, word)
         if machine.written is not None:
             machine.written.mark(piece, total)
-        if machine.races is not None:
-            machine.races.asynchrony.copies.begin(*machine.races.begin_copy(piece, total, i))
+        if machine.races is not None and machine.asynchrony is not None:
+            machine.asynchrony.copies.begin(*machine.races.begin_copy(piece, total, i))
         values = np.zeros((len(lanes), total), np.uint8)
         sizes = np.broadcast_to(np.asarray(present()), machine.threads)[lanes]
         for bytes_ in np.unique(sizes):
@@ -102,7 +101,7 @@ def start(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def amount(machine: Machine, i: Instruction, total: int) -> Any:
+def amount(machine: MachineState, i: Instruction, total: int) -> Any:
     """A function that gives how many bytes of its source each thread copies."""
     if len(i.operands) < 4:
         return lambda: total
@@ -120,7 +119,7 @@ def amount(machine: Machine, i: Instruction, total: int) -> Any:
     return checked
 
 
-def fetch(machine: Machine, source: Target, lanes: Array, size: int, rows: Array, values: Array) -> None:
+def fetch(machine: MachineState, source: Target, lanes: Array, size: int, rows: Array, values: Array) -> None:
     """The first `size` bytes of each thread's source, into the rows of its values."""
     mask = np.zeros(machine.threads, bool)
     mask[lanes] = True

@@ -7,19 +7,18 @@ NaN results of f16, bf16 and f32 are the canonical ones; f64 keeps what NumPy ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import UnknownInstruction
 from ..floats import FORMATS, MODES, add_odd, exact64, flush, fma32, fma64, fma_odd, narrow, widen
+from ..geometry import Step
 from ..ptx import Instruction
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import assign, last_type, only, packed, packed_target
 from ..types import UNSIGNED, Array, Type
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Step
 
 __all__ = ["arithmetic", "division", "extreme", "sign"]
 
@@ -32,7 +31,7 @@ class Operation:
     `element` is the format of one number; `mode` its rounding.
     """
 
-    def __init__(self, machine: Machine, i: Instruction, *allowed: str, type_: Type | None = None) -> None:
+    def __init__(self, machine: MachineState, i: Instruction, *allowed: str, type_: Type | None = None) -> None:
         only(i, "ftz", "sat", *MODES, *allowed)
         self.type = type_ or last_type(i)
         self.element = self.type.element or self.type.name
@@ -113,7 +112,7 @@ _ODD: dict[str, Callable[..., Array]] = {
 
 
 @emulates("fma")
-def arithmetic(machine: Machine, i: Instruction) -> Step:
+def arithmetic(machine: MachineState, i: Instruction) -> Step:
     """add, sub, mul, fma (and mad, which is fma)."""
     name = "fma" if i.opcode == "mad" else i.opcode
     op = Operation(machine, i, "relu")
@@ -171,7 +170,7 @@ def plain_f32(op: Operation, function: Any) -> Step:
     return run
 
 
-def division(machine: Machine, i: Instruction) -> Step:
+def division(machine: MachineState, i: Instruction) -> Step:
     """div: .full and .approx are rounded to nearest, too."""
     op = Operation(machine, i, "full", "approx")
     if op.element == "f64" and op.mode != "rn":
@@ -182,7 +181,7 @@ def division(machine: Machine, i: Instruction) -> Step:
     return op.step(lambda a, b: np.divide(wide(a), wide(b)))
 
 
-def sign(machine: Machine, i: Instruction) -> Step:
+def sign(machine: MachineState, i: Instruction) -> Step:
     """abs and neg: of the sign bit alone; but NaN becomes the canonical one, as on hardware (f64 keeps its bits)."""
     op = Operation(machine, i)
     high = op.unsigned.type(1 << (op.form.bits - 1))
@@ -201,7 +200,7 @@ def sign(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("copysign")
-def copysign(machine: Machine, i: Instruction) -> Step:
+def copysign(machine: MachineState, i: Instruction) -> Step:
     """The sign of the first operand, the rest of the second."""
     op = Operation(machine, i)
     high = op.unsigned.type(1 << (op.form.bits - 1))
@@ -213,7 +212,7 @@ def copysign(machine: Machine, i: Instruction) -> Step:
     return assign(op.bits, value)
 
 
-def extreme(machine: Machine, i: Instruction) -> Step:
+def extreme(machine: MachineState, i: Instruction) -> Step:
     """min and max of two or three numbers; -0 is less than +0; NaN loses, or wins with `.NaN`."""
     op = Operation(machine, i, "NaN", "xorsign", "abs")
     least = i.opcode == "min"
@@ -275,7 +274,7 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
 
 
 @emulates("ex2", "lg2", "sin", "cos", "tanh", "sqrt", "rcp", "rsqrt")
-def function(machine: Machine, i: Instruction) -> Step:
+def function(machine: MachineState, i: Instruction) -> Step:
     if "ftz" in i.modifiers and last_type(i).name == "f64":
         return gross(machine, i)
     op = Operation(machine, i, "approx")
@@ -288,7 +287,7 @@ def function(machine: Machine, i: Instruction) -> Step:
     return op.step(lambda x: np.atleast_1d(apply(x)))
 
 
-def gross(machine: Machine, i: Instruction) -> Step:
+def gross(machine: MachineState, i: Instruction) -> Step:
     """rcp and rsqrt .approx.ftz.f64: of the upper word of the operand alone; the lower one of the result is 0."""
     only(i, "approx", "ftz")
     type_ = last_type(i)
@@ -310,7 +309,7 @@ def gross(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("testp")
-def test(machine: Machine, i: Instruction) -> Step:
+def test(machine: MachineState, i: Instruction) -> Step:
     """finite, infinite, number, notanumber, normal or subnormal"""
     type_ = last_type(i)
     only(i, *_TESTS)

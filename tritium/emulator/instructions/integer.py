@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import UnknownInstruction
+from ..geometry import Step
 from ..ptx import Instruction
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import assign, last_type, only, packed, packed_target, ufunc
 from ..types import TYPES, UNSIGNED, Array, Type, types_of
 from . import floating
 
-if TYPE_CHECKING:
-    from ..machine import Machine, Step
-
 __all__: list[str] = []
 
 
-def operands(machine: Machine, i: Instruction, type_: Type) -> tuple[Array, list[Any]]:
+def operands(machine: MachineState, i: Instruction, type_: Type) -> tuple[Array, list[Any]]:
     """The target and the sources, all of one type."""
     target = packed_target(machine, i.operands[0], type_, i)
     return target, [packed(machine, o, type_, i) for o in i.operands[1:]]
@@ -31,7 +30,7 @@ def double(type_: Type) -> Type:
 
 
 @emulates("add", "sub")
-def add(machine: Machine, i: Instruction) -> Step:
+def add(machine: MachineState, i: Instruction) -> Step:
     type_ = last_type(i)
     if type_.kind == "f":
         return floating.arithmetic(machine, i)
@@ -46,7 +45,7 @@ def add(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("addc", "subc")
-def with_carry(machine: Machine, i: Instruction) -> Step:
+def with_carry(machine: MachineState, i: Instruction) -> Step:
     """Extended precision: the carry is a register of the machine, written by `.cc` and read by addc and subc."""
     only(i, "cc")
     type_ = TYPES[f"u{last_type(i).bits}"]
@@ -87,7 +86,7 @@ def high_product(a: Any, b: Any, type_: Type) -> Any:
 
 
 @emulates("madc")
-def multiply_with_carry(machine: Machine, i: Instruction) -> Step:
+def multiply_with_carry(machine: MachineState, i: Instruction) -> Step:
     """mad.cc and madc: the product's low or high half, added in extended precision."""
     only(i, "lo", "hi", "cc")
     type_ = last_type(i)
@@ -109,7 +108,7 @@ def multiply_with_carry(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("mul", "mad")
-def multiply(machine: Machine, i: Instruction) -> Step:
+def multiply(machine: MachineState, i: Instruction) -> Step:
     """mul and mad, .lo .hi .wide"""
     type_ = last_type(i)
     if type_.kind == "f":
@@ -121,7 +120,7 @@ def multiply(machine: Machine, i: Instruction) -> Step:
     a, b = sources
     result = double(type_) if "wide" in i.modifiers else type_
     target = machine.write(i.operands[0], result, i)
-    addend = machine.read(i.operands[3], result, i) if i.opcode == "mad" else None
+    addend: Any = machine.read(i.operands[3], result, i) if i.opcode == "mad" else None
     if "wide" in i.modifiers:
         wide = result.dtype
         if addend is None:
@@ -140,7 +139,7 @@ def multiply(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("mul24", "mad24")
-def multiply24(machine: Machine, i: Instruction) -> Step:
+def multiply24(machine: MachineState, i: Instruction) -> Step:
     """Products of the lower 24 bits: the lower or upper 32 of 48 bits."""
     only(i, "lo", "hi")
     type_ = last_type(i)
@@ -179,7 +178,7 @@ def divide(a: Any, b: Any, type_: Type) -> tuple[Any, Any]:
 
 
 @emulates("div", "rem")
-def division(machine: Machine, i: Instruction) -> Step:
+def division(machine: MachineState, i: Instruction) -> Step:
     type_ = last_type(i)
     if type_.kind == "f":
         return floating.division(machine, i)
@@ -190,7 +189,7 @@ def division(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("abs", "neg")
-def sign(machine: Machine, i: Instruction) -> Step:
+def sign(machine: MachineState, i: Instruction) -> Step:
     type_ = last_type(i)
     if type_.kind == "f":
         return floating.sign(machine, i)
@@ -200,7 +199,7 @@ def sign(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("min", "max")
-def extreme(machine: Machine, i: Instruction) -> Step:
+def extreme(machine: MachineState, i: Instruction) -> Step:
     type_ = last_type(i)
     if type_.kind == "f":
         return floating.extreme(machine, i)
@@ -213,7 +212,7 @@ def extreme(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("sad")
-def sum_of_difference(machine: Machine, i: Instruction) -> Step:
+def sum_of_difference(machine: MachineState, i: Instruction) -> Step:
     """c + |a - b|"""
     only(i)
     type_ = last_type(i)
@@ -222,7 +221,7 @@ def sum_of_difference(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("dp4a", "dp2a")
-def dot_product(machine: Machine, i: Instruction) -> Step:
+def dot_product(machine: MachineState, i: Instruction) -> Step:
     """c + the products of four bytes with four bytes, or of two halves with two of four bytes."""
     only(i, "lo", "hi")
     types = types_of(i.modifiers)

@@ -4,18 +4,18 @@ memory is sequentially consistent."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..access import SPACES, Piece, Target, elements, space_of
+from ..access import SPACES, Target, elements, space_of
 from ..errors import UnknownInstruction
+from ..geometry import Mask, Step
+from ..memory import Piece
 from ..ptx import Instruction, Operand, Register, Tuple
 from ..registry import emulates
+from ..state import MachineState
 from ..types import TYPES, UNSIGNED, Array, Type, types_of
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__ = ["check_hints", "values_of", "write"]
 
@@ -55,7 +55,7 @@ def check_count(i: Instruction, registers: tuple[Operand, ...]) -> None:
 
 
 @emulates("ld", "ldu")
-def load(machine: Machine, i: Instruction) -> Step:
+def load(machine: MachineState, i: Instruction) -> Step:
     check_hints(i, "v2", "v4", "v8")
     type_ = memory_type(i)
     registers = values_of(i.operands[0])
@@ -89,7 +89,7 @@ def load(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def load_parameter(machine: Machine, target: Target, rows: list[Array], dtype: np.dtype[Any]) -> Step:
+def load_parameter(machine: MachineState, target: Target, rows: list[Array], dtype: np.dtype[Any]) -> Step:
     """A parameter of the kernel is the same for all threads."""
     lane = np.zeros(1, np.int64)
     (piece,) = target.locate(np.full(1, target.fixed, np.int64), lane)
@@ -107,7 +107,7 @@ def load_parameter(machine: Machine, target: Target, rows: list[Array], dtype: n
 
 
 @emulates("st")
-def store(machine: Machine, i: Instruction) -> Step:
+def store(machine: MachineState, i: Instruction) -> Step:
     if "async" in i.modifiers or "bulk" in i.modifiers:
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     check_hints(i, "v2", "v4", "v8")
@@ -134,7 +134,7 @@ def store(machine: Machine, i: Instruction) -> Step:
 
 
 def write(
-    machine: Machine,
+    machine: MachineState,
     piece: Piece,
     dtype: np.dtype[Any],
     values: list[Any],
@@ -144,25 +144,25 @@ def write(
 ) -> None:
     """Put the values of each access of a piece in their places."""
     view, at = elements(piece, dtype)
-    watched = machine.races is not None and piece.store is machine.shared
-    if watched:
-        machine.races.write(piece, view, at, values, size, i, collective=collective)
+    races = machine.races if piece.store is machine.shared else None
+    if races is not None:
+        races.write(piece, view, at, values, size, i, collective=collective)
     for n, value in enumerate(values):
         view[at + n if n else at] = value
-    if watched:
-        machine.races.check_collision(piece, view, at, values, i)
+    if races is not None:
+        races.check_collision(piece, view, at, values, i)
     if machine.written is not None and piece.store is machine.shared:
         machine.written.mark(piece, size)
 
 
 @emulates("prefetch", "prefetchu", "applypriority", "discard")
-def hint(machine: Machine, i: Instruction) -> Step:
+def hint(machine: MachineState, i: Instruction) -> Step:
     """Says something to the caches, and changes nothing."""
     return lambda mask: None
 
 
 @emulates("createpolicy")
-def policy(machine: Machine, i: Instruction) -> Step:
+def policy(machine: MachineState, i: Instruction) -> Step:
     """A cache policy is a number that nobody looks at here."""
     first = i.operands[0]
     assert isinstance(first, Register)

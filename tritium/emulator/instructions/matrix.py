@@ -6,20 +6,17 @@ at addresses that the lanes give: lanes 0-7 those of the first matrix, 8-15 of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..access import Target, elements
 from ..errors import BarrierError, UnknownInstruction
+from ..geometry import Mask, Step
 from ..ptx import Instruction
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import only
 from ..types import TYPES, UNSIGNED, Array
 from .loads import values_of, write
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__ = ["whole_warps"]
 
@@ -27,7 +24,7 @@ _ALLOWED = ("sync", "aligned", "m8n8", "m16n16", "x1", "x2", "x4", "trans", "sha
 HALF = UNSIGNED[16]
 
 
-def whole_warps(machine: Machine, mask: Mask, i: Instruction) -> Array:
+def whole_warps(machine: MachineState, mask: Mask, i: Instruction) -> Array:
     """The threads of a mask, in whole warps. Raises BarrierError where lanes are missing."""
     lanes = machine.lanes(mask)
     if mask is not True and not mask.reshape(-1, 32).any(axis=1).sum() * 32 == len(lanes):
@@ -43,7 +40,7 @@ def count_of(i: Instruction, registers: int) -> int:
     return count
 
 
-def rows(machine: Machine, target: Target, lanes: Array, count: int, i: Instruction) -> tuple[Array, Array, Array]:
+def rows(machine: MachineState, target: Target, lanes: Array, count: int, i: Instruction) -> tuple[Array, Array, Array]:
     """The lanes that give addresses, their elements' store, and the numbers of the first elements."""
     givers = lanes[(lanes & 31) < 8 * count]
     mask = np.zeros(machine.threads, bool)
@@ -57,7 +54,7 @@ def rows(machine: Machine, target: Target, lanes: Array, count: int, i: Instruct
 
 
 @emulates("ldmatrix")
-def load_matrix(machine: Machine, i: Instruction) -> Step:
+def load_matrix(machine: MachineState, i: Instruction) -> Step:
     registers = values_of(i.operands[0])
     count = count_of(i, len(registers))
     results = [machine.write(r, TYPES["u32"], i) for r in registers]
@@ -93,7 +90,7 @@ def from_words(words: Array, transposed: bool) -> Array:
 
 
 @emulates("stmatrix")
-def store_matrix(machine: Machine, i: Instruction) -> Step:
+def store_matrix(machine: MachineState, i: Instruction) -> Step:
     registers = values_of(i.operands[1])
     count = count_of(i, len(registers))
     sources = [machine.read(r, TYPES["u32"], i) for r in registers]
@@ -115,7 +112,7 @@ def store_matrix(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("movmatrix")
-def transpose_matrix(machine: Machine, i: Instruction) -> Step:
+def transpose_matrix(machine: MachineState, i: Instruction) -> Step:
     """The transposed matrix, in registers."""
     only(i, "sync", "aligned", "m8n8", "trans")
     target = machine.write(i.operands[0], TYPES["u32"], i)

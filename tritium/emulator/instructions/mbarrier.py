@@ -7,21 +7,21 @@ the number of the phase modulo 2. A phase ends when nothing is pending and all b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..access import Piece, Target, elements, space_of
-from ..ends import BLOCKED, ENDS_OF, End
+from ..access import Target, elements, space_of
+from ..ends import ENDS_OF, End
 from ..errors import BarrierError, UnknownInstruction
-from ..memory import CLUSTER_SHIFT
+from ..geometry import Mask, Step
+from ..memory import CLUSTER_SHIFT, Piece
 from ..ptx import Address, Instruction, Operand, Register
 from ..registry import emulates
+from ..state import MachineState
+from ..threads import BLOCKED
 from ..types import TYPES, UNSIGNED, Array
 from .loads import write
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__ = ["Object", "Reports", "Waiter"]
 
@@ -73,7 +73,7 @@ class Object(NamedTuple):
 class Operation:
     """An instruction on mbarrier objects; `one` changes the object of one thread, and gives it a result."""
 
-    def __init__(self, machine: Machine, i: Instruction, address: Operand) -> None:
+    def __init__(self, machine: MachineState, i: Instruction, address: Operand) -> None:
         for m in i.modifiers:
             if m not in _ALLOWED:
                 raise UnknownInstruction(f"the emulator does not know .{m} in {i.name}", i)
@@ -106,8 +106,8 @@ class Operation:
 
     def leave(self, piece: Piece) -> None:
         """What the race check is told of threads that come to objects."""
-        assert self.machine.races is not None
-        hazards = self.machine.races.asynchrony
+        hazards = self.machine.asynchrony
+        assert hazards is not None
         for place in np.unique(piece.at).tolist():
             lanes = piece.lanes[piece.at == place]
             if self.kind in ("init", "inval"):
@@ -132,8 +132,8 @@ class Operation:
             raise self.error(f"{new.bytes} bytes are announced: more than it can count", thread)
         view[k] = new.word
         if new.phase != old.phase and self.kind != "init":
-            if m.races is not None:
-                m.races.asynchrony.phase_ends(k * 8)
+            if m.asynchrony is not None:
+                m.asynchrony.phase_ends(k * 8)
             m.wake()
 
     def one(self, old: Object, amount: int, thread: int) -> Object:
@@ -171,7 +171,7 @@ class Operation:
 
 
 @emulates("mbarrier")
-def mbarrier(machine: Machine, i: Instruction) -> Step:
+def mbarrier(machine: MachineState, i: Instruction) -> Step:
     kind = i.modifiers[0] if i.modifiers else ""
     if kind in ("test_wait", "try_wait"):
         return test(machine, i)
@@ -196,7 +196,7 @@ def mbarrier(machine: Machine, i: Instruction) -> Step:
 class Waiter:
     """test_wait and try_wait: whether the phase of a token, or of a parity, has ended."""
 
-    def __init__(self, machine: Machine, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, i: Instruction) -> None:
         self.operation = Operation(machine, i, i.operands[1])
         self.machine, self.i = machine, i
         self.result = machine.write(i.operands[0], TYPES["pred"], i)
@@ -216,8 +216,8 @@ class Waiter:
             token = tokens[piece.lanes]
             wanted = token & 1 if self.parity else token >> np.uint64(63)
             out[piece.lanes] = phase != wanted
-            if m.races is not None:
-                hazards = m.races.asynchrony
+            hazards = m.asynchrony
+            if hazards is not None:
                 passed = out[piece.lanes]
                 for place in np.unique(piece.at).tolist():
                     here = piece.at == place
@@ -227,7 +227,7 @@ class Waiter:
         return out
 
 
-def test(machine: Machine, i: Instruction) -> Step:
+def test(machine: MachineState, i: Instruction) -> Step:
     waiter = Waiter(machine, i)
 
     def run(mask: Mask) -> None:
@@ -236,7 +236,7 @@ def test(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def pending_count(machine: Machine, i: Instruction) -> Step:
+def pending_count(machine: MachineState, i: Instruction) -> Step:
     target = machine.write(i.operands[0], TYPES["u32"], i)
     state = machine.read(i.operands[1], TYPES["u64"], i)
 
@@ -251,7 +251,7 @@ class ObjectWait(End):
 
     wakes = True
 
-    def __init__(self, machine: Machine, number: int, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, number: int, i: Instruction) -> None:
         super().__init__(machine, number, i)
         self.waiter = Waiter(machine, i)
 
@@ -287,7 +287,7 @@ ENDS_OF["mbarrier"] = ObjectWait
 class Reports:
     """`[mbarrier]`, to which copies of threads report the bytes that have come."""
 
-    def __init__(self, machine: Machine, operand: Operand, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, operand: Operand, i: Instruction) -> None:
         self.machine, self.i = machine, i
         self.target = Target(machine, operand, "shared", 8, i, write=True)
         self.operation = Operation(machine, i._replace(opcode="mbarrier", modifiers=("complete_tx", "b64")), operand)
@@ -307,13 +307,13 @@ class Reports:
         _, view = m.shared.view(UNSIGNED[64])
         piece = Piece(m.shared, np.array([place]), np.array([thread]))
         m.shared_memory_changes(piece, view, piece.at >> 3, 8, self.operation.i)
-        if m.races is not None:
-            m.races.asynchrony.use(place, np.array([thread >> 5]), self.operation.i)
-            m.races.asynchrony.bytes_come(place)
+        if m.asynchrony is not None:
+            m.asynchrony.use(place, np.array([thread >> 5]), self.operation.i)
+            m.asynchrony.bytes_come(place)
         self.operation.put(view, place >> 3, size, thread)
 
 
-def copies_arrive(machine: Machine, i: Instruction) -> Step:
+def copies_arrive(machine: MachineState, i: Instruction) -> Step:
     """cp.async.mbarrier.arrive: an arrival as soon as the thread's copies so far have come, which they have."""
     plain = i._replace(
         opcode="mbarrier", modifiers=("arrive", *(m for m in i.modifiers if m in _ALLOWED and m != "arrive"))
@@ -322,15 +322,15 @@ def copies_arrive(machine: Machine, i: Instruction) -> Step:
     increments = "noinc" not in i.modifiers
 
     def run(mask: Mask) -> None:
-        if machine.races is not None:
-            machine.races.asynchrony.end_copies(slice(None) if mask is True else mask, None)
+        if machine.asynchrony is not None:
+            machine.asynchrony.end_copies(slice(None) if mask is True else mask, None)
         # Without .noinc the arrival that is added is the one that happens.
         operation.change(mask, np.uint32(0 if increments else 1))
 
     return run
 
 
-def bulk_copy(machine: Machine, i: Instruction) -> Step:
+def bulk_copy(machine: MachineState, i: Instruction) -> Step:
     """cp.async.bulk between global and shared memory: a number of bytes, a multiple of 16, by one thread."""
     allowed = {"async", "bulk", "global", "shared::cta", "shared::cluster", "bulk_group", "L2::cache_hint"}
     allowed.add("mbarrier::complete_tx::bytes")
@@ -360,7 +360,7 @@ def bulk_copy(machine: Machine, i: Instruction) -> Step:
 
 
 def move_bytes(
-    machine: Machine, into: Target, out_of: Target, thread: int, size: int, report: int | None, i: Instruction
+    machine: MachineState, into: Target, out_of: Target, thread: int, size: int, report: int | None, i: Instruction
 ) -> None:
     """Copy for a thread; what comes into shared memory is reported to the mbarrier at `report`."""
     steps = np.arange(0, size, 16)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..geometry import Step
 from ..memory import CLUSTER_SHIFT, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from ..ptx import Address, Instruction, Name, Special, Tuple
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import assign, last_type, only, ufunc
 from ..types import TYPES, Array, Type
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Step
 
 __all__: list[str] = []
 
@@ -31,7 +30,7 @@ _WINDOWS = {
 
 
 @emulates("mov")
-def move(machine: Machine, i: Instruction) -> Step:
+def move(machine: MachineState, i: Instruction) -> Step:
     only(i)
     type_ = last_type(i)
     out, source = i.operands[0], i.operands[1]
@@ -57,13 +56,13 @@ def move(machine: Machine, i: Instruction) -> Step:
     return ufunc(np.positive, target, value) if type_.kind != "f" else assign(target, lambda: value)
 
 
-def parts_of(machine: Machine, row: Array, count: int) -> Array:
+def parts_of(machine: MachineState, row: Array, count: int) -> Array:
     """A row of registers as `count` equal parts each, low bits first."""
     size = row.nbytes // machine.threads // count
     return row.view(TYPES[f"b{size * 8}"].dtype).reshape(machine.threads, count)
 
 
-def unpack(machine: Machine, i: Instruction, type_: Type) -> Step:
+def unpack(machine: MachineState, i: Instruction, type_: Type) -> Step:
     """{a, b} = c"""
     out = i.operands[0]
     assert isinstance(out, Tuple)
@@ -82,7 +81,7 @@ def unpack(machine: Machine, i: Instruction, type_: Type) -> Step:
     return run
 
 
-def pack(machine: Machine, i: Instruction, type_: Type) -> Step:
+def pack(machine: MachineState, i: Instruction, type_: Type) -> Step:
     """c = {a, b}"""
     source = i.operands[1]
     assert isinstance(source, Tuple)
@@ -101,20 +100,20 @@ def pack(machine: Machine, i: Instruction, type_: Type) -> Step:
 _CLOCKS = ("%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
 
 
-def clock(machine: Machine, i: Instruction, type_: Type, name: str) -> Step:
+def clock(machine: MachineState, i: Instruction, type_: Type, name: str) -> Step:
     """Clocks count the emulator's steps; the timer is the machine's, in nanoseconds."""
     target = machine.write(i.operands[0], type_, i)
     high = name.endswith("_hi")
 
     def value() -> Any:
-        now = time.time_ns() if "globaltimer" in name else machine.counts["instructions"]
+        now = time.time_ns() if "globaltimer" in name else machine.instructions
         return np.uint64(now >> 32 if high else now).astype(type_.dtype)
 
     return assign(target, value)
 
 
 @emulates("cvta")
-def convert_address(machine: Machine, i: Instruction) -> Step:
+def convert_address(machine: MachineState, i: Instruction) -> Step:
     """An address of a space as a generic one; `.to`: back."""
     only(i, "to", *_WINDOWS)
     type_ = last_type(i)
@@ -133,7 +132,7 @@ def convert_address(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("isspacep")
-def is_in_space(machine: Machine, i: Instruction) -> Step:
+def is_in_space(machine: MachineState, i: Instruction) -> Step:
     only(i, *_WINDOWS)
     space = i.modifiers[0]
     target = machine.write(i.operands[0], TYPES["pred"], i)
@@ -151,7 +150,7 @@ def is_in_space(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("mapa")
-def map_address(machine: Machine, i: Instruction) -> Step:
+def map_address(machine: MachineState, i: Instruction) -> Step:
     """The address that a variable of shared memory has in the block of a given number of the cluster."""
     only(i, "shared::cluster")
     type_ = last_type(i)
@@ -170,7 +169,7 @@ def map_address(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("getctarank")
-def rank_of_address(machine: Machine, i: Instruction) -> Step:
+def rank_of_address(machine: MachineState, i: Instruction) -> Step:
     """The number of the block in the cluster that an address of shared memory belongs to."""
     only(i, "shared::cluster")
     type_ = last_type(i)

@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import UnknownInstruction
 from ..floats import narrow, widen
+from ..geometry import Mask, Step
 from ..ptx import Instruction, Operand
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import only
 from ..types import TYPES, UNSIGNED, Array
 from .loads import values_of
 from .matrix import whole_warps
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__ = ["BITS", "Fragment", "Matrix", "fragment_a", "numbers"]
 
@@ -96,7 +95,7 @@ def fragment_c(m: int, n: int, e: int) -> Fragment:
 
 
 @emulates("mma")
-def multiply(machine: Machine, i: Instruction) -> Step:
+def multiply(machine: MachineState, i: Instruction) -> Step:
     shape_name = next((m for m in i.modifiers if _SHAPE.match(m)), None)
     only(i, "sync", "aligned", "row", "col", "satfinite", "xor", "and", "popc", "s4", "u4", "b1", shape_name or "")
     types = [m for m in i.modifiers if m in TYPES or m in BITS]
@@ -130,7 +129,7 @@ def multiply(machine: Machine, i: Instruction) -> Step:
 class Matrix:
     """A matrix in the registers of an operand, as numbers over [warp, row, column]."""
 
-    def __init__(self, machine: Machine, operand: Operand, fragment: Fragment, type_: str, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, operand: Operand, fragment: Fragment, type_: str, i: Instruction) -> None:
         registers = values_of(operand)
         if len(registers) != fragment.registers:
             raise UnknownInstruction(f"{i.name} with {len(registers)} registers for a matrix", i)
@@ -162,7 +161,7 @@ def numbers(raw: Array, type_: str) -> Array:
 class Result:
     """The registers that a matrix goes to."""
 
-    def __init__(self, machine: Machine, operand: Operand, fragment: Fragment, type_: str, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, operand: Operand, fragment: Fragment, type_: str, i: Instruction) -> None:
         registers = values_of(operand)
         if len(registers) != fragment.registers:
             raise UnknownInstruction(f"{i.name} with {len(registers)} registers for its result", i)

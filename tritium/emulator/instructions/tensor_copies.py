@@ -8,7 +8,7 @@ outside alone. (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,13 @@ from ..access import Target, elements
 from ..boxes import Box, box_of, swizzled
 from ..errors import MisalignedAccess, OutOfBounds, TensorMapError, UnknownInstruction
 from ..floats import narrow, widen
+from ..geometry import Mask, Step
 from ..memory import CLUSTER_SHIFT
 from ..ptx import Address, Instruction, Operand, Tuple
+from ..state import MachineState
 from ..tensor_map import MAP_BYTES, SPANS, TensorMap
 from ..types import TYPES, UNSIGNED, Array
 from .mbarrier import Reports
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__ = ["MapOperand", "tensor_copy"]
 
@@ -64,7 +63,7 @@ _TAKES = {
 }
 
 
-def tensor_copy(machine: Machine, i: Instruction) -> Step:
+def tensor_copy(machine: MachineState, i: Instruction) -> Step:
     """The step of a tensor copy of any direction."""
     operation = next((m for m in i.modifiers if m in _OPERATIONS), "")
     unknown = [m for m in i.modifiers if m not in _ALLOWED and m != operation and not _DIMENSIONS.match(m)]
@@ -84,7 +83,7 @@ def tensor_copy(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def prefetch(machine: Machine, i: Instruction) -> Step:
+def prefetch(machine: MachineState, i: Instruction) -> Step:
     """Changes nothing, but the map must be one."""
     operand = MapOperand(machine, i.operands[0], i)
 
@@ -98,7 +97,7 @@ def prefetch(machine: Machine, i: Instruction) -> Step:
 class MapOperand:
     """`[map, {coordinates}]`: a tensor map and a place in the tensor."""
 
-    def __init__(self, machine: Machine, operand: Operand, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, operand: Operand, i: Instruction) -> None:
         dimensions = next((int(m[0]) for m in i.modifiers if _DIMENSIONS.match(m)), 0)
         if not isinstance(operand, Address) or len(operand.rest) != 1 or not isinstance(operand.rest[0], Tuple):
             raise UnknownInstruction(f"{i.name} takes [map, {{coordinates}}]", i)
@@ -151,7 +150,7 @@ class MapOperand:
 class _Copy:
     """What loads and stores have in common: the map, and a box in shared memory."""
 
-    def __init__(self, machine: Machine, i: Instruction, operation: str) -> None:
+    def __init__(self, machine: MachineState, i: Instruction, operation: str) -> None:
         self.machine, self.i, self.operation = machine, i, operation
         store = isinstance(self, Store)
         self.operand = MapOperand(machine, i.operands[0 if store else 1], i)
@@ -188,7 +187,7 @@ class _Copy:
 class Load(_Copy):
     """Global memory to the shared memory of one or (multicast) several blocks."""
 
-    def __init__(self, machine: Machine, i: Instruction, operation: str) -> None:
+    def __init__(self, machine: MachineState, i: Instruction, operation: str) -> None:
         super().__init__(machine, i, operation)
         self.reports = Reports(machine, i.operands[2], i)
         rest = list(i.operands[3:])

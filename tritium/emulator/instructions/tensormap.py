@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..access import Target, elements, space_of
 from ..errors import UnknownInstruction
+from ..geometry import Mask, Step
 from ..ptx import Immediate, Instruction, Operand
 from ..registry import emulates
+from ..state import MachineState
 from ..tensor_map import FIELDS, MAP_BYTES, Field
 from ..types import TYPES, UNSIGNED, Array
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__ = ["acquire"]
 
 
 @emulates("tensormap")
-def tensormap(machine: Machine, i: Instruction) -> Step:
+def tensormap(machine: MachineState, i: Instruction) -> Step:
     if i.modifiers[:2] == ("replace", "tile") and i.modifiers[2] in FIELDS:
         return replace(machine, i, FIELDS[i.modifiers[2]])
     if i.modifiers[:1] == ("cp_fenceproxy",) and {"tensormap::generic", "release"} <= set(i.modifiers):
@@ -28,7 +25,7 @@ def tensormap(machine: Machine, i: Instruction) -> Step:
     raise UnknownInstruction(f"the emulator does not know {i.name}", i)
 
 
-def replace(machine: Machine, i: Instruction, field: Field) -> Step:
+def replace(machine: MachineState, i: Instruction, field: Field) -> Step:
     """One field of a map in shared or global memory, or one of a field of several, is set."""
     operands = list(i.operands[1:])
     number = 0
@@ -58,7 +55,7 @@ def replace(machine: Machine, i: Instruction, field: Field) -> Step:
 class _Bytes:
     """128 bytes at an address."""
 
-    def __init__(self, machine: Machine, operand: Operand, space: str | None, i: Instruction, write: bool) -> None:
+    def __init__(self, machine: MachineState, operand: Operand, space: str | None, i: Instruction, write: bool) -> None:
         self.machine, self.i = machine, i
         self.target = Target(machine, operand, space, 16, i, write=write)
 
@@ -73,7 +70,7 @@ class _Bytes:
         return found
 
 
-def publish(machine: Machine, i: Instruction) -> Step:
+def publish(machine: MachineState, i: Instruction) -> Step:
     """tensormap.cp_fenceproxy: a warp copies a map from shared to global memory, for the copy engine to see."""
     size = i.operands[2]
     if not isinstance(size, Immediate) or size.value != MAP_BYTES:
@@ -92,7 +89,7 @@ def publish(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def acquire(machine: Machine, i: Instruction) -> Step:
+def acquire(machine: MachineState, i: Instruction) -> Step:
     """fence.proxy.tensormap::generic.acquire [map], 128"""
     target = Target(machine, i.operands[0], None, 16, i, write=False)
 

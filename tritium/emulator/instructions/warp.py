@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..ends import bits_of_warps
 from ..errors import UnknownInstruction
+from ..geometry import Mask, Step
 from ..ptx import Instruction, Pair
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import last_type, only
 from ..types import TYPES, Array
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__: list[str] = []
 
@@ -22,12 +21,12 @@ __all__: list[str] = []
 NOBODY = np.uint32(0xDEADBEEF)
 
 
-def full(machine: Machine, mask: Mask) -> Array:
+def full(machine: MachineState, mask: Mask) -> Array:
     return np.ones(machine.threads, bool) if mask is True else mask
 
 
 @emulates("shfl")
-def shuffle(machine: Machine, i: Instruction) -> Step:
+def shuffle(machine: MachineState, i: Instruction) -> Step:
     """Each thread reads the register of another lane, as the pseudocode of the PTX ISA has it."""
     only(i, "sync", "up", "down", "bfly", "idx")
     if "sync" not in i.modifiers:
@@ -72,7 +71,7 @@ def shuffle(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("vote")
-def vote(machine: Machine, i: Instruction) -> Step:
+def vote(machine: MachineState, i: Instruction) -> Step:
     """all, any, uni, or the ballot, of the members' predicates."""
     only(i, "sync", "all", "any", "uni", "ballot")
     if "sync" not in i.modifiers:
@@ -99,7 +98,7 @@ def vote(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("activemask")
-def active_mask(machine: Machine, i: Instruction) -> Step:
+def active_mask(machine: MachineState, i: Instruction) -> Step:
     target = machine.write(i.operands[0], TYPES["u32"], i)
     warp = machine.thread >> 5
 
@@ -110,7 +109,7 @@ def active_mask(machine: Machine, i: Instruction) -> Step:
 
 
 @emulates("elect")
-def elect(machine: Machine, i: Instruction) -> Step:
+def elect(machine: MachineState, i: Instruction) -> Step:
     """The lowest member is elected; its lane goes to all."""
     out = i.operands[0]
     assert isinstance(out, Pair)
@@ -129,7 +128,7 @@ def elect(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def groups(machine: Machine, mask: Mask, members: Any) -> Array:
+def groups(machine: MachineState, mask: Mask, members: Any) -> Array:
     """[threads, 32]: which lanes of its warp each thread works with."""
     warp = machine.thread >> 5
     present = bits_of_warps(full(machine, mask))[warp] & members
@@ -137,7 +136,7 @@ def groups(machine: Machine, mask: Mask, members: Any) -> Array:
 
 
 @emulates("match")
-def match(machine: Machine, i: Instruction) -> Step:
+def match(machine: MachineState, i: Instruction) -> Step:
     """any: the members with the same value; all: whether all have the same."""
     only(i, "sync", "any", "all")
     type_ = last_type(i)
@@ -172,7 +171,7 @@ _REDUCTIONS: dict[str, tuple[Any, Any]] = {
 
 
 @emulates("redux")
-def reduce(machine: Machine, i: Instruction) -> Step:
+def reduce(machine: MachineState, i: Instruction) -> Step:
     """One value from the members' values, given to all of them."""
     only(i, "sync", "min", "max", "abs", "NaN", *_REDUCTIONS)
     type_ = last_type(i)
@@ -197,7 +196,7 @@ def reduce(machine: Machine, i: Instruction) -> Step:
     return run
 
 
-def reduce_floats(machine: Machine, i: Instruction, target: Array, source: Any, members: Any, name: str) -> Step:
+def reduce_floats(machine: MachineState, i: Instruction, target: Array, source: Any, members: Any, name: str) -> Step:
     """min and max of f32: NaN loses, or wins with .NaN; -0 is less than +0."""
     keep = "NaN" in i.modifiers
 
@@ -222,7 +221,7 @@ def reduce_floats(machine: Machine, i: Instruction, target: Array, source: Any, 
 
 
 @emulates("bar", "barrier")
-def warp_barrier(machine: Machine, i: Instruction) -> Step:
+def warp_barrier(machine: MachineState, i: Instruction) -> Step:
     """bar.warp.sync: what the members did before is seen by all after."""
 
     def run(mask: Mask) -> None:

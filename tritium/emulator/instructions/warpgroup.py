@@ -12,22 +12,21 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..access import Piece
 from ..errors import BarrierError, OutOfBounds, UnknownInstruction
 from ..floats import narrow
+from ..geometry import Mask, Step
+from ..memory import Piece
 from ..ptx import Immediate, Instruction, Operand, Register, Tuple
 from ..registry import emulates
+from ..state import MachineState
 from ..steps import only
 from ..types import TYPES, UNSIGNED, Array
 from .matrix import whole_warps
 from .tensor import BITS, Fragment, Matrix, fragment_a, numbers
-
-if TYPE_CHECKING:
-    from ..machine import Machine, Mask, Step
 
 __all__: list[str] = []
 
@@ -37,7 +36,7 @@ _WIDTHS = {0: 16, 1: 128, 2: 64, 3: 32}
 
 
 @emulates("wgmma")
-def warp_group(machine: Machine, i: Instruction) -> Step:
+def warp_group(machine: MachineState, i: Instruction) -> Step:
     if i.modifiers[0] in ("fence", "commit_group", "wait_group"):
         return order(machine, i)
     shape = next((m for m in i.modifiers if _SHAPE.match(m)), None)
@@ -61,7 +60,7 @@ def warp_group(machine: Machine, i: Instruction) -> Step:
     b = SharedMatrix(machine, operands[2], n, k, b_type, transposed[1], i)
     d = Accumulator(machine, operands[0], n, d_type, i)
     keep = machine.predicate(operands[3], i)
-    claim = None if machine.races is None else machine.races.asynchrony.registers.product(i, n)
+    claim = None if machine.asynchrony is None else machine.asynchrony.registers.product(i, n)
 
     def run(mask: Mask) -> None:
         if claim is not None:
@@ -90,11 +89,11 @@ def groups_of(warps: Array) -> list[slice]:
     return [slice(first, last) for first, last in itertools.pairwise(starts)]
 
 
-def order(machine: Machine, i: Instruction) -> Step:
+def order(machine: MachineState, i: Instruction) -> Step:
     """wgmma.fence, commit_group and wait_group: the emulator computes at once, what is left is for its checks."""
-    if machine.races is None:
+    hazards = machine.asynchrony
+    if hazards is None:
         return lambda mask: None
-    hazards = machine.races.asynchrony
     kind = i.modifiers[0]
     if kind == "fence":
         return hazards.registers.fence
@@ -139,7 +138,7 @@ class SharedMatrix:
     """A matrix of [rows, k] numbers that a descriptor in a register leads to."""
 
     def __init__(
-        self, machine: Machine, operand: Operand, rows: int, k: int, type_: str, mn_major: bool, i: Instruction
+        self, machine: MachineState, operand: Operand, rows: int, k: int, type_: str, mn_major: bool, i: Instruction
     ) -> None:
         self.machine, self.i, self.count, self.k, self.type = machine, i, rows, k, type_
         self.is_a = operand is i.operands[1]
@@ -225,8 +224,8 @@ class SharedMatrix:
         readers = [(parts[w & 3], warps[n : n + 1]) for n, w in enumerate(warps.tolist())] if self.is_a else []
         for part, units in readers or [(parts[0], warps)]:
             piece = Piece(m.shared, part, np.full(len(part), int(units[0]) * 32))
-            if m.races is not None:
-                m.races.asynchrony.begin_product(m.races.spread(piece, 16)[0], units, self.i)
+            if m.races is not None and m.asynchrony is not None:
+                m.asynchrony.begin_product(m.races.spread(piece, 16)[0], units, self.i)
             if m.written is not None:
                 m.written.check(piece, 16, self.i)
 
@@ -243,7 +242,7 @@ def accumulator(n: int) -> Fragment:
 class Accumulator:
     """The registers of D, read and written."""
 
-    def __init__(self, machine: Machine, operand: Operand, n: int, type_: str, i: Instruction) -> None:
+    def __init__(self, machine: MachineState, operand: Operand, n: int, type_: str, i: Instruction) -> None:
         assert isinstance(operand, Tuple)
         self.type, self.fragment = type_, accumulator(n)
         if len(operand.items) != n // (4 if type_ == "f16" else 2):
