@@ -19,7 +19,7 @@ from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.support import OptionError, UnknownOptionError
-from tritium.tools.compile import main
+from tritium.tools.compile_command import main
 from tritium.tools.request import Request
 
 TARGETS = {"cpu": GPUTarget("cpu", "", 1), "cuda": GPUTarget("cuda", 90, 32), "hip": GPUTarget("hip", "gfx942", 64)}

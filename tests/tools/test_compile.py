@@ -12,7 +12,9 @@ from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tests.example_kernels import EXAMPLES
 from tests.tools.test_cli import tritium_command
 from tritium.compiler import GPUTarget
-from tritium.tools.compile import Request, compile_request, main, parse_signature, parse_target
+from tritium.tools.compile_command import compile_request, main
+from tritium.tools.request import Request, parse_target
+from tritium.tools.signature import parse_signature
 
 ADD = f"{EXAMPLES / 'vector_add.py'}::add_kernel"
 TYPES = "*fp32:16, *fp32:16, *fp32:16, i32:16"

@@ -15,15 +15,16 @@ from .cache_cli import app as cache_app
 from .run import run_module, run_script
 
 _check = LazyModule(".check.command", __package__)
-_compile = LazyModule(".compile", __package__)
+_compile = LazyModule(".compile_command", __package__)
 _demo = LazyModule(".demo", __package__)
 _deprecations = LazyModule("..support.deprecations", __package__)
 _inspection = LazyModule(".inspection", __package__)
-_link = LazyModule(".link", __package__)
+_link = LazyModule(".link_command", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
 _opt = LazyModule(".opt", __package__)
 _proton = LazyModule("..profiler.proton", __package__)
 _reduce = LazyModule(".reduce", __package__)
+_request = LazyModule(".request", __package__)
 _trace_diff = LazyModule(".trace_diff", __package__)
 _trace_show = LazyModule(".trace_show", __package__)
 
@@ -128,7 +129,7 @@ def compile(
 
     With --grid, writes NAME.HASH_SUFFIX.c and .h, which a C program launches the kernel by (for CPUs .o and .h)."""
     options = _options(option, num_warps, num_stages, num_ctas)
-    request = _compile.Request(
+    request = _request.Request(
         file, target, signature, constants, stage or (), output, options, kernel_name, grid, out_name, trace
     )
     raise SystemExit(_compile.main(request))
@@ -171,7 +172,7 @@ def check(
 
     Status 1 where something differs: the pass, the rewrite, the operation and the element are named."""
     options = _options(option, num_warps, num_stages, num_ctas)
-    request = _compile.Request(file, target, signature, constants, options=options, grid=grid)
+    request = _request.Request(file, target, signature, constants, options=options, grid=grid)
     wanted = _check.CheckRequest(request, argument or (), size, every, verbose, context.args)
     raise SystemExit(_check.main(wanted))
 
@@ -240,7 +241,7 @@ def inspect(
 ) -> None:
     """Tell what a kernel needs and does, and what makes it slow: registers, memory, instructions, occupancy, floor."""
     options = _options(option, num_warps, num_stages, num_ctas)
-    request = _compile.Request(file, target, signature, constants, options=options)
+    request = _request.Request(file, target, signature, constants, options=options)
     wanted = _inspection.Wanted(json, listing, grid, argument or ())
     raise SystemExit(_inspection.main(request, wanted))
 

@@ -13,55 +13,21 @@ A signature names the types of the parameters in order (see `signature`). With a
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 # by their whole names: the file can be run by its path, as people run Triton's
-from tritium.backends.errors import BackendError
-from tritium.compiler import CompiledKernel, compile, default_target
-from tritium.compiler.stated_target import TargetWarning, choose_target
-from tritium.support import TritiumError
 from tritium.support.dataclasses import dataclass
 from tritium.support.lazy import LazyModule
+from tritium.tools.cli import run_command
+from tritium.tools.compile_command import main
 from tritium.tools.kernel_file import CommandError
-from tritium.tools.program_output import output_to_stderr
-from tritium.tools.request import Request, options_of, parse_target, source_of, traced
-from tritium.tools.signature import parse_signature
+from tritium.tools.request import Request
 
-__all__ = [
-    "CompileArgs",
-    "Request",
-    "compile_kernel",
-    "compile_request",
-    "desc",
-    "main",
-    "parse_signature",
-    "parse_target",
-    "source_of",
-]
+__all__ = ["CompileArgs", "compile_kernel", "desc", "main"]
 
 _aot = LazyModule("tritium.tools.aot.command")
-_cli = LazyModule("tritium.tools.cli")
 
 desc = __doc__
-
-#: What is shown below the stages of each backend: the metadata's key, and how it is called.
-FIGURES = {
-    "cuda": {
-        "n_regs": "registers a thread",
-        "n_spills": "of them spilled",
-        "stack_size": "bytes of stack a thread",
-        "shared": "bytes of shared memory",
-        "num_warps": "warps",
-    },
-    "cpu": {"scratch_bytes": "bytes of scratch memory"},
-}
 
 
 @dataclass
@@ -100,103 +66,5 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     return deliver.function, deliver()
 
 
-def main(request: Request) -> int:
-    """Compile, show the table on standard error, print or write the stages that are wanted; the exit status."""
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            warnings.simplefilter("always", TargetWarning)
-            kernel, deliver = _compiled(request)
-        _table(kernel, Console(stderr=True, soft_wrap=True, highlight=False))
-        if deliver is None:
-            _deliver(kernel, request)
-        else:
-            print("\n".join(map(str, deliver())))
-    except (TritiumError, BackendError, KeyError, OSError) as error:
-        text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
-        print(text if "error:" in text.split("\n")[0] else f"tritium compile: error: {text}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _compiled(request: Request) -> tuple[CompiledKernel, Callable[[], list[Path]] | None]:
-    """The kernel, and what writes its files where C is asked for."""
-    if not request.grid:
-        return compile_request(request), None
-    with traced(request), output_to_stderr():
-        return _aot.compile_for_c(request)  # type: ignore[no-any-return]
-
-
-def _show_warning(message: Warning | str, *_: Any) -> None:
-    """A warning without the place in the compiler that it comes from."""
-    text = str(message)
-    print(text if "warning:" in text.split("\n")[0] else f"tritium compile: warning: {text}", file=sys.stderr)
-
-
-def compile_request(request: Request) -> CompiledKernel:
-    """The compiled kernel of a command line."""
-    if request.out_name:
-        raise CommandError("--out-name is the name of functions in C, which --grid asks for")
-    source = source_of(request)
-    target = parse_target(request.target) if request.target else choose_target(source, default_target)
-    with traced(request), output_to_stderr():  # kernels may print while they are compiled, plugins too
-        return compile(source, target=target, options=options_of(request), until=_last(request))
-
-
-def _last(request: Request) -> str | None:
-    """The last stage to make: all of them, except where one alone is wanted."""
-    return request.stages[0] if len(request.stages) == 1 and request.stages[0] not in ("sass", "source") else None
-
-
-def _table(kernel: CompiledKernel, console: Console) -> None:
-    """The stages with their sizes and times, and what the code needs."""
-    target = kernel.backend.describe()
-    table = Table(box=box.SIMPLE, title=f"{kernel.name} for {target.backend}:{target.arch}", title_justify="left")
-    table.add_column("stage")
-    table.add_column("size", justify="right")
-    table.add_column("ms", justify="right")
-    for name in kernel.asm:
-        known = dict.get(kernel.asm, name)
-        size = "" if known is None else f"{len(known):,} bytes" if isinstance(known, bytes) else _lines(known)
-        took = kernel.times.get(name)
-        table.add_row(name, size or "on demand", "" if took is None else f"{took:.1f}")
-    console.print(table)
-    if not kernel.times:
-        console.print("from the cache")
-    labels = FIGURES.get(target.backend, {})
-    figures = [f"{kernel.values[key]:,} {label}" for key, label in labels.items() if key in kernel.values]
-    console.print(", ".join(figures), end="\n" if figures else "")
-
-
-def _lines(text: str) -> str:
-    return f"{text.count(chr(10)) + 1:,} lines"
-
-
-def _deliver(kernel: CompiledKernel, request: Request) -> None:
-    """Print the stages that are wanted, or write them to a file or into a folder."""
-    names = list(request.stages)
-    if not request.output:
-        for name in names:
-            stage = kernel.asm[name]
-            if isinstance(stage, bytes):
-                raise CommandError(f"{name} is machine code: write it to a file with -o")
-            print(stage, end="" if stage.endswith("\n") else "\n")
-        return
-    path = Path(request.output)
-    if path.is_dir() or request.output.endswith("/"):
-        path.mkdir(parents=True, exist_ok=True)
-        for name in names or kernel.asm:
-            _write(path / f"{kernel.name}.{name}", kernel.asm[name])
-    elif len(names) > 1:
-        raise CommandError(f"{len(names)} stages do not go into one file: let -o name a folder, {request.output}/")
-    else:
-        _write(path, kernel.asm[names[0] if names else list(kernel.asm)[-1]])
-
-
-def _write(path: Path, stage: str | bytes) -> None:
-    path.write_bytes(stage if isinstance(stage, bytes) else stage.encode())
-    print(path)
-
-
 if __name__ == "__main__":
-    _cli.run_command("compile", sys.argv[1:], "python -m tritium.tools.compile")
+    run_command("compile", sys.argv[1:], "python -m tritium.tools.compile")

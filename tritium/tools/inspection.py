@@ -30,7 +30,7 @@ from ..compiler import CompiledKernel
 from ..support import TritiumError
 from ..support.lazy import LazyModule
 from ..support.quantities import amount, rate, seconds
-from .compile import compile_request
+from .compile_command import compile_request
 from .kernel_file import CommandError
 from .program_output import output_to_stderr
 from .request import Request, pairs, value_of

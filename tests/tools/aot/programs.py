@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tritium.tools.compile import main
+from tritium.tools.compile_command import main
 from tritium.tools.request import Request
 
 __all__ = ["CC", "KERNELS", "Made", "build", "compile_c", "fake_driver", "make", "needs_cc", "parameter_sizes", "run"]

@@ -15,7 +15,7 @@ from tests.tools.aot.programs import CC, KERNELS, Made, build, needs_cc, run
 from tests.tools.aot.test_cuda_c import ROUNDED, rounded
 from tritium.backends.cpu import export_ir
 from tritium.backends.cpu.pool import default_threads
-from tritium.tools.compile import main
+from tritium.tools.compile_command import main
 from tritium.tools.link import main as link
 from tritium.tools.request import Request
 

@@ -20,7 +20,7 @@ from tests.tools.test_cli import tritium_command
 from tritium.compiler import compile
 from tritium.runtime.packing import bits_of_bf16
 from tritium.tools.aot.command import compile_for_c
-from tritium.tools.compile import main
+from tritium.tools.compile_command import main
 from tritium.tools.request import Request, options_of, parse_target, source_of
 
 pytestmark = [needs_ptxas]
