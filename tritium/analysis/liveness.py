@@ -15,27 +15,28 @@ used in one of their regions alone lives by the order there, and at one time wit
 from __future__ import annotations
 
 from ..dialects import ttg
-from ..ir import LOOP, BlockArgument, Operation, Region, Value
+from ..ir import LOOP, BlockArgument, Completion, MemoryAccess, Operation, Region, Value, ViewLike, WaitLike
 from ..support.namedtuples import NamedTuple
 
 __all__ = ["Interval", "Order"]
 
 
-_WAITED_FOR_BY = {
-    "ttng.async_tma_copy_global_to_local": "ttng.wait_barrier",
-    "ttng.async_tma_gather": "ttng.wait_barrier",
-    "ttng.async_tma_copy_local_to_global": "ttng.async_tma_store_wait",
-    "ttng.async_tma_reduce": "ttng.async_tma_store_wait",
-    "ttng.async_tma_scatter": "ttng.async_tma_store_wait",
-}
-"""What goes on while the threads do something else, and what lets them wait for its end (both by name)."""
+_BULK = (Completion.MBARRIER, Completion.BULK_GROUP)
+"""How bulk copies complete. No token stands for the buffers that they access, so that their lives extend to a wait."""
 
 
 def _viewed(buffer: Value) -> Value:
-    """What a view is a view of, as far as it can be seen."""
-    while (maker := buffer.defining_op) is not None and maker.name.startswith("ttg.memdesc_"):
-        buffer = maker.operands[0]
+    """The buffer at the root of a chain of views."""
+    while isinstance(maker := buffer.defining_op, ViewLike):
+        buffer = maker.view_source
     return buffer
+
+
+def _waits(op: Operation, completion: Completion, barrier: Value | None) -> bool:
+    """Whether `op` waits for what completes in that way, at the mbarrier `barrier` where it is one."""
+    if not isinstance(op, WaitLike) or op.waits_for is not completion:
+        return False
+    return barrier is None or _viewed(op.operands[0]) is barrier
 
 
 class Interval(NamedTuple):
@@ -116,11 +117,12 @@ class Order:
         return self.extended(out, made.first)
 
     def _until(self, user: Operation) -> int:
-        """When an operation is done with its buffers."""
-        wait = _WAITED_FOR_BY.get(user.name)
-        barrier = _viewed(user.barrier) if wait == "ttng.wait_barrier" else None  # type: ignore[attr-defined]
-        op = user.next if wait is not None else None
-        while op is not None and (op.name != wait or (barrier and _viewed(op.operands[0]) is not barrier)):
+        """The index of the operation at which `user` is done with its buffers."""
+        if not isinstance(user, MemoryAccess) or user.completes not in _BULK:
+            return self.begin[user]
+        barrier = _viewed(user.completion_barrier) if user.completes is Completion.MBARRIER else None
+        op = user.next
+        while op is not None and not _waits(op, user.completes, barrier):
             op = op.next
         return self.begin[user if op is None else op]
 

@@ -29,13 +29,27 @@ is seen by the beginning of the next. Barriers that were found necessary stay, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ..dialects import gpu, scf, tt, ttg
-from ..dialects.tt_types import MemSemantic
 from ..dialects.ttg_context import num_warps
-from ..ir import PURE, READ, WRITE, Block, IntegerAttr, Operation, Region, Value, constant_of, memory_effects
+from ..ir import (
+    PURE,
+    READ,
+    WRITE,
+    Block,
+    Completion,
+    IntegerAttr,
+    MemoryAccess,
+    Operation,
+    Region,
+    Value,
+    ViewLike,
+    WaitLike,
+    constant_of,
+    memory_effects,
+)
 from ..support.lazy import LazyModule
 from ..support.namedtuples import NamedTuple
 from .allocation import Allocation, Buffer, stride_bytes
@@ -97,12 +111,17 @@ def is_barrier(op: Operation | None) -> bool:
     return isinstance(op, gpu.Barrier) or (op is not None and op.name == "ttng.cluster_wait")
 
 
-def needs_barrier_before(op: Any) -> bool:
-    """Whether all threads meet in front of what an operation does: an atomic one that releases what they have written.
+def needs_barrier_before(op: Operation) -> bool:
+    """Whether the lowering of `op` begins with a barrier: an atomic access that releases what all threads have written.
 
-    Its lowering has a barrier for that; so it needs no other.
+    So it needs no other.
     """
-    return op.name in _RELEASING and op.sem in (MemSemantic.release, MemSemantic.acq_rel)
+    return isinstance(op, MemoryAccess) and op.releases
+
+
+def _waits_for_own_copies(op: Operation | None) -> bool:
+    """Whether a thread waits here for copies that it has started; other threads learn of these by a barrier."""
+    return isinstance(op, WaitLike) and op.waits_for in (Completion.COPY_GROUP, Completion.BULK_GROUP)
 
 
 def speaks_for_all(op: Any) -> bool:
@@ -159,8 +178,8 @@ class Walker:
             return self.specialize(op, state)
         if is_barrier(op):
             return met(state)
-        if op.name in _WAITS:
-            if is_barrier(op.next) or (op.next is not None and op.next.name in (*_WAITS, "tt.return")):
+        if _waits_for_own_copies(op):
+            if is_barrier(op.next) or _waits_for_own_copies(op.next) or isinstance(op.next, tt.Return):
                 return state  # the barrier there is for this one, too; what ends needs none
             self.found.after.add(op)
             return met(state)
@@ -211,8 +230,9 @@ class Walker:
             return self.scratch(op, own, state, explicit)
         if not explicit:
             return state
-        left = NOTHING if op.name in _STARTS else explicit
-        if getattr(op, "isAsync", False):
+        completes = op.completes if isinstance(op, MemoryAccess) else None
+        left = NOTHING if completes is Completion.MBARRIER else explicit  # waited for there
+        if completes is Completion.WGMMA_GROUP:
             left |= {use._replace(flies=True) for use in explicit}
         return self.settled(op, state, explicit) | left
 
@@ -239,18 +259,17 @@ class Walker:
 
     def explicit(self, op: Operation) -> State:
         """The buffers that an operation reads and writes."""
-        touched: Any
-        said = _TOUCHES.get(op.name)
-        if said is not None:
-            touched = [(v, effect) for v, effect in said(op) if is_buffer(v)]
-        elif op.traits & PURE or isinstance(op, (ttg.LocalDealloc, ttg.AsyncCommitGroup)):
+        if isinstance(op, MemoryAccess):
+            touched = [(v, access.effects) for access in op.accesses for v in access.values(op)]
+        elif op.traits & PURE:
             touched = []
         else:
             effects = memory_effects(op)
-            touched = [(v, effects) for v in op.operands if is_buffer(v)]
+            touched = [(v, effects) for v in op.operands]
         return frozenset(
             Use(first, end, writes)
             for value, effects in touched
+            if is_buffer(value)
             for writes in (False, True)
             if effects & (WRITE if writes else READ)
             for first, end in self.bytes_of(value)
@@ -259,61 +278,15 @@ class Walker:
     def bytes_of(self, value: Value) -> list[tuple[int, int]]:
         """Where what a value stands for begins and ends; of several buffers behind each other the one selected."""
         maker = value.defining_op
-        if isinstance(maker, (ttg.MemDescSubslice, ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescReinterpret)):
-            return self.bytes_of(maker.src)
         if isinstance(maker, ttg.MemDescIndex):
             index, whole = constant_of(maker.index), maker.src.defining_op
             stride = stride_bytes(maker.src.type)  # type: ignore[arg-type]
             if isinstance(index, IntegerAttr) and stride is not None and isinstance(whole, ttg.LocalAlloc):
                 first = self.allocation.buffers[whole].offset + index.value * stride
                 return [(first, first + stride)]
-            return self.bytes_of(maker.src)
+        if isinstance(maker, ViewLike):
+            return self.bytes_of(maker.view_source)
         return [(buffer.offset, buffer.end) for buffer in self.allocation.of(value)]
-
-
-# By name: few programs have operations of the ttng dialect, and the others need not import it.
-
-_WAITS = ("ttg.async_wait", "ttng.async_tma_store_wait")
-"""Waits for what the thread itself has begun, which other threads learn of by a barrier."""
-
-_RELEASING = ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
-"""What may release; a load that is spelt as an addition of zero does not."""
-
-_STARTS = ("ttng.barrier_expect", "ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather")
-"""What begins a copy into a buffer, whose end is waited for at an mbarrier."""
-
-
-def _filled(op: Any) -> list[tuple[Value, int]]:
-    return [(op.result, WRITE), (op.barrier, READ)]
-
-
-def _all_read(op: Any) -> list[tuple[Value, int]]:
-    return [(v, READ) for v in op.operands]
-
-
-def _read_in(name: str) -> Callable[[Any], list[tuple[Value, int]]]:
-    return lambda op: [(getattr(op, name), READ)]
-
-
-_TOUCHES: dict[str, Callable[[Any], list[tuple[Value, int]]]] = {
-    "ttg.local_alloc": lambda op: [(op.results[0], WRITE)] if op.operands else [],
-    "ttg.async_copy_global_to_local": lambda op: [(op.result, WRITE)],
-    "ttng.init_barrier": lambda op: [(op.alloc, WRITE)],
-    "ttng.inval_barrier": lambda op: [(op.alloc, WRITE)],
-    # Threads change an mbarrier in one step each: in any order.
-    "ttng.barrier_expect": _read_in("alloc"),
-    "ttng.arrive_barrier": _read_in("alloc"),
-    "ttng.wait_barrier": _read_in("alloc"),
-    "ttng.async_copy_mbarrier_arrive": _read_in("barrier"),
-    "ttng.async_tma_copy_global_to_local": _filled,
-    "ttng.async_tma_gather": _filled,
-    "ttng.async_tma_copy_local_to_global": _read_in("src"),
-    "ttng.async_tma_reduce": _read_in("src"),
-    "ttng.async_tma_scatter": _read_in("src"),
-    "ttng.warp_group_dot": _all_read,
-    "ttng.warp_group_dot_wait": _all_read,
-}
-"""The buffers that an operation reads and writes, where its traits say too much or too little."""
 
 
 def _both(buffer: Buffer | None) -> State:

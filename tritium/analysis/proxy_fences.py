@@ -26,22 +26,18 @@ is waited for:
 from __future__ import annotations
 
 from ..dialects import scf, ttg
-from ..ir import Operation
+from ..ir import Completion, MemoryAccess, Operation, WaitLike
 from .allocation import Allocation
 from .buffers import is_buffer
 from .membar import NOTHING, State, Use, Walker
 
-__all__ = ["ASYNCHRONOUS", "find_fences", "find_idle_fences"]
+__all__ = ["find_fences", "find_idle_fences", "uses_async_proxy"]
 
-ASYNCHRONOUS = {
-    "ttng.async_tma_copy_global_to_local": ("result",),
-    "ttng.async_tma_gather": ("result",),
-    "ttng.async_tma_copy_local_to_global": ("src",),
-    "ttng.async_tma_reduce": ("src",),
-    "ttng.async_tma_scatter": ("src",),
-    "ttng.warp_group_dot": ("a", "b"),
-}
-"""What accesses buffers through the async proxy, and which of its operands these are."""
+
+def uses_async_proxy(op: Operation) -> bool:
+    """Whether `op` accesses buffers through the async proxy."""
+    return isinstance(op, MemoryAccess) and any(access.async_proxy for access in op.accesses)
+
 
 _FENCE = "ttng.fence_async_shared"
 
@@ -92,13 +88,14 @@ class _Writes(Walker):
             return super().operation(op, state)
         if op.name == _FENCE:
             return self.fence(op, state)
-        if op.name not in ASYNCHRONOUS:
+        if not uses_async_proxy(op):
             return state | self.written(op)
         return self.settled(op, state, self.accessed(op))
 
     def accessed(self, op: Operation) -> list[Use]:
         """The bytes that an asynchronous unit reads or writes, each as what clashes with any write."""
-        buffers = [v for name in ASYNCHRONOUS[op.name] if is_buffer(v := getattr(op, name))]
+        accesses = [access for access in op.accesses if access.async_proxy]  # type: ignore[attr-defined]
+        buffers = [v for access in accesses for v in access.values(op) if is_buffer(v)]
         return [Use(*bytes_, True) for v in buffers for bytes_ in self.bytes_of(v)]
 
     def fence(self, op: Operation, state: State) -> State:
@@ -128,15 +125,15 @@ class _Fences(_Writes):
     def __init__(self, allocation: Allocation, func: Operation) -> None:
         super().__init__(allocation)
         self.busy: set[Operation] = set()
-        copies = [op for op in func.walk() if op.__class__ is ttg.AsyncCopyGlobalToLocal]
+        copies = [op for op in func.walk() if isinstance(op, MemoryAccess) and op.completes is Completion.COPY_GROUP]
         self.copied: State = frozenset(use for op in copies for use in self.explicit(op))
-        units = [op for op in func.walk() if op.name in ASYNCHRONOUS]
+        units = [op for op in func.walk() if uses_async_proxy(op)]
         self.reached = frozenset(use for op in units for use in self.accessed(op))
 
     def operation(self, op: Operation, state: State) -> State:
         """A wait, be it at a barrier of memory, is where what was copied is written."""
         state = super().operation(op, state)
-        return state | self.copied if op.name in _ARRIVED else state
+        return state | self.copied if isinstance(op, WaitLike) and op.waits_for in _ARRIVED else state
 
     def fence(self, op: Operation, state: State) -> State:
         if any(use.clashes(other) for use in state for other in self.reached):
@@ -144,4 +141,5 @@ class _Fences(_Writes):
         return super().fence(op, state)
 
 
-_ARRIVED = ("ttg.async_wait", "ttng.wait_barrier")
+_ARRIVED = (Completion.COPY_GROUP, Completion.MBARRIER)
+"""How copies by threads complete: in groups, or at an mbarrier that they arrive at."""

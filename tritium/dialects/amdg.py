@@ -16,9 +16,13 @@ from ..ir import (
     PURE,
     READ,
     WRITE,
+    Access,
     AnyAttr,
     Attribute,
+    Completion,
     I64Array,
+    Memory,
+    MemoryAccess,
     Op,
     Operand,
     OptionalOperand,
@@ -221,6 +225,7 @@ class ScaledDowncastFp8(
 
 
 class BufferLoad(
+    MemoryAccess,
     Op,
     name="amdg.buffer_load",
     traits=READ,
@@ -233,6 +238,7 @@ class BufferLoad(
     """
 
     verify_op = amdg_checks.buffer
+    accesses = (Access("ptr", READ, Memory.GLOBAL),)
 
     ptr: Operand
     offsets: Operand
@@ -245,6 +251,7 @@ class BufferLoad(
 
 
 class BufferLoadToLocal(
+    MemoryAccess,
     TokenResult,
     Op,
     name="amdg.buffer_load_to_local",
@@ -256,6 +263,8 @@ class BufferLoadToLocal(
     """dest = ptr[offsets] where `mask`, `other` elsewhere, asynchronously; `token` is for a wait."""
 
     verify_op = amdg_checks.buffer_to_local
+    accesses = (Access("ptr", READ, Memory.GLOBAL), Access("dest", WRITE, Memory.SHARED))
+    completes = Completion.COPY_GROUP
 
     dest: Operand
     ptr: Operand
@@ -269,6 +278,7 @@ class BufferLoadToLocal(
 
 
 class BufferAtomicRMW(
+    MemoryAccess,
     Op,
     name="amdg.buffer_atomic_rmw",
     traits=READ | WRITE,
@@ -278,6 +288,8 @@ class BufferAtomicRMW(
     """result = ptr[offsets]; ptr[offsets] = op(that, value) in one step, where `mask`."""
 
     verify_op = amdg_checks.buffer
+    accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
+    atomic = True
 
     atomic_rmw_op: AtomicField
     ptr: Operand
@@ -291,6 +303,7 @@ class BufferAtomicRMW(
 
 
 class BufferAtomicCAS(
+    MemoryAccess,
     Op,
     name="amdg.buffer_atomic_cas",
     traits=READ | WRITE,
@@ -300,6 +313,8 @@ class BufferAtomicCAS(
     """result = ptr[offsets]; where it equals `cmp`, ptr[offsets] = val, in one step."""
 
     verify_op = amdg_checks.buffer
+    accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
+    atomic = True
 
     ptr: Operand
     offsets: Operand
@@ -312,6 +327,7 @@ class BufferAtomicCAS(
 
 
 class BufferStore(
+    MemoryAccess,
     Op,
     name="amdg.buffer_store",
     traits=WRITE,
@@ -321,6 +337,7 @@ class BufferStore(
     """ptr[offsets] = value where `mask`."""
 
     verify_op = amdg_checks.buffer
+    accesses = (Access("ptr", WRITE, Memory.GLOBAL),)
 
     value: Operand
     ptr: Operand
@@ -335,6 +352,7 @@ class BufferStore(
 
 
 class LocalLoadPackedTransposed(
+    MemoryAccess,
     Op,
     name="amdg.local_load_packed_transposed",
     traits=READ,
@@ -343,6 +361,7 @@ class LocalLoadPackedTransposed(
     """result = src, whose bytes of two 4-bit elements each are packed along the other dimension on the way."""
 
     verify_op = amdg_checks.packed_load
+    accesses = (Access("src", READ, Memory.SHARED), Access("token", READ, Memory.SHARED))
 
     src: Operand
     token: OptionalOperand
@@ -353,6 +372,7 @@ FORMER_NAMES["amdg.local_load_packed_tranposed"] = LocalLoadPackedTransposed.nam
 
 
 class AsyncCopyLocalToGlobal(
+    MemoryAccess,
     TokenResult,
     Op,
     name="amdg.async_copy_local_to_global",
@@ -363,6 +383,8 @@ class AsyncCopyLocalToGlobal(
     """*dst = src where `mask`, asynchronously; `token` is for a wait."""
 
     verify_op = amdg_checks.copy_to_global
+    accesses = (Access("src", READ, Memory.SHARED), Access("dst", WRITE, Memory.GLOBAL))
+    completes = Completion.COPY_GROUP
 
     src: Operand
     dst: Operand

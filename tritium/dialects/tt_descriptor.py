@@ -9,8 +9,11 @@ from ..ir import (
     PURE,
     READ,
     WRITE,
+    Access,
     AnyAttr,
+    DescriptorAccess,
     IntegerType,
+    Memory,
     Op,
     Operand,
     Result,
@@ -148,6 +151,7 @@ class MakeTensorDescriptor(
 
 
 class DescriptorLoad(
+    DescriptorAccess,
     Op,
     name="tt.descriptor_load",
     traits=READ,
@@ -156,6 +160,7 @@ class DescriptorLoad(
     """result = the block at `indices`; elements outside read as the descriptor's padding."""
 
     verify_op = _load
+    accesses = (Access("desc", READ, Memory.GLOBAL),)
 
     desc: Operand
     indices: VariadicOperand
@@ -163,20 +168,24 @@ class DescriptorLoad(
     result: Result
 
 
-class DescriptorStore(Op, name="tt.descriptor_store", traits=READ | WRITE, assembly=_AT + _STORED):
+class DescriptorStore(DescriptorAccess, Op, name="tt.descriptor_store", traits=READ | WRITE, assembly=_AT + _STORED):
     """The block at `indices` = src; elements outside are dropped."""
 
     verify_op = _store
+    accesses = (Access("desc", WRITE, Memory.GLOBAL),)
 
     desc: Operand
     src: Operand
     indices: VariadicOperand
 
 
-class DescriptorReduce(Op, name="tt.descriptor_reduce", traits=READ | WRITE, assembly="$kind `,` " + _AT + _STORED):
+class DescriptorReduce(
+    DescriptorAccess, Op, name="tt.descriptor_reduce", traits=READ | WRITE, assembly="$kind `,` " + _AT + _STORED
+):
     """The block at `indices` = itself combined with src by `kind`, each element in one step; none outside."""
 
     verify_op = _store
+    accesses = (Access("desc", READ | WRITE, Memory.GLOBAL),)
 
     kind: ReduceKindField
     desc: Operand
@@ -185,6 +194,7 @@ class DescriptorReduce(Op, name="tt.descriptor_reduce", traits=READ | WRITE, ass
 
 
 class DescriptorGather(
+    DescriptorAccess,
     Op,
     name="tt.descriptor_gather",
     traits=READ,
@@ -193,6 +203,7 @@ class DescriptorGather(
     """result[i, j] = the element in row x_offsets[i] and column y_offset + j of the tensor described."""
 
     verify_op = _gather
+    accesses = (Access("desc", READ, Memory.GLOBAL),)
 
     desc: Operand
     x_offsets: Operand
@@ -201,6 +212,7 @@ class DescriptorGather(
 
 
 class DescriptorScatter(
+    DescriptorAccess,
     Op,
     name="tt.descriptor_scatter",
     traits=READ | WRITE,
@@ -209,6 +221,7 @@ class DescriptorScatter(
     """The element in row x_offsets[i] and column y_offset + j of the tensor described = src[i, j]."""
 
     verify_op = _scatter
+    accesses = (Access("desc", WRITE, Memory.GLOBAL),)
 
     desc: Operand
     x_offsets: Operand

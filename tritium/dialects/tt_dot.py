@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ir import I32 as I32Field
-from ..ir import PURE, Attribute, Bool, Op, Operand, OptionalOperand, Result, Type, Value, i8, shape_of
+from ..ir import PURE, Attribute, Bool, DotLike, Op, Operand, OptionalOperand, Result, Type, Value, i8, shape_of
 from .constraints import GOOD, bit_width, is_float, is_integer, listed
 from .tt_checks import alike
 from .tt_types import InputPrecision, PrecisionField, ScaleDotElemType, ScaleElemField
@@ -81,6 +81,7 @@ class _LikeAccumulator:
 
 
 class Dot(
+    DotLike,
     _LikeAccumulator,
     Op,
     name="tt.dot",
@@ -101,6 +102,7 @@ class Dot(
 
 
 class DotScaled(
+    DotLike,
     _LikeAccumulator,
     Op,
     name="tt.dot_scaled",

@@ -6,14 +6,17 @@ from ..ir import (
     PURE,
     READ,
     WRITE,
+    Access,
     AnyAttr,
     Attribute,
     Bool,
     Flag,
     I32Array,
+    Memory,
     Op,
     Operand,
     OptionalOperand,
+    PointerAccess,
     Result,
     Type,
     Value,
@@ -60,7 +63,21 @@ class _PointerResult:
         return [pointee_type(operands[0].type)]
 
 
+class _Ordered:
+    """Mixin: an atomic write, which releases what its CTA wrote before where `sem` says so."""
+
+    __slots__ = ()
+
+    sem: MemSemantic
+
+    @property
+    def releases(self) -> bool:
+        """True with the semantics release or acq_rel."""
+        return self.sem in (MemSemantic.release, MemSemantic.acq_rel)
+
+
 class Load(
+    PointerAccess,
     _PointerResult,
     Op,
     name="tt.load",
@@ -73,6 +90,7 @@ class Load(
     """
 
     verify_op = tt_checks.load
+    accesses = (Access("ptr", READ, Memory.GLOBAL),)
 
     ptr: Operand
     mask: OptionalOperand
@@ -90,6 +108,7 @@ class Load(
 
 
 class Store(
+    PointerAccess,
     Op,
     name="tt.store",
     traits=WRITE,
@@ -98,6 +117,7 @@ class Store(
     """*ptr = value where `mask`; each block of a cluster stores for itself with `ignore_cta`."""
 
     verify_op = tt_checks.store
+    accesses = (Access("ptr", WRITE, Memory.GLOBAL),)
 
     ptr: Operand
     value: Operand
@@ -108,6 +128,7 @@ class Store(
 
 
 class AtomicLoad(
+    PointerAccess,
     _PointerResult,
     Op,
     name="tt.atomic_load",
@@ -117,6 +138,8 @@ class AtomicLoad(
     """result = *ptr where `mask`, in one step; what was written before a release of it is seen after an acquire."""
 
     verify_op = tt_checks.atomic_load
+    accesses = (Access("ptr", READ, Memory.GLOBAL),)
+    atomic = True
 
     ptr: Operand
     mask: OptionalOperand
@@ -126,6 +149,8 @@ class AtomicLoad(
 
 
 class AtomicStore(
+    _Ordered,
+    PointerAccess,
     Op,
     name="tt.atomic_store",
     traits=WRITE,
@@ -134,6 +159,8 @@ class AtomicStore(
     """*ptr = value where `mask`, in one step."""
 
     verify_op = tt_checks.atomic_store
+    accesses = (Access("ptr", WRITE, Memory.GLOBAL),)
+    atomic = True
 
     ptr: Operand
     value: Operand
@@ -143,6 +170,7 @@ class AtomicStore(
 
 
 class AtomicPoll(
+    PointerAccess,
     Op,
     name="tt.atomic_poll",
     traits=READ | WRITE,
@@ -156,6 +184,8 @@ class AtomicPoll(
     """
 
     verify_op = tt_checks.atomic_poll
+    accesses = (Access("ptr", READ, Memory.GLOBAL),)
+    atomic = True
 
     ptr: Operand
     expected: Operand
@@ -181,6 +211,8 @@ class GridDependencyLaunchDependents(
 
 
 class AtomicRMW(
+    _Ordered,
+    PointerAccess,
     _PointerResult,
     Op,
     name="tt.atomic_rmw",
@@ -191,6 +223,8 @@ class AtomicRMW(
     """result = *ptr; *ptr = op(*ptr, val) in one step, where `mask`."""
 
     verify_op = tt_checks.atomic_rmw
+    accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
+    atomic = True
 
     atomic_rmw_op: AtomicField
     ptr: Operand
@@ -202,6 +236,8 @@ class AtomicRMW(
 
 
 class AtomicCAS(
+    _Ordered,
+    PointerAccess,
     _PointerResult,
     Op,
     name="tt.atomic_cas",
@@ -211,6 +247,8 @@ class AtomicCAS(
     """result = *ptr; if it equals `cmp`, *ptr = val, in one step."""
 
     verify_op = tt_checks.atomic_cas
+    accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
+    atomic = True
 
     ptr: Operand
     cmp: Operand

@@ -19,17 +19,22 @@ from ..ir import (
     SINGLE_BLOCK,
     TERMINATOR,
     WRITE,
+    Access,
     AnyAttr,
     Attribute,
     Body,
     Bool,
+    Completion,
     Flag,
     I32Array,
     IntegerAttr,
+    Memory,
+    MemoryAccess,
     Op,
     Operand,
     Operation,
     OptionalOperand,
+    PointerAccess,
     RegionBranch,
     RegionEdge,
     Result,
@@ -38,6 +43,8 @@ from ..ir import (
     Value,
     VariadicOperand,
     VariadicResult,
+    ViewLike,
+    WaitLike,
     i1,
     i32,
 )
@@ -85,6 +92,7 @@ __all__ = [
 
 _TO = "$src attr-dict `:` qualified(type($src)) `->` qualified(type($result))"
 _token = AsyncTokenType()
+_FILL = (Access("result", WRITE, Memory.SHARED),)
 
 
 class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE, assembly=_TO):
@@ -112,7 +120,6 @@ class Fp4ToFp(Op, name="ttg.fp4_to_fp", traits=PURE, assembly=_TO):
 
 class InlineAsm(
     Op,
-    Operation,
     name="ttg.inline_asm",
     assembly="$asm_string attr-dict ($args^)? `:` functional-type($args, $result)",
 ):
@@ -151,7 +158,11 @@ class GlobalScratchAlloc(
 
 
 class LocalAlloc(
-    Op, name="ttg.local_alloc", traits=ALLOC, assembly="($src^)? attr-dict `:` functional-type(operands, results)"
+    MemoryAccess,
+    Op,
+    name="ttg.local_alloc",
+    traits=ALLOC,
+    assembly="($src^)? attr-dict `:` functional-type(operands, results)",
 ):
     """result = a fresh buffer in shared memory, holding `src` where that is given.
 
@@ -166,6 +177,11 @@ class LocalAlloc(
     result: Result
 
     @property
+    def accesses(self) -> tuple[Access, ...]:
+        """The write of the initial contents, where there are some."""
+        return _FILL if self.operands else ()
+
+    @property
     def effects(self) -> int:
         """None for a buffer that is not mutable, until it has its place in memory."""
         if not self.results[0].type.mutable and "allocation.offset" not in self.attributes:
@@ -173,15 +189,17 @@ class LocalAlloc(
         return ALLOC | WRITE if self.operands else ALLOC
 
 
-class LocalDealloc(Op, name="ttg.local_dealloc", traits=WRITE, assembly="$src attr-dict `:` qualified(type($src))"):
+class LocalDealloc(
+    MemoryAccess, Op, name="ttg.local_dealloc", traits=WRITE, assembly="$src attr-dict `:` qualified(type($src))"
+):
     """Give up a buffer. What is not given up is, where its last use has passed."""
 
     src: Operand
 
 
 class LocalLoad(
+    MemoryAccess,
     Op,
-    Operation,
     name="ttg.local_load",
     traits=READ,
     assembly="$src (`token` $token^)? attr-dict `:` qualified(type($src)) `->` type($result)",
@@ -189,6 +207,7 @@ class LocalLoad(
     """result = the contents of the buffer `src`; `token` says what must have been waited for."""
 
     verify_op = ttg_checks.local_load
+    accesses = (Access("src", READ, Memory.SHARED), Access("token", READ, Memory.SHARED))
 
     src: Operand
     token: OptionalOperand
@@ -196,8 +215,8 @@ class LocalLoad(
 
 
 class LocalStore(
+    MemoryAccess,
     Op,
-    Operation,
     name="ttg.local_store",
     traits=WRITE,
     assembly="$src `,` $dst attr-dict `:` type($src) `->` qualified(type($dst))",
@@ -205,14 +224,15 @@ class LocalStore(
     """The buffer `dst` holds `src`."""
 
     verify_op = ttg_checks.local_store
+    accesses = (Access("dst", WRITE, Memory.SHARED),)
 
     src: Operand
     dst: Operand
 
 
 class LocalGather(
+    MemoryAccess,
     Op,
-    Operation,
     name="ttg.local_gather",
     traits=READ,
     assembly="$src `[` $indices `]` (`token` $token^)? attr-dict"
@@ -221,6 +241,7 @@ class LocalGather(
     """result[i…] = src[i… with the coordinate at `axis` replaced by indices[i…]], from a buffer."""
 
     verify_op = ttg_checks.local_gather
+    accesses = (Access("src", READ, Memory.SHARED), Access("token", READ, Memory.SHARED))
 
     src: Operand
     indices: Operand
@@ -230,8 +251,8 @@ class LocalGather(
 
 
 class LocalScatter(
+    MemoryAccess,
     Op,
-    Operation,
     name="ttg.local_scatter",
     traits=WRITE,
     assembly="$dst `[` $indices `]` `,` $values (`token` $token^)? attr-dict"
@@ -240,6 +261,7 @@ class LocalScatter(
     """dst[i… with the coordinate at `axis` replaced by indices[i…]] = values[i…], into a buffer."""
 
     verify_op = ttg_checks.local_scatter
+    accesses = (Access("dst", WRITE, Memory.SHARED), Access("token", WRITE, Memory.SHARED))
 
     dst: Operand
     values: Operand
@@ -249,8 +271,8 @@ class LocalScatter(
 
 
 class LocalAtomicScatterRmw(
+    MemoryAccess,
     Op,
-    Operation,
     name="ttg.local_atomic_scatter_rmw",
     traits=READ | WRITE,
     assembly="$atomic_rmw_op `,` $dst `[` $indices `]` `,` $values (`,` $mask^)? attr-dict"
@@ -262,6 +284,8 @@ class LocalAtomicScatterRmw(
     """
 
     verify_op = ttg_checks.local_atomic_scatter_rmw
+    accesses = (Access("dst", READ | WRITE, Memory.SHARED),)
+    atomic = True
 
     atomic_rmw_op: AtomicField
     dst: Operand
@@ -276,8 +300,8 @@ class LocalAtomicScatterRmw(
 
 
 class MemDescIndex(
+    ViewLike,
     Op,
-    Operation,
     name="ttg.memdesc_index",
     traits=PURE,
     assembly="$src `[` $index `]` attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
@@ -292,8 +316,8 @@ class MemDescIndex(
 
 
 class MemDescSubslice(
+    ViewLike,
     Op,
-    Operation,
     name="ttg.memdesc_subslice",
     traits=PURE,
     assembly="$src `` $offsets attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
@@ -307,7 +331,7 @@ class MemDescSubslice(
     result: Result
 
 
-class MemDescTrans(Op, name="ttg.memdesc_trans", traits=PURE, assembly=_TO):
+class MemDescTrans(ViewLike, Op, name="ttg.memdesc_trans", traits=PURE, assembly=_TO):
     """result = the buffer `src` with its dimensions in the order `order`; nothing moves."""
 
     verify_op = ttg_checks.memdesc_trans
@@ -317,7 +341,7 @@ class MemDescTrans(Op, name="ttg.memdesc_trans", traits=PURE, assembly=_TO):
     result: Result
 
 
-class MemDescReshape(Op, name="ttg.memdesc_reshape", traits=PURE, assembly=_TO):
+class MemDescReshape(ViewLike, Op, name="ttg.memdesc_reshape", traits=PURE, assembly=_TO):
     """result = the buffer `src` seen in another shape; nothing moves."""
 
     verify_op = ttg_checks.memdesc_reshape
@@ -326,7 +350,7 @@ class MemDescReshape(Op, name="ttg.memdesc_reshape", traits=PURE, assembly=_TO):
     result: Result
 
 
-class MemDescReinterpret(Op, name="ttg.memdesc_reinterpret", traits=PURE, assembly=_TO):
+class MemDescReinterpret(ViewLike, Op, name="ttg.memdesc_reinterpret", traits=PURE, assembly=_TO):
     """result = the bytes of the buffer `src` seen as another type and shape."""
 
     verify_op = ttg_checks.memdesc_reinterpret
@@ -346,6 +370,7 @@ class _GivesToken(Op):
 
 
 class AsyncCopyGlobalToLocal(
+    PointerAccess,
     _GivesToken,
     name="ttg.async_copy_global_to_local",
     traits=READ | WRITE,
@@ -359,6 +384,8 @@ class AsyncCopyGlobalToLocal(
     """
 
     verify_op = ttg_checks.async_copy_global_to_local
+    accesses = (Access("src", READ, Memory.GLOBAL), Access("result", WRITE, Memory.SHARED))
+    completes = Completion.COPY_GROUP
 
     src: Operand
     result: Operand
@@ -371,7 +398,11 @@ class AsyncCopyGlobalToLocal(
 
 
 class AsyncCommitGroup(
-    _GivesToken, name="ttg.async_commit_group", traits=READ | WRITE, assembly="(`tokens` $inputTokens^)? attr-dict"
+    MemoryAccess,
+    _GivesToken,
+    name="ttg.async_commit_group",
+    traits=READ | WRITE,
+    assembly="(`tokens` $inputTokens^)? attr-dict",
 ):
     """Close the group of the copies begun since the last one; asyncToken stands for it."""
 
@@ -379,8 +410,18 @@ class AsyncCommitGroup(
     inputTokens: VariadicOperand
 
 
-class AsyncWait(_GivesToken, name="ttg.async_wait", traits=READ | WRITE, assembly="($asyncToken^)? attr-dict"):
+class AsyncWait(
+    WaitLike,
+    MemoryAccess,
+    _GivesToken,
+    name="ttg.async_wait",
+    traits=READ | WRITE,
+    assembly="($asyncToken^)? attr-dict",
+):
     """Wait until at most `num` groups of copies of this thread are not done."""
+
+    accesses = (Access("asyncToken", READ | WRITE, Memory.SHARED),)
+    waits_for = Completion.COPY_GROUP
 
     asyncToken: VariadicOperand
     num: I32Field
@@ -460,7 +501,6 @@ class WarpId(Op, name="ttg.warp_id", traits=PURE, assembly="attr-dict"):
 
 class PredicateStage(
     Op,
-    Operation,
     name="ttg.predicate_stage",
     traits=PURE,
     assembly="$iv `,` $ub `,` $step `maxStage` $maxStage `stage` $stage attr-dict `:` type($iv) `->` type($result)",
@@ -497,7 +537,6 @@ class Mask(RegionBranch, name="ttg.mask", traits=READ | WRITE | SINGLE_BLOCK):
 
 class MaskReturn(
     Op,
-    Operation,
     name="ttg.mask.return",
     traits=PURE | TERMINATOR | RETURN_LIKE,
     assembly="$result attr-dict `:` type($result)",

@@ -16,9 +16,14 @@ from ..ir import (
     PURE,
     READ,
     WRITE,
+    Access,
     Attribute,
     Bool,
+    Completion,
+    DotLike,
     Flag,
+    Memory,
+    MemoryAccess,
     Op,
     Operand,
     OptionalOperand,
@@ -27,6 +32,7 @@ from ..ir import (
     Value,
     VariadicOperand,
     VariadicResult,
+    WaitLike,
     i1,
     i32,
 )
@@ -149,6 +155,8 @@ class PackedArith(
 
 
 class WarpGroupDot(
+    DotLike,
+    MemoryAccess,
     Op,
     name="ttng.warp_group_dot",
     traits=READ,
@@ -162,6 +170,7 @@ class WarpGroupDot(
     """
 
     verify_op = ttng_checks.warp_group_dot
+    accesses = (Access("a", READ, Memory.SHARED, async_proxy=True), Access("b", READ, Memory.SHARED, async_proxy=True))
 
     a: Operand
     b: Operand
@@ -172,6 +181,11 @@ class WarpGroupDot(
     isAsync: Bool = False
     d: Result
 
+    @property
+    def completes(self) -> Completion | None:
+        """Known by `warp_group_dot_wait` where it `isAsync`."""
+        return Completion.WGMMA_GROUP if self.isAsync else None
+
     @classmethod
     def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
         """The type of the accumulator."""
@@ -179,6 +193,8 @@ class WarpGroupDot(
 
 
 class WarpGroupDotWait(
+    WaitLike,
+    MemoryAccess,
     Op,
     name="ttng.warp_group_dot_wait",
     traits=READ | WRITE,
@@ -191,6 +207,8 @@ class WarpGroupDotWait(
     """
 
     verify_op = ttng_checks.warp_group_dot_wait
+    accesses = (Access("inputs", READ, Memory.SHARED),)
+    waits_for = Completion.WGMMA_GROUP
 
     inputs: VariadicOperand
     pendings: I32
@@ -207,6 +225,7 @@ class WarpGroupDotWait(
 
 
 class InitBarrier(
+    MemoryAccess,
     Op,
     name="ttng.init_barrier",
     traits=WRITE,
@@ -215,20 +234,23 @@ class InitBarrier(
     """alloc = a barrier in phase 0, whose phase ends with `count` arrivals and all bytes it was told to expect."""
 
     verify_op = ttng_checks.init_barrier
+    accesses = (Access("alloc", WRITE, Memory.SHARED),)
 
     alloc: Operand
     count: I32
 
 
-class InvalBarrier(Op, name="ttng.inval_barrier", traits=WRITE, assembly="$alloc " + _BARRIER):
+class InvalBarrier(MemoryAccess, Op, name="ttng.inval_barrier", traits=WRITE, assembly="$alloc " + _BARRIER):
     """alloc is no barrier any more, so that its memory can be used for something else."""
 
     verify_op = ttng_checks.barrier
+    accesses = (Access("alloc", WRITE, Memory.SHARED),)
 
     alloc: Operand
 
 
 class BarrierExpect(
+    MemoryAccess,
     Op,
     name="ttng.barrier_expect",
     traits=READ | WRITE,
@@ -241,14 +263,23 @@ class BarrierExpect(
     """
 
     verify_op = ttng_checks.barrier
+    accesses = (Access("alloc", READ, Memory.SHARED),)
+    completes = Completion.MBARRIER
 
     alloc: Operand
     pred: Operand
     size: I32
     fromCTA: I32 = None
 
+    @property
+    def completion_barrier(self) -> Value:
+        """The one that waits for the announced bytes."""
+        return self.alloc
+
 
 class WaitBarrier(
+    WaitLike,
+    MemoryAccess,
     Op,
     name="ttng.wait_barrier",
     traits=READ | WRITE,
@@ -261,6 +292,8 @@ class WaitBarrier(
     """
 
     verify_op = ttng_checks.barrier
+    accesses = (Access("alloc", READ, Memory.SHARED),)
+    waits_for = Completion.MBARRIER
 
     alloc: Operand
     phase: Operand
@@ -269,6 +302,7 @@ class WaitBarrier(
 
 
 class ArriveBarrier(
+    MemoryAccess,
     Op,
     name="ttng.arrive_barrier",
     traits=READ | WRITE,
@@ -281,6 +315,7 @@ class ArriveBarrier(
     """
 
     verify_op = ttng_checks.arrive_barrier
+    accesses = (Access("alloc", READ, Memory.SHARED),)
 
     alloc: Operand
     pred: OptionalOperand
@@ -290,6 +325,7 @@ class ArriveBarrier(
 
 
 class AsyncCopyMbarrierArrive(
+    MemoryAccess,
     Op,
     name="ttng.async_copy_mbarrier_arrive",
     traits=READ | WRITE,
@@ -301,6 +337,7 @@ class AsyncCopyMbarrierArrive(
     """
 
     verify_op = ttng_checks.barrier
+    accesses = (Access("barrier", READ, Memory.SHARED),)
 
     barrier: Operand
     noIncrement: Flag = None

@@ -7,13 +7,18 @@ from ..ir import (
     PURE,
     READ,
     WRITE,
+    Access,
     AnyAttr,
     Bool,
+    Completion,
     Flag,
+    Memory,
+    MemoryAccess,
     Op,
     Operand,
     Result,
     VariadicOperand,
+    WaitLike,
 )
 from . import ttng_checks
 from .tt_types import ReduceKindField
@@ -34,6 +39,7 @@ _FROM_SHARED = "attr-dict `:` qualified(type($desc)) `,` qualified(type($src))"
 
 
 class AsyncTMACopyGlobalToLocal(
+    MemoryAccess,
     Op,
     name="ttng.async_tma_copy_global_to_local",
     traits=READ | WRITE,
@@ -49,6 +55,12 @@ class AsyncTMACopyGlobalToLocal(
     """
 
     verify_op = ttng_checks.tma_load
+    accesses = (
+        Access("desc", READ, Memory.GLOBAL),
+        Access("result", WRITE, Memory.SHARED, async_proxy=True),
+        Access("barrier", READ, Memory.SHARED),
+    )
+    completes = Completion.MBARRIER
 
     desc: Operand
     coord: VariadicOperand
@@ -62,6 +74,7 @@ class AsyncTMACopyGlobalToLocal(
 
 
 class AsyncTMACopyLocalToGlobal(
+    MemoryAccess,
     Op,
     name="ttng.async_tma_copy_local_to_global",
     traits=READ | WRITE,
@@ -70,6 +83,8 @@ class AsyncTMACopyLocalToGlobal(
     """The block of `desc` at `coord` = src, asynchronously; `async_tma_store_wait` waits for it."""
 
     verify_op = ttng_checks.tma_store
+    accesses = (Access("desc", WRITE, Memory.GLOBAL), Access("src", READ, Memory.SHARED, async_proxy=True))
+    completes = Completion.BULK_GROUP
 
     desc: Operand
     coord: VariadicOperand
@@ -78,6 +93,7 @@ class AsyncTMACopyLocalToGlobal(
 
 
 class AsyncTMAReduce(
+    MemoryAccess,
     Op,
     name="ttng.async_tma_reduce",
     traits=READ | WRITE,
@@ -86,6 +102,8 @@ class AsyncTMAReduce(
     """The block of `desc` at `coord` = kind(what it was, src), asynchronously, each element in one step."""
 
     verify_op = ttng_checks.tma_reduce
+    accesses = (Access("desc", READ | WRITE, Memory.GLOBAL), Access("src", READ, Memory.SHARED, async_proxy=True))
+    completes = Completion.BULK_GROUP
 
     kind: ReduceKindField
     desc: Operand
@@ -94,6 +112,7 @@ class AsyncTMAReduce(
 
 
 class AsyncTMAGather(
+    MemoryAccess,
     Op,
     name="ttng.async_tma_gather",
     traits=READ | WRITE,
@@ -102,6 +121,12 @@ class AsyncTMAGather(
     """result[i] = row x_offsets[i] from column `y_offset` on, asynchronously; its bytes count at `barrier`."""
 
     verify_op = ttng_checks.tma_gather
+    accesses = (
+        Access("desc", READ, Memory.GLOBAL),
+        Access("result", WRITE, Memory.SHARED, async_proxy=True),
+        Access("barrier", READ, Memory.SHARED),
+    )
+    completes = Completion.MBARRIER
 
     desc: Operand
     x_offsets: Operand
@@ -114,6 +139,7 @@ class AsyncTMAGather(
 
 
 class AsyncTMAScatter(
+    MemoryAccess,
     Op,
     name="ttng.async_tma_scatter",
     traits=READ | WRITE,
@@ -122,6 +148,8 @@ class AsyncTMAScatter(
     """Row x_offsets[i] from column `y_offset` on = src[i], asynchronously."""
 
     verify_op = ttng_checks.tma_scatter
+    accesses = (Access("desc", WRITE, Memory.GLOBAL), Access("src", READ, Memory.SHARED, async_proxy=True))
+    completes = Completion.BULK_GROUP
 
     desc: Operand
     x_offsets: Operand
@@ -130,11 +158,13 @@ class AsyncTMAScatter(
     cachePolicy: AnyAttr = None
 
 
-class TMAStoreWait(Op, name="ttng.async_tma_store_wait", traits=READ | WRITE, assembly="attr-dict"):
+class TMAStoreWait(WaitLike, Op, name="ttng.async_tma_store_wait", traits=READ | WRITE, assembly="attr-dict"):
     """Wait until at most `pendings` groups of copies out of shared memory have not finished.
 
     With `read_only` a copy has finished once it has read shared memory, which may then be overwritten.
     """
+
+    waits_for = Completion.BULK_GROUP
 
     pendings: I32
     read_only: Flag = None

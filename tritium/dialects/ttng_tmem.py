@@ -16,9 +16,13 @@ from ..ir import (
     PURE,
     READ,
     WRITE,
+    Access,
     AnyAttr,
     Bool,
+    DotLike,
     Flag,
+    Memory,
+    MemoryAccess,
     Op,
     Operand,
     OptionalOperand,
@@ -27,6 +31,7 @@ from ..ir import (
     Type,
     Value,
     VariadicOperand,
+    ViewLike,
 )
 from ..ir.assembly import custom_syntax
 from ..ir.assembly_parser import compile_parser
@@ -91,6 +96,7 @@ custom_syntax("BarriersAndPreds", _write_barriers, _read_barriers)
 
 
 class TCGen5MMA(
+    DotLike,
     Op,
     name="ttng.tc_gen5_mma",
     traits=READ | WRITE,
@@ -123,6 +129,7 @@ class TCGen5MMA(
 
 
 class TCGen5MMAScaled(
+    DotLike,
     Op,
     name="ttng.tc_gen5_mma_scaled",
     traits=READ | WRITE,
@@ -207,6 +214,7 @@ class TMEMAlloc(
 
 
 class TMEMLoad(
+    MemoryAccess,
     Op,
     name="ttng.tmem_load",
     traits=READ,
@@ -219,6 +227,7 @@ class TMEMLoad(
     """
 
     verify_op = ttng_tmem_checks.tmem_load
+    accesses = (Access("src", READ, Memory.TENSOR),)
 
     src: Operand
     dep: OptionalOperand
@@ -231,6 +240,7 @@ class TMEMLoad(
 
 
 class TMEMStore(
+    MemoryAccess,
     Op,
     name="ttng.tmem_store",
     traits=WRITE,
@@ -240,6 +250,7 @@ class TMEMStore(
     """dst = src, from registers, where `pred`."""
 
     verify_op = ttng_tmem_checks.tmem_store
+    accesses = (Access("dst", WRITE, Memory.TENSOR),)
 
     dst: Operand
     dep: OptionalOperand
@@ -255,6 +266,7 @@ class TMEMWait(Op, name="ttng.tmem_wait", traits=READ | WRITE, assembly="$kind a
 
 
 class TMEMSubSlice(
+    ViewLike,
     Op,
     name="ttng.tmem_subslice",
     traits=PURE,

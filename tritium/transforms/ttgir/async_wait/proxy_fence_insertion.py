@@ -25,7 +25,7 @@ says; those of values that a program puts into a buffer for a product or a store
 from __future__ import annotations
 
 from ....analysis.allocation import allocated
-from ....analysis.proxy_fences import ASYNCHRONOUS, find_fences, find_idle_fences
+from ....analysis.proxy_fences import find_fences, find_idle_fences, uses_async_proxy
 from ....dialects import ttng
 from ....dialects.ttg_switches import is_on
 from ....ir import Builder, Operation, count, pass_on
@@ -43,7 +43,7 @@ __all__ = ["proxy_fence_insertion"]
 )
 def proxy_fence_insertion(module: Operation) -> bool:
     """Insert fences between writes of threads and asynchronous accesses to the same shared memory; none for nothing."""
-    if not any(op.name in ASYNCHRONOUS for op in module.walk()):
+    if not any(uses_async_proxy(op) for op in module.walk()):
         return False
     inserted = erased = 0
     for func, allocation in callees_first(module, allocated).items():
