@@ -259,8 +259,9 @@ def test_replace_with_additional_iter_args(ops):
 def test_without_iter_args(ops):
     loop, func = ops["scf.for"], ops["scf.for"].parent_op
     x, y = loop.init_args
-    new = loop.without_iter_args({0: x})
+    new, kept = loop.without_iter_args({0: x})
     loop.parent.insert_before(new, loop)
+    assert kept == [None, new.results[0]]
     loop.replace_with([x, new.results[0]])
     assert new.inits == [y] and new.yielded == [x]
     verify(func)
@@ -268,7 +269,7 @@ def test_without_iter_args(ops):
 
 def test_without_results(ops):
     branch, func = ops["scf.if"], ops["scf.if"].parent_op
-    new = branch.without_results({0})
+    new, _ = branch.without_results({0})
     branch.parent.insert_before(new, branch)
     branch.erase()
     assert not new.results and isinstance(new, scf.If)

@@ -8,11 +8,11 @@ from ..ir import (
     TERMINATOR,
     AnyAttr,
     Block,
+    Branch,
     DenseArrayAttr,
     DenseElementsAttr,
     I32Array,
     IntegerType,
-    Op,
     Operand,
     Successor,
     TensorType,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Switch"]
 
 
-class Switch(Op, name="cf.switch", traits=TERMINATOR):
+class Switch(Branch, name="cf.switch", traits=TERMINATOR):
     """Go to the block of the case equal to `flag`, or else to `defaultDestination`.
 
     `caseOperands` hold the arguments of all cases, `case_operand_segments` how many each takes.

@@ -24,9 +24,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ..support import UNKNOWN, InternalError, Location
-from .attributes import Attribute, IntegerAttr
+from .attributes import IntegerAttr
 from .definition import Op
 from .folding import constant_of
+from .interning import Attribute
 from .operation import Block, BlockArgument, Operation, OpResult, Region, Value
 from .types import IntegerType, Type
 
@@ -210,15 +211,18 @@ class IfLike(RegionBranch):
             return None
         return [(last, value.index) for region in self.regions for last in self.region_terminators(region)]
 
-    def without_results(self, dropped: Collection[int]) -> Self:
-        """The operation, in no block yet, with the regions of this one and without the results at these indices."""
+    def without_results(self, dropped: Collection[int]) -> tuple[Self, list[Value | None]]:
+        """The operation, in no block yet, with the regions of this one and without the results at these indices.
+
+        Also, for each result of this operation, that of the new one (None where it is dropped).
+        """
         for region in self.regions:
             for last in self.region_terminators(region):
                 last.set_operands([v for i, v in enumerate(last.operands) if i not in dropped])
         types = [r.type for i, r in enumerate(self.results) if i not in dropped]
         regions, self.regions = self.regions, []
         made: Self = type(self).create(list(self.operands), types, dict(self.attributes), regions, loc=self.loc)
-        return made
+        return made, _kept_results(self, made, dropped)
 
 
 class LoopLike(RegionBranch):
@@ -392,10 +396,11 @@ class CountedLoop(LoopLike):
         self.replace_with(new.results[: len(self.results)])
         return new
 
-    def without_iter_args(self, replaced: Mapping[int, Value]) -> Self:
+    def without_iter_args(self, replaced: Mapping[int, Value]) -> tuple[Self, list[Value | None]]:
         """The loop, in no block yet, without the carried values at the indices in `replaced`.
 
-        In the body, which the new loop takes over, each argument that goes is replaced by its value in `replaced`.
+        In the body, which the new loop takes over, each dropped argument is replaced by its value in `replaced`. Also,
+        for each result of this loop, that of the new one (None where it is dropped).
         """
         body, terminator = self.body, self.terminator
         for k, value in replaced.items():
@@ -404,7 +409,20 @@ class CountedLoop(LoopLike):
         for k in sorted(replaced, reverse=True):
             body.erase_argument(k + 1)
         kept = [v for k, v in enumerate(self.init_args) if k not in replaced]
-        return self.with_operands(self.lb, self.ub, self.step, kept)
+        new = self.with_operands(self.lb, self.ub, self.step, kept)
+        return new, _kept_results(self, new, replaced)
+
+
+def _kept_results(old: Operation, new: Operation, dropped: Collection[int]) -> list[Value | None]:
+    """For each result of `old` the one of `new`, with its name; None for those at the indices in `dropped`."""
+    left = iter(new.results)
+    found: list[Value | None] = []
+    for i, result in enumerate(old.results):
+        kept = None if i in dropped else next(left)
+        if kept is not None:
+            kept.hint = result.hint
+        found.append(kept)
+    return found
 
 
 class Branch(Op):

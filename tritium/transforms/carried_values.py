@@ -14,18 +14,23 @@ needed when what it becomes is. Rules of single loops do not get there, since ea
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..dialects import scf
-from ..ir import WRITE, Operation, Value, memory_effects
-from .regions import rebuild_for
+from ..ir import (
+    WRITE,
+    CountedLoop,
+    Operation,
+    RegionBranch,
+    Value,
+    memory_effects,
+    predecessor_operands,
+    region_branch_of,
+)
 
 __all__ = ["drop_dead_carried", "needed_values"]
 
 
 def drop_dead_carried(func: Operation) -> bool:
-    """Remove carried values of `scf.for` that nothing needs; operations that are dead then are left."""
-    loops = [op for op in func.walk_post() if op.results and op.__class__ is scf.For]
+    """Remove carried values of counted loops that nothing needs; operations that are dead then are left."""
+    loops = [op for op in func.walk_post() if op.results and isinstance(op, CountedLoop)]
     if not loops:
         return False
     needed = needed_values(func)
@@ -33,13 +38,14 @@ def drop_dead_carried(func: Operation) -> bool:
     return any(dropped)
 
 
-def _drop_carried(loop: Any, needed: set[Value]) -> bool:
+def _drop_carried(loop: CountedLoop, needed: set[Value]) -> bool:
     args, results = loop.body.args[1:], loop.results
     dead = {i: loop.init_args[i] for i in range(len(results)) if args[i] not in needed and results[i] not in needed}
     if not dead:
         return False
     needed.update(r for i, r in enumerate(results) if i not in dead)
-    new, spread = rebuild_for(loop, dead)
+    new, spread = loop.without_iter_args(dead)
+    assert loop.parent is not None
     loop.parent.insert_before(new, loop)
     needed.update(v for v in spread if v is not None)
     loop.replace_with([dead[i] if v is None else v for i, v in enumerate(spread)])
@@ -60,43 +66,17 @@ def needed_values(func: Operation) -> set[Value]:
     return needed
 
 
-def _needs_anyway(op: Any) -> list[Value]:
+def _needs_anyway(op: Operation) -> list[Value]:
     """The operands that are needed whether or not a result is."""
-    cls = op.__class__
-    if cls is scf.For:
-        return op.operands[:3]  # type: ignore[no-any-return]
-    if cls is scf.If or cls is scf.Condition:
-        return op.operands[:1]  # type: ignore[no-any-return]
-    if cls is scf.Yield and op.parent_op.__class__ in (scf.For, scf.If, scf.While):
-        return []
-    if cls is scf.While:
-        return []
-    keep = not op.results or op.regions or memory_effects(op) & WRITE
-    return op.operands if keep else []  # type: ignore[no-any-return]
+    branch = op if isinstance(op, RegionBranch) else region_branch_of(op)
+    if branch is not None:
+        return branch.control_operands(op)
+    return op.operands if not op.results or op.regions or memory_effects(op) & WRITE else []
 
 
-def _needed_for(value: Any) -> list[Value]:
-    """What a needed value is made of."""
-    op = value.defining_op
-    if op is None:
-        return _incoming(value.owner.parent_op, value.owner, value.index)
-    cls = op.__class__
-    i = value.index
-    if cls is scf.For:
-        return [op.operands[i + 3], op.body.last.operands[i], op.body.args[i + 1]]
-    if cls is scf.If:
-        return [region.blocks[0].last.operands[i] for region in op.regions]
-    if cls is scf.While:
-        return [op.before_block.last.operands[i + 1]]
-    return op.operands  # type: ignore[no-any-return]
-
-
-def _incoming(loop: Any, block: Any, i: int) -> list[Value]:
-    """What an argument of a block may be."""
-    if loop.__class__ is scf.For:
-        return [loop.operands[i + 2], block.last.operands[i - 1], loop.results[i - 1]] if i else []
-    if loop.__class__ is scf.While:
-        if block is loop.before_block:
-            return [loop.operands[i], loop.after_block.last.operands[i]]
-        return [loop.before_block.last.operands[i + 1]]
-    return []
+def _needed_for(value: Value) -> list[Value]:
+    """The values that a needed value is computed from, or that control flow passes on as it."""
+    passed = predecessor_operands(value)
+    if passed is not None:
+        return [op.operands[i] for op, i in passed]
+    return [] if value.defining_op is None else value.defining_op.operands

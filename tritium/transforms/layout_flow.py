@@ -2,8 +2,7 @@
 
     forward(op, i, layout)   the layout of the results of `op` when operand i has `layout`
     backward(op, layout)     the layout each operand must have so that the results have `layout`, operand by operand
-    takers(op, i)            the values that become operand i of a loop, a branch or what ends a block
-    sources(value)           the operands that may become an argument of a block or the result of a loop or branch
+    forwarded_values(op, i)  the values that operand i becomes unchanged along edges of control flow
 
 Where nothing is known the answer is None. A pass that follows layouts asks here and nowhere else, so that an operation
 with a rule of its own needs one entry in the tables below.
@@ -16,18 +15,19 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..dialects import arith, scf, tt, ttg
+from ..dialects import arith, tt, ttg
 from ..dialects.ttg_inference import joined, packed, reshaped_to, split, transposed
 from ..dialects.ttg_layouts import Blocked, Distributed, Slice
 from ..dialects.ttg_maps import map_or_none
 from ..dialects.ttg_rules import RULES, same_layout, unpacked
-from ..ir import ELEMENTWISE, BlockArgument, Operation, OpResult, TensorType, Value, memory_effects
+from ..ir import ELEMENTWISE, Operation, TensorType, Value, memory_effects, successor_values
 from ..layout.tiling import shrink
 from ..layout.views import unique_registers
 
 __all__ = [
     "backward",
     "forward",
+    "forwarded_values",
     "elements_per_thread",
     "is_elementwise",
     "is_expensive_access",
@@ -36,8 +36,6 @@ __all__ = [
     "moves_elements",
     "same_places",
     "repeats",
-    "predecessor_operands",
-    "successor_values",
     "takes_any_result",
     "with_layout",
 ]
@@ -221,49 +219,12 @@ def same_places(shape: tuple[int, ...], a: Any, b: Any) -> bool:
 # -- control flow -------------------------------------------------------------------------------------------------
 
 
-def successor_values(op: Operation, i: int) -> list[Value] | None:
-    """The values that operand i becomes, where `op` is a loop, a branch or ends a block of one; else None."""
-    cls: Any = op.__class__
-    if cls is scf.For:
-        return [op.regions[0].blocks[0].args[i - 2], op.results[i - 3]] if i > 2 else []
-    if cls is scf.While:
-        return [op.regions[0].blocks[0].args[i]]
-    if cls is scf.Yield:
-        return _yielded(op.parent_op, i)
-    if cls is scf.Condition:
-        loop: Any = op.parent_op
-        return [loop.after_block.args[i - 1], loop.results[i - 1]] if i else []
-    if op.name == "ttng.warp_group_dot_wait":
-        return [op.results[i]]
-    if op.successors:
-        handed: Any = op
-        first = len(op.operands) - sum(map(len, handed.successor_operands()))
-        for block, values in zip(op.successors, handed.successor_operands()):
-            if first <= i < first + len(values):
-                return [block.args[i - first]]
-            first += len(values)
-        return []
-    return None
+def forwarded_values(op: Operation, i: int) -> list[Value] | None:
+    """The values that operand `i` becomes as it is, so that they have its layout; None for an `op` with other results.
 
-
-def _yielded(loop: Any, i: int) -> list[Value] | None:
-    cls = loop.__class__
-    if cls is scf.For:
-        return [loop.results[i], loop.body.args[i + 1]]
-    if cls is scf.If:
-        return [loop.results[i]]
-    return [loop.before_block.args[i]] if cls is scf.While else None
-
-
-def predecessor_operands(value: Value) -> list[tuple[Operation, int]] | None:
-    """The operands that may become a value: of an argument of a loop's body, or the result of a branch; else None."""
-    if isinstance(value, OpResult) and value.owner.__class__ is scf.If:
-        return [(region.blocks[0].last, value.index) for region in value.owner.regions]  # type: ignore[misc]
-    if isinstance(value, BlockArgument) and value.index:
-        loop = value.owner.parent_op
-        if loop.__class__ is scf.For:
-            return [(loop, value.index + 2), (value.owner.last, value.index - 1)]  # type: ignore[list-item]
-    return None
+    Those are the successors of the operand in control flow, and the results of a wait for operands.
+    """
+    return [op.results[i]] if op.name == "ttng.warp_group_dot_wait" else successor_values(op, i)
 
 
 # -- what operations do not mind ----------------------------------------------------------------------------------

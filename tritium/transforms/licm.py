@@ -23,10 +23,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dialects import arith, scf, tt
+from ..dialects import arith, tt
 from ..dialects.llvm_loops import LoopHints
 from ..ir import (
-    LOOP,
     PURE,
     READ,
     RECURSIVE_EFFECTS,
@@ -34,6 +33,8 @@ from ..ir import (
     TRAPS,
     WRITE,
     Builder,
+    CountedLoop,
+    LoopLike,
     Operation,
     TensorType,
     Value,
@@ -49,7 +50,6 @@ from ..ir import (
 from ..support.dataclasses import dataclass
 from .regions import defined_in
 from .rules.constants import ones, splat_of
-from .rules.scf import trip_count
 
 __all__ = ["LicmOptions", "hoist_invariants", "licm"]
 
@@ -66,13 +66,13 @@ def licm(op: Operation, options: LicmOptions = LicmOptions()) -> bool:
     """Move invariant operations out of the loops of a function, or of all functions of a module."""
     moved = 0
     for func in functions_of(op):
-        for loop in [inner for inner in func.walk_post() if inner.traits & LOOP]:
+        for loop in [inner for inner in func.walk_post() if isinstance(inner, LoopLike)]:
             moved += hoist_invariants(loop, options)
     count("operations moved", moved)
     return moved > 0
 
 
-def hoist_invariants(loop: Operation, options: LicmOptions) -> int:
+def hoist_invariants(loop: LoopLike, options: LicmOptions) -> int:
     """Move invariant operations out of one loop; how many moved."""
     return 0 if _keeps_all(loop) else _Hoister(loop, options).run()
 
@@ -88,17 +88,17 @@ def _keeps_all(loop: Operation) -> bool:
 class _Hoister:
     """Moves operations out of one loop. `runs`: the region being looked at runs at least once if the loop is met."""
 
-    def __init__(self, loop: Operation, options: LicmOptions) -> None:
+    def __init__(self, loop: LoopLike, options: LicmOptions) -> None:
         self.loop = loop
         self.options = options
-        self.trips = trip_count(loop) if loop.__class__ is scf.For else None
+        self.trips = loop.trip_count()
         self.writes = bool(memory_effects(loop) & WRITE)
         self.runs = False
 
     def run(self) -> int:
         moved = 0
-        for i, region in enumerate(self.loop.regions):
-            self.runs = bool(self.trips) or (i == 0 and self.loop.__class__ is scf.While)
+        for region in self.loop.regions:
+            self.runs = self.loop.always_runs(region)
             for block in region.blocks[:1] if self.runs else region.blocks:
                 for op in block:
                     moved += self.hoist(op)
@@ -127,7 +127,7 @@ class _Hoister:
 
     def may_guard(self, op: Operation) -> bool:
         """True for a load that may run in front of the loop under the condition that the loop runs."""
-        if op.__class__ is not tt.Load or self.loop.__class__ is not scf.For or not self.options.guard_loads:
+        if op.__class__ is not tt.Load or not isinstance(self.loop, CountedLoop) or not self.options.guard_loads:
             return False
         whole_tile = isinstance(tt.pointee_type(op.operands[0].type), TensorType) and not isinstance(
             op.operands[0].type, TensorType
@@ -157,7 +157,7 @@ def _below(loop: Any) -> arith.CmpIPredicate:
 
 def _speculatable(op: Operation) -> bool:
     """True for a branch (no loop: it may not end) in which nothing traps."""
-    if op.traits & (LOOP | TRAPS) or not op.traits & RECURSIVE_EFFECTS:
+    if isinstance(op, LoopLike) or op.traits & TRAPS or not op.traits & RECURSIVE_EFFECTS:
         return False
     return all(
         inner.traits & TERMINATOR

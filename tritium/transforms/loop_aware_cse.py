@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dialects import scf
 from ..ir import (
     ALLOC,
     COMMUTATIVE,
     READ,
     TERMINATOR,
     WRITE,
+    CountedLoop,
     Operation,
     RuleTable,
     Value,
@@ -35,7 +35,6 @@ from ..ir import (
     rewrite_greedily,
 )
 from .cse import cse
-from .regions import rebuild_for
 from .rules.scf import for_carried_values
 
 __all__ = ["loop_aware_cse"]
@@ -49,7 +48,7 @@ def loop_aware_cse(op: Operation) -> bool:
     changed = False
     for func in functions_of(op):
         changed |= bool(cse(func))
-        loops = [op for op in func.walk_post() if op.__class__ is scf.For and op.results]
+        loops = [op for op in func.walk_post() if isinstance(op, CountedLoop) and op.results]
         merged = sum(_merge_carried(loop) for loop in loops)
         count("carried values merged", merged)
         if merged:
@@ -71,7 +70,7 @@ def _merge_carried(loop: Any) -> int:
     args = loop.iter_args
     for i, twin in twins.items():
         loop.results[i].replace_all_uses_with(loop.results[twin])
-    new, spread = rebuild_for(loop, {i: args[twin] for i, twin in twins.items()})
+    new, spread = loop.without_iter_args({i: args[twin] for i, twin in twins.items()})
     loop.parent.insert_before(new, loop)
     loop.replace_with([spread[twins.get(i, i)] for i in range(len(spread))])
     return len(twins)
@@ -84,7 +83,7 @@ def equal_carried(loop: Any) -> list[int]:
     while len(groups) < len(classes):
         numbers, known = _number_body(loop, classes), len(groups)
         groups = {}
-        nexts = loop.body.last.operands
+        nexts = loop.yielded
         classes = [groups.setdefault((c, numbers.get(v, v)), len(groups)) for c, v in zip(classes, nexts)]
         if len(groups) == known:
             break

@@ -14,9 +14,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dialects import arith, scf
-from ..ir import Block, Builder, IntegerAttr, Operation, Region, Value, count, functions_of, i32, may_change, pass_on
-from .rules.scf import trip_count
+from ..dialects import arith
+from ..ir import (
+    Block,
+    Builder,
+    CountedLoop,
+    IntegerAttr,
+    Operation,
+    Value,
+    count,
+    functions_of,
+    i32,
+    may_change,
+    pass_on,
+)
 
 __all__ = ["FACTOR", "loop_unroll"]
 
@@ -28,7 +39,9 @@ def loop_unroll(op: Operation) -> bool:
     """Unroll the loops of a function, or of all functions of a module, that ask for it."""
     unrolled = 0
     for func in functions_of(op):
-        for loop in [inner for inner in func.walk_post() if inner.__class__ is scf.For and FACTOR in inner.attributes]:
+        for loop in [
+            inner for inner in func.walk_post() if isinstance(inner, CountedLoop) and FACTOR in inner.attributes
+        ]:
             if not may_change("unroll", loop):
                 continue
             factor = loop.attributes.pop(FACTOR).value  # type: ignore[attr-defined]
@@ -39,14 +52,14 @@ def loop_unroll(op: Operation) -> bool:
     return unrolled > 0
 
 
-def _unroll(loop: Any, factor: int) -> None:
+def _unroll(loop: CountedLoop, factor: int) -> None:
     b = Builder(loop.parent, loop, loop.loc)
-    trips = trip_count(loop)
+    trips = loop.trip_count()
     even = trips is not None and trips % factor == 0
     middle = loop.ub if even else _middle(b, loop, factor)
     ty = loop.lb.type
     step = b.add(arith.MulI(loop.step, b.add(arith.Constant.of(factor, ty))))
-    main = scf.For.build(loop.lb, middle, step, list(loop.init_args))
+    main = loop.build(loop.lb, middle, step, list(loop.init_args))
     main.attributes.update(loop.attributes)
     main.loc = loop.loc
     _fill(main, loop, factor)
@@ -56,25 +69,14 @@ def _unroll(loop: Any, factor: int) -> None:
         return
     for i, value in enumerate(main.results):
         loop.results[i].replace_all_uses_with(value)
-    rest = scf.For.create(
-        [middle, loop.ub, loop.step, *main.results],
-        [r.type for r in loop.results],
-        {**loop.attributes, "tt.num_stages": IntegerAttr(1, i32)},
-        _take(loop),
-        loc=loop.loc,
-    )
-    b.insert(rest)
+    rest = b.insert(loop.with_operands(middle, loop.ub, loop.step, main.results))
+    rest.attributes["tt.num_stages"] = IntegerAttr(1, i32)
     for old, new in zip(list(main.results), rest.results):
         old.replace_uses_where(new, lambda user: user is not rest)
     loop.erase()
 
 
-def _take(loop: Any) -> list[Region]:
-    regions, loop.regions = loop.regions, []
-    return regions
-
-
-def _middle(b: Builder, loop: Any, factor: int) -> Value:
+def _middle(b: Builder, loop: CountedLoop, factor: int) -> Value:
     """The first value of the induction variable that the unrolled loop does not reach."""
     ty = loop.lb.type
     zero, k = b.add(arith.Constant.of(0, ty)), b.add(arith.Constant.of(factor, ty))
@@ -84,7 +86,7 @@ def _middle(b: Builder, loop: Any, factor: int) -> Value:
     return b.add(arith.AddI(loop.lb, b.add(arith.MulI(whole, loop.step))))  # type: ignore[no-any-return]
 
 
-def _fill(main: Any, loop: Any, factor: int) -> None:
+def _fill(main: CountedLoop, loop: CountedLoop, factor: int) -> None:
     """`factor` copies of the body, each taking what the one before it yields."""
     body: Block = main.body
     b = Builder(body, loc=loop.loc)
@@ -97,7 +99,7 @@ def _fill(main: Any, loop: Any, factor: int) -> None:
             i = b.add(arith.AddI(i, loop.step))
         mapping: dict[Any, Any] = dict(zip(loop.body.args, [i, *carried]))
         for op in loop.body:
-            if op is not loop.body.last:
+            if op is not loop.terminator:
                 body.append(op.clone(mapping))
-        carried = [mapping.get(v, v) for v in loop.body.last.operands]
-    b.insert(scf.Yield(carried))
+        carried = [mapping.get(v, v) for v in loop.terminator.operands]
+    b.insert(main.make_yield(carried))

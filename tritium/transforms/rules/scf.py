@@ -7,11 +7,11 @@ from typing import Any
 from ...dialects import scf, tt
 from ...dialects.arith import AndI, Select
 from ...ir import CHANGED, PURE, Operation, Rule, Touched, Value, element_type, i1, rule
-from ..regions import is_inside, rebuild_for, rebuild_if, splice
-from .constants import constant, integer_width, signed, splat_of
+from ..regions import is_inside, splice
+from .constants import constant, splat_of
 from .scf_while import WHILE_RULES
 
-__all__ = ["SCF_RULES", "selectable", "trip_count"]
+__all__ = ["SCF_RULES", "selectable"]
 
 
 # -- if -----------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def if_result_from_outside(op: Any) -> Any:
     if not replaced:
         return None
     needless = [d for side in yields for i in replaced if (d := side[i].defining_op) is not None]
-    new, spread = rebuild_if(op, replaced)
+    new, spread = op.without_results(replaced)
     # In front of the branch, so that a tensor can become its result again (combine-tensor-select-and-if).
     selects = [v.defining_op for v in replaced.values() if v.defining_op.__class__ is Select and v.block is None]
     for made in (*selects, new):
@@ -158,22 +158,10 @@ def _run_both(target: Any, early: Any, late: Any, first: Any) -> None:
 # -- for ----------------------------------------------------------------------------------------------------------
 
 
-def trip_count(op: Any) -> int | None:
-    """How often a loop with constant bounds runs; None when they are not, 0 when they are the same value."""
-    if op.lb is op.ub:
-        return 0
-    lb, ub, step = (splat_of(v) for v in op.operands[:3])
-    if lb is None or ub is None or step is None or op.unsignedCmp:
-        return None
-    w = integer_width(op.lb.type)
-    step = signed(step, w)
-    return max(0, -(-(signed(ub, w) - signed(lb, w)) // step)) if step > 0 else None
-
-
 @rule(scf.For)
 def for_few(op: Any) -> Any:
     """a loop that runs never is its initial values; one that runs once is its body"""
-    n = trip_count(op)
+    n = op.trip_count()
     if n == 0:
         return list(op.init_args)
     if n != 1:
@@ -221,7 +209,7 @@ def for_carried_values(op: Any) -> Any:
     touched = [u for i in replaced for u in args[i].users]
     touched += [d for i in replaced if (d := yields[i].defining_op) is not None]
     old = list(op.results)
-    new, spread = rebuild_for(op, replaced)
+    new, spread = op.without_iter_args(replaced)
     values: list[Any] = [outside[i] if v is None else v for i, v in enumerate(spread)]
     for i, v in enumerate(values):
         if v in old:

@@ -26,22 +26,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....dialects import scf, tt, ttg
+from ....dialects import tt, ttg
 from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
 from ....dialects.ttg_defaults import blocked_in
 from ....dialects.ttg_layouts import Blocked, DotOperand
 from ....dialects.ttg_operands import cluster_bases
-from ....ir import Builder, Operation, TensorType, Value, count, functions_of, may_change, pass_on
+from ....ir import Builder, Operation, TensorType, Value, count, functions_of, may_change, pass_on, predecessor_operands
 from ....layout.bases import cta_bases, is_permutation, per_block
-from ...layout_flow import (
-    backward,
-    forward,
-    layout_of,
-    predecessor_operands,
-    successor_values,
-    takes_any_result,
-    with_layout,
-)
+from ...layout_flow import backward, forward, forwarded_values, layout_of, takes_any_result, with_layout
 from .coalesce import convert_operation
 
 __all__ = ["assign_cga_layouts"]
@@ -177,8 +169,6 @@ class _Plan:
         edges = predecessor_operands(value)
         if edges is not None:
             return [(user.operands[i], layout) for user, i in edges]
-        if op.__class__ is scf.For:
-            return [(op.operands[value.index + 3], layout), (op.body.last.operands[value.index], layout)]  # type: ignore[attr-defined]
         if op is None or op in self.targets:
             return []
         if isinstance(op, _LOADS):
@@ -195,7 +185,7 @@ class _Plan:
         """What is made of a value in a layout; a store takes note of it."""
         out: list[tuple[Value, Any]] = []
         for user, i in value.uses:
-            values = successor_values(user, i)
+            values = forwarded_values(user, i)
             if values is not None:
                 out += [(v, layout) for v in values]
             elif isinstance(user, (tt.Store, tt.AtomicRMW)):

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import Blocked, Mma
 from ....dialects.ttg_operands import cluster_bases
-from ....ir import BlockArgument, Builder, DenseElementsAttr, Operation, TensorType, Value
+from ....ir import BlockArgument, Builder, DenseElementsAttr, IfLike, Operation, TensorType, Value
 from ...layout_flow import (
     backward,
     forward,
+    forwarded_values,
     is_expensive_access,
     layout_of,
     reduces_within_cta,
-    successor_values,
     takes_any_result,
     with_layout,
 )
@@ -100,7 +100,7 @@ class _Spread:
     def reach(self, user: Operation, i: int, layouts: list[Any]) -> list[Value]:
         """The values that have new candidates because operand i of `user` may have these layouts."""
         changed = []
-        values = successor_values(user, i)
+        values = forwarded_values(user, i)
         flowing = layouts
         if values is None:
             values = list(user.results)
@@ -150,10 +150,10 @@ class _Rewriter:
 
     def needed(self, op: Any) -> list[Any]:
         """The layout of each operand that has to have a certain one."""
-        if isinstance(op, _ANY_OPERAND) or op.__class__ is scf.If:
+        if isinstance(op, (*_ANY_OPERAND, IfLike)):
             return [] if keeps_blocks(op) else [self.before.get(op.src)]
-        if successor_values(op, len(op.operands) - 1) is not None:
-            taking = [successor_values(op, i) for i in range(len(op.operands))]
+        if forwarded_values(op, len(op.operands) - 1) is not None:
+            taking = [forwarded_values(op, i) for i in range(len(op.operands))]
             return [layout_of(values[0]) if values else None for values in taking]
         before = self.before
         if not any(v in before for v in (*op.operands, *op.results)):

@@ -18,22 +18,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttg
+from ....dialects import arith, tt, ttg
 from ....ir import (
     PURE,
     WRITE,
     Block,
     BlockArgument,
     Builder,
+    CountedLoop,
     DenseElementsAttr,
+    IfLike,
+    LoopLike,
     Operation,
     OpResult,
     TensorType,
     Value,
     memory_effects,
+    predecessor_operands,
     value_dominates,
 )
-from ...layout_flow import backward, is_expensive_access, layout_of, predecessor_operands, takes_any_result, with_layout
+from ...layout_flow import backward, is_expensive_access, layout_of, takes_any_result, with_layout
 from ...regions import add_result
 
 __all__ = ["Copies", "Node", "Slice", "Test", "may_repeat", "never"]
@@ -49,13 +53,21 @@ def may_repeat(op: Any, loads: bool = False) -> bool:
 
     `loads`: those of as many elements as there are threads, too.
     """
-    if op.name in _NEVER or op.__class__ is scf.While or (not op.traits & PURE and memory_effects(op) & WRITE):
+    if op.name in _NEVER or isinstance(op, LoopLike) or (not op.traits & PURE and memory_effects(op) & WRITE):
         return False
     if isinstance(op, tt.Load):
         return loads or not is_expensive_access(op)
     if isinstance(op, (tt.Gather, tt.Reshape)):
         return not op.efficient_layout
     return True
+
+
+def repeatable_edges(value: Value) -> list[tuple[Operation, int]] | None:
+    """The operands that become `value`, where a loop can carry it, or a conditional yield it, in one more layout."""
+    if isinstance(value, OpResult):
+        return predecessor_operands(value) if isinstance(value.owner, IfLike) else None
+    carried = value.index and isinstance(value.owner.parent_op, CountedLoop)  # type: ignore[attr-defined]
+    return predecessor_operands(value) if carried else None
 
 
 Test = Callable[[Any], bool]
@@ -120,12 +132,12 @@ class Slice:
         """Enter a node; what it needs, each with the operation that does. None where it cannot be computed."""
         value, layout = node
         op: Any = value.defining_op
-        edges = predecessor_operands(value)
+        edges = repeatable_edges(value)
         if edges is not None:
             if op is not None and self.stop(op):
                 return self.enter(node, [])
             return self.enter(node, [((user.operands[i], layout), user) for user, i in edges])
-        if op is None or op.__class__ is scf.For:
+        if op is None or isinstance(op, LoopLike):
             return None
         stops = self.stop(op)
         if not stops and not may_repeat(op, self.loads):
@@ -246,7 +258,7 @@ class _Building:
         needs = self.part.nodes[node]
         if isinstance(node[0], BlockArgument):
             needs = needs[:1]
-        elif node[0].defining_op.__class__ is scf.If:
+        elif isinstance(node[0].defining_op, IfLike):
             needs = []
         return [need for need in needs if self.value(need) is None]
 
@@ -254,7 +266,7 @@ class _Building:
         value, layout = node
         if isinstance(value, BlockArgument):
             self.carry(value, layout)
-        elif value.defining_op.__class__ is scf.If:
+        elif isinstance(value.defining_op, IfLike):
             self.choose(value, layout)  # type: ignore[arg-type]
         else:
             self.repeat(value.defining_op, layout)

@@ -30,11 +30,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import DotOperand, Mma
 from ....ir import (
     LOOP,
     Block,
+    CountedLoop,
+    IfLike,
     Operation,
     RuleTable,
     Value,
@@ -42,10 +44,11 @@ from ....ir import (
     functions_of,
     may_change,
     pass_on,
+    predecessor_operands,
     rewrite_greedily,
 )
 from ...carried_values import drop_dead_carried
-from ...layout_flow import backward, is_elementwise, layout_of, predecessor_operands, successor_values
+from ...layout_flow import backward, forwarded_values, is_elementwise, layout_of
 from ...regions import defined_in
 from ...rules.scf import SCF_RULES
 from ...rules.ttg import CONVERT_RULES
@@ -205,7 +208,7 @@ def _leaves(user: Operation, i: int, conversion: Any, inside: set[Value], again:
     """Whether this use is neither the conversion nor in the slice."""
     if user is conversion or user in again:
         return False
-    values = successor_values(user, i)
+    values = forwarded_values(user, i)
     return not values or not all(v in inside or not v.users for v in values)
 
 
@@ -261,7 +264,7 @@ def _narrow(conversion: Any, copies: Copies) -> Value | None:
 
 
 def _is_branch(op: Any) -> bool:
-    return op.__class__ is scf.If
+    return isinstance(op, IfLike)
 
 
 def _branch(conversion: Any, copies: Copies) -> Value | None:
@@ -283,7 +286,7 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
             trial = grown.copy()
             good.append(trial.grow(*need, last, _is_branch))
             grown = trial if good[-1] else grown
-        if not any(good) or (not all(good) and branch.parent_op.__class__ is not scf.For):
+        if not any(good) or (not all(good) and not isinstance(branch.parent_op, CountedLoop)):
             behind.append(node)
             continue
         on_side += [(need, last) for need, last, fine in zip(needs, yields, good) if not fine]
