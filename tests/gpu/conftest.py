@@ -1,7 +1,8 @@
-"""Where the tests of this folder run: on the GPU of this machine, and on the emulated one.
+"""The devices that the tests of this folder run on: the GPU of this machine, and the emulated one.
 
-The emulator executes an instruction in microseconds. By default it gets a share of the tests, drawn by their names;
-`--slow` gives it all.
+The emulator executes an instruction in microseconds. By default it gets a share of the tests, drawn by their names; it
+gets all of them with `--slow` or `--all`, and those that are named on the command line. Without a GPU, the tests that
+would run on it are not collected.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from zlib import crc32
 
 import pytest
 
+from tests import sampling
+from tests.conftest import gpu_missing
 from tests.gpu.emulated import emulated_gpu
 from tests.gpu.mirror import CudaMirror, EmulatedMirror, launches_on
 from tritium.runtime.driver import driver
@@ -23,18 +26,19 @@ SHARE = 12  # of the tests, one in so many runs on the emulator
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--slow"):
+    if config.getoption("--slow") or sampling.runs_everything(config):
         return
-    kept, others = [], []
-    for item in items:
-        params = item.callspec.params if hasattr(item, "callspec") else {}
-        share = item.get_closest_marker("share")
-        here = item.path.parent == Path(__file__).parent and params.get("device") == "emulated"
-        drawn = crc32(item.nodeid.encode()) % (share.args[0] if share else SHARE) == 0
-        (kept if drawn or not here else others).append(item)
-    if others:
+    marks, here = sampling.Marks(), Path(__file__).parent
+
+    def runs(item: pytest.Item) -> bool:
+        if not hasattr(item, "callspec") or item.callspec.params.get("device") != "emulated" or item.path.parent != here:
+            return True
+        share = marks(item).get("share")
+        return crc32(item.nodeid.encode()) % (share.args[0] if share else SHARE) == 0
+
+    if others := [item for item in items if not runs(item)]:
         config.hook.pytest_deselected(items=others)
-        items[:] = kept
+        items[:] = [item for item in items if runs(item)]
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +60,10 @@ def _forget_code_of_others(names: dict[str, Any], gpu: str) -> None:
             _last[id(kernel)] = gpu
 
 
-@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)], autouse=True)
+DEVICES = ["emulated"] if gpu_missing() else ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+@pytest.fixture(params=DEVICES, autouse=True)
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[str]:
     """Kernels run on this GPU."""
     monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
