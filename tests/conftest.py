@@ -6,9 +6,11 @@ import importlib.util
 import os
 import random
 import sys
+from collections.abc import Iterator
 
 import pytest
 
+import tritium
 from tests import sampling
 from tests.triton_oracle import triton_oracle  # noqa: F401  (a fixture of all tests)
 
@@ -72,6 +74,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for mark, reason in reasons.items():
             if reason and mark in found:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def uninstall_alias() -> bool:
+    """Undo `tritium.install()`; whether it was active."""
+    alias = sys.modules[tritium.install.__module__]
+    active = alias.FOR_CHILDREN in sys.path
+    if active:
+        alias.uninstall()
+    return active
+
+
+@pytest.fixture
+def triton_alias() -> Iterator[None]:
+    """While the test runs, `import triton` gives this package."""
+    tritium.install()
+    yield
+    uninstall_alias()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Refuse tests that leave `tritium.install()` active, which changes the messages and imports of later tests."""
+    yield
+    if uninstall_alias():
+        pytest.fail("the test left `tritium.install()` active: use the fixture triton_alias", pytrace=False)
 
 
 @pytest.fixture

@@ -31,7 +31,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     marks, here = sampling.Marks(), Path(__file__).parent
 
     def runs(item: pytest.Item) -> bool:
-        if not hasattr(item, "callspec") or item.callspec.params.get("device") != "emulated" or item.path.parent != here:
+        if (
+            not hasattr(item, "callspec")
+            or item.callspec.params.get("device") != "emulated"
+            or item.path.parent != here
+        ):
             return True
         share = marks(item).get("share")
         return crc32(item.nodeid.encode()) % (share.args[0] if share else SHARE) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,8 +31,17 @@ def model(x: Any, y: Any) -> Any:
     return o + y, y
 
 
+@pytest.fixture
+def forgetful_torch() -> Iterator[None]:
+    """PyTorch remembers whether there is a Triton."""
+    yield
+    for function in vars(torch.utils._triton).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+
+
+@pytest.mark.usefixtures("forgetful_torch", "triton_alias")
 def test_a_kernel_in_a_compiled_function() -> None:
-    tritium.install()
     torch._dynamo.reset()
     torch.manual_seed(0)
     x, y = torch.randn(7, 33), torch.randn(7, 33)
