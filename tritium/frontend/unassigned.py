@@ -40,7 +40,8 @@ def _suite(statements: Sequence[ast.stmt], name: str) -> bool:
         if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
             _expressions(statement, name)
             return True  # nothing gets there
-        if _STATEMENTS.get(statement.__class__, _other)(statement, name):
+        kinds = statement.__class__.__mro__  # lowered statements are kinds of those of Python
+        if next((_STATEMENTS[kind] for kind in kinds if kind in _STATEMENTS), _other)(statement, name):
             return True
     return False
 

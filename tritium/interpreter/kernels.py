@@ -26,7 +26,8 @@ from ..frontend.visitor.branches import static_condition
 from ..frontend.visitor.builtins import items_of
 from ..frontend.visitor.calls import bind_arguments, call_arguments
 from ..frontend.visitor.entry import Arguments, kernel_returns
-from ..frontend.visitor.loops import bounds_of, iterator_of
+from ..frontend.visitor.loops import iterator_of
+from ..frontend.visitor.ranges import bounds_of
 from ..frontend.visitor.unit import Unit as CompilationUnit
 from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, unwrap, unwrap_deep
 from ..support.errors import TritiumError, interrupts

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import LanguageError
 from .builtins import items_of
-from .core import handles
+from .core import Visitor, handles
 from .scope import Poisoned
 from .subscripts import assign_element, update_element
 from .values import NUMBERS, constexpr, has_handles, remade, set_hints, tensor, tl_tuple, type_text
-
-if TYPE_CHECKING:
-    from .core import Visitor
 
 __all__ = ["bind_target"]
 

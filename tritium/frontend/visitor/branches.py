@@ -1,22 +1,20 @@
 """Branches: `if` statements, conditional expressions, returns.
 
-A condition known at compile time picks a branch; the other is never looked at. A run-time condition makes an
-`scf.if`. Names that either branch assigns merge into its results.
-
-A function returns in one place: where an `if` returns on some path, the statements that follow it are compiled
-into the branches that go on, so that the function stays structured and can be inlined anywhere.
+A condition known at compile time picks a branch; the other is never compiled. A run-time condition makes an
+`scf.if`. Names that either branch assigns merge into its results. `return` is the last statement of a function here
+(`frontend.desugar`); an `if` that returns on some of its paths is compiled by `early_exits`.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import scf
 from ...ir import Block, Region
 from ..errors import LanguageError
-from .core import Outcome, handles
-from .names import always_returns, assigned_names, find_return, spoken
+from .core import Outcome, Visitor, handles
+from .names import assigned_names, spoken
 from .operators import truth
 from .scope import Poisoned
 from .values import (
@@ -33,12 +31,8 @@ from .values import (
     types_of,
 )
 
-if TYPE_CHECKING:
-    from .core import Visitor
+__all__ = ["branch_block", "emit_if", "merge", "static_condition"]
 
-__all__ = ["branch_block", "merge", "static_condition"]
-
-MAX_COPIES = 64  # of the statements behind ifs that return on some of their paths only
 _MISSING = object()
 
 
@@ -68,8 +62,6 @@ def _if(visitor: Visitor, node: ast.If) -> Outcome | None:
     known, condition = static_condition(visitor, node.test, visitor.visit(node.test))
     if known is not None:
         return visitor.run(node.body if known else node.orelse)
-    if find_return(node) is not None:
-        return _returning_if(visitor, node, condition)
     _plain_if(visitor, node, condition)
     return None
 
@@ -108,7 +100,7 @@ def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
                 raise LanguageError(*problem)
     builder.block, builder.before = place
     builder.loc = loc
-    results = _emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged])
+    results = emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged])
     for (name, _, _), value in zip(merged, results):
         for handle in flatten(value):
             handle.hint = ""  # what comes of a branch is numbered, whatever it is called later
@@ -146,7 +138,7 @@ def _needs_making(value: Any) -> bool:
     return isinstance(value, tl_tuple) or (isinstance(value, constexpr) and isinstance(value.value, NUMBERS))
 
 
-def _emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any]) -> list[Any]:
+def emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any]) -> list[Any]:
     """The `scf.if` at the builder's place; its results as values like those of `then`."""
     builder = visitor.builder
     loc = builder.loc
@@ -187,8 +179,8 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
     builder.block, builder.before = place
     builder.loc = loc
     if has_handles(a):
-        return _emit_if(visitor, condition, blocks, [a], [b])[0]
-    _emit_if(visitor, condition, blocks, [], [])  # the two may still do something
+        return emit_if(visitor, condition, blocks, [a], [b])[0]
+    emit_if(visitor, condition, blocks, [], [])  # the two may still do something
     return a
 
 
@@ -198,31 +190,3 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
 @handles(ast.Return)
 def _return(visitor: Visitor, node: ast.Return) -> Outcome:
     return Outcome(None if node.value is None else visitor.visit(node.value))  # constants stay constants
-
-
-def _returning_if(visitor: Visitor, node: ast.If, condition: Any) -> Outcome:
-    if not always_returns(node.body) and not always_returns(node.orelse):
-        visitor.unit.copies += 1  # what follows is compiled into both branches
-        if visitor.unit.copies > MAX_COPIES:
-            raise LanguageError("too many ifs that return on some of their paths only", "return from fewer places")
-    builder, before, tails = visitor.builder, visitor.env, visitor.tails
-    place, loc = (builder.block, builder.before), builder.loc
-    rest = visitor.following()
-    visitor.tails = []
-    blocks, values = [], []
-    for suite in (node.body, node.orelse):
-        visitor.env = dict(before)
-        blocks.append(branch_block(visitor, loc))
-        outcome = visitor.run([*suite, *rest])
-        values.append(None if outcome is None else outcome.value)
-    visitor.tails = tails
-    a, b = values
-    if not (not has_handles(a) and not has_handles(b) and same_static(a, b)):
-        what = "Return type mismatch: {} on one path, {} on another"
-        a, b, problem = merge(visitor, "", a, b, blocks, what)
-        if problem is not None:
-            raise LanguageError(problem[0], "return values of one type on every path")
-    builder.block, builder.before = place
-    builder.loc = loc
-    results = _emit_if(visitor, condition, blocks, [a] if has_handles(a) else [], [b] if has_handles(b) else [])
-    return Outcome(results[0] if results else a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...support.asked_target import compiling_with
 from ...support.lazy import LazyModule
@@ -15,7 +15,7 @@ from ..errors import CompileTimeAssertionFailure, LanguageError
 from ..language import core
 from ..language.builtin import OutsideKernel
 from .builtins import STATIC, call_static, items_of
-from .core import handles
+from .core import Visitor, handles
 from .meant import wrong_call
 from .operators import truth
 from .printing import is_print, print_call
@@ -32,9 +32,6 @@ from .values import (
     unwrap_deep,
     wrap,
 )
-
-if TYPE_CHECKING:
-    from .core import Visitor
 
 _inspect = LazyModule("inspect")
 _standard = LazyModule("..language.standard", __package__)

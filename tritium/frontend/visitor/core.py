@@ -6,12 +6,12 @@ How each kind of node is compiled stands in the files beside this one, as functi
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...support import FileLineColLoc, NameLoc
 from ...support.errors import interrupts
-from ...support.lazy import LazyModule, load
+from ...support.lazy import load
 from ...support.recursion import too_deep_text
 from ..callee import LanguageFunction, SourceFunction
 from ..errors import (
@@ -22,22 +22,24 @@ from ..errors import (
     UnsupportedUse,
     cause_of_call,
 )
-from .names import find_return
 from .scope import Poisoned, lookup
 
 if TYPE_CHECKING:
     from .unit import Unit
 
-__all__ = ["HANDLERS", "Outcome", "Visitor", "handles"]
+__all__ = ["HANDLERS", "LATER", "Outcome", "Visitor", "handles"]
 
 Handler = Callable[["Visitor", Any], Any]
 HANDLERS: dict[type[ast.AST], Handler] = {}
 """What compiles each kind of syntax node."""
 
-LATER: dict[type[ast.AST], str] = {ast.For: ".loops", ast.While: ".loops"}
-"""Files that register what compiles these, imported when a kernel has one."""
-
-_jumps = LazyModule(".jumps", __package__)
+LATER: dict[str, str] = {
+    "For": ".loops",
+    "While": ".loops",
+    **dict.fromkeys(("ClearFlags", "EarlyExitFor", "Holds", "IterationIndex"), ".early_exits"),
+    **dict.fromkeys(("KeepResult", "PrepareResult", "ReturningIf", "SetFlag"), ".early_exits"),
+}
+"""Files that register what compiles nodes of these class names, imported when a kernel has one."""
 
 HINTS: dict[type[ast.AST], str] = {
     ast.Try: "kernels raise no exceptions",
@@ -85,12 +87,8 @@ def handles(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
     return register
 
 
-_WITH_SUITES = (ast.If, ast.For, ast.While, ast.With)  # whose handlers may ask what follows
-
-
 class Visitor:
-    """Compiles the body of one function. `env` maps local names to values; `tails` are the statements that follow
-    the current suite and those around it, for `if` statements that return on some of their paths."""
+    """Compiles the body of one function. `env` maps local names to values."""
 
     __slots__ = (
         "builder",
@@ -101,7 +99,6 @@ class Visitor:
         "file",
         "node",
         "semantic",
-        "tails",
         "unit",
         "unused",
     )
@@ -115,7 +112,6 @@ class Visitor:
         self.semantic = unit.semantic
         self.file = callee.source.shown_file
         self.node: ast.AST = callee.parse()
-        self.tails: list[tuple[list[ast.stmt], int]] = []
         self.unused: ast.AST | None = None  # the call whose result nobody takes
         self.constexpr_nodes: dict[str, ast.AST] = {}
         self.declared: set[str] = set()  # names that are constexpr whatever is assigned to them later
@@ -127,9 +123,9 @@ class Visitor:
         kind = node.__class__
         handler = HANDLERS.get(kind)
         if handler is None:
-            if kind not in LATER:
+            if kind.__name__ not in LATER:
                 raise self.unsupported(node)
-            load(LATER[kind], __package__)
+            load(LATER[kind.__name__], __package__)
             handler = HANDLERS[kind]
         builder = self.builder
         before = builder.loc
@@ -148,31 +144,13 @@ class Visitor:
         finally:
             builder.loc = before
 
-    def run(self, suite: list[ast.stmt]) -> Outcome | None:
+    def run(self, suite: Sequence[ast.stmt]) -> Outcome | None:
         """Compile statements in order; an outcome when the function has returned on every path."""
-        for i, statement in enumerate(suite):
-            kind = statement.__class__
-            if kind is ast.For or kind is ast.While:
-                if statement.orelse:  # type: ignore[attr-defined]
-                    return self.run([*_jumps.loop_and_else(statement), *suite[i + 1 :]])
-                if find_return(statement) is not None:
-                    return self.run([*_jumps.returning_loop(statement), *suite[i + 1 :]])
-            if kind in _WITH_SUITES:
-                self.tails.append((suite, i + 1))
-                outcome = self.visit(statement)
-                self.tails.pop()
-            else:
-                outcome = self.visit(statement)
+        for statement in suite:
+            outcome = self.visit(statement)
             if outcome is not None:
-                return outcome
+                return outcome  # type: ignore[no-any-return]
         return None
-
-    def following(self) -> list[ast.stmt]:
-        """The statements that come after the current one, up to the end of the function."""
-        rest: list[ast.stmt] = []
-        for suite, start in reversed(self.tails):
-            rest += suite[start:]
-        return rest
 
     # -- names ------------------------------------------------------------------------------------------------
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..callee import SourceFunction
 from ..errors import LanguageError, UnsupportedUse
 from ..language import core
 from .assign import bind_target
 from .builtins import items_of
-from .core import handles
+from .core import Visitor, handles
 from .meant import no_attribute
 from .operators import truth
 from .subscripts import indices
 from .values import constexpr, dtype, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
-
-if TYPE_CHECKING:
-    from .core import Visitor
 
 
 @handles(ast.Constant)

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import arith, scf
 from ...dialects.llvm_loops import LICM_OFF
-from ...ir import UNIT, Attribute, Block, IntegerAttr, Operation, Region, Value, i32
+from ...ir import Attribute, Block, Operation, Region, Value
 from ...support import Location, NameLoc
-from ...support.limits import MAX_STAGES
 from ..errors import LanguageError
 from ..language import core
 from ..unassigned import reads_before_assignment
 from .assign import bind_target
 from .branches import static_condition
 from .builtins import items_of
-from .core import handles
-from .jumps import Jumps, count_of, jumps_of, last_number, range_loop, while_loop
-from .names import assigned_names, read_outside_loops, spoken
+from .core import Visitor, handles
+from .names import assigned_names, read_outside_loops, spoken, statements_after, statements_of
+from .ranges import Bounds, bounds_of, last_value, loop_attributes
 from .scope import Poisoned
 from .values import (
+    constexpr,
     flatten,
     has_handles,
     is_value,
@@ -40,10 +40,7 @@ from .values import (
     unwrap,
 )
 
-if TYPE_CHECKING:
-    from .core import Visitor
-
-__all__: list[str] = []
+__all__ = ["is_read_after", "iterator_of", "unrolled_items"]
 
 MAX_UNROLL = 1 << 14  # steps of a static loop; more is a mistake that would take minutes to compile
 
@@ -159,33 +156,12 @@ def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) ->
 @handles(ast.For)
 def _for(visitor: Visitor, node: ast.For) -> None:
     iterator = iterator_of(visitor, node.iter)
-    if isinstance(iterator, core.static_range):
-        start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
-        numbers = builtins.range(start, stop, step)
-        if numbers[MAX_UNROLL:]:  # told before there is a list of them, which may be more than memory holds
-            raise _endless(f"more than {MAX_UNROLL:,}")
-        _unroll(visitor, node, [core.constexpr(i) for i in numbers])
-    elif isinstance(iterator, core.range):
-        _numbers(visitor, node, iterator)
-    else:
-        _unroll(visitor, node, items_of(iterator))
-
-
-def _numbers(visitor: Visitor, node: ast.For, iterator: Any) -> None:
-    """A loop over a range: an `scf.for`, or one that counts itself where it may end before its time."""
-    jumps = jumps_of(node)
-    if jumps is None:
+    if isinstance(iterator, core.range):
         _range_loop(visitor, node, iterator)
-    elif not jumps.leaves:
-        plain = ast.copy_location(ast.For(node.target, node.iter, jumps.body, []), node)
-        _range_loop(visitor, plain, iterator)
-    else:
-        _loop_attributes(iterator)  # hints have no meaning here, mistakes in them have
-        bounds = bounds_of(visitor, iterator)
-        count_of(visitor, jumps, bounds)
-        if isinstance(node.target, ast.Name) and node.target.id not in visitor.env and _read_behind(visitor, node):
-            visitor.env[node.target.id] = bounds[1] if bounds[3] else bounds[0]
-        visitor.run(range_loop(node, jumps))
+        return
+    for item in unrolled_items(iterator):
+        bind_target(visitor, node.target, item)
+        visitor.run(node.body)
 
 
 def iterator_of(visitor: Visitor, node: ast.expr) -> Any:
@@ -216,50 +192,22 @@ def _static_int(value: Any) -> int:
     return value
 
 
-def _unroll(visitor: Visitor, node: ast.For, items: list[Any]) -> None:
+def unrolled_items(iterator: Any) -> list[Any]:
+    """What the variable of an unrolled loop becomes: the elements of a static range or of a tuple."""
+    if isinstance(iterator, core.static_range):
+        start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
+        numbers = builtins.range(start, stop, step)
+        if numbers[MAX_UNROLL:]:  # told before there is a list of them, which may be more than memory holds
+            raise _endless(f"more than {MAX_UNROLL:,}")
+        return [constexpr(i) for i in numbers]
+    items = items_of(iterator)
     if len(items) > MAX_UNROLL:
         raise _endless(f"{len(items):,}")
-    jumps = jumps_of(node)
-    body = node.body if jumps is None else _while_live(node, jumps)
-    if jumps is not None:
-        visitor.env[jumps.live] = core.constexpr(True)
-    for item in items:
-        if jumps is not None and unwrap(visitor.env[jumps.live]) is False:
-            break
-        bind_target(visitor, node.target, item)
-        visitor.run(body)
+    return items
 
 
 def _endless(steps: str) -> LanguageError:
     return LanguageError(f"a static loop of {steps} steps is too long to unroll", "use range or tl.range")
-
-
-def _while_live(node: ast.For, jumps: Jumps) -> list[ast.stmt]:
-    """The body of an unrolled loop, which runs if no step before has left the loop."""
-    live = ast.copy_location(ast.Name(jumps.live, ast.Load()), node)
-    return [ast.copy_location(ast.If(live, jumps.body, []), node)]
-
-
-def bounds_of(visitor: Visitor, iterator: Any) -> tuple[Any, Any, Any, bool]:
-    """(lower, upper, step > 0, counts down) as values of one integer type."""
-    semantic = visitor.semantic
-    lb, ub, step = iterator.start, iterator.end, iterator.step
-    down = False
-    constant = unwrap(step)
-    if isinstance(constant, int):
-        if constant == 0:
-            raise LanguageError("ValueError: the step of a range must not be zero")
-        if constant < 0:
-            down, step, lb, ub = True, core.constexpr(-constant), ub, lb
-    lb, ub, step = (semantic.to_tensor(v) for v in (lb, ub, step))
-    for v in (lb, ub, step):
-        if not v.dtype.is_int() or v.type != v.dtype:
-            raise LanguageError(
-                f"TypeError: For loop bounds and step must all be ints, are ({lb.type}, {ub.type}, {step.type})",
-                "cast them with .to(tl.int32)",
-            )
-    kind = semantic.integer_promote(semantic.integer_promote(lb.dtype, ub.dtype), step.dtype)
-    return semantic.cast(lb, kind), semantic.cast(ub, kind), semantic.cast(step, kind), down
 
 
 def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
@@ -289,29 +237,30 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
     inits, constant = _drop_unchanged(block, carried.handles, yields)
     block.append(scf.Yield(yields, loc=loc))
     visitor.semantic.hand_over_promises(block.args[1:], inits)
-    attributes = _loop_attributes(iterator)
+    attributes = loop_attributes(iterator)
     op = scf.For(lb.handle, ub.handle, step.handle, inits, Region(block), attributes=attributes, loc=carried.place(loc))
     results = iter(builder.insert(op).results)
     carried.name_results(op)
     carried.bind(visitor, [next(results) if v is None else v for v in constant])
-    if _read_behind(visitor, node):
-        visitor.env[node.target.id] = _variable_behind(visitor, node, bounds)
+    if is_read_after(visitor, node):
+        visitor.env[node.target.id] = _variable_after(visitor, node, bounds)
 
 
-def _read_behind(visitor: Visitor, node: ast.For) -> bool:
-    """Can the variable of a loop be read behind it? If it had a value before, an outer loop may come back to a read."""
+def is_read_after(visitor: Visitor, node: ast.For) -> bool:
+    """Can the variable of a loop be read after it? If it had a value before, an outer loop may come back to a read."""
     name = node.target.id  # type: ignore[attr-defined]
-    if name not in read_outside_loops(visitor.callee.parse()):
+    function = visitor.callee.parse()
+    if name not in read_outside_loops(function):
         return False
     before = visitor.env.get(name)
     fresh = before is None or before.__class__ is Poisoned
-    return not fresh or reads_before_assignment(visitor.following(), name)
+    return not fresh or reads_before_assignment(statements_after(node, statements_of(function)), name)
 
 
-def _variable_behind(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, Any, bool]) -> Any:
-    """The variable of a loop behind it, as in Python: its last number, or what the name was before if there is none.
+def _variable_after(visitor: Visitor, node: ast.For, bounds: Bounds) -> Any:
+    """The variable of a loop after it, as in Python: its last value, or what the name was before if there is none.
 
-    Where it was nothing, a loop without steps leaves the first number of its range, which nobody may rely on.
+    Where it was nothing, a loop without iterations leaves the first value of its range, which nobody may rely on.
     """
     name = node.target.id  # type: ignore[attr-defined]
     if any(name in assigned_names(statement) for statement in node.body):
@@ -324,12 +273,12 @@ def _variable_behind(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, An
         if not is_value(before) or before.type != bounds[0].type:
             what = f"{type_text(before)} before the loop and {bounds[0].type} inside it"
             return Poisoned(f"NameError: {name} is not defined here: it is {what}", "give the two names of their own")
-    last = last_number(visitor, bounds, before)
+    last = last_value(visitor, bounds, before)
     set_hints(last, name)
     return last
 
 
-def _loop_body(visitor: Visitor, node: ast.For, bounds: tuple[Any, Any, Any, bool], carried: Carried) -> Block:
+def _loop_body(visitor: Visitor, node: ast.For, bounds: Bounds, carried: Carried) -> Block:
     builder = visitor.builder
     lb, ub, _, down = bounds
     block = Block()
@@ -369,46 +318,11 @@ def _drop_unchanged(block: Block, inits: list[Value], yields: list[Value]) -> tu
     return kept, constant
 
 
-def _loop_attributes(iterator: Any) -> dict[str, Attribute]:
-    attributes: dict[str, Attribute] = {}
-    for name in ("num_stages", "loop_unroll_factor"):
-        number = unwrap(getattr(iterator, name, None))
-        if number is None:
-            continue
-        if not isinstance(number, int):
-            raise LanguageError(
-                f"TypeError: {name} must be an integer known at compile time, got {type_text(number)}",
-                "make it a tl.constexpr parameter",
-            )
-        if name == "num_stages" and not 0 <= number <= MAX_STAGES:
-            raise LanguageError(
-                f"ValueError: num_stages must be 0 to {MAX_STAGES}, got {number}",
-                "every stage takes a buffer in shared memory for each load; 2 to 7 are usual, 1 is no pipelining",
-            )
-        attributes[f"tt.{name}"] = IntegerAttr(number, i32)
-    for name in ("disallow_acc_multi_buffer", "flatten", "warp_specialize"):
-        if unwrap(getattr(iterator, name, None)):
-            attributes[f"tt.{name}"] = UNIT
-    if unwrap(getattr(iterator, "disable_licm", None)):
-        attributes["llvm.loop_annotation"] = LICM_OFF
-    return attributes
-
-
 # -- while --------------------------------------------------------------------------------------------------------
 
 
 @handles(ast.While)
 def _while(visitor: Visitor, node: ast.While) -> None:
-    jumps = jumps_of(node)
-    if jumps is not None and jumps.leaves:
-        visitor.run(while_loop(node, jumps))
-        return
-    if jumps is not None:
-        node = ast.copy_location(ast.While(node.test, jumps.body, []), node)
-    _while_loop(visitor, node)
-
-
-def _while_loop(visitor: Visitor, node: ast.While) -> None:
     builder, before = visitor.builder, visitor.env
     place, loc = (builder.block, builder.before), builder.loc
     forced: set[str] = set()

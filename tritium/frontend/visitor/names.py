@@ -1,10 +1,14 @@
-"""What a piece of syntax assigns and whether it returns: found once per node, kept on the node."""
+"""What a piece of syntax assigns, reads and exits from: found once per node, kept on the node."""
 
 from __future__ import annotations
 
 import ast
 
-__all__ = ["always_returns", "assigned_names", "find_return", "read_outside_loops", "spoken"]
+from ...support.lazy import LazyModule
+
+__all__ = ["assigned_names", "exits_early", "read_outside_loops", "spoken", "statements_after", "statements_of"]
+
+_desugar = LazyModule("..desugar", __package__)
 
 _COMPOUND = (ast.If, ast.For, ast.While, ast.With)  # asked about themselves: what they assign is found once
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -65,33 +69,50 @@ def _collect(node: ast.AST, names: dict[str, None]) -> None:
             _collect(child, names)
 
 
-def find_return(node: ast.AST) -> ast.Return | None:
-    """The first `return` inside `node`, nested functions left out; None without one."""
-    try:
-        return node.tritium_return  # type: ignore[attr-defined,no-any-return]
-    except AttributeError:
-        pass
-    found = node if isinstance(node, ast.Return) else None
+def statements_of(function: ast.FunctionDef) -> list[ast.stmt]:
+    """The statements of a function as they are compiled: with its early exits lowered, see `frontend.desugar`."""
+    found: list[ast.stmt] | None = getattr(function, "tritium_statements", None)
     if found is None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt) and not isinstance(child, _SCOPES):
-                found = find_return(child)
-                if found is not None:
-                    break
-    node.tritium_return = found  # type: ignore[attr-defined]
+        found = _desugar.structured(function) if exits_early(function.body) else function.body
+        function.tritium_statements = found  # type: ignore[attr-defined]
     return found
 
 
-def always_returns(suite: list[ast.stmt]) -> bool:
-    """True when the text alone shows that control never reaches the end of `suite`."""
-    if not suite:
-        return False
+def exits_early(suite: list[ast.stmt]) -> bool:
+    """Has a function of these statements a `break`, `continue`, `else` of a loop, or a `return` before its end?"""
     last = suite[-1]
-    if isinstance(last, ast.If):
-        return always_returns(last.body) and always_returns(last.orelse)
-    return isinstance(last, ast.Return)
+    return any(map(_exits, suite[:-1] if isinstance(last, ast.Return) else suite))
+
+
+def _exits(node: ast.stmt) -> bool:
+    if isinstance(node, (ast.Break, ast.Continue, ast.Return)):
+        return True
+    if isinstance(node, (ast.For, ast.While)) and node.orelse:
+        return True
+    children = (c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt))
+    return not isinstance(node, _SCOPES) and any(map(_exits, children))
+
+
+def statements_after(node: ast.stmt, suite: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements that can run after `node`, which stands somewhere in `suite`, up to the end of `suite`."""
+    return _after(node, suite, set()) or []
+
+
+def _after(node: ast.stmt, suite: list[ast.stmt], seen: set[ast.stmt]) -> list[ast.stmt] | None:
+    """None where `node` is not in `suite`. Statements that several branches share are searched once."""
+    for number, statement in enumerate(suite):
+        if statement is node:
+            return suite[number + 1 :]
+        if statement in seen:
+            continue
+        seen.add(statement)
+        for field in ("body", "orelse"):
+            found = _after(node, getattr(statement, field, []), seen)
+            if found is not None:
+                return [*found, *suite[number + 1 :]]
+    return None
 
 
 def spoken(name: str) -> str:
-    """How errors call a local name: those that are no Python names hold what a loop returns (see `jumps`)."""
+    """How errors call a local name: those that are no Python names hold what a loop returns (see `desugar`)."""
     return name if name.isidentifier() else "what is returned"

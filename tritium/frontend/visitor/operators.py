@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import LanguageError, UnsupportedUse
-from .core import handles
+from .core import Visitor, handles
 from .values import (
     constexpr,
     has_handles,
@@ -20,9 +20,6 @@ from .values import (
     unwrap_deep,
     wrap,
 )
-
-if TYPE_CHECKING:
-    from .core import Visitor
 
 __all__ = ["BINARY", "operate", "truth"]
 

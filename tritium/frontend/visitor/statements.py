@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import LanguageError
 from ..language import core
 from .assign import bind_target
-from .core import handles
+from .core import Outcome, Visitor, handles
 from .values import constexpr, type_text
-
-if TYPE_CHECKING:
-    from .core import Outcome, Visitor
 
 __all__: list[str] = []
 

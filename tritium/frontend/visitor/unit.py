@@ -8,6 +8,7 @@ from typing import Any
 from ...dialects import builtin, tt
 from ...ir import Block, FunctionType
 from ...support import FileLineColLoc
+from ...support.recursion import too_deep_text
 from ...support.settings import compilation
 from ..aggregate_types import type_of
 from ..callee import SourceFunction
@@ -16,6 +17,7 @@ from ..semantics import Semantic
 from .builder import NamingBuilder
 from .calls import apply, bind_arguments, call_arguments
 from .core import Outcome, Visitor
+from .names import statements_of
 from .values import flatten, has_handles, rebuild, set_hints, static_key, types_of
 
 __all__ = ["Unit", "location_of"]
@@ -57,12 +59,18 @@ class Unit:
         self.symbols: set[str] = set()
         self.frames: list[CallFrame] = []
         self.callers: list[SourceFunction] = []
-        self.copies = 0
+        self.shared = 0
 
     @staticmethod
     def cause(e: BaseException) -> BaseException | None:
         """What an error is chained to: nothing, unless the compiler itself is being debugged."""
         return e if compilation.front_end_debugging else None
+
+    def trial(self) -> Unit:
+        """A unit with the same calls under way, for code that is compiled to learn its types."""
+        unit = self.__class__(self.options)
+        unit.frames, unit.callers = list(self.frames), list(self.callers)
+        return unit
 
     # -- calls ------------------------------------------------------------------------------------------------
 
@@ -96,7 +104,7 @@ class Unit:
         try:
             types = [t for v in bound.values() for t in types_of(flatten(v))]
             block = Block(types)
-            env = self._parameters(bound, block)
+            env = self.parameters(bound, block)
             result = self.compile_body(callee, env, block)
             self.place(self.function(callee, block, types_of(flatten(result)), symbol, "private"), place)
         finally:
@@ -108,7 +116,7 @@ class Unit:
         return compiled
 
     @staticmethod
-    def _parameters(bound: dict[str, Any], block: Block) -> dict[str, Any]:
+    def parameters(bound: dict[str, Any], block: Block) -> dict[str, Any]:
         """The parameters inside the function: run-time parts are the block's arguments."""
         env: dict[str, Any] = {}
         at = 0
@@ -129,7 +137,11 @@ class Unit:
         builder.loc = location_of(callee)
         builder.name = None
         visitor = Visitor(self, callee, env)
-        outcome = visitor.run(tree.body) or Outcome(None)
+        try:
+            statements = statements_of(tree)
+        except RecursionError as e:
+            raise visitor.error(tree, f"the program is {too_deep_text('the frontend')}") from self.cause(e)
+        outcome = visitor.run(statements) or Outcome(None)
         builder.insert(tt.Return(flatten(outcome.value)))
         return outcome.value
 
