@@ -12,7 +12,7 @@ from ..language import core
 from .values import constexpr, has_handles, is_value, tl_tuple, type_text, unwrap, unwrap_deep, wrap
 
 if TYPE_CHECKING:
-    from .core import Visitor
+    from ..semantics import Semantic
 
 __all__ = ["BUILTINS", "STATIC", "call_static"]
 
@@ -24,7 +24,7 @@ BUILTINS: dict[str, Any] = {name: getattr(builtins, name) for name in BUILTIN_NA
 """The names kernels can use without defining them."""
 
 STATIC: dict[Any, Callable[..., Any]] = {}
-"""Python functions with their meaning inside a kernel: (visitor, args, kwargs) -> value."""
+"""Python functions with their meaning inside a kernel: (semantic, args, kwargs) -> value."""
 
 
 def _static(fn: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -83,7 +83,7 @@ def _check_arguments(fn: Any, args: list[Any], kwargs: dict[str, Any], count: in
 
 
 @_static(len)
-def _len(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _len(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     _check_arguments(len, args, kwargs, 1)
     x = args[0]
     if isinstance(x, tl_tuple):
@@ -94,14 +94,14 @@ def _len(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 
 @_static(slice)
-def _slice(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _slice(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     if kwargs or not 1 <= len(args) <= 3:
         raise LanguageError(f"TypeError: slice() takes 1 to 3 arguments by position, got {len(args) + len(kwargs)}")
     return call_static(slice, args, {})
 
 
 @_static(isinstance)
-def _isinstance(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _isinstance(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     _check_arguments(isinstance, args, kwargs, 2)
     x, kinds = args
     kinds = unwrap(kinds)
@@ -112,7 +112,7 @@ def _isinstance(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> An
 
 
 @_static(getattr)
-def _getattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _getattr(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     _check_arguments(getattr, args, kwargs, 3 if len(args) == 3 else 2)
     x, name, *default = args
     x = unwrap(x)
@@ -121,7 +121,7 @@ def _getattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 
 @_static(hasattr)
-def _hasattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _hasattr(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     _check_arguments(hasattr, args, kwargs, 2)
     x, name = args
     return constexpr(hasattr(unwrap(x), unwrap(name)))
@@ -129,12 +129,12 @@ def _hasattr(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 @_static(list)
 @_static(builtins.tuple)
-def _tuple(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _tuple(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return tl_tuple(items_of(args[0]) if args else [])
 
 
 @_static(builtins.range)
-def _range(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _range(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     for arg in args:
         if has_handles(arg):
             raise LanguageError("TypeError: a range over run-time values can only stand in a `for` statement")
@@ -147,11 +147,11 @@ def sequence(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 
 for _fn in _SEQUENCES:
-    STATIC[_fn] = lambda visitor, args, kwargs, fn=_fn: sequence(fn, args, kwargs)
+    STATIC[_fn] = lambda semantic, args, kwargs, fn=_fn: sequence(fn, args, kwargs)
 
 
 def _extremum(static: Any, dynamic: Any) -> Callable[..., Any]:
-    def handler(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def handler(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if kwargs:
             raise LanguageError(f"TypeError: {static.__name__}() takes no argument {next(iter(kwargs))!r} in a kernel")
         if len(args) == 1 and isinstance(args[0], tl_tuple):
@@ -171,7 +171,7 @@ def _extremum(static: Any, dynamic: Any) -> Callable[..., Any]:
             return constexpr(static(map(float, numbers) if mixed else numbers))
         result = args[0]
         for other in args[1:]:
-            result = dynamic(result, other, _semantic=visitor.semantic)
+            result = dynamic(result, other, _semantic=semantic)
         return result
 
     return handler
@@ -182,20 +182,20 @@ STATIC[max] = _extremum(max, core.maximum)
 
 
 @_static(abs)
-def _abs(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _abs(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     _check_arguments(abs, args, kwargs, 1)
     if has_handles(args[0]):
-        return core.abs(args[0], _semantic=visitor.semantic)
+        return core.abs(args[0], _semantic=semantic)
     return call_static(abs, args, kwargs)
 
 
 @_static(print)
-def _print(visitor: Visitor, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    return core.device_print(*args, **kwargs, _semantic=visitor.semantic)
+def _print(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    return core.device_print(*args, **kwargs, _semantic=semantic)
 
 
 def _on_constants(fn: Any) -> Callable[..., Any]:
-    return lambda visitor, args, kwargs: call_static(fn, args, kwargs)
+    return lambda semantic, args, kwargs: call_static(fn, args, kwargs)
 
 
 for _fn in (int, float, bool, str, round, sum, pow, sorted, any, all, repr, divmod, issubclass):

@@ -130,7 +130,7 @@ def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, A
     # of the value: `list` can be looked up, and its own `__hash__`, of lists, is None
     handler = STATIC.get(fn) if type(fn).__hash__ is not None else None
     if handler is not None:
-        return handler(visitor, args, kwargs)
+        return handler(visitor.semantic, args, kwargs)
     inner = unwrap_callee(fn)
     if isinstance(inner, SourceFunction):
         return visitor.unit.call(visitor, inner, args, kwargs)

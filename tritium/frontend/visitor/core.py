@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...support import FileLineColLoc, NameLoc
 from ...support.errors import interrupts
@@ -25,9 +25,11 @@ from ..errors import (
 from .scope import Poisoned, lookup
 
 if TYPE_CHECKING:
-    from .unit import Unit
+    from ...ir import Block
+    from ..semantics import Semantic
+    from .builder import NamingBuilder
 
-__all__ = ["HANDLERS", "LATER", "Outcome", "Visitor", "handles"]
+__all__ = ["HANDLERS", "LATER", "Outcome", "UnitContext", "Visitor", "handles"]
 
 Handler = Callable[["Visitor", Any], Any]
 HANDLERS: dict[type[ast.AST], Handler] = {}
@@ -76,6 +78,34 @@ class Outcome:
         self.value = value
 
 
+class UnitContext(Protocol):
+    """What the visitor of a function asks of the unit that it belongs to; `unit.Unit` is one."""
+
+    builder: NamingBuilder
+    semantic: Semantic
+    frames: list[CallFrame]
+    callers: list[SourceFunction]
+    shared: int
+
+    def call(self, visitor: Visitor, callee: SourceFunction, args: list[Any], kwargs: dict[str, Any], /) -> Any:
+        """Emit a call of a function of the language at the builder's place."""
+
+    def apply(self, visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any], /) -> Any:
+        """Call whatever can be called in a kernel."""
+
+    def arguments(self, visitor: Visitor, node: ast.Call, /) -> tuple[list[Any], dict[str, Any]]:
+        """The values of the arguments of a call."""
+
+    def trial(self) -> UnitContext:
+        """A unit with the same calls under way, for code that is compiled to learn its types."""
+
+    def parameters(self, bound: dict[str, Any], block: Block, /) -> dict[str, Any]:
+        """The parameters inside a function: run-time parts are arguments of its block."""
+
+    def cause(self, e: BaseException, /) -> BaseException | None:
+        """What an error is chained to."""
+
+
 def handles(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
     """Register the function that compiles nodes of `kinds`."""
 
@@ -104,7 +134,7 @@ class Visitor:
     )
     any_global = False  # whether globals that are no constexprs can be read
 
-    def __init__(self, unit: Unit, callee: SourceFunction, env: dict[str, Any]) -> None:
+    def __init__(self, unit: UnitContext, callee: SourceFunction, env: dict[str, Any]) -> None:
         self.unit = unit
         self.callee = callee
         self.env = env
@@ -159,7 +189,7 @@ class Visitor:
         try:
             value = self.env[name]
         except KeyError:
-            return lookup(self, name)
+            return lookup(self.callee, name, self.env, self.any_global)
         if value.__class__ is Poisoned:
             raise LanguageError(value.message, value.hint)
         return value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...support.lazy import LazyModule
 from ...support.settings import compilation
@@ -12,9 +13,6 @@ from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_call
 from ..errors import LanguageError
 from .builtins import BUILTINS
 from .values import constexpr, dtype, is_builtin, is_value, wrap
-
-if TYPE_CHECKING:
-    from .core import Visitor
 
 __all__ = ["Poisoned", "lookup"]
 
@@ -45,16 +43,19 @@ class Poisoned:
         self.hint = hint
 
 
-def lookup(visitor: Visitor, name: str) -> Any:
-    """A name that is not local: from enclosing functions, the module, or the builtins kernels have."""
+def lookup(callee: SourceFunction, name: str, local: Iterable[str], any_global: bool) -> Any:
+    """A name that is not local to `callee`: of an enclosing function, of the module, or a builtin that kernels have.
+
+    `local` names are suggested for one that is not found; `any_global` allows globals that are no constexpr.
+    """
     try:
-        value = visitor.callee.lookup(name)
+        value = callee.lookup(name)
     except KeyError:
         if name in BUILTINS:
             return BUILTINS[name]
-        raise _undefined(visitor, name) from None
+        raise _undefined(callee, name, local) from None
     value = unwrap_callee(value)
-    if _readable(visitor, name, value):
+    if any_global or _readable(callee, name, value):
         return wrap(value)
     raise LanguageError(
         f"NameError: Cannot access global variable {name} from within @jit'ed function: kernels can only read"
@@ -64,17 +65,17 @@ def lookup(visitor: Visitor, name: str) -> Any:
     )
 
 
-def _readable(visitor: Visitor, name: str, value: Any) -> bool:
+def _readable(callee: SourceFunction, name: str, value: Any) -> bool:
     if value is None or isinstance(value, _ALLOWED) or is_builtin(value) or is_value(value):
         return True
-    if isinstance(value, tuple) and (hasattr(value, "_fields") or all(_readable(visitor, name, v) for v in value)):
+    if isinstance(value, tuple) and (hasattr(value, "_fields") or all(_readable(callee, name, v) for v in value)):
         return True
     if callable(value) or getattr(type(value), "__module__", "").startswith("tritium."):
         return True
-    annotation = visitor.callee.fn.__globals__.get("__annotations__", {}).get(name)
+    annotation = callee.fn.__globals__.get("__annotations__", {}).get(name)
     if annotation is not None and "constexpr" in str(annotation):
         return True
-    return visitor.any_global or compilation.allow_non_constexpr_globals
+    return bool(compilation.allow_non_constexpr_globals)
 
 
 def _describe(value: Any) -> str:
@@ -83,11 +84,11 @@ def _describe(value: Any) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" + (f" ({text})" if len(text) < 40 else "")
 
 
-def _undefined(visitor: Visitor, name: str) -> LanguageError:
+def _undefined(callee: SourceFunction, name: str, local: Iterable[str]) -> LanguageError:
     if hasattr(builtins, name):
         return LanguageError(f"NameError: {name} is not defined", f"kernels cannot use Python's {name}")
-    names = (n for n, v in visitor.callee.fn.__globals__.items() if len(n) < 4 or not isinstance(v, ModuleType))
-    known = [*visitor.env, *names, *BUILTINS]
+    names = (n for n, v in callee.fn.__globals__.items() if len(n) < 4 or not isinstance(v, ModuleType))
+    known = [*local, *names, *BUILTINS]
     close = _difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else None
     return LanguageError(f"NameError: {name} is not defined", hint)
