@@ -23,6 +23,7 @@ from typing import Any
 from ....dialects import ttng
 from ....dialects.ttg_switches import is_on
 from ....ir import PURE, Block, Operation, TensorType, Value, count, functions_of, may_change, pass_on
+from .in_flight import is_async_wgmma
 
 __all__ = ["hoist_waits"]
 
@@ -34,15 +35,10 @@ def hoist_waits(module: Operation) -> bool:
         return False
     moved = 0
     for func in functions_of(module):
-        blocks = {op.parent: None for op in func.walk() if _is_under_way(op)}
+        blocks = {op.parent: None for op in func.walk() if is_async_wgmma(op)}
         moved += sum(_move(block) for block in blocks if block is not None)
     count("waits", moved)
     return moved > 0
-
-
-def _is_under_way(op: Any) -> bool:
-    """Whether an operation is a product that goes on while threads do."""
-    return op.__class__ is ttng.WarpGroupDot and op.isAsync
 
 
 def _move(block: Block) -> int:
@@ -51,7 +47,7 @@ def _move(block: Block) -> int:
     product: Any = None
     place: Operation | None = None  # behind this one waits may stand; None where no product is in front
     for op in list(block):
-        if _is_under_way(op):
+        if is_async_wgmma(op):
             product = place = op
         elif place is not None and op.__class__ is ttng.WaitBarrier:
             place = _moved_behind(place, op) if _pays(product, op) and may_change("hoist-waits", op) else None
@@ -64,7 +60,7 @@ def _move(block: Block) -> int:
 def _pays(product: Any, wait: Any) -> bool:
     """Whether the product behind a wait gives no more than the one in front of it."""
     op = wait.next
-    while op is not None and not _is_under_way(op):
+    while op is not None and not is_async_wgmma(op):
         op = op.next
     return op is not None and prod(op.d.type.shape) <= prod(product.d.type.shape)
 

@@ -39,6 +39,6 @@ The parts, in the order of work:
 | `circular_buffers` | which loads share a ring, how deep it is, and its operations |
 | `occupancy` | how many blocks share a multiprocessor, and so how many registers and slots there are |
 | `overlap` | which loops run half of an iteration beside the next one |
-| `flights` | which products stay in flight, when they are waited for, and so when a buffer is free |
+| `consumer_waits` | which WGMMAs stay in flight, when they are waited for, and so when a buffer is free |
 | `emit`, `producer`, `consumer` | the two programs |
 """

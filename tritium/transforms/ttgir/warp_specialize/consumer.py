@@ -4,7 +4,7 @@
       %a = ttg.memdesc_index %ring_a[%slot]              for each `ttg.local_alloc` of a load
       ttng.wait_barrier %full[%slot], %phase             in front of the first who reads
       %p = ttng.warp_group_dot %a, %b, %c {isAsync}
-      %d = ttng.warp_group_dot_wait %p {pendings = 1}    `flights`
+      %d = ttng.warp_group_dot_wait %p {pendings = 1}    `consumer_waits`
       ttng.arrive_barrier %empty[%slot - 1], 8, %k != %lb
       …
     }
@@ -21,9 +21,10 @@ from typing import Any
 
 from ....dialects import arith, ttg, ttng
 from ....ir import Block, Builder, Operation, Value, bool_attr
+from ..async_wait.in_flight import InFlight
 from .circular_buffers import VIEWS, Ring, Rings, Visit, view, visit_of
+from .consumer_waits import NO_ASYNC, ConsumerWaits, Wait, consumer_waits, is_used_from
 from .emit import Copy
-from .flights import GROUNDED, Flight, Flights, Wait, flights_of, is_used_from, values_of
 from .partition import Load
 
 __all__ = ["Consumer", "Sites", "Turns"]
@@ -68,37 +69,37 @@ class Consumer(Copy):
                 op = op.next
                 self.first.setdefault(begin, []).extend(self.first.pop(op, ()))
         self.views: dict[Load, Value] = {}
-        self.flights: Flights = GROUNDED
+        self.waits: ConsumerWaits = NO_ASYNC
         self.held: dict[Any, list[tuple[Ring, Visit]]] = {}
 
     def loop(self, op: Any) -> Any:
         """Copy a loop; what is in flight at its end is waited for behind it."""
-        outer = self.flights, self.held
-        self.flights = flights_of(op.body, self.loads, self.rings.depth > 1) if self.in_flight else GROUNDED
+        outer = self.waits, self.held
+        self.waits = consumer_waits(op.body, self.loads, self.rings.depth > 1) if self.in_flight else NO_ASYNC
         self.held = self._held(op.body)
         copy = super().loop(op)
-        carried, held = self.flights.carried, self.held
-        self.flights, self.held = outer
+        carried, held = self.waits.carried, self.held
+        self.waits, self.held = outer
         if carried:
-            self._land_all(op, carried, held)
+            self._retire_all(op, carried, held)
         return copy
 
     def one(self, op: Any) -> None:
         """Copy an operation, between the waits and releases that belong to it."""
         for ring, visit in self.first.get(op, ()):
             self._await(ring, visit)
-        if op in self.flights.ahead:
-            self._land(op, self.flights.ahead[op], itself=True)
+        if op in self.waits.before:
+            self._retire(op, self.waits.before[op], itself=True)
         super().one(op)
-        if op in self.flights.behind:
-            self._land(op, self.flights.behind[op], itself=False)
+        if op in self.waits.after:
+            self._retire(op, self.waits.after[op], itself=False)
         for ring, visit in self.last.get(op, ()):
             if not any((ring, visit) in held for held in self.held.values()):
                 self._release(ring, self.visit(visit.block, ring).slot)
 
     def at_end(self, end: Operation) -> None:
-        if end in self.flights.ahead:
-            self._land(end, self.flights.ahead[end], itself=True)
+        if end in self.waits.before:
+            self._retire(end, self.waits.before[end], itself=True)
 
     def plain(self, op: Any) -> None:
         if op not in self.loads:
@@ -117,7 +118,7 @@ class Consumer(Copy):
         copy: Any = self.new(op.results[0]).defining_op if op.results else None
         if op.__class__ in VIEWS:
             copy.results[0].type = _mutable(copy.results[0].type)
-        elif op.__class__ is ttng.WarpGroupDot and any(op in (f.dot for f in fs) for fs in self.flights.air.values()):
+        elif op in self.waits.asynchronous:
             copy.attributes["isAsync"] = bool_attr(True)
 
     def _await(self, ring: Ring, visit: Visit) -> None:
@@ -134,38 +135,38 @@ class Consumer(Copy):
         held: dict[Any, list[tuple[Ring, Visit]]] = {}
         for op in body:
             for ring, visit in self.last.get(op, ()):
-                air = self.flights.air.get(op, ())
-                reading = [f.dot for f in air if not f.before and f.dot in visit.readers]
+                air = self.waits.in_flight_after.get(op, ())
+                reading = [f.dot for f in air if not f.previous and f.dot in visit.readers]
                 if reading:
                     held.setdefault(reading[-1], []).append((ring, visit))
         return held
 
-    def _land(self, op: Any, wait: Wait, itself: bool) -> None:
+    def _retire(self, op: Any, wait: Wait, itself: bool) -> None:
         """Wait for products, and release what they were the last to read."""
-        values = [v for flight in wait.done for v in values_of(flight) if is_used_from(v, op, itself)]
+        values = [v for wgmma in wait.done for v in wgmma.values() if is_used_from(v, op, itself)]
         if not values:
-            newest = wait.flying[-1] if wait.flying else wait.done[-1]
-            values = values_of(newest)[:1]
+            newest = wait.remaining[-1] if wait.remaining else wait.done[-1]
+            values = newest.values()[:1]
         self._wait([*values, *wait.kept], wait.pendings)
-        for flight in wait.done:
-            for ring, visit in self.held.get(flight.dot, ()):
-                self._release_of(flight, ring, visit)
+        for wgmma in wait.done:
+            for ring, visit in self.held.get(wgmma.dot, ()):
+                self._release_of(wgmma, ring, visit)
 
     def _wait(self, values: list[Value], pendings: int) -> None:
         values = list(dict.fromkeys(values))
-        landed = ttng.WarpGroupDotWait([self.new(v) for v in values], pendings)
-        self.b.insert(landed)
-        self.mapping.update(zip(values, landed.results))
+        waited = ttng.WarpGroupDotWait([self.new(v) for v in values], pendings)
+        self.b.insert(waited)
+        self.mapping.update(zip(values, waited.results))
 
-    def _release_of(self, flight: Flight, ring: Ring, visit: Visit) -> None:
+    def _release_of(self, wgmma: InFlight, ring: Ring, visit: Visit) -> None:
         b, counter = self.b, self.visit(visit.block, ring)
-        if not flight.before:
+        if not wgmma.previous:
             return self._release(ring, counter.slot)
-        loop: Any = flight.dot.parent_op
+        loop: Any = wgmma.dot.parent_op
         is_later = b.add(arith.CmpI(arith.CmpIPredicate.ne, self.new(loop.body.args[0]), self.new(loop.lb)))
         return self._release(ring, counter.previous(b, self.rings.depth), is_later)
 
-    def _land_all(self, loop: Any, carried: tuple[Any, ...], held: dict[Any, list[tuple[Ring, Visit]]]) -> None:
+    def _retire_all(self, loop: Any, carried: tuple[Any, ...], held: dict[Any, list[tuple[Ring, Visit]]]) -> None:
         """Behind a loop: wait for what its last iteration left in flight."""
         end = loop.body.last
         self._wait([r for r, v in zip(loop.results, end.operands) if v.defining_op in carried], 0)

@@ -41,7 +41,7 @@ from typing import Any
 from ....dialects import arith, scf, tt, ttg, ttng
 from ....dialects.ttg_memory import MemDescType
 from ....ir import WRITE, Builder, Operation, TensorType, Value, i32, memory_effects
-from .flights import is_summed
+from ..async_wait.in_flight import accumulates
 
 __all__ = ["Overlap", "overlap_of"]
 
@@ -171,7 +171,7 @@ class Overlap:
         """Where the front first needs the result of a product."""
         dots = {op for op in self.front if op.__class__ is ttng.WarpGroupDot}
         for i, op in enumerate(self.front):
-            if any(v.defining_op in dots and not is_summed(op, v) for v in op.operands):
+            if any(v.defining_op in dots and not accumulates(op, v) for v in op.operands):
                 return i
         return len(self.front)
 
