@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..dialects import arith, scf, tt
+from ..dialects import arith, tt
 from ..dialects.tt_descriptor import DescriptorReduce, DescriptorScatter, DescriptorStore
 from ..dialects.tt_types import TensorDescType
-from ..ir import BlockArgument, Value, element_type
+from ..ir import BlockArgument, Value, element_type, predecessor_operands
 from ..support.namedtuples import NamedTuple
 
 __all__ = ["STORES", "StoredArrays", "stored_arrays"]
@@ -117,31 +117,13 @@ def _is_argument(value: BlockArgument) -> bool:
 
 def _origins(value: Value) -> list[Value] | None:
     """The addresses that an address is one of, or made of; None where that is not known."""
-    op: Any = value.defining_op
-    if op is None:
-        block: Any = value.owner  # type: ignore[attr-defined]
-        return _carried(block.parent_op, list(block.args).index(value), block)
-    if isinstance(op, (scf.For, scf.While, scf.If)):
-        number = list(op.results).index(value)
-        if isinstance(op, scf.For):
-            return _carried(op, number + 1, op.body)
-        if isinstance(op, scf.While):
-            return _carried(op, number, op.after_block)
-        return [block.last.operands[number] for block in (op.then_block, op.else_block)]
-    if op.regions or isinstance(op, (tt.Load, tt.AtomicLoad, tt.AtomicRMW, tt.AtomicCAS, tt.Call)):
+    passed = predecessor_operands(value)
+    if passed is not None:
+        return [op.operands[i] for op, i in passed]
+    op = value.defining_op
+    if op is None or op.regions or isinstance(op, (tt.Load, tt.AtomicLoad, tt.AtomicRMW, tt.AtomicCAS, tt.Call)):
         return None
     if isinstance(op, arith.Select):
         return [op.operands[1], op.operands[2]]
     addresses = [v for v in op.operands if _is_address(v)]
     return addresses if addresses or not op.operands else None  # a constant, or what is undefined, is no array
-
-
-def _carried(loop: Any, number: int, block: Any) -> list[Value] | None:
-    """What the argument `number` of a loop's block may be."""
-    if isinstance(loop, scf.For) and number > 0:
-        return [loop.init_args[number - 1], loop.body.last.operands[number - 1]]
-    if not isinstance(loop, scf.While):
-        return None
-    if block is loop.before_block:
-        return [loop.inits[number], loop.after_block.last.operands[number]]
-    return [loop.before_block.last.operands[1 + number]]

@@ -20,11 +20,26 @@ from itertools import islice
 from math import gcd, prod
 from typing import Any
 
-from ..dialects import arith, cf, math, scf, tt
+from ..dialects import arith, cf, math, tt
 from ..dialects.constraints import is_float
 from ..dialects.tt_types import InputPrecision, PointerType, TensorDescType
 from ..dialects.ttg_memory import element_bits
-from ..ir import Attribute, Block, IntegerAttr, IntegerType, Operation, TensorType, Value, functions_of, i32, is_private
+from ..ir import (
+    Attribute,
+    Block,
+    CountedLoop,
+    IntegerAttr,
+    IntegerType,
+    LoopLike,
+    Operation,
+    RegionBranch,
+    TensorType,
+    Value,
+    functions_of,
+    i32,
+    is_private,
+    predecessor_operands,
+)
 from ..ir.folding import fold
 from ..ir.rewriter import RuleTable
 from ..support import TritiumError
@@ -191,31 +206,12 @@ def _roots(value: Value, seen: set[Value]) -> set[Value]:
     if value in seen:
         return set()
     seen.add(value)
-    op: Any = value.defining_op
-    if op is None:
-        sources = _sources_of_argument(value)
-        return {value} if sources is None else set().union(*(_roots(v, seen) for v in sources))
-    if isinstance(op, (scf.For, scf.While, scf.If)):
-        sources = [v for v in _carried(op) if _is_address(v)]
+    op, passed = value.defining_op, predecessor_operands(value)
+    if passed is not None:
+        sources = [source.operands[i] for source, i in passed]
     else:
-        sources = [] if isinstance(op, _READS) else [v for v in op.operands if _is_address(v)]
+        sources = [] if op is None or isinstance(op, _READS) else [v for v in op.operands if _is_address(v)]
     return {value} if not sources else set().union(*(_roots(v, seen) for v in sources))
-
-
-def _sources_of_argument(value: Any) -> list[Value] | None:
-    """What a block's argument may be; None for a parameter of the function."""
-    owner: Any = value.owner.parent_op
-    if isinstance(owner, (scf.For, scf.While)):
-        return [v for v in _carried(owner) if v.type is value.type]
-    return None
-
-
-def _carried(op: Operation) -> Iterable[Value]:
-    """What an operation with regions is given, and what its regions end with."""
-    yield from op.operands
-    for region in op.regions:
-        for block in region.blocks:
-            yield from block.last.operands
 
 
 # -- following a program ----------------------------------------------------------------------------------------------
@@ -264,6 +260,10 @@ class _Walk:
             handle = _FLOW.get(op.__class__)
             if handle is not None:
                 handle(self, op, times)
+            elif isinstance(op, CountedLoop):
+                self.loop(op, times)
+            elif isinstance(op, RegionBranch):
+                self.follow(op, times)
             else:
                 self.count(op, times)
                 self.evaluate(op)
@@ -319,7 +319,7 @@ class _Walk:
 
     # -- loops and conditions -------------------------------------------------------------------------------------
 
-    def loop(self, op: scf.For, times: int) -> None:
+    def loop(self, op: CountedLoop, times: int) -> None:
         """A counted loop: one iteration for all where nothing in it depends on which it is."""
         lower, upper, step = (self.number(v) for v in (op.lb, op.ub, op.step))
         if lower is None or upper is None or not step:
@@ -336,7 +336,7 @@ class _Walk:
             self.block(op.body, times * trips)
             self.forget(op.results)
 
-    def iterate(self, op: scf.For, indices: range, times: int) -> None:
+    def iterate(self, op: CountedLoop, indices: range, times: int) -> None:
         """Iteration by iteration, until there were too many of them."""
         values: Sequence[Value | Attribute | None] = op.init_args
         followed = list(islice(indices, max(1, MOST_STEPS - self.steps)))
@@ -345,42 +345,30 @@ class _Walk:
             self.set(op.body.args, [IntegerAttr(index, op.lb.type), *values])
             left = len(indices) - n if n == len(followed) - 1 else 1
             self.block(op.body, times * left)
-            values = [self.known.get(v) for v in op.body.last.operands]
+            values = [self.known.get(v) for v in op.yielded]
         if len(followed) < len(indices):
             self.note(op, f"of {len(indices)} iterations {len(followed)} are followed, the others count as the last")
             values = [None] * len(op.results)
         self.set(op.results, values)
 
-    def condition(self, op: scf.If, times: int) -> None:
-        """The side that is taken; nothing where that is not known."""
-        taken = self.number(op.condition)
-        if taken is None:
-            self.note(op, "a condition is not known: what depends on it is left out")
-            self.forget(op.results)
-            return
-        blocks = op.regions[0 if taken else 1].blocks
-        if blocks:
-            self.block(blocks[0], times)
-            self.set(op.results, blocks[0].last.operands)
-
-    def repeat(self, op: scf.While, times: int) -> None:
-        """A loop for as long as its condition is known."""
-        values: Sequence[Value | Attribute | None] = op.operands
-        before, after = (region.blocks[0] for region in op.regions)
-        while self.steps < MOST_STEPS:
-            self.steps += 1
-            self.set(before.args, values)
-            self.block(before, times)
-            condition, *passed = before.last.operands
-            going = self.number(condition)
-            if not going:
-                if going is None:
-                    self.note(op, "the number of iterations is not known: the loop is left out")
-                self.set(op.results, passed)
+    def follow(self, op: RegionBranch, times: int) -> None:
+        """Any other operation with regions, from one to the next for as long as it is known which one that is."""
+        source: Operation | None = op
+        is_loop = isinstance(op, LoopLike)
+        while source is not None and self.steps < MOST_STEPS:
+            edges = op.feasible_edges(source, self.known.get)
+            if len(edges) != 1:
+                unknown = "the number of iterations is not known: the loop is left out"
+                self.note(op, unknown if is_loop else "a condition is not known: what depends on it is left out")
+                self.forget(op.results)
                 return
-            self.set(after.args, passed)
-            self.block(after, times)
-            values = [self.known.get(v) for v in after.last.operands]
+            (edge,) = edges
+            self.set(edge.inputs, edge.operands)
+            if edge.target is None:
+                return
+            self.steps += is_loop and edge.target is op.regions[0]
+            self.block(edge.target.blocks[0], times)
+            source = edge.target.blocks[0].last
         self.note(op, "the loop has too many iterations to follow")
         self.forget(op.results)
 
@@ -402,9 +390,6 @@ class _Walk:
 
 
 _FLOW: dict[type, Callable[[_Walk, Any, int], None]] = {
-    scf.For: _Walk.loop,
-    scf.If: _Walk.condition,
-    scf.While: _Walk.repeat,
     tt.Call: _Walk.call,
     tt.GetProgramId: _Walk.program_id,
     tt.GetNumPrograms: _Walk.num_programs,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..dialects import arith, cf, scf, ub
+from ..dialects import arith, cf, ub
 from ..ir import (
     CONSTANT,
     ISOLATED,
@@ -18,8 +18,10 @@ from ..ir import (
     TERMINATOR,
     ArrayAttr,
     Block,
+    CountedLoop,
     FloatType,
     FunctionType,
+    IfLike,
     IntegerType,
     Operation,
     TensorType,
@@ -183,8 +185,8 @@ def _inline(op: Operation, body: Block) -> None:
 
 
 def _carried(module: Operation) -> list[Target]:
-    """What loops carry, and what branches give: results of scf.for and scf.if."""
-    kinds = (scf.For, scf.If)
+    """The results of counted loops and of conditionals."""
+    kinds = (CountedLoop, IfLike)
     return [
         (i, k) for i, op in enumerate(module.walk()) if isinstance(op, kinds) for k in reversed(range(len(op.results)))
     ]
@@ -197,13 +199,12 @@ def _drop_carried(ops: list[Operation], targets: Sequence[Target]) -> None:
         if not _attached(op) or k >= len(op.results):
             continue
         result = op.results[k]
-        if isinstance(op, scf.For):
-            first = len(op.operands) - len(op.results) + k
-            begun, arg = op.operands[first], op.regions[0].blocks[0].args[1 + k]
-            arg.replace_all_uses_with(begun)
-            result.replace_all_uses_with(begun)
-            op.regions[0].blocks[0].erase_argument(1 + k)
-            op.set_operands([v for n, v in enumerate(op.operands) if n != first])
+        if isinstance(op, CountedLoop):
+            init = op.init_args[k]
+            op.iter_args[k].replace_all_uses_with(init)
+            result.replace_all_uses_with(init)
+            op.body.erase_argument(1 + k)
+            op.set_operands([v for n, v in enumerate(op.operands) if n != op.init_start + k])
         elif result.users:
             result.replace_all_uses_with(_stand_in(result.type, op))
         for region in op.regions:

@@ -17,8 +17,7 @@ from ...analysis.buffers import is_shared_alloc
 from ...analysis.global_access import global_accesses
 from ...analysis.shared_traffic import Traffic, stages_of, traffic_of
 from ...dialects import all as _dialects
-from ...dialects import scf
-from ...ir import IntegerAttr, Operation
+from ...ir import IntegerAttr, Operation, enclosing_loop
 from ...ir.parser import parse_module
 from ...ir.passes import run_pipeline
 from ...support.dataclasses import dataclass
@@ -219,7 +218,7 @@ def _tile(ty: Any) -> str:
 
 
 def _access(t: Traffic) -> Access:
-    looped = any(isinstance(op, (scf.For, scf.While)) for op in _around(t.op))
+    looped = enclosing_loop(t.op) is not None
     return Access(t.op.name, _place(t.op), t.instruction, t.instructions, t.wavefronts, t.conflicts, looped)
 
 

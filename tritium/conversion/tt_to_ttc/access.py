@@ -59,8 +59,8 @@ def _scalar_load(
         fallback = ptr.value
     else:
         fallback = w.number(0, element, level)
-    branch = scf.If.build(mask.value, [element])
-    result = w.place(branch, level)
+    branch = w.branch(mask.value, [element], level=level)
+    result = branch.results[0]
     loaded = _load_op(op, ptr.value, element)
     branch.then_block.append(loaded)
     value: Value = loaded.result
@@ -128,17 +128,14 @@ def _guarded_load(
     vector = VectorType((ev.lanes,), element)
     mask = None if mask is None else Vec(w.vector(mask, ev.lanes), mask.level)
     other = None if other is None else Vec(w.vector(other, ev.lanes), other.level)
-    branch = scf.If.build(ptr.condition, [vector])
-    depth = w.depth
-    if level < depth:  # the conditional must stand where its operands do
-        level = depth
-    result = w.place(branch, level)
+    level = max(level, w.depth)  # the conditional comes after its operands
+    branch = w.branch(ptr.condition, [vector], level=level)
     for block, side in ((branch.then_block, lambda: ptr.fast), (branch.else_block, ptr.slow)):
         assert block is not None
         with w.conditional(block, branch):
             lane = _vector_load(ev, op, side(), mask, other, element, w.depth)
             w.place(scf.Yield([w.vector(lane, ev.lanes)]))
-    return Vec(result, level)
+    return Vec(branch.results[0], level)
 
 
 def store_at(ev: Evaluator, op: tt.Store, index: Index) -> None:
@@ -175,8 +172,7 @@ def _scalar_store(ev: Evaluator, ptr: Lane, value: Lane, mask: Lane | None) -> N
         w.place(ttc.Store(ptr.value, data))
         return
     assert isinstance(mask, Uniform)
-    branch = scf.If.build(mask.value, [], with_else=False)
-    w.place(branch)
+    branch = w.branch(mask.value, with_else=False)
     branch.then_block.append(ttc.Store(ptr.value, data, loc=w.loc))
     branch.then_block.append(scf.Yield([]))
 

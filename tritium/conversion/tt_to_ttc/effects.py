@@ -79,14 +79,13 @@ def _one_atomic(lowering: TileLowering, op: Any, operands: list[Value], mask: An
     atomic = type(op).create(operands, elements, attributes, loc=op.loc)
     if mask is None:
         return w.place(atomic)
-    branch = scf.If.build(mask.value, elements, with_else=bool(elements))
     zeros = [w.number(0, element, w.depth) for element in elements]
-    result = w.place(branch)
+    branch = w.branch(mask.value, elements, with_else=bool(elements))
     branch.then_block.append(atomic)
     branch.then_block.append(scf.Yield(list(atomic.results)))
     if branch.else_block is not None:
         branch.else_block.append(scf.Yield(zeros))
-    return result
+    return branch.results[0] if elements else None
 
 
 @lowers(tt.Assert)

@@ -7,8 +7,8 @@ A pointer tile carried through a loop would otherwise live in memory and lose it
 
 from __future__ import annotations
 
-from ...dialects import arith, scf, tt
-from ...ir import Block, Builder, FloatType, TensorType, Value, i64
+from ...dialects import arith, tt
+from ...ir import Block, Builder, CountedLoop, FloatType, TensorType, Value, i64
 
 __all__ = ["uniform_iter_args"]
 
@@ -16,20 +16,19 @@ __all__ = ["uniform_iter_args"]
 def uniform_iter_args(func: tt.Func) -> None:
     """Rewrite all loops of a function, inner ones first."""
     for op in list(func.walk_post()):
-        if isinstance(op, scf.For):
+        if isinstance(op, CountedLoop):
             for i in range(len(op.iter_args)):
                 step = _uniform_step(op, i)
                 if step is not None:
                     op = _rewritten(op, i, step)
 
 
-def _uniform_step(loop: scf.For, i: int) -> list[tuple[Value, int]] | None:
+def _uniform_step(loop: CountedLoop, i: int) -> list[tuple[Value, int]] | None:
     """The scalars (with signs) whose sum carried tile number `i` moves by in an iteration."""
     arg = loop.iter_args[i]
     if not isinstance(arg.type, TensorType) or isinstance(arg.type.element, FloatType):
         return None
-    assert loop.body.last is not None
-    at: Value = loop.body.last.operands[i]
+    at: Value = loop.yielded[i]
     steps: list[tuple[Value, int]] = []
     while at is not arg:
         op = at.defining_op
@@ -58,16 +57,15 @@ def _scalar_of(value: Value) -> Value | int | None:
     return number if isinstance(number, int) else None
 
 
-def _rewritten(loop: scf.For, i: int, steps: list[tuple[Value, int]]) -> scf.For:
+def _rewritten(loop: CountedLoop, i: int, steps: list[tuple[Value, int]]) -> CountedLoop:
     arg, init = loop.iter_args[i], loop.init_args[i]
     ty = arg.type
-    assert isinstance(ty, TensorType) and loop.parent is not None and loop.body.last is not None
+    assert isinstance(ty, TensorType) and loop.parent is not None
     counter = i64 if isinstance(ty.element, tt.PointerType) else ty.element
     b = Builder(loop.parent, loop, loop.loc)
     zero = b.add(arith.Constant.of(0, counter))
     inits = [zero if k == i else v for k, v in enumerate(loop.init_args)]
-    new = scf.For(loop.lb, loop.ub, loop.step, inits, loop.regions[0], loc=loop.loc, attributes=_kept(loop))
-    loop.regions = []
+    new = loop.with_operands(loop.lb, loop.ub, loop.step, inits)
     block: Block = new.body
     fresh = block.insert_argument(i + 1, counter)
     fresh.hint = arg.hint
@@ -76,8 +74,7 @@ def _rewritten(loop: scf.For, i: int, steps: list[tuple[Value, int]]) -> scf.For
     moved = _moved(b, init, fresh, ty)
     arg.replace_all_uses_with(moved)
     block.erase_argument(i + 2)
-    last = block.last
-    assert last is not None
+    last = new.terminator
     b.at(last)
     total: Value = fresh
     for by, sign in steps:
@@ -92,10 +89,6 @@ def _rewritten(loop: scf.For, i: int, steps: list[tuple[Value, int]]) -> scf.For
             old.replace_all_uses_with(_moved(b, init, result, ty))
     loop.erase()
     return new
-
-
-def _kept(loop: scf.For) -> dict:  # type: ignore[type-arg]
-    return dict(loop.attributes)
 
 
 def _moved(b: Builder, init: Value, by: Value, ty: TensorType) -> Value:

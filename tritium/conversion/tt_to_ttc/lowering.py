@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...dialects import scf, tt, ub
-from ...ir import Block, Operation, Region, TensorType, Value, memory_effects
+from ...dialects import tt, ub
+from ...ir import Block, LoopLike, Operation, Region, TensorType, Value, memory_effects
 from ...support import UnsupportedOperation
 from ..llvm.dot import CPUFeatures
 from ..lowerings import Lowerings
@@ -299,4 +299,4 @@ class TileLowering(LoweringContext):
 def _owns_buffer(value: Value) -> bool:
     """True for the carried tiles of a loop, whose buffers the loop may overwrite."""
     block = value.block
-    return block is not None and isinstance(block.parent_op, (scf.For, scf.While))
+    return block is not None and isinstance(block.parent_op, LoopLike)

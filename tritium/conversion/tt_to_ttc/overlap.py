@@ -120,8 +120,7 @@ def _stage(lowering: LoweringContext, overlaps: list[Overlap]) -> dict[tt.Load, 
     for overlap in overlaps:
         ptr = overlap.load.ptr
         spaces.setdefault(lowering.plan.space(ptr.type.shape, [ptr], (ptr,)), []).append(overlap)
-    branch = scf.If.build(conflict, [], with_else=False)
-    w.place(branch)
+    branch = w.branch(conflict, with_else=False)
     with w.conditional(branch.then_block, branch):
         for space, group in spaces.items():
             run_nest(ev, space, lambda index, group=group: _copy(ev, index, group, copies))  # type: ignore[misc]

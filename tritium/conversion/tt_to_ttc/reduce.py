@@ -203,8 +203,7 @@ class _Reduction:
         self, item: ReduceItem, state: list[Value], result: Value, at: Callable[[Lane], list[Index]]
     ) -> list[Value]:
         w, extreme = self.ev.w, self.extremes[item]
-        branch = scf.If.build(extreme.doubtful(w, state), [extreme.type])
-        w.place(branch)
+        branch = w.branch(extreme.doubtful(w, state), [extreme.type])
         kept = (self.items, self.also, self.streams, self.peel, self.turns, self.extremes)
         self.items, self.also, self.streams, self.peel, self.turns = [item], _nothing, frozenset(), None, 1
         self._follow_extremes(compare=False)

@@ -150,8 +150,7 @@ def _histogram(lowering: TileLowering, op: tt.Histogram) -> None:
         if op.mask is not None:
             mask: Any = ev.at(op.mask, index)
             known = w.place(arith.AndI(known, mask.value))
-        branch = scf.If.build(known, [], with_else=False)
-        w.place(branch)
+        branch = w.branch(known, with_else=False)
         with w.conditional(branch.then_block, branch):
             at = (Uniform(w.cast(lane.value, w.number(0).type), w.depth),)
             old: Any = bins.read(w, at, 1)

@@ -70,8 +70,7 @@ def versioned(
     usual = conditions[0]
     for condition in conditions[1:]:
         usual = w.place(arith.AndI(usual, condition))
-    branch = scf.If.build(usual, [])
-    w.place(branch)
+    branch = w.branch(usual)
     strict = ev.affinity
     ev.affinity, ev.assumed = plan.hopeful, frozenset(bounds)
     with w.conditional(branch.then_block, branch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,9 @@ from ...dialects.arith_flags import Overflow
 from ...ir import (
     Block,
     Builder,
+    CountedLoop,
     DenseElementsAttr,
+    IfLike,
     IndexType,
     IntegerType,
     Operation,
@@ -77,8 +79,16 @@ class Writer:
             self.levels.pop()
             self.levels[-1].anchor = None
 
+    def branch(
+        self, condition: Value, types: Sequence[Type] = (), with_else: bool = True, level: int | None = None
+    ) -> IfLike:
+        """Insert an `scf.if` with empty blocks."""
+        op = scf.If.build(condition, types, with_else)
+        self.place(op, level)
+        return op
+
     @contextmanager
-    def loop(self, lower: Value, upper: Value, step: Value, init: list[Value]) -> Iterator[scf.For]:
+    def loop(self, lower: Value, upper: Value, step: Value, init: list[Value]) -> Iterator[CountedLoop]:
         """An `scf.for`; the caller places the `scf.yield`."""
         op = scf.For.build(lower, upper, step, init)
         self.place(op)
@@ -99,7 +109,7 @@ class Writer:
             self.place(scf.Yield([]))
 
     @contextmanager
-    def conditional(self, block: Block, op: scf.If) -> Iterator[None]:
+    def conditional(self, block: Block, op: IfLike) -> Iterator[None]:
         """Write into a branch of `op`; nothing of it may be hoisted out."""
         outer, self.floor = self.floor, self.depth + 1
         with self.opened(block, op):
