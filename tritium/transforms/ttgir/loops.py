@@ -1,10 +1,8 @@
-"""What the passes that pipeline ask of a loop: what its operations need, who uses what, and where a value comes from.
+"""Queries about one loop: operands, users across iterations, and the definition of a value.
 
-scf.for %i … iter_args(%a = %x) {        definition of %a: the operation that makes %b, one iteration before
-  %b = f(%a)                             definition of %b: that operation, in the same iteration
-  scf.if %c { g(%b) }                    users of %b at the top of the loop: the `scf.if`, and f by way of %a
-  scf.yield %b
-}
+scf.for %i … iter_args(%a = %x) {        definition of %a: the operation that defines %b, at distance 1 %b = f(%a)
+definition of %b: that operation, at distance 0 scf.if %c { g(%b) }                    top-level users of %b: the
+`scf.if`, and f through %a scf.yield %b }
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ VIEWS = (
 
 
 def number_of(op: Operation, name: str) -> int | None:
-    """The attribute `name`, an integer; None where it is not there."""
+    """The integer attribute `name`, or None."""
     attr = op.attributes.get(name)
     return attr.value if isinstance(attr, IntegerAttr) else None
 
@@ -61,13 +59,13 @@ def set_number(op: Operation, name: str, value: int) -> None:
 
 
 def stages_of(loop: Operation, default: int) -> int:
-    """How many iterations a loop may overlap: what it says itself, or what holds for the kernel."""
+    """The number of pipeline stages of a loop: its own, or the default of the kernel."""
     said = number_of(loop, NUM_STAGES)
     return default if said is None else said
 
 
 def loops_of(module: Operation) -> list[Any]:
-    """All `scf.for`, inner ones first."""
+    """All `scf.for` in post-order."""
     return [op for op in module.walk_post() if op.__class__ is scf.For]
 
 
@@ -78,14 +76,14 @@ def body_of(loop: Any) -> Iterator[Any]:
 
 
 def ancestor_in(block: Block, op: Operation | None) -> Operation | None:
-    """The operation of `block` that is `op` or has it inside; None where there is none."""
+    """The operation of `block` that is `op` or its ancestor; None if there is none."""
     while op is not None and op.parent is not block:
         op = op.parent_op
     return op
 
 
 def needed_by(op: Operation) -> Iterator[Value]:
-    """The operands of an operation, and those of all operations inside it."""
+    """The operands of an operation and of all operations nested in it."""
     yield from op.operands
     if op.regions:
         for inner in op.walk():
@@ -94,28 +92,28 @@ def needed_by(op: Operation) -> Iterator[Value]:
 
 
 def is_defined_outside(loop: Operation, value: Value) -> bool:
-    """Whether a value is the same in all iterations of a loop, since it is made before it."""
+    """Whether a value is defined before a loop, and so is loop-invariant."""
     block = value.block
     return block is None or not loop.is_ancestor_of(block.parent_op)
 
 
 def has_distant_values(loop: Any) -> bool:
-    """Whether an iteration needs a value from before the previous one: a loop carries on what it carries."""
+    """Whether a value is carried over more than one iteration."""
     return any(not isinstance(v, OpResult) for v in loop.body.last.operands)
 
 
 def innermost_of(loop: Any) -> bool:
-    """Whether no loop stands directly in the body of this one."""
+    """Whether no loop is nested directly in the body."""
     return not is_outer(loop)
 
 
 def is_outer(loop: Any) -> bool:
-    """Whether another loop stands directly in the body."""
+    """Whether a loop is nested directly in the body."""
     return any(op.__class__ in (scf.For, scf.While) for op in loop.body)
 
 
 def definition(loop: Any, value: Value) -> tuple[OpResult | None, int]:
-    """The result that a value of the loop is, and how many iterations before; None for what comes from outside."""
+    """The result that defines a value of the loop, and its distance in iterations; None if it comes from outside."""
     distance = 0
     seen = set()
     while isinstance(value, BlockArgument):
@@ -131,9 +129,10 @@ def definition(loop: Any, value: Value) -> tuple[OpResult | None, int]:
 def top_level_users(
     loop: Any, values: Iterable[Value], wanted: Callable[[Operation], bool] | None = None
 ) -> list[Operation]:
-    """The operations of a loop's body that use one of `values`, now or in the next iteration, or have such inside.
+    """The operations of the loop body that use one of `values`, in this or the next iteration, or that contain such a
+    use.
 
-    Views of memory are no uses, those who use the view are. With `wanted`, only uses by such operations count.
+    Uses by views of memory count as uses by the users of the view. With `wanted`, only uses by such operations count.
     """
     found: dict[Operation, None] = {}
     seen: set[Value] = set()
@@ -156,9 +155,9 @@ def top_level_users(
 
 
 def add_carried(loop: Any, starts: Sequence[Value]) -> Any:
-    """The loop with more carried values, which begin as `starts` and stay as they are until the yield says otherwise.
+    """Add loop-carried values that start as `starts` and are yielded unchanged.
 
-    The old operation is gone; the new one has its body, and its results are the first of the new one's.
+    Replaces the loop; the new loop has the old body, and its first results are those of the old one.
     """
     body = loop.body
     fresh = [body.add_argument(v.type) for v in starts]

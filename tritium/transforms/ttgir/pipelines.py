@@ -1,8 +1,8 @@
-"""The passes of the `ttgir` stage for each generation of NVIDIA GPUs, from first layouts to what is lowered.
+"""The pass pipelines of the `ttgir` stage for each generation of NVIDIA GPUs.
 
-The stage begins with `convert-triton-to-tritongpu`, which gives every tensor a plain layout; it stands in the room of
-conversions, and its options are the target's, so the table starts behind it. `nvidia_ttgir_pipeline(capability)` is
-the list for a GPU; `LATER` says which passes of Triton's order have no row yet, and where they will stand.
+`convert-triton-to-tritongpu`, which assigns initial layouts, is a conversion and precedes these tables.
+`nvidia_ttgir_pipeline(capability)` is the pipeline of a GPU, `LOWERING` what precedes the conversion to LLVM IR, and
+`LATER` lists passes of Triton's order that are not implemented.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ _general = rows_from(__package__.rpartition(".")[0])
 
 
 def _clusters(module: Operation) -> bool:
-    """Whether several blocks of threads work on a program."""
+    """Whether a program is a cluster of several CTAs."""
     return num_ctas(module) > 1
 
 
-def _asks_for_warps(module: Operation) -> bool:
-    """Whether a loop asks for warps of its own for loads."""
+def _has_warp_specialize(module: Operation) -> bool:
+    """Whether a loop requests warp specialization."""
     return any("tt.warp_specialize" in op.attributes for op in module.walk())
 
 
 _ACCESSED = ("load", "store", "gather", "scatter", "reduce")
 _has_descriptors = has_any("tt.make_tensor_descriptor", *(f"tt.descriptor_{name}" for name in _ACCESSED))
-"""Whether the copy engine has work: descriptors that became pointers are none."""
+"""Whether there are tensor descriptors that were not lowered to pointers."""
 
 
 def _flattens(module: Operation) -> bool:
-    """Whether a loop asks to be one with the loop in it."""
+    """Whether a loop requests to be fused with the loop nested in it."""
     return any("tt.flatten" in op.attributes or "ttg.always-fuse" in op.attributes for op in module.walk())
 
 
-def _products_or_stages(module: Operation) -> bool:
-    """Whether there are products in loops, or loops that say how many iterations may overlap."""
-    return any(op.name in _PRODUCT_NAMES or "tt.num_stages" in op.attributes for op in module.walk())
+def _has_dots_or_stages(module: Operation) -> bool:
+    """Whether there are dots, or loops with a requested number of stages."""
+    return any(op.name in _DOT_NAMES or "tt.num_stages" in op.attributes for op in module.walk())
 
 
-_PRODUCT_NAMES = frozenset(("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"))
+_DOT_NAMES = frozenset(("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"))
 
 
 def _has_latencies(module: Operation) -> bool:
-    """Whether something is to be begun early, or was."""
+    """Whether an operation has a latency, or a loop a schedule."""
     return any("tt.latency" in op.attributes or "tt.scheduled_max_stage" in op.attributes for op in module.walk())
 
 
 def _has_schedule(module: Operation) -> bool:
-    """Whether a loop has stages, or may go on while the last iteration's products and stores do."""
+    """Whether a loop has a schedule, or operations that may stay in flight across iterations."""
     return any("tt.scheduled_max_stage" in op.attributes or op.name in _ASYNC_OPS for op in module.walk())
 
 
@@ -63,226 +63,243 @@ _ASYNC_OPS = frozenset(("ttng.warp_group_dot", *(f"tt.descriptor_{name}" for nam
 
 
 _ACCESSES = [  # order matters: see ORDER
-    _layout("coalesce", "every access to global memory takes its widest vector"),
+    _layout("coalesce", "Coalesce global memory accesses"),
 ]
-"""Accesses to global memory, for all generations."""
+"""Accesses to global memory, on all GPUs."""
 
 _LAYOUTS = [
-    _layout("assign-cga-layouts", "blocks of a cluster work on parts of their own", when=_clusters),
-    _layout("remove-layout-conversions", "what leads to accesses has their layouts"),
-    _layout("optimize-cta-locality", "blocks compute what they need, rather than ask others", when=_clusters),
-    _layout("remove-layout-conversions", "and what is in front of that"),
+    _layout("assign-cga-layouts", "Distribute the work of a program over the CTAs of a cluster", when=_clusters),
+    _layout("remove-layout-conversions", "Give producers the layouts of their accesses"),
+    _layout("optimize-cta-locality", "Recompute values within a CTA instead of exchanging them", when=_clusters),
+    _layout("remove-layout-conversions", "Remove the conversions that exposes"),
 ]
-"""Which thread holds what, for all generations."""
+"""The distribution of tensors over threads, on all GPUs."""
 
-_PRODUCTS = [
+_DOTS = [
     _layout(
         "optimize-thread-locality",
-        "threads combine what they have before they talk",
+        "Reduce within threads before the cross-lane reduction",
         when=has_any("tt.reshape", "tt.gather", "tt.reduce"),
     ),
     _mma(
         "accelerate-matmul",
-        "products by the instructions that the GPU has for them",
+        "Select MMA instructions and convert tt.dot to MMA layouts",
         when=has_any("tt.dot", "tt.dot_scaled"),
     ),
-    _layout("remove-layout-conversions", "results of products stay where products leave them"),
-    _mma("optimize-dot-operands", "operands are turned where they are read from shared memory"),
+    _layout("remove-layout-conversions", "Keep dot results in MMA layouts"),
+    _mma("optimize-dot-operands", "Fold transposes into local_load"),
 ]
-"""Matrix products, for all generations."""
+"""Matrix multiplication, on all GPUs."""
 
 _DESCRIPTORS = [
     _tma(
         "optimize-descriptor-encoding",
-        "tiles of descriptors lie in shared memory as their users read them",
+        "Assign shared memory layouts to tensor descriptors",
         when=_has_descriptors,
     ),
 ]
-"""What the copy engine must know of a tile; since Hopper."""
+"""Layouts of tiles that TMA transfers; since Hopper."""
 
-_OPERANDS = [_general("loop-aware-cse", "operands of several products are made once")]
-"""Behind that, for all generations."""
+_OPERANDS = [_general("loop-aware-cse", "Share operands of several dots")]
+"""Operands of dots, on all GPUs."""
 
 _LOOPS = [
     _pipeline(
-        "fuse-nested-loops", "one loop of two, where one says so: its iterations overlap throughout", when=_flattens
+        "fuse-nested-loops", "Fuse loop nests that request it, to pipeline across outer iterations", when=_flattens
     ),
-    _general("canonicalize", "loops in normal form, for what moves out of them"),
-    _general("licm", "conversions that do not change in a loop are made once", when=has_loops),
-    _general("canonicalize", "what moved may be known there"),
-    _pipeline("combine-tensor-select-and-if", "branches choose tensors, not selects", when=has_any("scf.if")),
+    _general("canonicalize", "Bring loops into canonical form before hoisting"),
+    _general("licm", "Hoist loop-invariant layout conversions", when=has_loops),
+    _general("canonicalize", "Simplify hoisted operations"),
+    _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_any("scf.if")),
 ]
-"""Loops, before they are pipelined; since Ampere."""
+"""Loops, before software pipelining; since Ampere."""
 
-_OLD_LOOPS = [_general("licm", "conversions that do not change in a loop are made once", when=has_loops)]
-"""Loops of GPUs without asynchronous copies."""
+_LOOPS_WITHOUT_ASYNC_COPIES = [_general("licm", "Hoist loop-invariant layout conversions", when=has_loops)]
+"""Loops on GPUs without asynchronous copies."""
 
-_CLEAN = [
-    _general("canonicalize", "what the loops' passes left"),
-    _general("loop-aware-cse", "equal conversions are one, before copies are made of them"),
+_CLEANUP = [
+    _general("canonicalize", "Clean up after the loop passes"),
+    _general("loop-aware-cse", "Merge equal conversions before they become copies"),
 ]
-"""What the passes above leave, in normal form."""
+"""Cleanup after the passes above."""
 
-_PREFETCH = [_mma("prefetch", "operands of the next step are read while this one multiplies", when=has_any("tt.dot"))]
-"""Products of Ampere and Ada, whose operands come from registers."""
+_PREFETCH = [
+    _mma("prefetch", "Prefetch the next dot operands from shared memory into registers", when=has_any("tt.dot"))
+]
+"""Dots with operands in registers, on Ampere and Ada."""
 
-_AGAIN = [
-    _mma("optimize-dot-operands", "again, for what left its loop"),
+_AFTER_PIPELINING = [
+    _mma("optimize-dot-operands", "Fold transposes of hoisted operands"),
     _layout(
         "coalesce-async-copy",
-        "copies of whole vectors, whatever registers would want",
+        "Copy whole vectors, independent of register layouts",
         when=has_any("ttg.async_copy_global_to_local"),
     ),
 ]
-"""Products behind the pipeliner, for all generations."""
+"""Dots and copies after software pipelining, on all GPUs."""
 
-_COPIES = [
-    _tma("tma-lowering", "descriptors as instructions of the copy engine", when=_has_descriptors),
+_TMA = [
+    _tma("tma-lowering", "Lower the remaining descriptor accesses to TMA", when=_has_descriptors),
 ]
-"""Accesses by descriptor that wait for their data; since Hopper."""
+"""Descriptor accesses that were not pipelined; since Hopper."""
 
 _TAIL = [
-    _layout("remove-layout-conversions", "between what all passes above have chosen"),
+    _layout("remove-layout-conversions", "Remove conversions between the layouts chosen above"),
     _mma(
-        "reduce-data-duplication", "operands that warps share are in shared memory", when=has_any("ttg.convert_layout")
+        "reduce-data-duplication",
+        "Stage replicated dot operands through shared memory",
+        when=has_any("ttg.convert_layout"),
     ),
-    _memory("reorder-instructions", "few registers in use at a time"),
-    _general("loop-aware-cse", "each value once, in the layouts it now has"),
-    _general("symbol-dce", "functions that nothing calls are not lowered"),
+    _memory("reorder-instructions", "Reorder operations to reduce register pressure"),
+    _general("loop-aware-cse", "Eliminate common subexpressions in their final layouts"),
+    _general("symbol-dce", "Drop functions that are never called"),
     _async_wait(
-        "fence-insertion", "products by warp groups see what threads have written", when=has_any("ttng.warp_group_dot")
+        "fence-insertion", "Order generic-proxy writes before WGMMA reads", when=has_any("ttng.warp_group_dot")
     ),
-    _general("sccp", "what the passes above made constant"),
-    _general("cse", "and equal"),
-    _general("canonicalize", "lowering meets the normal form only"),
+    _general("sccp", "Propagate constants"),
+    _general("cse", "Eliminate common subexpressions"),
+    _general("canonicalize", "Canonicalize for lowering"),
 ]
-"""What is done at the end, for all generations."""
+"""The final passes, on all GPUs."""
 
 LOWERING = [
     _layout(
         "store-mma-rows-per-warp",
-        "warps store what they have of products",
+        "Store dot results without exchange between warps",
         when=has_any("tt.dot", "ttng.warp_group_dot"),
     ),
     _pipeline(
         "combine-tensor-select-and-if",
-        "branches choose tensors, also where pipelining made both",
+        "Merge selects that software pipelining created",
         when=has_any("scf.if"),
     ),
-    _memory("speculate-loads", "loads of branches that hang on memory begin before these", when=has_any("scf.if")),
+    _memory(
+        "speculate-loads",
+        "Issue loads of a branch before its memory-dependent condition is known",
+        when=has_any("scf.if"),
+    ),
     _async_wait(
         "hoist-waits",
-        "copies are there before what is computed for the product that reads them",
+        "Move waits for copies up beside the dot in flight",
         when=has_any("ttng.warp_group_dot"),
     ),
     _memory(
         "rematerialize-after-loops",
-        "loops full of products carry little past them",
+        "Reduce register pressure across loops",
         when=has_any("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"),
     ),
-    _layout("store-in-own-cta", "elements are where the memory is that holds them", when=_clusters),
+    _layout("store-in-own-cta", "Keep shared memory accesses within a CTA", when=_clusters),
     _warp_specialize(
-        "allocate-warp-groups", "warps and registers for each partition", when=has_any("ttg.warp_specialize")
+        "allocate-warp-groups", "Assign warps and registers to partitions", when=has_any("ttg.warp_specialize")
     ),
-    _memory("allocate-shared-memory", "places for buffers and for what operations need inside"),
+    _memory("allocate-shared-memory", "Allocate shared memory for buffers and scratch"),
     _async_wait(
         "proxy-fence-insertion",
-        "asynchronous units see what threads have written",
+        "Order generic-proxy writes before async-proxy accesses",
         when=has_any("ttng."),
     ),
-    _memory("insert-barriers", "whoever shares a place waits for the others"),
+    _memory("insert-barriers", "Insert CTA barriers for shared-memory hazards"),
     _memory(
         "allocate-global-scratch",
-        "places for what a program keeps in global memory",
+        "Allocate global scratch memory",
         when=has_any("ttg.global_scratch_alloc"),
     ),
 ]
-"""What is done behind `ttgir`, before tensors become what one thread does; for all generations."""
+"""The passes between `ttgir` and the conversion to LLVM IR, on all GPUs."""
 
 ORDER = [
-    ("f32-dot-tc", "assign-cga-layouts", "its products are divided, too"),
-    ("assign-cga-layouts", "remove-layout-conversions", "it leaves conversions around what it divides"),
-    ("coalesce", "remove-layout-conversions", "it inserts the conversions around accesses"),
-    ("f32-dot-tc", "accelerate-matmul", "it makes the products that there are instructions for"),
-    ("remove-layout-conversions", "accelerate-matmul", "it looks at what operands are made of"),
+    ("f32-dot-tc", "assign-cga-layouts", "the dots it creates are distributed, too"),
+    ("assign-cga-layouts", "remove-layout-conversions", "it leaves conversions around the operations it distributes"),
+    ("coalesce", "remove-layout-conversions", "it inserts conversions around accesses"),
+    ("f32-dot-tc", "accelerate-matmul", "it emits dots that MMA instructions exist for"),
+    ("remove-layout-conversions", "accelerate-matmul", "it inspects the operands of dots"),
     ("accelerate-matmul", "optimize-dot-operands", "it chooses the layouts of operands"),
-    ("accelerate-matmul", "optimize-descriptor-encoding", "products say how they want their operands in memory"),
-    ("optimize-descriptor-encoding", "tma-lowering", "a descriptor in memory says which layout it has"),
-    ("tma-lowering", "reorder-instructions", "buffers and barriers that it makes are among what there is to order"),
-    ("optimize-thread-locality", "accelerate-matmul", "it looks for reductions that are not of products"),
-    ("remove-layout-conversions", "reduce-data-duplication", "what it writes out no pass takes back"),
-    ("reduce-data-duplication", "reorder-instructions", "its buffers are what there is to order"),
-    ("reduce-data-duplication", "fence-insertion", "it looks at who writes the buffers that there are"),
-    ("fuse-nested-loops", "optimize-accumulator-init", "loops that were two begin sums in the middle"),
-    ("combine-tensor-select-and-if", "optimize-accumulator-init", "branches choose zeros there"),
-    ("fuse-nested-loops", "licm", "what a tile's loop computes anew is known in front of the new loop"),
-    ("licm", "assign-latencies", "what does not change in a loop is loaded once"),
-    ("nvgpu-warp-specialization", "assign-latencies", "what warps of their own load is no load any more"),
-    ("assign-latencies", "schedule-loops", "stages follow from latencies"),
-    ("schedule-loops", "pipeline", "which iteration does what"),
-    ("pipeline", "prefetch", "operands are read early from buffers that were filled early"),
-    ("coalesce", "licm", "conversions around accesses are what there is to move"),
-    ("combine-tensor-select-and-if", "nvgpu-warp-specialization", "a tensor that branches choose is in flight"),
-    ("nvgpu-warp-specialization", "sccp", "counters of rings begin with constants"),
-    ("licm", "sccp", "what left its loop may be known there"),
-    ("symbol-dce", "cse", "functions that go need not be looked at"),
-    ("hoist-waits", "allocate-shared-memory", "a buffer is in use from the wait for it on"),
-    ("store-mma-rows-per-warp", "allocate-shared-memory", "what warps exchange among themselves takes other room"),
-    ("store-in-own-cta", "allocate-shared-memory", "its conversions go through shared memory"),
-    ("allocate-warp-groups", "allocate-shared-memory", "the partitions it adds capture what the others do"),
-    ("allocate-shared-memory", "proxy-fence-insertion", "who uses the same bytes follows from the places"),
-    ("proxy-fence-insertion", "insert-barriers", "each thread fences what it wrote before it meets the others"),
-    ("allocate-shared-memory", "insert-barriers", "who must wait follows from the places"),
+    (
+        "accelerate-matmul",
+        "optimize-descriptor-encoding",
+        "MMA instructions determine the shared memory layout of operands",
+    ),
+    ("optimize-descriptor-encoding", "tma-lowering", "TMA needs the shared memory layout of a descriptor"),
+    ("tma-lowering", "reorder-instructions", "its buffers and barriers are reordered as well"),
+    ("optimize-thread-locality", "accelerate-matmul", "it skips reductions of dot results"),
+    ("remove-layout-conversions", "reduce-data-duplication", "it expands conversions that can no longer be removed"),
+    ("reduce-data-duplication", "reorder-instructions", "its buffers are reordered as well"),
+    ("reduce-data-duplication", "fence-insertion", "fences depend on the writes to its buffers"),
+    ("fuse-nested-loops", "optimize-accumulator-init", "fused loops initialize accumulators conditionally"),
+    ("combine-tensor-select-and-if", "optimize-accumulator-init", "it moves zero-initialization into branches"),
+    ("fuse-nested-loops", "licm", "operations of the outer loop may be invariant in the fused one"),
+    ("licm", "assign-latencies", "invariant loads need no pipelining"),
+    ("nvgpu-warp-specialization", "assign-latencies", "loads of the producer warp are not pipelined"),
+    ("assign-latencies", "schedule-loops", "stages are assigned from latencies"),
+    ("schedule-loops", "pipeline", "the schedule drives the expansion"),
+    ("pipeline", "prefetch", "it prefetches from the buffers that pipelining fills"),
+    ("coalesce", "licm", "conversions around accesses are hoisted"),
+    ("combine-tensor-select-and-if", "nvgpu-warp-specialization", "selected accumulators can stay in flight"),
+    ("nvgpu-warp-specialization", "sccp", "counters of circular buffers start with constants"),
+    ("licm", "sccp", "hoisted values may be constant"),
+    ("symbol-dce", "cse", "dead functions are not optimized"),
+    ("hoist-waits", "allocate-shared-memory", "the live range of a buffer starts at the wait"),
+    ("store-mma-rows-per-warp", "allocate-shared-memory", "a conversion within a warp needs no CTA-wide scratch"),
+    ("store-in-own-cta", "allocate-shared-memory", "its conversions use shared memory"),
+    ("allocate-warp-groups", "allocate-shared-memory", "partitions capture buffers"),
+    ("allocate-shared-memory", "proxy-fence-insertion", "aliasing buffers have overlapping offsets"),
+    ("proxy-fence-insertion", "insert-barriers", "a fence precedes the barrier that publishes the writes"),
+    ("allocate-shared-memory", "insert-barriers", "hazards are between allocations that overlap"),
 ]
 
 LATER = {
-    "to-clc": "first, where a kernel takes work of others; lower-clc at the end",
-    "optimize-tmem-layouts": "behind it; with the other passes of tensor memory, for Blackwell",
-    "mma-lowering": "behind fence-insertion: products of Hopper and Blackwell as instructions",
-    "hoist-mbarrier-lifecycle": "behind it: barriers made once",
+    "to-clc": "first, for work stealing with cluster launch control; lower-clc at the end",
+    "optimize-tmem-layouts": "after to-clc, with the other tensor memory passes; for Blackwell",
+    "mma-lowering": "after fence-insertion: lowers the dots of Hopper and Blackwell to instructions",
+    "hoist-mbarrier-lifecycle": "after mma-lowering: initializes mbarriers once",
 }
-"""Passes of Triton 3.9's order that are not there yet: name -> its place and what it is for."""
+"""Passes of Triton 3.9's order that are not implemented: name -> position and purpose."""
 
 
-def _overlapped(num_stages: int) -> list[Pass]:
-    """Iterations of loops that overlap; since Ampere."""
+def _software_pipelining(num_stages: int) -> list[Pass]:
+    """Software pipelining; since Ampere."""
     stages = {"num_stages": num_stages}
     return [
-        _pipeline("assign-latencies", "how long loads take", stages, when=_products_or_stages),
-        _pipeline("schedule-loops", "which iteration does what", when=_has_latencies),
-        _pipeline("pipeline", "loads of later iterations while this one computes", stages, when=_has_schedule),
+        _pipeline("assign-latencies", "Assign pipeline latencies to loads", stages, when=_has_dots_or_stages),
+        _pipeline("schedule-loops", "Assign a stage and a cluster to each op", when=_has_latencies),
+        _pipeline("pipeline", "Expand loops into prologue and steady state", stages, when=_has_schedule),
     ]
 
 
 def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
-    """The passes from first layouts to `ttgir` for a GPU of compute capability `capability` / 10.
+    """The passes from initial layouts to `ttgir` for a GPU of compute capability `capability` / 10.
 
-    `num_stages`: iterations that overlap in loops which do not say how many.
+    `num_stages`: the number of stages of loops that do not state it.
     """
     precision = _mma(
         "f32-dot-tc",
-        "products of floats in the precision asked for",
+        "Split f32 dots according to their input precision",
         {"emu_tf32": capability >= 80},
         when=has_any("tt.dot"),
     )
-    loops = _LOOPS if capability >= 80 else _OLD_LOOPS
-    warps = _warp_specialize(
+    loops = _LOOPS if capability >= 80 else _LOOPS_WITHOUT_ASYNC_COPIES
+    warp_specialization = _warp_specialize(
         "nvgpu-warp-specialization",
-        "warps that load, warps that compute",
+        "Split a loop into producer and consumer partitions",
         {"num_stages": num_stages},
-        when=_asks_for_warps,
+        when=_has_warp_specialize,
     )
-    sums = _mma(
+    accumulator_init = _mma(
         "optimize-accumulator-init",
-        "sums that begin anew are not set to zero",
+        "Use useAcc = false instead of zero-initializing accumulators",
         when=has_any("ttng.warp_group_dot"),
     )
-    if capability >= 80:  # where warps get no work of their own, the pass says so
-        loops = [*loops, warps, *([sums] if 90 <= capability < 100 else []), *_overlapped(num_stages)]
-    ahead = _PREFETCH if 80 <= capability < 90 else []
-    described, copies = (_DESCRIPTORS, _COPIES) if capability >= 90 else ([], [])
-    products = [*_PRODUCTS, *described, *_OPERANDS]
-    return [*_ACCESSES, precision, *_LAYOUTS, *products, *loops, *_CLEAN, *ahead, *_AGAIN, *copies, *_TAIL]
+    if capability >= 80:  # without support, the pass warns
+        loops = [
+            *loops,
+            warp_specialization,
+            *([accumulator_init] if 90 <= capability < 100 else []),
+            *_software_pipelining(num_stages),
+        ]
+    prefetch = _PREFETCH if 80 <= capability < 90 else []
+    descriptors, tma = (_DESCRIPTORS, _TMA) if capability >= 90 else ([], [])
+    dots = [*_DOTS, *descriptors, *_OPERANDS]
+    return [*_ACCESSES, precision, *_LAYOUTS, *dots, *loops, *_CLEANUP, *prefetch, *_AFTER_PIPELINING, *tma, *_TAIL]
 
 
 for _capability in (75, 80, 90, 100):

@@ -1,15 +1,15 @@
-"""How many groups of asynchronous copies may still be on their way at each `ttg.async_wait`.
+"""Compute how many groups of asynchronous copies may stay pending at each `ttg.async_wait`.
 
-A wait for the group of a token may leave all groups alone that were committed later. Along every way from the commit to
-the wait the commits in between are counted, round loops by what they carry, and the fewest are those that are always
-there. Waits behind each other with no commit between them are one, for the fewest of them:
+A wait for the group of a token may leave every group pending that was committed later. Commits are counted along every
+path from the token's commit to the wait, through loop-carried tokens, and the minimum is used. Consecutive waits with
+no commit between them are merged, with the minimum of their counts:
 
     %0 = ttg.async_commit_group …                 %0 = ttg.async_commit_group …
     %1 = ttg.async_commit_group …            =>   %1 = ttg.async_commit_group …
     %2 = ttg.async_wait %0 {num = 0}              %2 = ttg.async_wait %0, %1 {num = 0}
     %3 = ttg.async_wait %1 {num = 0}
 
-A wait without a token waits for all.
+A wait without a token waits for all groups.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["update_waits"]
 
 
 def update_waits(module: Operation) -> None:
-    """Set the number of each wait, and make one of those that follow each other."""
+    """Set the pending count of each wait, and merge consecutive waits."""
     waits = [op for op in module.walk() if op.__class__ is ttg.AsyncWait]
     for wait in waits:
         set_number(wait, "num", _pending(wait))
@@ -38,12 +38,12 @@ def update_waits(module: Operation) -> None:
 
 
 def _pending(wait: Any) -> int:
-    """The groups that were certainly committed behind all that `wait` waits for."""
+    """The number of groups that were committed on every path after all tokens of `wait`."""
     return min((_Count(value, wait).fewest for value in wait.asyncToken), default=0)
 
 
 class _Count:
-    """Finds the fewest commits on a way from where a token is made to an operation."""
+    """Compute the minimum number of commits on any path from the definition of a token to an operation."""
 
     def __init__(self, token: Value, at: Any) -> None:
         self.seen: dict[Value, int] = {}
@@ -58,12 +58,12 @@ class _Count:
 
     @property
     def fewest(self) -> int:
-        """The result."""
+        """The minimum."""
         return min(self.found, default=0)
 
     def step(self, value: Any, sink: Any, count: int) -> list[tuple[Value, Any, int]]:
-        """From `sink`, back to where `value` is made, or to where a loop got it from."""
-        while sink.parent is not value.block:  # commits in regions on the way are left out: so many may not be there
+        """Walk from `sink` back to the definition of `value`, or to the operand that a loop carries it from."""
+        while sink.parent is not value.block:  # commits in nested regions are not counted: they may not execute
             sink = sink.parent_op
         if not isinstance(value, BlockArgument):
             self.found.append(count + _commits(value.defining_op.next, sink))
@@ -78,17 +78,17 @@ class _Count:
 
 
 def _commits(op: Any, end: Any) -> int:
-    """How many groups are committed from `op` up to `end`, in this block."""
+    """The number of commits from `op` up to `end`, in this block."""
     found = 0
     while op is not end:
-        assert op is not None, "a token is used before it is made"
+        assert op is not None, "a token is used before its definition"
         found += op.__class__ is ttg.AsyncCommitGroup
         op = op.next
     return found
 
 
 def _group(wait: Any) -> list[Any]:
-    """The waits from this one on that have no commit, branch or loop between them."""
+    """The waits from this one on with no commit, branch or loop between them."""
     found = [wait]
     op = wait.next
     while op is not None and op.__class__ is not ttg.AsyncCommitGroup and (not op.regions or is_pure(op)):

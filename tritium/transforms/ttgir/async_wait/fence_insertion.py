@@ -1,4 +1,4 @@
-"""fence-insertion: products by warp groups see what threads have written to shared memory.
+"""fence-insertion: Insert async-proxy fences before WGMMAs that read shared memory written by threads.
 
     %x = ttg.local_alloc %a : …
     %d = ttng.warp_group_dot %x, %y, %c
@@ -7,13 +7,13 @@
     ttng.fence_async_shared {bCluster = false}
     %d = ttng.warp_group_dot %x, %y, %c
 
-Threads and asynchronous units reach shared memory on two ways ("proxies", PTX ISA 8.7, section 8.4); only a fence
-orders what takes one before what takes the other. Stores take the first, and so do copies by `cp.async`; the copy
-engine (TMA) takes the second one, as `wgmma` does, and needs no fence.
+Threads access shared memory through the generic proxy, `wgmma` and TMA through the async proxy (PTX ISA 8.7, section
+8.4); only a fence orders accesses of one before those of the other. Stores and `cp.async` write through the generic
+proxy; TMA writes need no fence.
 
-A fence stands in front of each product that reads a buffer which threads have written. Where all of that was in front
-of a loop around the product, so is the fence. The barrier that lets all threads see the buffer comes between fence and
-product (`insert-barriers`).
+The fence is inserted before each dot that reads a buffer which threads have written. If all writes precede the loop
+around the dot, the fence does, too. The barrier that makes the writes visible to all threads goes between fence and dot
+(`insert-barriers`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from ....ir import LOOP, WRITE, Operation, count, functions_of, memory_effects, 
 __all__ = ["fence_insertion"]
 
 
-@pass_on("module", statistics={"fences": "fences in front of products"})
+@pass_on("module", statistics={"fences": "fences before dots"})
 def fence_insertion(module: Operation) -> bool:
-    """Order writes of threads before what products by warp groups read."""
+    """Insert fences between generic-proxy writes and the WGMMAs that read them."""
     if (capability_of(module) or 0) < 90:
         return False
     changed = 0
@@ -45,7 +45,7 @@ def fence_insertion(module: Operation) -> bool:
 
 
 def _writers(func: Operation, values: dict) -> dict[Operation, set[Operation]]:  # type: ignore[type-arg]
-    """For each allocation the operations by which threads write it."""
+    """For each allocation, the operations that write it through the generic proxy."""
     out: dict[Operation, set[Operation]] = {}
     for op in func.walk():
         if op.__class__ is ttg.LocalAlloc:
@@ -61,16 +61,16 @@ def _writers(func: Operation, values: dict) -> dict[Operation, set[Operation]]: 
 
 
 def _is_asynchronous(op: Operation) -> bool:
-    """Whether what an operation writes takes the second way, or is nothing that could be read."""
+    """Whether an operation writes through the async proxy, or writes nothing that could be read."""
     return op.name.startswith("ttng.") or bool(op.regions) or op.__class__ is ttg.LocalDealloc
 
 
 def _fence(dot: Operation, values: dict, writers: dict[Operation, set[Operation]]) -> bool:  # type: ignore[type-arg]
-    """Put a fence where the product needs it; whether it did."""
+    """Insert the fence that a dot needs; returns whether it needs one."""
     written: set[Operation] = set()
     for value in dot.operands:
         if is_buffer(value):
-            # Who knows what has been done to a buffer that comes from elsewhere.
+            # The writers of a buffer passed in from elsewhere are unknown.
             for alloc in values.get(value, [dot]):
                 written |= writers.get(alloc, set()) if alloc is not dot else {dot}
     if not written:

@@ -1,4 +1,4 @@
-"""hoist-waits: copies are waited for beside a product, not between two.
+"""hoist-waits: Hoist waits for asynchronous copies above the wait for the previous WGMMA.
 
     %s = ttng.warp_group_dot %q, %k, %zero {isAsync}       %s = ttng.warp_group_dot %q, %k, %zero {isAsync}
     %t = ttng.warp_group_dot_wait %s                       ttng.wait_barrier %full
@@ -6,13 +6,13 @@
     ttng.wait_barrier %full                                %p = exp2(%t …)
     %o = ttng.warp_group_dot %p, %v, %acc {isAsync}        %o = ttng.warp_group_dot %p, %v, %acc {isAsync}
 
-A wait is a loop, over which the assembler moves nothing: in front of the second product, it keeps the scaling of the
-sum and the rounding of the factors apart from the exponentials, which leave seven cycles of eight to others. The copy
-was begun with the one that the first product read, and is there by then.
+ptxas moves no instruction across a wait, which is a spin loop. Before the second dot it separates scaling and rounding
+from the exponentials, which occupy the SFU only one cycle in eight. The copy was issued together with the one that the
+first dot reads, and has completed by then.
 
-That pays where threads are what a loop waits for: as long as the second product's result is no larger than the first's,
-of whose elements the threads compute something. With larger ones (attention with heads of 128) it cost 1 to 3 %.
-Nothing moves over what has effects.
+This pays where the loop is limited by CUDA cores: where the second dot's result is no larger than the first's, whose
+elements the threads post-process. With larger results (attention with a head dimension of 128) it cost 1 to 3 %. Waits
+do not move over operations with side effects.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .in_flight import is_async_wgmma
 __all__ = ["hoist_waits"]
 
 
-@pass_on("module", statistics={"waits": "waits that stand further up"})
+@pass_on("module", statistics={"waits": "waits that were hoisted"})
 def hoist_waits(module: Operation) -> bool:
-    """Move waits for copies to where a product is under way."""
+    """Hoist waits for copies to where a dot is in flight."""
     if not is_on(module, "hoist-waits"):
         return False
     moved = 0
@@ -42,10 +42,10 @@ def hoist_waits(module: Operation) -> bool:
 
 
 def _move(block: Block) -> int:
-    """Move the waits of a block; how many it were."""
+    """Hoist the waits of a block, and return their number."""
     moved = 0
     product: Any = None
-    place: Operation | None = None  # behind this one waits may stand; None where no product is in front
+    place: Operation | None = None  # waits may be moved after this; None where no dot precedes
     for op in list(block):
         if is_async_wgmma(op):
             product = place = op
@@ -58,7 +58,7 @@ def _move(block: Block) -> int:
 
 
 def _pays(product: Any, wait: Any) -> bool:
-    """Whether the product behind a wait gives no more than the one in front of it."""
+    """Whether the dot after a wait has no larger result than the one before it."""
     op = wait.next
     while op is not None and not is_async_wgmma(op):
         op = op.next
@@ -66,7 +66,7 @@ def _pays(product: Any, wait: Any) -> bool:
 
 
 def _moved_behind(place: Operation, wait: Any) -> Operation | None:
-    """Move a wait and its addresses behind `place`; the wait, or None if it needs more than that."""
+    """Move a wait and its address computation after `place`; the wait, or None if it depends on anything else."""
     needed: set[Value] = set(wait.operands)
     addresses: list[Operation] = []
     op = wait.prev

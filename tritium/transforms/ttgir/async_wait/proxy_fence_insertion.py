@@ -1,6 +1,6 @@
-"""proxy-fence-insertion: the copy engine and wgmma see what threads have written to the shared memory they access.
+"""proxy-fence-insertion: Insert fences between generic-proxy and async-proxy accesses of the same shared memory.
 
-    ttg.convert_layout %x                     // its scratch is where %b is allocated
+    ttg.convert_layout %x                     // its scratch overlaps the allocation of %b
     ttng.async_tma_copy_global_to_local %d[%i] %b, %barrier, %true
 
 =>  ttg.convert_layout %x
@@ -16,10 +16,9 @@
     %d = ttng.warp_group_dot %x, %y, …
     %e = ttng.warp_group_dot %u, %v, …
 
-Whether two operations use the same bytes is known behind allocate-shared-memory; the barrier that has to follow the
-fence is insert-barriers' business, which therefore comes behind this. Where fences are needed `analysis/proxy_fences`
-says; those of values that a program puts into a buffer for a product or a store are there already (`fence-insertion`,
-`tma-lowering`), and settle it.
+Aliasing is known after allocate-shared-memory; the barrier that must follow a fence is inserted by insert-barriers,
+which runs later. `analysis/proxy_fences` decides where fences are needed; fences for values that a program puts into a
+buffer for a dot or a TMA store were inserted before (`fence-insertion`, `tma-lowering`), and count.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ __all__ = ["proxy_fence_insertion"]
 @pass_on(
     "module",
     statistics={
-        "fences": "fences between what threads write and asynchronous accesses",
-        "idle": "fences that had nothing to order",
+        "fences": "fences between generic-proxy writes and async-proxy accesses",
+        "idle": "fences without writes to order",
     },
 )
 def proxy_fence_insertion(module: Operation) -> bool:
-    """Insert fences between writes of threads and asynchronous accesses to the same shared memory; none for nothing."""
+    """Insert fences between generic-proxy writes and async-proxy accesses of the same bytes, and remove idle ones."""
     if not any(uses_async_proxy(op) for op in module.walk()):
         return False
     inserted = erased = 0

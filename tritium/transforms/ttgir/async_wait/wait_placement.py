@@ -1,13 +1,13 @@
-"""Where a load by the copy engine has to be waited for: in front of its first use, however far behind its beginning.
+"""Place the wait for a TMA load before its first use.
 
-    %q = tt.descriptor_load …          the copy begins here
-    %k = tt.descriptor_load …          so does this one
+    %q = tt.descriptor_load …          the copy is issued here
+    %k = tt.descriptor_load …          so is this one
     %r = scf.for … {                   both are waited for here
       … %q, %k …
 
-The wait moves down over what computes and what reads global memory, but not over what may write it (the copy would see
-what is written), nor over anything that is not known. Warps that are specialized wait inside, where the default region
-alone uses what was loaded: the others begin to load meanwhile.
+The wait sinks over pure operations and reads of global memory, but not over possible writes to it (the copy would read
+the written data), nor over unknown operations. It sinks into the default region of a warp-specialized operation if only
+that region uses the loaded data: the other partitions start meanwhile.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _PASSED = {
     "ttng.tensormap_fenceproxy_acquire",
     "ttng.wait_barrier",
 }
-"""What writes no global memory that a copy under way could read, besides pure operations."""
+"""Operations, besides pure ones, that write no global memory that a pending copy could read."""
 
 
 def first_use(load: Any, layout: Any) -> Operation | None:
-    """The operation in front of which `load` must have come, which goes to a buffer of `layout`; None without users.
+    """The operation before which `load`, into a buffer of `layout`, must have completed; None without users.
 
-    A buffer of that layout into which the result is put is the one that is copied to: putting it there is no use.
+    A local allocation of that layout is replaced by the buffer itself, so it is no use.
     """
     if not load.result.users:
         return None
@@ -67,7 +67,7 @@ def _first(op: Any, names: set[Value], layout: Any) -> Operation:
 
 
 def _renames(op: Any, names: set[Value], layout: Any) -> bool:
-    """Whether the result of `op` is the buffer that is copied to, or a view of it."""
+    """Whether the result of `op` is the buffer of the copy, or a view of it."""
     if op.__class__ is ttg.LocalAlloc:
         return op.src in names and op.result.type.encoding is layout
     return isinstance(op, VIEWS) and op.src in names
