@@ -1,11 +1,11 @@
-"""How layouts flow through operations: from operands to results, back, and along the edges of control flow.
+"""Propagation rules of layouts: from operands to results, from results to operands, and along control flow edges.
 
-    forward(op, i, layout)   the layout of the results of `op` when operand i has `layout`
-    backward(op, layout)     the layout each operand must have so that the results have `layout`, operand by operand
-    forwarded_values(op, i)  the values that operand i becomes unchanged along edges of control flow
+    forward(op, i, layout)    the layout of the results of `op` when operand i has `layout`
+    backward(op, layout)      the layout of each operand from which the results get `layout`
+    forwarded_values(op, i)   the values that operand i is forwarded to along control flow edges
 
-Where nothing is known the answer is None. A pass that follows layouts asks here and nowhere else, so that an operation
-with a rule of its own needs one entry in the tables below.
+None means unknown. All passes that propagate layouts use these rules, so an operation with a rule of its own needs one
+entry in the tables below.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def layout_of(value: Value) -> Any:
 
 
 def with_layout(ty: Any, layout: Any) -> TensorType:
-    """The tensor type in another layout."""
+    """The tensor type with another layout."""
     return TensorType(ty.shape, ty.element, layout)
 
 
@@ -56,7 +56,7 @@ def with_layout(ty: Any, layout: Any) -> TensorType:
 
 
 class _Alike(dict[type, bool]):
-    """Whether operands and results of a kind of operation have one layout, as the verifier wants it."""
+    """Whether the operands and results of an operation class must have the same layout, by its verifier."""
 
     def __missing__(self, cls: Any) -> bool:
         alike = bool(cls.traits & ELEMENTWISE) or RULES.get(cls.name) is same_layout or cls is tt.Broadcast
@@ -68,16 +68,16 @@ _ALIKE = _Alike()
 
 
 def is_elementwise(op: Any) -> bool:
-    """Whether each thread computes its elements of the results from its own of the operands, and nothing else."""
+    """Whether each thread computes its elements of the results from its elements of the operands alone."""
     return _ALIKE[op.__class__] and not memory_effects(op)
 
 
-_VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # their layouts may be spelt in several ways
+_VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # equal layouts may be spelled differently
 _ACCESSES = (tt.Load, tt.Store, tt.AtomicRMW, tt.AtomicCAS)
 
 
 def reduces_within_cta(op: Any, layout: Any) -> bool:
-    """Whether no two blocks of a cluster divide a row along the axis of an operation: none puts it together again."""
+    """Whether no row along the axis of an operation is split over the CTAs of a cluster."""
     if layout.ctas == 1:
         return True
     whole = map_or_none(layout, op.operands[0].type.shape)
@@ -122,7 +122,7 @@ def _reshape_backward(op: Any, layout: Any) -> Any:
 
 @functools.lru_cache(4096)
 def repeats(whole_shape: tuple[int, ...], whole: Any, shape: tuple[int, ...], layout: Any) -> bool:
-    """Whether a tensor of `shape` in `layout` becomes one of `whole_shape` in `whole` with no element moved."""
+    """Whether a tensor of `shape` in `layout` is a part of one of `whole_shape` in `whole`, with no element moved."""
     if whole is layout:
         return True
     large, small = map_or_none(whole, whole_shape), map_or_none(layout, shape)
@@ -133,7 +133,7 @@ def repeats(whole_shape: tuple[int, ...], whole: Any, shape: tuple[int, ...], la
 
 
 def _repeated(op: Any, layout: Any) -> Any:
-    """The layout stays, unless the operation changes it already and may go on doing so."""
+    """The layout is kept, unless the operation changes it already and may continue to."""
     old, new = op.src.type, op.result.type
     keeps = old.encoding is not new.encoding and repeats(new.shape, new.encoding, old.shape, layout)
     return new.encoding if keeps else layout
@@ -178,7 +178,7 @@ _BACKWARD: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def forward(op: Operation, i: int, layout: Any) -> Any:
-    """The layout of the results when operand i has `layout`: an access to memory keeps its own, and gives none."""
+    """The layout of the results when operand i has `layout`; None for memory accesses, which keep their own."""
     cls = op.__class__
     if cls is tt.Gather:
         return layout if i == 1 and not op.efficient_layout else None  # type: ignore[attr-defined]
@@ -190,7 +190,7 @@ def forward(op: Operation, i: int, layout: Any) -> Any:
 
 
 def backward(op: Operation, layout: Any) -> list[Any] | None:
-    """For each operand the layout it must have (None: any will do) so that the results have `layout`."""
+    """The layout that each operand needs (None: any) so that the results have `layout`."""
     cls = op.__class__
     if cls is tt.Gather:
         return [None, layout]
@@ -205,14 +205,14 @@ def backward(op: Operation, layout: Any) -> list[Any] | None:
 
 
 def _as_spelt(value: Value, layout: Any) -> Any:
-    """A layout, or that of `value` if both have every element in the same place: then nothing has to change."""
+    """`layout`, or that of `value` if both are the same map: then nothing has to change."""
     have = layout_of(value)
     return have if layout is not None and have is not None and same_places(value.type.shape, have, layout) else layout  # type: ignore[attr-defined]
 
 
 @functools.lru_cache(4096)
 def same_places(shape: tuple[int, ...], a: Any, b: Any) -> bool:
-    """Whether two layouts of a tensor of `shape` mean the same map."""
+    """Whether two layouts of a tensor of `shape` are the same map."""
     return a is b or (map_or_none(a, shape) is map_or_none(b, shape) is not None)
 
 
@@ -227,13 +227,13 @@ def forwarded_values(op: Operation, i: int) -> list[Value] | None:
     return [op.results[i]] if op.name == "ttng.warp_group_dot_wait" else successor_values(op, i)
 
 
-# -- what operations do not mind ----------------------------------------------------------------------------------
+# -- layout-independent operations --------------------------------------------------------------------------------
 
 
 def is_expensive_access(op: Any) -> bool:
-    """Whether memory is accessed by at least a tensor of as many elements as there are threads.
+    """Whether a memory access is of a tensor with at least as many elements as there are threads.
 
-    Fewer elements are loaded by several threads at once, from a cache.
+    Smaller tensors are loaded by several threads redundantly, from the cache.
     """
     ty = op.operands[0].type
     if not isinstance(ty, TensorType) or not isinstance(ty.encoding, Distributed):
@@ -243,7 +243,7 @@ def is_expensive_access(op: Any) -> bool:
 
 
 def elements_per_thread(ty: Any, layout: Any) -> int:
-    """How many different elements of the tensor a thread holds in `layout`; 0 where its map is not known."""
+    """The number of distinct elements that a thread holds in `layout`; 0 where the map is unknown."""
     return _held(ty.shape, layout)
 
 
@@ -254,7 +254,7 @@ def _held(shape: tuple[int, ...], layout: Any) -> int:
 
 
 def takes_any_result(op: Any, layout: Any) -> bool:
-    """Whether the results of `op` may have `layout` while its operands keep theirs."""
+    """Whether the results of `op` may have `layout` with the layouts of the operands unchanged."""
     test = _ANY_RESULT.get(op.__class__)
     return test is not None and test(op, layout)
 
@@ -264,21 +264,21 @@ def _always(op: Any, layout: Any) -> bool:
 
 
 def _cat(op: Any, layout: Any) -> bool:
-    """What a thread has of both operands, it must have of the result."""
+    """A thread must hold the same number of elements of the result as of both operands."""
     return 2 * elements_per_thread(op.lhs.type, layout_of(op.lhs)) == elements_per_thread(op.result.type, layout) > 0
 
 
 def _reshape(op: Any, layout: Any) -> bool:
-    """Elements may be in any order, as long as threads keep what they have."""
+    """Elements may be in any order, as long as they stay in their threads."""
     if not op.allow_reorder or op.efficient_layout:
         return False
     return not moves_elements(op.src.type, with_layout(op.result.type, layout))
 
 
 def moves_elements(before: Any, after: Any) -> bool:
-    """Whether threads have to exchange elements for a reshape in any order.
+    """Whether a reshape in any order moves elements between threads.
 
-    They need not where each holds as many as before, and where the copies are in the same threads.
+    It does not if each thread holds as many elements as before, and copies are in the same threads.
     """
     a, b = map_or_none(before.encoding, before.shape), map_or_none(after.encoding, after.shape)
     if a is None or b is None:

@@ -1,1 +1,1 @@
-"""Which thread holds which element: layouts of accesses, and few conversions between them."""
+"""The distribution of tensors over threads: layouts of accesses, and the removal of layout conversions."""

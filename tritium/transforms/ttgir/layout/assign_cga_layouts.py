@@ -1,24 +1,23 @@
-"""assign-cga-layouts: which part of each tensor a block of a cluster has, so that it can work on its own.
+"""assign-cga-layouts: Distribute tensors over the CTAs of a cluster so that each CTA works independently.
 
-    num_ctas = 2:   %x = tt.load …   32x128, blocks have columns 0-63 and 64-127
-                    %s = tt.reduce(%x, axis = 1)                                        no block has a whole row
+    num_ctas = 2:   %x = tt.load …   32x128, CTAs own columns 0-63 and 64-127
+                    %s = tt.reduce(%x, axis = 1)                                        no CTA owns a whole row
 
-                    %x = tt.load …   32x128, blocks have rows 0-15 and 16-31
-                    %s = tt.reduce(%x, axis = 1)                                        each block has whole rows
+                    %x = tt.load …   32x128, CTAs own rows 0-15 and 16-31
+                    %s = tt.reduce(%x, axis = 1)                                        each CTA owns whole rows
 
-The first layouts divide every tensor by itself, its slowest dimension first. Here operations that put together what
-lies along an axis decide:
+Initial layouts split every tensor on its own, slowest dimension first. This pass derives the distribution from the
+operations that combine elements along an axis:
 
-1. rule *product*: of a matrix product each block computes some rows and columns of the result, 64 by 64 or more, as
-   square as that allows; operands are divided as the result is, and whole along K.
-2. rule *axis*: along the axis of a reduction, a scan or a gather nothing is divided, and before a histogram nothing at
-   all. Blocks for which the other dimensions are too short hold copies.
-3. rule *access*: loads (by pointers or descriptors) from which such an operation takes its operands load what it needs,
-   and stores of its results store what it made. An access that two operations would divide differently follows the
-   first.
+1. rule *dot*: each CTA computes a part of a dot's result of at least 64 by 64, as square as that allows; operands are
+   split like the result, and not along K.
+2. rule *axis*: tensors are not split along the axis of a reduction, scan or gather, and not at all for a histogram.
+   Where the other dimensions are too short, CTAs own copies.
+3. rule *access*: loads (through pointers or descriptors) of the operands of such operations, and stores of their
+   results, get the same distribution. An access with two conflicting requests follows the first.
 
-Conversions around the operations are left to `remove-layout-conversions`, which computes what is between in the new
-layouts. Programs of one block stay as they are.
+Conversions around the operations are left to `remove-layout-conversions`, which recomputes the values in between in the
+new layouts. Programs of a single CTA are not changed.
 """
 
 from __future__ import annotations
@@ -40,26 +39,26 @@ __all__ = ["assign_cga_layouts"]
 
 Bases = tuple[tuple[int, ...], ...]
 
-#: Rows or columns of a product that a block should have at least, and that are enough: one warp group multiplies 64
-#: rows (PTX ISA 8.7, wgmma), two share the other operand.
-LEAST, ENOUGH = 64, 128
+#: Minimum and sufficient rows or columns of a dot result per CTA: one warp group computes 64 rows (PTX ISA 8.7, wgmma),
+#: two warp groups share the other operand.
+MIN_PART, SUFFICIENT_PART = 64, 128
 
 
-@pass_on("function", statistics={"operations divided": "operations that blocks of a cluster divide otherwise now"})
+@pass_on("function", statistics={"operations divided": "operations with a new distribution over the CTAs of a cluster"})
 def assign_cga_layouts(op: Operation) -> bool:
-    """Divide the work of the functions of a module, or of one, among the blocks of a cluster."""
+    """Distribute the operations of a function, or of all functions of a module, over the CTAs of a cluster."""
     changed = 0
     if num_ctas(op) > 1:
         for func in functions_of(op):
-            changed += _Plan(func).apply()
+            changed += _Distribution(func).apply()
     count("operations divided", changed)
     return changed > 0
 
 
-def divided_rows(shape: tuple[int, ...], axis: int | None, ctas: int, sizes: Any, order: Any) -> Bases:
-    """The bases of blocks that divide a tensor of `shape` anywhere but along `axis`, the slowest dimension first.
+def split_except_axis(shape: tuple[int, ...], axis: int | None, ctas: int, sizes: Any, order: Any) -> Bases:
+    """The CTA bases that split a tensor of `shape` along all dimensions but `axis`, slowest dimension first.
 
-    `axis` None: nowhere. What no dimension takes holds copies.
+    `axis` None: along no dimension. CTAs that remain own copies.
     """
     parts = [1] * len(shape)
     left = ctas
@@ -73,13 +72,13 @@ def divided_rows(shape: tuple[int, ...], axis: int | None, ctas: int, sizes: Any
     return cta_bases(per_cga, tuple(parts), tuple(order))
 
 
-def divided_product(rows: int, columns: int, ctas: int) -> Bases:
-    """The bases of blocks for the result of a product of one dimension of rows and one of columns."""
+def split_dot_result(rows: int, columns: int, ctas: int) -> Bases:
+    """The CTA bases for a dot result of `rows` by `columns`."""
     down = across = 1
-    for part in (ENOUGH, LEAST):
+    for part in (SUFFICIENT_PART, MIN_PART):
         down = max(1, min(ctas, rows // part))
         across = ctas // down
-        if columns // across >= LEAST:
+        if columns // across >= MIN_PART:
             break
     return cta_bases((down, across), (down, across), (1, 0))
 
@@ -88,14 +87,14 @@ _LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
 
 
 def _accessed(op: Any) -> Value:
-    """The tensor that says how an access is divided: addresses, or what goes through a descriptor."""
+    """The tensor that determines the distribution of an access: addresses, or the data of a descriptor access."""
     if isinstance(op, tt.DESCRIPTOR_WRITES):
         return op.src  # type: ignore[no-any-return]
     return op.operands[0] if isinstance(op, tt.Load) or not isinstance(op, _LOADS) else op.result  # type: ignore[no-any-return]
 
 
-class _Plan:
-    """Who has what in one function."""
+class _Distribution:
+    """The distribution of the tensors of a function."""
 
     def __init__(self, func: Operation) -> None:
         self.func = func
@@ -113,7 +112,7 @@ class _Plan:
                 self.spread(None, None, [(r, result)])
 
     def blocked(self, op: Operation, ty: Any, bases: Bases) -> Blocked:
-        """A blocked layout like the one the tensor has, divided among blocks by `bases`."""
+        """A blocked layout like that of the tensor, distributed over CTAs by `bases`."""
         old, rank = ty.encoding, len(ty.shape)
         plain = isinstance(old, Blocked)
         order = old.order if plain else tuple(range(rank))[::-1]
@@ -123,10 +122,10 @@ class _Plan:
 
     # -- rules ------------------------------------------------------------------------------------------------
 
-    def product(self, op: Any) -> tuple[list[Any], Any]:
-        """Rule *product*."""
+    def dot(self, op: Any) -> tuple[list[Any], Any]:
+        """Rule *dot*."""
         ty = op.result.type
-        bases = divided_product(*ty.shape[-2:], self.ctas)
+        bases = split_dot_result(*ty.shape[-2:], self.ctas)
         whole = self.blocked(op, ty, tuple(((0,) * (len(ty.shape) - 2)) + basis for basis in bases))
         layouts: list[Any] = [DotOperand(0, whole), DotOperand(1, whole), whole]
         return layouts + [None] * (len(op.operands) - 3), whole
@@ -138,7 +137,7 @@ class _Plan:
         order = old.order if isinstance(old, Blocked) else tuple(range(len(ty.shape)))[::-1]
         sizes = old.sizePerThread if isinstance(old, Blocked) else (1,) * len(ty.shape)
         axis = None if isinstance(op, tt.Histogram) else op.axis
-        layout = self.blocked(op, ty, divided_rows(ty.shape, axis, self.ctas, sizes, order))
+        layout = self.blocked(op, ty, split_except_axis(ty.shape, axis, self.ctas, sizes, order))
         if isinstance(op, tt.Gather):
             return [layout, None], None
         if isinstance(op, tt.Histogram):
@@ -149,7 +148,7 @@ class _Plan:
     # -- access -----------------------------------------------------------------------------------------------
 
     def spread(self, value: Value | None, layout: Any, ahead: list[tuple[Value, Any]]) -> None:
-        """Rule *access*: from what a value is made of, and to what is made of the values `ahead`."""
+        """Rule *access*: propagate backward from `value`, and forward from the values in `ahead`."""
         back = [(value, layout)] if value is not None and layout is not None else []
         seen: set[Any] = set()
         while back or ahead:
@@ -159,12 +158,12 @@ class _Plan:
                 continue
             seen.add((node, forwards))
             if forwards:
-                ahead += self.behind(*node)  # type: ignore[arg-type]
+                ahead += self.users(*node)  # type: ignore[arg-type]
             else:
                 back += self.before(*node, ahead)  # type: ignore[arg-type]
 
     def before(self, value: Value, layout: Any, ahead: list[tuple[Value, Any]]) -> list[tuple[Value, Any]]:
-        """What a value in a layout needs in which; a load takes note of it, and goes on ahead."""
+        """The operands that determine a value, with their layouts; a load is recorded, and propagated forward."""
         op: Any = value.defining_op
         edges = predecessor_operands(value)
         if edges is not None:
@@ -181,8 +180,8 @@ class _Plan:
             return []
         return [(v, w) for v, w in zip(op.operands, backward(op, layout) or []) if w is not None]
 
-    def behind(self, value: Value, layout: Any) -> list[tuple[Value, Any]]:
-        """What is made of a value in a layout; a store takes note of it."""
+    def users(self, value: Value, layout: Any) -> list[tuple[Value, Any]]:
+        """The values computed from a value, with their layouts; a store is recorded."""
         out: list[tuple[Value, Any]] = []
         for user, i in value.uses:
             values = forwarded_values(user, i)
@@ -199,17 +198,17 @@ class _Plan:
         return out
 
     def access(self, op: Any, ty: Any, layout: Any) -> bool:
-        """Let an access be divided as `layout` is, if nothing was said before, and if that is a division in parts."""
+        """Record the distribution of an access, unless one was recorded before or it contains copies."""
         bases = cluster_bases(layout, ty.shape)
         if op in self.accesses or not is_permutation(bases, len(ty.shape)):
             return False
         self.accesses[op] = self.blocked(op, _accessed(op).type, bases)
         return True
 
-    # -- change -----------------------------------------------------------------------------------------------
+    # -- rewriting --------------------------------------------------------------------------------------------
 
     def apply(self) -> int:
-        """Change what was planned; how many operations."""
+        """Apply the recorded layouts; returns the number of operations changed."""
         changed = 0
         for op, layout in self.accesses.items():
             if layout_of(_accessed(op)) is not layout and may_change("access", op):
@@ -221,17 +220,17 @@ class _Plan:
         return changed
 
 
-_RULES: dict[type, Callable[[_Plan, Any], tuple[list[Any], Any]]] = {
-    tt.Dot: _Plan.product,
-    tt.Reduce: _Plan.along_axis,
-    tt.Scan: _Plan.along_axis,
-    tt.Gather: _Plan.along_axis,
-    tt.Histogram: _Plan.along_axis,
+_RULES: dict[type, Callable[[_Distribution, Any], tuple[list[Any], Any]]] = {
+    tt.Dot: _Distribution.dot,
+    tt.Reduce: _Distribution.along_axis,
+    tt.Scan: _Distribution.along_axis,
+    tt.Gather: _Distribution.along_axis,
+    tt.Histogram: _Distribution.along_axis,
 }
 
 
 def _convert(op: Any, operands: list[Any], result: Any) -> bool:
-    """Give an operation its layouts, with conversions around it."""
+    """Set the layouts of an operation, with conversions around it."""
     b = Builder(op.parent, op, op.loc)
     values: list[Value] = []
     for v, layout in zip(op.operands, operands):

@@ -1,18 +1,17 @@
-"""coalesce: every access to global memory gets a layout in which neighbouring threads access neighbouring addresses.
+"""coalesce: Choose layouts in which adjacent threads access adjacent addresses of global memory.
 
-    %x = tt.load %p : tensor<1024x!tt.ptr<f16>, #blocked>        one element a thread and instruction
+    %x = tt.load %p : tensor<1024x!tt.ptr<f16>, #blocked>        one element per thread and instruction
 
     %q = ttg.convert_layout %p : … -> tensor<1024x!tt.ptr<f16>, #blocked1>
-    %y = tt.load %q : tensor<1024x!tt.ptr<f16>, #blocked1>       eight elements, 16 bytes, a thread and instruction
+    %y = tt.load %q : tensor<1024x!tt.ptr<f16>, #blocked1>       eight elements, 16 bytes, per thread and instruction
     %x = ttg.convert_layout %y : … -> tensor<1024xf16, #blocked>
 
-What is known of addresses (`axis_info`) says along which axis they are contiguous, so that threads are laid out along
-it, and how many neighbours a thread may take at once: as many as are contiguous and aligned, up to 16 bytes. Accesses
-of one shape that depend on each other take the same number, so that no conversion is needed between them. Stores and
-atomics take no more than they can write at once: threads that write with gaps in between waste memory's bandwidth,
-while for loads the cache fills the gaps.
+`axis_info` determines the axis along which addresses are contiguous, which becomes the fastest dimension of the layout,
+and the vector width: as many elements as are contiguous and aligned, up to 16 bytes. Accesses of one shape that depend
+on each other get the same width, so that no conversion is needed between them. Stores and atomics get no more elements
+per thread than one instruction writes: strided writes waste memory bandwidth, while strided loads hit the cache.
 
-The conversions around an access are removed by `remove-layout-conversions` where what is around can have its layout.
+`remove-layout-conversions` removes the conversions around an access where its neighbors can adopt its layout.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ _operands = LazyModule("....dialects.ttg_operands", __package__)
 VECTOR_BITS = 128
 
 
-@pass_on("module", statistics={"accesses coalesced": "loads, stores and atomics with a layout of their own"})
+@pass_on("module", statistics={"accesses coalesced": "loads, stores and atomics with a new layout"})
 def coalesce(module: Operation) -> bool:
-    """Give every access to global memory the layout that its addresses suggest."""
+    """Give every access to global memory a coalesced layout."""
     changed = 0
     for func in functions_of(module):
         chosen = coalesced_layouts(func)
@@ -54,12 +53,12 @@ def coalesce(module: Operation) -> bool:
 
 
 def coalesced_layouts(func: Operation) -> dict[Operation, Blocked]:
-    """The layout that each access of a function would get."""
+    """The coalesced layout of each access in a function."""
     return _Chooser(func).layouts()
 
 
 def address_of(op: Operation) -> Value | None:
-    """The tensor of pointers that an operation accesses memory through, if it has a layout to change; else None."""
+    """The pointer tensor of a memory access, if it has a layout that can be changed; else None."""
     which = _ADDRESSES.get(op.__class__)
     value: Value | None = which(op) if which is not None else None
     if value is None or not isinstance(value.type, TensorType) or value.type.encoding is None:
@@ -85,7 +84,7 @@ _WITH_DESCRIPTORS = (
 
 
 def _blocks(ty: Any) -> tuple[tuple[int, ...], ...]:
-    """How the blocks of a cluster divide a tensor; where that is not in parts, all of them have it whole."""
+    """The CTA bases of a tensor; where they contain copies, those of a tensor that every CTA owns whole."""
     if (dealt := getattr(ty.encoding, "CGALayout", None)) is not None:
         return dealt  # type: ignore[no-any-return]
     bases = _operands.cluster_bases(ty.encoding, ty.shape)
@@ -93,17 +92,17 @@ def _blocks(ty: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def _share(ty: Any) -> list[int]:
-    """What one block of the cluster has of a tensor."""
+    """The shape of the part of a tensor that one CTA owns."""
     return per_block(ty.shape, _blocks(ty))
 
 
 def order_from(contiguity: Sequence[int]) -> list[int]:
-    """The axes, most contiguous first; of equals the last axis."""
+    """The axes in order of decreasing contiguity; ties prefer the last axis."""
     return sorted(range(len(contiguity)), key=lambda axis: (-contiguity[axis], -axis))
 
 
 class _Chooser:
-    """The layouts for the accesses of one function."""
+    """Choose the layouts of the accesses in one function."""
 
     def __init__(self, func: Operation) -> None:
         self.func = func
@@ -112,7 +111,7 @@ class _Chooser:
         self.orders = {op: order_from(self.facts.of(ptr).contiguity) for op, ptr in self.accesses.items()}
 
     def layouts(self) -> dict[Operation, Blocked]:
-        """Operation -> the layout of its tensors, in the order of the program; those of descriptors last."""
+        """Operation -> layout of its tensors, in program order; descriptor accesses come last."""
         groups = _connected(self.func)
         out: dict[Operation, Blocked] = {}
         kinds = {op: (groups.find(op), p.type.shape, *self.orders[op]) for op, p in self.accesses.items()}  # type: ignore[attr-defined]
@@ -128,7 +127,7 @@ class _Chooser:
         return out
 
     def per_thread(self, op: Operation) -> int:
-        """How many neighbours a thread accesses at once, as far as addresses allow."""
+        """The number of contiguous elements per thread that the addresses allow."""
         ty: Any = self.accesses[op].type
         facts, axis = self.facts.of(self.accesses[op]), self.orders[op][0]
         width = max(1, getattr(element_type(ty).pointee, "width", 64))  # type: ignore[attr-defined]
@@ -139,7 +138,7 @@ class _Chooser:
         return min(aligned, facts.contiguity[axis], _share(ty)[axis], most)
 
     def _layout(self, op: Operation, ty: Any, size: int) -> Blocked:
-        """The layout of an access whose like have `size` neighbours in a thread."""
+        """The layout of an access with `size` contiguous elements per thread."""
         warps, lanes = num_warps(op) or 1, threads_per_warp(op)
         share = _share(ty)
         size = min(size, max(1, prod(share) // (warps * lanes)))
@@ -151,7 +150,7 @@ class _Chooser:
         return blocked_in(_blocks(ty), share, sizes, order, warps, lanes)
 
     def _descriptor_layout(self, op: Any) -> Blocked:
-        """Rows of 16 bytes a thread: such tensors go through shared memory, which does not mind."""
+        """16 bytes of a row per thread: the tensor goes through shared memory, which needs no particular layout."""
         ty = _tile_of(op)
         warps, lanes = num_warps(op) or 1, threads_per_warp(op)
         share = _share(ty)
@@ -161,14 +160,14 @@ class _Chooser:
 
 
 def _tile_of(op: Any) -> Any:
-    """The type of what an access through a descriptor reads or writes."""
+    """The type of the tensor that a descriptor access reads or writes."""
     return op.results[0].type if op.results else op.src.type
 
 
 def _atomic_elements(op: Any, width: int) -> int:
-    """How many elements one atomic instruction changes: several for sums of floats (PTX ISA 8.7, red.global.add).
+    """The elements that one atomic instruction updates: several for float additions (PTX ISA 8.7, red.global.add).
 
-    On AMD's chips floats share a register of 32 bits.
+    On AMD GPUs, floats share a register of 32 bits.
     """
     element = element_type(op.val.type)
     if isinstance(op, tt.AtomicCAS) or not isinstance(element, FloatType) or element is f64:
@@ -181,20 +180,20 @@ def _atomic_elements(op: Any, width: int) -> int:
 
 
 def _connected(func: Operation) -> UnionFind[Operation]:
-    """Which operations depend on each other, through values or through the loop around them."""
+    """Operations connected by values or by the loop around them."""
     sets: UnionFind[Operation] = UnionFind()
     for op in func.walk():
         for value in op.operands:
             maker = value.defining_op
             if maker is None and value.block is not None:
-                maker = value.block.parent_op  # an argument of a loop's body depends on what the loop takes
+                maker = value.block.parent_op  # a block argument of a loop depends on the operands of the loop
             if maker is not None and maker is not func:
                 sets.union(maker, op)
     return sets
 
 
 def convert_operation(op: Operation, layout: Any) -> None:
-    """Let `op` work in `layout`: operands converted to it before, results converted back behind."""
+    """Convert operands of `op` to `layout` before it, and its results back after it."""
     block, following = op.parent, op.next
     assert block is not None and following is not None
     operands = []

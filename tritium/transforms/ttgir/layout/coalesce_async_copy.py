@@ -1,17 +1,17 @@
-"""coalesce-async-copy: asynchronous copies in layouts that suit them, now that nobody reads their tensors in registers.
+"""coalesce-async-copy: Choose layouts for asynchronous copies independent of the users of the loaded tensor.
 
-    ttg.async_copy_global_to_local %p, %b : #blocked 16 a row -> #shared vec 8
+    ttg.async_copy_global_to_local %p, %b : #blocked 16 per row -> #shared vec 8
     =>
-    %q = ttg.convert_layout %p : … -> #blocked 8 a row
+    %q = ttg.convert_layout %p : … -> #blocked 8 per row
     ttg.async_copy_global_to_local %q, %b
 
-A load takes its layout from who uses what it loads; an asynchronous copy writes shared memory, and needs none of that.
+The layout of a load depends on its users; an asynchronous copy writes shared memory, and is free of that constraint.
 
-1. rule *clip*: where a thread has more neighbours than are neighbours in the swizzled buffer (operands that are made
-   wider in registers are kept there in pieces of as many bytes as they then have), the copy would take several
-   instructions, each with gaps between what its lanes read. It gets a layout with so many neighbours as the buffer has.
-2. rule *cheap*: a tensor of fewer elements than there are threads, of 4 bytes or more each, has got the layout of who
-   uses it, however its addresses are. It gets the layout that `coalesce` would give it.
+1. rule *clip*: where a thread has more contiguous elements than the swizzled buffer (for operands that are widened in
+   registers, the swizzle is chosen for the wider type), the copy would need several instructions, with gaps between the
+   lanes' addresses. It gets a layout with as many contiguous elements as the buffer.
+2. rule *cheap*: a tensor of at least 4 bytes per element with fewer elements than threads got the layout of its users,
+   regardless of its addresses. It gets the layout that `coalesce` chooses.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from .coalesce import coalesced_layouts, convert_operation
 __all__ = ["coalesce_async_copy"]
 
 
-@pass_on("function", statistics={"copies coalesced": "asynchronous copies in a layout of their own"})
+@pass_on("function", statistics={"copies coalesced": "asynchronous copies with a new layout"})
 def coalesce_async_copy(op: Operation) -> bool:
-    """Give asynchronous copies layouts that suit them, in a function or all functions of a module."""
+    """Choose layouts for asynchronous copies, in a function or all functions of a module."""
     changed = 0
     for func in functions_of(op):
         copies: list[Any] = [inner for inner in func.walk() if inner.__class__ is ttg.AsyncCopyGlobalToLocal]
@@ -55,13 +55,13 @@ def coalesce_async_copy(op: Operation) -> bool:
 
 
 def _is_cheap(copy: Any) -> bool:
-    """Whether rule *cheap* is for a copy."""
+    """Whether rule *cheap* applies to a copy."""
     threads = (num_warps(copy) or 1) * threads_per_warp(copy)
     return prod(copy.src.type.shape) < threads and copy.result.type.element.width >= 32
 
 
 def _clipped(copy: Any) -> Blocked | None:
-    """The layout of rule *clip*; None where the buffer has as many neighbours as a thread."""
+    """The layout of rule *clip*; None where the buffer has as many contiguous elements as a thread."""
     tensor, buffer = copy.src.type, copy.result.type
     if not isinstance(tensor.encoding, Blocked) or not isinstance(buffer.encoding, SwizzledShared):
         return None
@@ -77,7 +77,7 @@ def _clipped(copy: Any) -> Blocked | None:
 
 
 def _neighbours(copy: Any, layout: Blocked, facts: AxisInfoAnalysis) -> int:
-    """How many elements in a row a thread may copy at once."""
+    """The number of contiguous elements that a thread may copy at once."""
     axis, known = layout.order[0], facts.of(copy.src)
     size = max(1, copy.result.type.element.width // 8)
     most = min(layout.sizePerThread[axis], known.contiguity[axis], max(1, known.divisibility[axis] // size))

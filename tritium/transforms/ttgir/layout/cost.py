@@ -1,16 +1,16 @@
-"""What a conversion between layouts costs, and what it costs to compute a value again in another layout instead.
+"""Cost model of layout conversions and of rematerialization in another layout.
 
-Costs are thousandths of a cycle of one multiprocessor, for a whole tensor:
+Costs are in thousandths of an SM cycle, for a whole tensor:
 
-- Shared memory takes in or gives out 128 bytes a cycle: 8 a byte. A conversion writes and reads: 16 a byte, and as
-  much again for waiting at the barriers between. No access is smaller than what a warp does at once, 32 words.
+- Shared memory bandwidth is 128 bytes per cycle: 8 per byte. A conversion writes and reads: 16 per byte, and as much
+  again for the barriers in between. No access is smaller than one warp-wide access of 32 words.
 - A conversion that only renames the registers of each thread is free.
-- Arithmetic: 128 results a cycle, of 4 bytes, would be 2 a byte; half of it hides in fused multiplications and behind
-  memory: 1 a byte. Special functions, 16 results a cycle and partly hidden by the same count: 8 a byte.
-- A load that is repeated finds its line in the first cache, whose throughput is that of shared memory: 8 a byte.
+- Arithmetic: 128 results per cycle, of 4 bytes, are 2 per byte; half of it overlaps with FMAs and memory accesses: 1
+  per byte. Special functions, 16 results per cycle with the same overlap: 8 per byte.
+- A repeated load hits the L1 cache, which has the throughput of shared memory: 8 per byte.
 
-Sources: CUDA C++ programming guide 13.0, table of arithmetic throughput, for capabilities 8.0 and 9.0; 128 bytes a
-cycle of shared memory and first cache are from the same guide.
+Sources: CUDA C++ programming guide 13.0, table of arithmetic throughput, for capabilities 8.0 and 9.0; 128 bytes per
+cycle for shared memory and L1 are from the same guide.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
     "reduction_cost",
     "sharing",
     "size_in_bytes",
-    "stays_in_block",
+    "stays_in_cta",
     "stays_in_thread",
     "stays_in_warp",
 ]
@@ -86,29 +86,29 @@ WORDS = 32
 
 
 def size_in_bytes(ty: Any, least: int = 0, least_bits: int = 0) -> int:
-    """Bytes of a tensor, counted as having at least so many elements of at least so many bits."""
+    """The size of a tensor in bytes, with at least `least` elements of at least `least_bits` bits."""
     elements = prod(ty.shape) if isinstance(ty, TensorType) else 1
-    bits = getattr(element_type(ty), "width", 64)  # pointers have none
+    bits = getattr(element_type(ty), "width", 64)  # pointers have no width
     return max(elements, least) * max(bits, least_bits) // 8
 
 
 def conversion_cost(ty: Any, layout: Any) -> int:
-    """Of bringing a tensor of type `ty` into `layout`."""
+    """The cost of converting a tensor of type `ty` to `layout`."""
     if stays_in_thread(ty.shape, ty.encoding, layout):
         return 0
     return CONVERSION * size_in_bytes(ty, WORDS, 32)
 
 
 def more_work(ty: Any, layout: Any) -> int:
-    """How many times as many elements a thread has in `layout` as in the layout that the tensor has; at least once."""
+    """The ratio of elements per thread in `layout` to those in the layout of `ty`, at least 1."""
     return max(1, elements_per_thread(ty, layout) // max(1, elements_per_thread(ty, ty.encoding)))
 
 
 def reduction_cost(op: Any) -> int | None:
-    """Of a `tt.reduce` that is computed a second time; None where both results could differ.
+    """The cost of computing a `tt.reduce` again; None where the results could differ.
 
-    One for each thread of a warp that takes part, eight for each warp, which go through shared memory. Sums and
-    products of more than two floats depend on their order, and with that on the layout.
+    One per participating lane, and eight per warp for the exchange through shared memory. Sums and products of more
+    than two floats depend on their order, and so on the layout.
     """
     ty = op.operands[0].type
     names = {inner.name for region in op.regions for block in region.blocks for inner in block}
@@ -118,7 +118,7 @@ def reduction_cost(op: Any) -> int | None:
 
 
 def sharing(ty: Any, axis: int, name: str) -> int:
-    """Among how many lanes, or warps, the elements of a row along `axis` are divided; at most so many as there are."""
+    """The number of lanes, or warps, that the elements of a row along `axis` are distributed over, at most all."""
     layout = map_or_none(ty.encoding, ty.shape)
     if layout is None:
         return ty.shape[axis]  # type: ignore[no-any-return]
@@ -126,26 +126,26 @@ def sharing(ty: Any, axis: int, name: str) -> int:
 
 
 def stays_in_thread(shape: tuple[int, ...], before: Any, after: Any) -> bool:
-    """Whether each thread has everything already that it needs for the layout `after`."""
+    """Whether a conversion to layout `after` moves no element between threads."""
     return _stays(shape, before, after, ("register",))
 
 
 def stays_in_warp(shape: tuple[int, ...], before: Any, after: Any) -> bool:
-    """Whether each warp has everything already that it needs for the layout `after`."""
+    """Whether a conversion to layout `after` moves no element between warps."""
     return _stays(shape, before, after, ("register", "lane"))
 
 
-def stays_in_block(shape: tuple[int, ...], before: Any, after: Any) -> bool:
-    """Whether each block of a cluster has everything already that it needs for the layout `after`."""
+def stays_in_cta(shape: tuple[int, ...], before: Any, after: Any) -> bool:
+    """Whether a conversion to layout `after` moves no element between CTAs."""
     return _stays(shape, before, after, ("register", "lane", "warp"))
 
 
 @functools.lru_cache(4096)
 def _stays(shape: tuple[int, ...], before: Any, after: Any, inside: tuple[str, ...]) -> bool:
-    """Whether for every place outside of `inside`, what `after` wants there is among what `before` has there.
+    """Whether all elements that `after` assigns to a location outside of `inside` are among those of `before` there.
 
-    Both maps are linear: what a place has is its offset and any sum of the bases inside, so it is enough to compare
-    the offsets of each bit of the place.
+    Both maps are linear: a location owns its offset plus any sum of the bases inside, so it suffices to compare the
+    offsets of each bit of the location.
     """
     if before is after:
         return True

@@ -1,13 +1,13 @@
-"""optimize-cta-locality: a block of a cluster computes what it needs itself rather than fetch it from another.
+"""optimize-cta-locality: Rematerialize values within a CTA instead of exchanging them across the cluster.
 
-    %a = tt.load %p : … rows divided among the blocks
-    %b = ttg.convert_layout %a : … -> columns divided           =>      %b = tt.load %p' : … columns divided
+    %a = tt.load %p : … rows split over the CTAs
+    %b = ttg.convert_layout %a : … -> columns split             =>      %b = tt.load %p' : … columns split
 
-A conversion that moves elements between blocks goes through the shared memory of other multiprocessors, and all blocks
-of the cluster wait for each other. What is in front of it is computed in the new layout instead, whatever that costs:
-even a load that is made again finds its lines in the cache. What cannot be made twice (products, atomics) is converted.
+A conversion that moves elements between CTAs goes through distributed shared memory, with barriers across the cluster.
+Instead, its producers are recomputed in the new layout, whatever their cost: even a repeated load hits the cache. What
+must not be computed twice (dots, atomics) is converted.
 
-It is rule *repeat* of `remove-layout-conversions` without its costs, and for conversions between blocks only.
+This is rule *repeat* of `remove-layout-conversions` without the cost model, for conversions between CTAs only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...carried_values import drop_dead_carried
 from ...layout_flow import layout_of
 from ...rules.scf import SCF_RULES
 from ...rules.ttg import CONVERT_RULES
-from .cost import stays_in_block
+from .cost import stays_in_cta
 from .rematerialize import Copies, Slice
 
 __all__ = ["optimize_cta_locality"]
@@ -29,9 +29,9 @@ __all__ = ["optimize_cta_locality"]
 _CLEANUP = RuleTable([*CONVERT_RULES, *SCF_RULES])
 
 
-@pass_on("function", statistics={"conversions between blocks": "conversions that went"})
+@pass_on("function", statistics={"conversions between CTAs": "conversions removed"})
 def optimize_cta_locality(op: Operation) -> bool:
-    """Remove conversions between blocks of a cluster from a function, or from all functions of a module."""
+    """Remove conversions between the CTAs of a cluster from a function, or from all functions of a module."""
     changed = 0
     if num_ctas(op) > 1:
         for func in functions_of(op):
@@ -41,7 +41,7 @@ def optimize_cta_locality(op: Operation) -> bool:
                 drop_dead_carried(func)
                 rewrite_greedily(func, _CLEANUP)
             changed += found
-    count("conversions between blocks", changed)
+    count("conversions between CTAs", changed)
     return changed > 0
 
 
@@ -57,11 +57,11 @@ def _function(func: Operation) -> int:
 
 def _leaves_block(conversion: Any) -> bool:
     before, after = layout_of(conversion.src), layout_of(conversion.result)
-    return not stays_in_block(conversion.src.type.shape, before, after)
+    return not stays_in_cta(conversion.src.type.shape, before, after)
 
 
 def _compute(conversion: Any, copies: Copies) -> bool:
-    """Compute what is converted in the new layout, where that can be."""
+    """Recompute the operand of a conversion in the new layout, where possible."""
     root = conversion.src, layout_of(conversion.result)
     part = Slice(copies, through=lambda op: True, loads=True)
     if not part.grow(*root, conversion) or not may_change("optimize-cta-locality", conversion):

@@ -1,4 +1,4 @@
-"""optimize-thread-locality: a thread combines what it has itself before threads talk to each other.
+"""optimize-thread-locality: Reduce within threads before the cross-lane reduction.
 
     scf.for … iter_args(%acc = %zero) {                  scf.for … iter_args(%part = %neutral) {
       %x = tt.load %p : tensor<32x128xf32>                 %x = tt.load %p : tensor<32x128xf32>
@@ -10,19 +10,19 @@
                                                          %t = tt.reduce(%part', axis = 1)
                                                          %acc' = arith.addf %t, %zero
 
-1. rule *loop*: a loop that adds the sum of a tensor's rows to what it carries (or takes the maximum, …) carries a part
-   for each thread instead. In the loop each thread adds up its own elements; the threads come together once, behind
-   it. The parts begin with what changes nothing: -0 for sums, NaN for `maxnumf`. Sums of floats are then taken in
-   another order; the operation that carries on must be the one that the reduction is made of, and nothing else in the
-   loop may look at what is carried. A row is cut where its elements change hands: what one thread has of it may be
-   neighbours, and more of them where the threads begin again. Products have no layout of their own yet; they are left.
-2. rule *reshape*: a reshape that may put elements in any order, in front of reductions along one axis, puts each row
-   into one thread, if no element has to move for that.
-3. rule *gather*: a gather of a tensor with several dimensions gets a layout in which a warp has whole columns, so that
-   it can be done by shuffles. Threads go along the axis first: the fewer indices of a column a thread has, the fewer
+1. rule *loop*: a loop that accumulates a row-wise reduction carries one partial result per thread instead. In the loop
+   each thread reduces its own elements; the cross-lane reduction is done once, after it. Partial results start with the
+   neutral element: -0 for sums, NaN for `maxnumf`. This reassociates sums of floats; the accumulating operation must be
+   that of the reduction, and the accumulator must have no other use in the loop. A row is split where its elements
+   change threads: a thread may hold adjacent elements, and several groups of them if the layout wraps around. Dots have
+   no MMA layout yet, and are left alone.
+2. rule *reshape*: an unordered reshape that feeds reductions along one axis puts each row into one thread, if no
+   element moves for that.
+3. rule *gather*: a gather from a tensor of several dimensions gets a layout in which a warp owns whole columns, so that
+   it is lowered to shuffles. Lanes go along the axis first: the fewer indices of a column a thread holds, the fewer
    shuffles.
 
-The layouts of the last two are marked `efficient_layout`, so that other passes leave them alone.
+The layouts of the last two are marked `efficient_layout`, so that other passes keep them.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ __all__ = ["optimize_thread_locality"]
 @pass_on(
     "function",
     statistics={
-        "loops": "loops in which threads combine their own elements only",
-        "reshapes": "reshapes that put rows into threads",
-        "gathers": "gathers that a warp does by itself",
+        "loops": "loops with partial results per thread",
+        "reshapes": "reshapes that put rows into one thread",
+        "gathers": "gathers within one warp",
     },
 )
 def optimize_thread_locality(op: Operation) -> bool:
-    """Let threads combine what they have, in a function or all functions of a module."""
+    """Reduce within threads first, in a function or all functions of a module."""
     changed = 0
     for func in functions_of(op):
         for name, cls, rule in (
@@ -105,7 +105,7 @@ def _reshape(op: Any) -> bool:
 
 
 def _order(layout: Any, shape: tuple[int, ...]) -> list[int]:
-    """The dimensions, fastest first, as the registers of a thread count."""
+    """The dimensions in the order of a thread's registers, fastest first."""
     if isinstance(layout, Blocked):
         return list(layout.order)
     whole = map_or_none(layout, shape)
@@ -113,7 +113,7 @@ def _order(layout: Any, shape: tuple[int, ...]) -> list[int]:
 
 
 def _give_layout(op: Any, layout: Any) -> None:
-    """The operation's result in a layout; who uses it gets it back in the old one."""
+    """Change the layout of an operation's result; its users get it converted to the old one."""
     old = op.result.type
     users = list(op.result.users)
     op.result.type = with_layout(old, layout)
@@ -139,10 +139,10 @@ def _gather(op: Any) -> bool:
 
 
 def _column_layout(op: Any) -> Blocked:
-    """Whole columns along the axis in each warp, of the source and of the indices alike.
+    """A layout of source and indices in which each warp owns whole columns along the axis.
 
-    Lanes along the axis as far as it goes, then along the others; warps along the others, and blocks of a cluster as
-    before, but for those along the axis. What is left over holds copies along the axis.
+    Lanes go along the axis as far as possible, then along the other dimensions; warps go along the other dimensions,
+    and CTAs as before, but not along the axis. What remains holds copies along the axis.
     """
     ty, axis = op.src.type, op.axis
     layout = ty.encoding
@@ -189,11 +189,11 @@ _NEUTRAL: dict[type, Any] = {
     arith.MaxSI: lambda element: -(1 << (element.width - 1)),
     arith.MinSI: lambda element: (1 << (element.width - 1)) - 1,
 }
-"""Operation -> the number that changes nothing, for elements of a type."""
+"""Operation -> its neutral element, by element type."""
 
 
 def _combination(reduction: Any) -> Operation | None:
-    """The one operation that a reduction of one tensor is made of."""
+    """The one operation in the combine region of a reduction of one tensor."""
     block = reduction.regions[0].blocks[0]
     first = block.first
     if len(reduction.operands) != 1 or first is None or first.next is not block.last:
@@ -208,14 +208,14 @@ def _loop(reduction: Any) -> bool:
         return False
     if _cuts(reduction.operands[0].type, reduction.axis) is None:
         return False
-    if _of_product(reduction.operands[0], reduction.parent_op) or not may_change("loop", reduction):
+    if _depends_on_dot(reduction.operands[0], reduction.parent_op) or not may_change("loop", reduction):
         return False
-    _carry_parts(reduction, update)
+    _carry_partial_results(reduction, update)
     return True
 
 
-def _of_product(value: Value, loop: Operation) -> bool:
-    """Whether a value is made of a matrix product in the loop, whose layout is not chosen yet."""
+def _depends_on_dot(value: Value, loop: Operation) -> bool:
+    """Whether a value depends on a dot in the loop, whose layout is not chosen yet."""
     work, seen = [value], {value}
     while work:
         op = work.pop().defining_op
@@ -230,7 +230,7 @@ def _of_product(value: Value, loop: Operation) -> bool:
 
 
 def _update(reduction: Any) -> Any:
-    """The operation that adds the reduction's result to what the loop carries, if nothing else looks at either."""
+    """The operation that accumulates the result of a reduction, if neither has other users."""
     combination, layout = _combination(reduction), layout_of(reduction.operands[0])
     if combination is None or not isinstance(layout, Blocked) or not reduction.results[0].has_one_use:
         return None
@@ -246,14 +246,14 @@ def _update(reduction: Any) -> Any:
     return update if carried and loop.body.last.operands[i] is update.results[0] else None
 
 
-def _carry_parts(reduction: Any, update: Any) -> None:
+def _carry_partial_results(reduction: Any, update: Any) -> None:
     """Rule *loop*."""
     loop, axis = reduction.parent_op, reduction.axis
     arg: Any = next(v for v in update.operands if isinstance(v, BlockArgument))
     i, result = arg.index - 1, loop.results[arg.index - 1]
     start, old = loop.init_args[i], arg.type
 
-    own = _own_elements(reduction)
+    own = _reduce_within_threads(reduction)
     part: Any = own.type
     reduction.results[0].replace_all_uses_with(own)
     arg.type = update.results[0].type = result.type = part
@@ -272,9 +272,9 @@ def _carry_parts(reduction: Any, update: Any) -> None:
 
 
 def _cuts(ty: Any, axis: int) -> tuple[int, int, int] | None:
-    """How a row is divided: so often do threads begin again, so many parts change hands, so many neighbours stay.
+    """The factors of a row: wraparounds of the layout, threads, and adjacent elements per thread.
 
-    None where nothing changes hands, or not at bits of the position in the row.
+    None where a single thread holds the row, or where threads are not selected by bits of the position.
     """
     bases = linear_layout(ty.encoding, ty.shape).bases
     own = {vector[axis] for vector in bases["register"]}
@@ -286,8 +286,8 @@ def _cuts(ty: Any, axis: int) -> tuple[int, int, int] | None:
     return 1 << high, 1 << (len(bits) - low - high), 1 << low
 
 
-def _own_elements(reduction: Any) -> Value:
-    """What a thread has of each row, combined: of a row in three dimensions the outer and the inner one."""
+def _reduce_within_threads(reduction: Any) -> Value:
+    """Reduce the elements of each row that a thread holds: along the outer and inner dimension of a split row."""
     source: Value = reduction.operands[0]
     ty: Any = source.type
     axis = reduction.axis
@@ -321,7 +321,7 @@ def _reduce(b: Builder, like: Any, source: Value, axis: int, ty: TensorType) -> 
 
 
 def _neutral(b: Builder, update: Any, ty: TensorType) -> Value:
-    """A tensor of what changes nothing."""
+    """A tensor of the neutral element."""
     element: Any = element_type(ty)
     number = _NEUTRAL[update.__class__](element)
     if isinstance(element, IntegerType) and element.width == 1:

@@ -1,15 +1,14 @@
-"""Layouts spread from the operations that care for theirs to those that do not: the first part of
-`remove-layout-conversions`.
+"""Propagate layouts from anchors: the first part of `remove-layout-conversions`.
 
-1. Anchors keep their layouts: products, accesses to as many elements as there are threads, atomics, descriptors,
-   gathers and reshapes whose layout was chosen, arguments of the function.
-2. From every anchor its layout flows to all that uses it, through operations and around loops (`layout_flow`); a value
-   that several anchors reach has several candidates.
-3. Of these one is chosen: that of a product, which no other operation can have cheaply; else the first to come.
-4. All types are changed at once; then, in the order of the program, operands that do not fit are converted, once a
-   value and layout, where the value is made.
+1. Anchors keep their layouts: dots, accesses to at least as many elements as there are threads, atomics, descriptor
+   accesses, gathers and reshapes with a chosen layout, function arguments.
+2. The layout of every anchor is propagated to its users, through operations and around loops (`layout_flow`); a value
+   reached by several anchors has several candidates.
+3. One candidate is chosen: a dot's layout, which is the most expensive to convert to; else the first one.
+4. All types are changed at once; then, in program order, mismatching operands are converted, once per value and layout,
+   at the definition of the value.
 
-A conversion on the way takes the layout of its operand, and is none any more.
+A conversion on the way takes the layout of its operand, and becomes a no-op.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ _ALWAYS = {
     "ttng.tmem_load",
 }
 _ANY_OPERAND = (ttg.ConvertLayout, ttg.LocalAlloc, ttg.LocalStore)
-"""Operations whose tensor may have any layout (that deals it to the blocks of a cluster as the buffer is)."""
+"""Operations that accept any layout (with the same distribution over CTAs as the buffer)."""
 
 
-def keeps_blocks(op: Any) -> bool:
-    """Whether each block of a cluster has the part of a tensor that an operation stores in the block's buffer."""
+def keeps_ctas(op: Any) -> bool:
+    """Whether each CTA owns the part of a tensor that an operation stores to that CTA's buffer."""
     if not isinstance(op, (ttg.LocalAlloc, ttg.LocalStore)) or op.src is None:
         return True
     layout, shape = layout_of(op.src), op.src.type.shape
@@ -59,7 +58,7 @@ def keeps_blocks(op: Any) -> bool:
 
 
 def is_anchor(op: Any) -> bool:
-    """Whether the layouts of an operation's results are there for a reason."""
+    """Whether the layouts of an operation's results must be kept."""
     if op.name in _ALWAYS:
         return True
     if isinstance(op, tt.Load):
@@ -70,16 +69,16 @@ def is_anchor(op: Any) -> bool:
 
 
 def propagate_layouts(func: Operation) -> int:
-    """Spread the layouts of a function's anchors; how many values have another one now."""
-    chosen = _Spread(func).chosen()
+    """Propagate the layouts of a function's anchors; returns the number of values with a new layout."""
+    chosen = _Propagation(func).chosen()
     chosen = {value: layout for value, layout in chosen.items() if layout_of(value) is not layout}
     if chosen:
         _Rewriter(func, chosen).run()
     return len(chosen)
 
 
-class _Spread:
-    """Which layouts reach which values: `candidates[value]` holds them in the order they came."""
+class _Propagation:
+    """The layouts that reach each value: `candidates[value]`, in order of arrival."""
 
     def __init__(self, func: Operation) -> None:
         self.candidates: dict[Value, dict[Any, None]] = {}
@@ -98,7 +97,7 @@ class _Spread:
                 work += self.reach(user, i, layouts)
 
     def reach(self, user: Operation, i: int, layouts: list[Any]) -> list[Value]:
-        """The values that have new candidates because operand i of `user` may have these layouts."""
+        """The values that get new candidates if operand i of `user` may have these layouts."""
         changed = []
         values = forwarded_values(user, i)
         flowing = layouts
@@ -115,17 +114,17 @@ class _Spread:
         return changed
 
     def chosen(self) -> dict[Value, Any]:
-        """One layout for every value that has any."""
+        """One layout for every value that has candidates."""
         return {value: self.choice(value, list(layouts)) for value, layouts in self.candidates.items() if layouts}
 
     def choice(self, value: Value, layouts: list[Any]) -> Any:
-        """An access prefers a layout with rows of neighbours, everything else that of a product."""
+        """An access prefers the layout with the most contiguous elements, anything else a dot's layout."""
         kind = Blocked if isinstance(value.defining_op, (tt.Load, tt.AtomicRMW, tt.AtomicCAS)) else Mma
         return next((layout for layout in layouts if isinstance(layout, kind)), layouts[0])
 
 
 class _Rewriter:
-    """Gives values their new layouts, then operations the operands that go with them."""
+    """Change the layouts of values, then convert mismatching operands."""
 
     def __init__(self, func: Operation, chosen: dict[Value, Any]) -> None:
         self.func = func
@@ -143,15 +142,15 @@ class _Rewriter:
                 self.repair(op)
 
     def repair(self, op: Operation) -> None:
-        """Convert the operands of one operation that have not the layouts it needs."""
+        """Convert the operands of one operation that have other layouts than it needs."""
         for i, (value, layout) in enumerate(zip(list(op.operands), self.needed(op))):
             if layout is not None and layout_of(value) not in (None, layout):
                 op.set_operand(i, self.as_layout(value, layout))
 
     def needed(self, op: Any) -> list[Any]:
-        """The layout of each operand that has to have a certain one."""
+        """The required layout of each operand."""
         if isinstance(op, (*_ANY_OPERAND, IfLike)):
-            return [] if keeps_blocks(op) else [self.before.get(op.src)]
+            return [] if keeps_ctas(op) else [self.before.get(op.src)]
         if forwarded_values(op, len(op.operands) - 1) is not None:
             taking = [forwarded_values(op, i) for i in range(len(op.operands))]
             return [layout_of(values[0]) if values else None for values in taking]
@@ -168,7 +167,7 @@ class _Rewriter:
         return self.for_result(op, layout_of(op.results[0]))
 
     def for_result(self, op: Any, layout: Any) -> list[Any]:
-        """The layouts of the operands with which the results have `layout`: those they have, if these do."""
+        """The layouts of the operands from which the results get `layout`: their current ones, if these do."""
         for result in op.results:
             if layout_of(result) is not None:
                 result.type = with_layout(result.type, layout)
@@ -183,15 +182,15 @@ class _Rewriter:
         return backward(op, layout) or [None] * len(op.operands)
 
     def as_layout(self, value: Value, layout: Any) -> Value:
-        """The value in a layout: converted where it is made, once."""
+        """The value in a layout: converted once, at its definition."""
         key = value, layout
         if key not in self.converted:
-            self.converted[key] = convert_behind(value, layout)
+            self.converted[key] = convert_after(value, layout)
         return self.converted[key]
 
 
-def convert_behind(value: Any, layout: Any) -> Value:
-    """A conversion of `value` just behind what makes it."""
+def convert_after(value: Any, layout: Any) -> Value:
+    """Convert `value` right after its definition."""
     ty: TensorType = with_layout(value.type, layout)
     block = value.block
     anchor = block.first if isinstance(value, BlockArgument) else value.defining_op.next

@@ -1,16 +1,16 @@
-"""Values computed again in another layout: the second part of `remove-layout-conversions`.
+"""Rematerialize values in another layout: the second part of `remove-layout-conversions`.
 
-    Slice      what has to be computed anew so that a value stands in a layout, found from the end
-    Copies     computes it, and remembers what there is in which layout
+    Slice      the backward slice of (value, layout) pairs to recompute
+    Copies     emits the copies, and records the values available in several layouts
 
-A node of a slice is a value in a layout. Behind a conversion stands the node of its operand in the layout of its
-result; an operation in the slice needs its operands in the layouts from which that of its result follows
-(`layout_flow.backward`), an argument of a loop's body what the loop starts with and what it yields, the result of a
-branch what both sides yield. A slice ends at values that have the layout already, at operations that can leave their
-results in any, at copies made before, and at cuts: nodes that are converted where they stand.
+A node of a slice is a value in a layout. The root of a conversion's slice is its operand in the layout of its result.
+An operation in the slice needs its operands in the layouts from which that of its result follows
+(`layout_flow.backward`), a loop-carried value its initial and its yielded value, the result of a branch the values that
+both sides yield. A slice ends at values that already have the layout, at operations that can produce any layout, at
+existing copies, and at cuts: nodes that are converted where they are defined.
 
-Nothing is moved or removed: a copy stands in front of the operation it is a copy of, so that whatever could use that
-may use the copy; loops and branches get further values to carry. What is not needed any more goes later, as dead code.
+Nothing is moved or removed: a copy is inserted before its original, so that it dominates all users of the original;
+loops and branches get additional results. Unused originals are removed later, as dead code.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from ...regions import add_result
 __all__ = ["Copies", "Node", "Slice", "Test", "may_repeat", "never"]
 
 Node = tuple[Value, Any]
-"""A value and the layout that it is wanted in."""
+"""A value and the layout that it is needed in."""
 
 _NEVER = {"tt.atomic_rmw", "tt.atomic_cas", "tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tmem_load"}
 
 
 def may_repeat(op: Any, loads: bool = False) -> bool:
-    """Whether an operation may be computed twice: it writes nothing, and is not expensive for what it is.
+    """Whether an operation may be executed twice: it has no side effects and is cheap.
 
-    `loads`: those of as many elements as there are threads, too.
+    `loads`: allow loads of at least as many elements as there are threads.
     """
     if op.name in _NEVER or isinstance(op, LoopLike) or (not op.traits & PURE and memory_effects(op) & WRITE):
         return False
@@ -72,8 +72,8 @@ def repeatable_edges(value: Value) -> list[tuple[Operation, int]] | None:
 
 Test = Callable[[Any], bool]
 
-MOST_NODES = 512
-"""Beyond this a slice is no good: an unrolled loop would be looked at as a whole for each of its conversions."""
+MAX_NODES = 512
+"""Limit of a slice: in unrolled loops, every conversion would otherwise visit the whole loop."""
 
 
 def never(op: Any) -> bool:
@@ -82,12 +82,11 @@ def never(op: Any) -> bool:
 
 
 class Slice:
-    """What has to be computed so that `root` stands in a layout.
+    """The values to recompute so that `root` is available in a layout.
 
-    `nodes`: needed operands, as nodes, for each node that is computed anew. `given`: copies that are there already.
-    It ends at operations that satisfy `stop`, and does not come about with more than `MOST_NODES`. Conversions can
-    leave their results in any layout; of those that satisfy `through` what they convert is computed in it instead. With
-    `loads`, expensive ones may be made twice.
+    `nodes`: the operand nodes of each recomputed node. `given`: existing copies. The slice ends at operations that
+    satisfy `stop`, and fails beyond `MAX_NODES`. A conversion can produce any layout; if it satisfies `through`, its
+    operand is recomputed instead. With `loads`, expensive loads may be repeated.
     """
 
     def __init__(self, copies: Copies, stop: Test = never, through: Test = never, loads: bool = False) -> None:
@@ -106,21 +105,21 @@ class Slice:
         return new
 
     def grow(self, root: Value, layout: Any, user: Operation, stop: Test | None = None) -> bool:
-        """Add what `user` needs to have `root` in `layout`; False (and no use any more) where that cannot be."""
+        """Add what `user` needs to use `root` in `layout`; on failure returns False, and the slice is unusable."""
         self.stop = stop or self.stop
         work = [((root, layout), user)]
         while work:
             node, user = work.pop()
-            if layout_of(node[0]) is node[1] or node in self.nodes or self.take(node, user):
+            if layout_of(node[0]) is node[1] or node in self.nodes or self.has_copy(node, user):
                 continue
             more = self.expand(node)
-            if more is None or len(self.nodes) > MOST_NODES:
+            if more is None or len(self.nodes) > MAX_NODES:
                 return False
             work += more
         return True
 
-    def take(self, node: Node, user: Operation) -> bool:
-        """Whether there is a copy that `user` may use. One that not all users may use is none."""
+    def has_copy(self, node: Node, user: Operation) -> bool:
+        """Whether there is a copy that `user` may use. A copy that not all users may use is ignored."""
         if node not in self.refused and (found := self.copies.find(node, user)) is not None:
             self.given[node] = found
             return True
@@ -129,7 +128,7 @@ class Slice:
         return False
 
     def expand(self, node: Node) -> list[tuple[Node, Operation]] | None:
-        """Enter a node; what it needs, each with the operation that does. None where it cannot be computed."""
+        """Enter a node; returns its operand nodes, each with its user, or None where it cannot be recomputed."""
         value, layout = node
         op: Any = value.defining_op
         edges = repeatable_edges(value)
@@ -161,7 +160,7 @@ class Slice:
         return needs
 
     def operations(self) -> dict[Operation, list[Node]]:
-        """The operations that are computed anew, as they came in, each with the nodes that are its results."""
+        """The operations to recompute in order of insertion, each with the nodes of its results."""
         found: dict[Operation, list[Node]] = {}
         for node in self.nodes:
             if (op := node[0].defining_op) is not None:
@@ -170,23 +169,23 @@ class Slice:
 
 
 def _repeats_regions(op: Operation) -> bool:
-    """Whether the operation's regions go along with it: those that say how two elements become one."""
+    """Whether the operation's regions are copied with it, such as the combine region of a reduction."""
     return isinstance(op, (tt.Reduce, tt.Scan, tt.MapElementwise))
 
 
 class Copies:
-    """The values of a function that are there in several layouts.
+    """The values of a function that are available in several layouts.
 
-    `made` may be used wherever the original may; conversions that stay (`kept`) behind themselves only.
+    `made` may be used wherever the original may; conversions that stay (`kept`), only after themselves.
     """
 
     def __init__(self) -> None:
         self.made: dict[Node, Value] = {}
         self.kept: dict[Node, Value] = {}
-        self.last_products: dict[Block, Operation | None] = {}  # of blocks that were asked about
+        self.last_dots: dict[Block, Operation | None] = {}  # memo by block
 
     def find(self, node: Node, user: Operation) -> Value | None:
-        """The value in the layout, if there is one that `user` may take."""
+        """The value in the layout, if one is available to `user`."""
         made = self.made.get(node)
         if made is not None:
             return made
@@ -194,11 +193,11 @@ class Copies:
         return kept if kept is not None and value_dominates(kept, user) else None
 
     def keep(self, conversion: Any) -> None:
-        """A conversion that stays: others may use it."""
+        """Record a conversion that stays, for use by others."""
         self.kept[conversion.src, layout_of(conversion.result)] = conversion.result
 
     def cut(self, node: Node, before: Operation | None = None) -> Value:
-        """Convert the node's value where it is made, or in front of `before`."""
+        """Convert the node's value at its definition, or before `before`."""
         value, layout = node
         at: Any = before
         if at is None:
@@ -210,7 +209,7 @@ class Copies:
         return made
 
     def build(self, part: Slice, root: Node, cuts: dict[Node, Value] | None = None) -> Value:
-        """Compute the nodes of a slice; the value of its root."""
+        """Emit the nodes of a slice; returns the value of its root."""
         return _Building(self, part, cuts or {}).run(root)
 
 
@@ -221,7 +220,7 @@ class _Building:
         self.made = copies.made
         self.part = part
         self.here = {**part.given, **cuts}
-        self.later: list[tuple[Operation, int, Node]] = []  # operands that are filled in when they are there
+        self.later: list[tuple[Operation, int, Node]] = []  # operands to be filled in once they exist
 
     def run(self, root: Node) -> Value:
         self.node(root)
@@ -234,14 +233,14 @@ class _Building:
         return out
 
     def value(self, node: Node) -> Value | None:
-        """The node's value, as far as there is one."""
+        """The value of a node, or None if it does not exist yet."""
         if layout_of(node[0]) is node[1]:
             return node[0]
         found = self.here.get(node)
         return found if found is not None else self.made.get(node)
 
     def node(self, root: Node) -> None:
-        """Make a node, and first what it needs, without recursion: slices are as long as programs."""
+        """Emit a node after its operands, iteratively: slices are as long as programs."""
         work = [root]
         while work:
             node = work[-1]
@@ -254,7 +253,7 @@ class _Building:
                 self.make(node)
 
     def missing(self, node: Node) -> list[Node]:
-        """What has to be there before a node can be made: of a loop its start, not what it yields."""
+        """The nodes that must exist before a node is emitted: of a loop its initial value, not the yielded one."""
         needs = self.part.nodes[node]
         if isinstance(node[0], BlockArgument):
             needs = needs[:1]
@@ -272,7 +271,7 @@ class _Building:
             self.repeat(value.defining_op, layout)
 
     def carry(self, arg: BlockArgument, layout: Any) -> None:
-        """Let the loop carry a value a second time."""
+        """Carry a loop-carried value in a second layout."""
         loop: Any = arg.owner.parent_op
         start, following = self.part.nodes[arg, layout]
         initial, ty = self.value(start), with_layout(arg.type, layout)
@@ -286,7 +285,7 @@ class _Building:
         self.wait(loop.body.last, following)
 
     def choose(self, value: OpResult, layout: Any) -> None:
-        """Let the branch choose a value a second time."""
+        """Yield a branch's result in a second layout."""
         branch: Any = value.owner
         self.made[value, layout] = result = add_result(branch, with_layout(value.type, layout), [], [])
         result.hint = value.hint
@@ -294,12 +293,12 @@ class _Building:
             self.wait(region.blocks[0].last, need)
 
     def wait(self, terminator: Any, need: Node) -> None:
-        """Hand on one more value, which is made later; the one in the old layout stands for it so far."""
+        """Yield a value that is emitted later; until then the one in the old layout is its placeholder."""
         self.later.append((terminator, len(terminator.operands), need))
         terminator.set_operands([*terminator.operands, need[0]])
 
     def repeat(self, op: Any, layout: Any) -> None:
-        """Compute an operation once more, in front of itself."""
+        """Emit a second copy of an operation, before the original."""
         needs = {need[0]: need for need in self.part.nodes[op.results[0], layout]}
         mapping: dict[Any, Any] = {v: self.value(need) for v, need in needs.items()}
         new = op.clone(mapping)

@@ -1,28 +1,26 @@
-"""remove-layout-conversions: tensors stand where they are needed, so that few have to be moved between threads.
+"""remove-layout-conversions: Choose layouts that need few conversions between them.
 
     %i = tt.make_range … #blocked                               %i = tt.make_range … #blocked1
     %a = tt.addptr %p, %i : … #blocked                          %a = tt.addptr %p, %i : … #blocked1
     %b = ttg.convert_layout %a : #blocked -> #blocked1    =>    %x = tt.load %b : … #blocked1
     %x = tt.load %b : … #blocked1
 
-A conversion stores a tensor to shared memory, waits for all threads, and loads it. What a program of tiles computes
-does not depend on layouts, so that each can be computed in another as long as operands and results go together. Three
-things are done, each in a file of its own or a part of this one:
+A conversion stores a tensor to shared memory, synchronizes, and loads it. The result of a program does not depend on
+layouts, so each operation can use any layout that is consistent between its operands and results. The pass has three
+parts:
 
-1. Forward (`propagate_layouts`): layouts that matter spread from loads, products and atomics to all that uses them.
-2. Backward (`rematerialize`): what is left in front of a conversion is computed again in the layout behind it, where
-   that costs less than the conversion (rule *repeat*); costs are those of `conversion_cost`. A value that several
-   conversions need is computed once a layout.
-3. What cannot go is made cheaper:
-   - rule *narrow*: a conversion moves up to where the tensor has fewer bytes, above a cast to a wider type, a
-     broadcast, an `expand_dims`; what was between is computed in the new layout;
-   - rule *branch*: of a value that a branch in a loop chooses, only the side that needs it is converted;
-   - rule *load*: a conversion to an operand of a product moves up to the load, next to which it can be pipelined, if
-     all between can be computed by each thread for itself;
-   - rule *invariant*: a conversion in a loop of what is made outside leaves the loop.
+1. Forward (`propagate_layouts`): the layouts of loads, dots and atomics are propagated to their users.
+2. Backward (`rematerialize`): the producers of a conversion's operand are recomputed in the layout of its result, where
+   that is cheaper than the conversion (rule *repeat*), according to `conversion_cost`. A value that several conversions
+   need is recomputed once per layout.
+3. Remaining conversions are made cheaper: - rule *narrow*: a conversion is hoisted to where the tensor has fewer bytes,
+   above a widening cast, a broadcast, or an `expand_dims`; the operations in between are recomputed in the new layout;
+   - rule *branch*: of a value yielded by a branch in a loop, only the side that needs it is converted; - rule *load*: a
+   conversion to a dot operand is hoisted to the load, next to which it can be pipelined, if all operations in between
+   are elementwise; - rule *invariant*: a conversion of a loop-invariant value is hoisted out of the loop.
 
-Between the steps, conversions of conversions and of what each thread can make for itself go by the rules of
-`canonicalize`. Values that loops carried in the old layout go at the end, when nothing needs them any more.
+In between, conversions of conversions, and of values that each thread can compute, are folded by the rules of
+`canonicalize`. Loop-carried values in old layouts are removed at the end, when they have no users.
 """
 
 from __future__ import annotations
@@ -67,16 +65,16 @@ from .rematerialize import Copies, Node, Slice, never
 
 __all__ = ["remove_layout_conversions"]
 
-ROUNDS = 16
-"""How often *repeat* is tried on all conversions: each time those that it made further up are tried again."""
+MAX_REPEATS = 16
+"""Iterations of *repeat* over all conversions: each one retries the conversions that the previous one inserted."""
 
 _CONVERSIONS = RuleTable(CONVERT_RULES)
 _CLEANUP = RuleTable([*CONVERT_RULES, *SCF_RULES])
 
 
-@pass_on("function", statistics={"conversions": "conversions there are afterwards, fewer than before"})
+@pass_on("function", statistics={"conversions": "conversions that remain"})
 def remove_layout_conversions(op: Operation) -> bool:
-    """Find layouts with which few tensors move between threads, for a function or all functions of a module."""
+    """Choose layouts that need few conversions, for a function or all functions of a module."""
     changed = False
     for func in functions_of(op):
         if conversions_of(func):
@@ -85,14 +83,14 @@ def remove_layout_conversions(op: Operation) -> bool:
 
 
 def conversions_of(func: Operation) -> list[Any]:
-    """The conversions of a function, in the order of the program."""
+    """The conversions of a function, in program order."""
     return [op for op in func.walk() if op.__class__ is ttg.ConvertLayout]
 
 
 def _remove(func: Operation) -> bool:
     changed = bool(propagate_layouts(func))
     changed |= rewrite_greedily(func, _CONVERSIONS)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_REPEATS):
         if not _each(func, _repeat):
             break
         changed = True
@@ -110,7 +108,7 @@ def _remove(func: Operation) -> bool:
 
 
 def _each(func: Operation, rule: Any) -> bool:
-    """Try a rule on every conversion; those that stay may be used in place of others."""
+    """Try a rule on every conversion; those that stay can replace equal ones."""
     copies, changed = Copies(), False
     for conversion in conversions_of(func):
         new = rule(conversion, copies) if not conversion.force_warp_shuffle else None
@@ -144,11 +142,11 @@ def _root(conversion: Any) -> Node:
 
 
 def _repeat(conversion: Any, copies: Copies) -> Value | None:
-    """Compute what is converted in the new layout, if that is cheaper."""
+    """Recompute the operand of a conversion in the new layout, if that is cheaper."""
     root = _root(conversion)
     if isinstance(root[1], DotOperand):
         return None  # rule *load*
-    for through in (_is_free, never):  # a free conversion may become one that is not
+    for through in (_is_free, never):  # a free conversion may be recomputed as one that is not
         part = Slice(copies, through=through)
         if part.grow(*root, conversion) and _pays(conversion, part, 0):
             return copies.build(part, root) if may_change("repeat", conversion) else None
@@ -156,12 +154,12 @@ def _repeat(conversion: Any, copies: Copies) -> Value | None:
 
 
 def _is_free(conversion: Any) -> bool:
-    """Whether a conversion moves nothing between threads: it is none, but in how registers are called."""
+    """Whether a conversion only renames registers."""
     return conversion_cost(conversion.src.type, layout_of(conversion.result)) == 0
 
 
 def _pays(conversion: Any, part: Slice, more: int) -> bool:
-    """Whether computing a slice anew costs at most what the conversion does; `more` is what else it costs."""
+    """Whether recomputing a slice costs at most as much as the conversion; `more` is an additional cost."""
     again = part.operations()
     needed = _needed_elsewhere(conversion, part, again)
     limit = conversion_cost(conversion.src.type, layout_of(conversion.result))
@@ -175,8 +173,7 @@ def _pays(conversion: Any, part: Slice, more: int) -> bool:
 
 
 def _cost(op: Any, nodes: list[Node], stays: bool) -> int | None:
-    """What computing results of an operation in other layouts costs more than before; `stays`: the old ones are needed,
-    too."""
+    """The additional cost of an operation's results in other layouts; `stays`: the original is still needed."""
     if op.__class__ is arith.Constant:
         return 0
     if op.name.startswith(("arith.", "math.")):
@@ -192,7 +189,7 @@ def _cost(op: Any, nodes: list[Node], stays: bool) -> int | None:
 
 
 def _needed_elsewhere(conversion: Any, part: Slice, again: Mapping[Operation, Any]) -> set[Value]:
-    """The values of a slice that something beside the conversion and the slice itself needs as they are."""
+    """The values of a slice that have users besides the conversion and the slice itself."""
     inside = {value for value, _ in part.nodes}
     found = [value for value in inside if any(_leaves(user, i, conversion, inside, again) for user, i in value.uses)]
     needed: set[Value] = set()
@@ -225,14 +222,14 @@ _WIDENING = (arith.ExtSI, arith.ExtUI, arith.ExtF, tt.Broadcast, tt.ExpandDims)
 
 
 def _widens(op: Any) -> bool:
-    """Whether the result has more bytes than the operand, each of which one thread can compute from its own."""
+    """Whether each thread computes a result of more bytes from its elements of the operand."""
     if isinstance(op, tt.FpToFp):
         return op.src.type.element.width < op.result.type.element.width
     return isinstance(op, _WIDENING)
 
 
 def _narrow(conversion: Any, copies: Copies) -> Value | None:
-    """Convert above what makes the tensor wider, at one place. There is none where a copy from another place serves."""
+    """Convert before the operation that widens the tensor, unless a copy made elsewhere can be used."""
     root = _root(conversion)
     part = Slice(copies, through=_is_free)
     if isinstance(root[1], DotOperand) or not part.grow(*root, conversion, _widens):
@@ -268,7 +265,7 @@ def _is_branch(op: Any) -> bool:
 
 
 def _branch(conversion: Any, copies: Copies) -> Value | None:
-    """Convert on the side of a branch that cannot compute its value in the new layout, not behind the branch."""
+    """Convert on the side of a branch that cannot compute its value in the new layout, not after the branch."""
     root = _root(conversion)
     part = Slice(copies, through=_is_free)
     if not part.grow(*root, conversion, _is_branch):
@@ -304,19 +301,19 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
 
 _PRODUCTS = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot")
 _LOADS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather")
-_MADE_ANYWHERE = (arith.Constant, tt.MakeRange)  # of nothing, by each thread
+_MADE_ANYWHERE = (arith.Constant, tt.MakeRange)  # without operands, by each thread
 
 
 def _by_each_thread(op: Any) -> bool:
-    """Whether no element has to move for an operation."""
+    """Whether an operation moves no element between threads."""
     views = (ttg.Fp4ToFp, ttg.ConvertLayout, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Split, tt.Join)
     return isinstance(op, views) or is_elementwise(op)
 
 
 def _load(conversion: Any, copies: Copies) -> Value | None:
-    """Convert what is loaded, not what is computed of it, to an operand of a product in the same loop."""
+    """Convert the loaded tensor instead of a value computed from it, to an operand of a dot in the same loop."""
     root = _root(conversion)
-    if not isinstance(root[1], DotOperand) or not _before_product(conversion, copies.last_products):
+    if not isinstance(root[1], DotOperand) or not _before_dot(conversion, copies.last_dots):
         return None
     part = Slice(copies, through=lambda op: True)
     if not part.grow(*root, conversion, lambda op: not _by_each_thread(op)):
@@ -333,10 +330,10 @@ def _load(conversion: Any, copies: Copies) -> Value | None:
     return copies.build(part, root, {node: copies.cut(node) for node in loads})
 
 
-def _before_product(conversion: Any, last: dict[Block, Operation | None]) -> bool:
-    """Whether a product by tensor cores, of operands in registers, comes on every way behind the conversion.
+def _before_dot(conversion: Any, last: dict[Block, Operation | None]) -> bool:
+    """Whether every path from the conversion reaches a tensor core dot with operands in registers.
 
-    `last` has the last of each block that was asked about: while these rules are tried, products stay where they are.
+    `last` memoizes the last one of each block: dots do not move while these rules run.
     """
     block = conversion.parent
     if block not in last:

@@ -1,15 +1,15 @@
-"""store-in-own-cta: threads reach only the shared memory of their own block of a cluster.
+"""store-in-own-cta: Restrict shared memory accesses to the memory of the thread's own CTA.
 
-    ttg.local_store %x, %b                      =>   %y = ttg.convert_layout %x      // between blocks
+    ttg.local_store %x, %b                      =>   %y = ttg.convert_layout %x      // between CTAs
                                                      ttg.local_store %y, %b
     %x = ttg.local_load %b                      =>   %y = ttg.local_load %b
                                                      %x = ttg.convert_layout %y
 
-A buffer is dealt to the blocks of a cluster by its layout. Where a tensor that is stored in it, or loaded from it, is
-dealt to them in another way, its elements have to go from block to block, which only a conversion does. From a buffer
-that each block has whole it can load its part; but what each has whole in registers it would store whole, so that
-there, too, a conversion picks the part. Until here the passes fold conversions into stores, for what reads a buffer (a
-product, the copy engine) says how it is best filled.
+The layout of a buffer distributes it over the CTAs of a cluster. Where a tensor that is stored to it or loaded from it
+is distributed differently, its elements must move between CTAs, which only a conversion does. A CTA can load its part
+of a buffer that it owns whole; but a tensor that it owns whole in registers would be stored whole, so a conversion
+selects the part. Earlier passes fold conversions into stores, since readers of a buffer (dots, TMA) determine its
+layout.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from ....layout.bases import per_block
 __all__ = ["store_in_own_cta"]
 
 
-@pass_on("module", statistics={"conversions": "conversions between blocks around accesses to shared memory"})
+@pass_on("module", statistics={"conversions": "conversions between CTAs around shared memory accesses"})
 def store_in_own_cta(module: Operation) -> bool:
-    """Move elements to the block whose memory holds them."""
+    """Move elements to the CTA whose shared memory they are stored in."""
     if num_ctas(module) == 1:
         return False
     done = 0
@@ -45,7 +45,7 @@ def store_in_own_cta(module: Operation) -> bool:
 
 
 def _ends(op: Any) -> tuple[Any, Any]:
-    """The tensor and the buffer that an operation stores or loads; None for any other."""
+    """The tensor and the buffer type of a local store or load; None for other operations."""
     if isinstance(op, ttg.LocalAlloc) and op.src is not None:
         return op.src, op.result.type
     if isinstance(op, ttg.LocalStore):
@@ -54,14 +54,14 @@ def _ends(op: Any) -> tuple[Any, Any]:
 
 
 def _parts(ty: Any) -> list[tuple[int, ...]]:
-    """Which elements the blocks of a cluster have: where each bit of a block's number moves, zeros for copies."""
+    """The elements that the CTAs of a cluster own: the basis of each CTA bit, zero for copies."""
     return linear_layout_of(ty).bases["block"]
 
 
 def _within(op: Any, tensor: list[Any], buffer: list[Any]) -> bool:
-    """Whether each block has in registers just what it stores in its memory, or in its memory what it loads.
+    """Whether each CTA owns in registers what it stores to its memory, or in its memory what it loads.
 
-    What it has more of than it stores goes, too, by a conversion: to its own memory a thread stores all that it has.
+    A store of more than that needs a conversion as well: a thread stores all elements it holds.
     """
     if isinstance(op, ttg.LocalLoad):
         return all(have == need or not any(have) for have, need in zip(buffer, tensor, strict=True))

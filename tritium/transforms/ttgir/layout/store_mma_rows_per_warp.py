@@ -30,9 +30,9 @@ from .rematerialize import Copies, Slice
 __all__ = ["store_mma_rows_per_warp"]
 
 
-@pass_on("module", statistics={"stores": "stores by the warps that have what is stored"})
+@pass_on("module", statistics={"stores": "stores without exchange between warps"})
 def store_mma_rows_per_warp(module: Operation) -> bool:
-    """Let warps store what they have of a product's result, where lines of the cache are filled."""
+    """Store dot results from the warps that own them, where that fills cache lines."""
     if not is_on(module, "store-mma-rows-per-warp"):
         return False
     changed = 0
@@ -43,13 +43,13 @@ def store_mma_rows_per_warp(module: Operation) -> bool:
             if layout is not None and may_change("store-mma-rows-per-warp", op):
                 changed += _store_in(op, layout, copies)
     if changed:
-        dce(module)  # addresses in the layout of before
+        dce(module)  # address computations in the old layout
     count("stores", changed)
     return changed > 0
 
 
 def _layout_for(store: Any) -> Linear | None:
-    """The layout in which warps store their own part; None where it is no other, or of no use."""
+    """The layout in which warps store their own rows; None where it is unchanged or not useful."""
     conversion = store.value.defining_op
     if conversion.__class__ is not ttg.ConvertLayout:
         return None
@@ -70,7 +70,7 @@ def _layout_for(store: Any) -> Linear | None:
 
 
 def _store_in(store: Any, layout: Linear, copies: Copies) -> bool:
-    """Give a store another layout, if what it needs can be computed in that."""
+    """Change the layout of a store, if its operands can be recomputed in it."""
     needed = [v for v in (store.ptr, store.mask) if v is not None]
     part = Slice(copies)
     if not all(part.grow(v, layout, store) for v in needed) or not all(_is_cheap(v) for v, _ in part.nodes):
@@ -89,7 +89,7 @@ def _store_in(store: Any, layout: Linear, copies: Copies) -> bool:
 
 
 def _is_cheap(value: Value) -> bool:
-    """Whether a tensor is of ranges and numbers, a step from what is computed elsewhere."""
+    """Whether a tensor is a range, a constant, or elementwise arithmetic."""
     op = value.defining_op
     return op.__class__ in _RANGES or (op is not None and is_elementwise(op))
 

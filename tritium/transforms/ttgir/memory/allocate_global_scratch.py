@@ -1,11 +1,11 @@
-"""allocate-global-scratch: give what each program needs of global memory its place.
+"""allocate-global-scratch: Assign offsets in global scratch memory.
 
     %p = ttg.global_scratch_alloc {nbytes = 64, …}  =>  … {ttg.global_scratch_memory_offset = 0 : i32, …}
     module                                          =>  module attributes {ttg.global_scratch_memory_size = 64 : i32, …}
 
 The launcher provides `ttg.global_scratch_memory_size` bytes for each program of the grid, aligned to
-`ttg.global_scratch_memory_alignment`. Offsets count from a program's part; a call has one, too, where what its callee
-needs begins. Places are not shared: there is enough of global memory.
+`ttg.global_scratch_memory_alignment`. Offsets are relative to the program's part. A call has an offset as well, at
+which the scratch of its callee starts. Allocations never share memory.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ALIGNMENT = "ttg.global_scratch_memory_alignment"
 
 
 @dataclass
-class _Places:
-    """Where each operation of a function has its memory; the size is a multiple of the alignment."""
+class _Offsets:
+    """Offsets of the operations of a function; the total size is a multiple of the alignment."""
 
     size: int = 0
     alignment: int = 1
@@ -40,15 +40,15 @@ class _Places:
         self.size = -(-self.size // self.alignment) * self.alignment
 
 
-@pass_on("module", statistics={"bytes of global scratch": "bytes that a launch must provide for each program"})
+@pass_on("module", statistics={"bytes of global scratch": "bytes of global scratch per program"})
 def allocate_global_scratch(module: Operation) -> bool:
-    """Place what `ttg.global_scratch_alloc` asks for."""
+    """Assign an offset to each `ttg.global_scratch_alloc`."""
     if not any(isinstance(op, ttg.GlobalScratchAlloc) for op in module.walk()):
         return False
-    made: dict[str, _Places] = {}
+    made: dict[str, _Offsets] = {}
 
     def place(function: Any, sizes: dict[str, int]) -> Any:
-        places = made[function.sym_name] = _Places()
+        places = made[function.sym_name] = _Offsets()
         for op in function.walk():
             if isinstance(op, ttg.GlobalScratchAlloc):
                 places.add(op, op.nbytes, op.alignment)

@@ -1,17 +1,17 @@
-"""allocate-shared-memory: give every buffer, and every operation that needs scratch, its place in shared memory.
+"""allocate-shared-memory: Allocate shared memory for buffers, and scratch for the operations that need it.
 
     %b = ttg.local_alloc %x : …                 =>   ttg.local_alloc %x {allocation.offset = 0 : i32}
     ttg.local_dealloc %b
     %y = ttg.convert_layout %z                  =>   ttg.convert_layout %z {allocation.offset = 0 : i32}, the same bytes
     module                                      =>   module attributes {ttg.shared = 8192 : i32}
 
-`allocation.offset` counts bytes from the function's shared memory; a call has one too, that of the callee's. What is
-needed at the same time does not overlap; how that is found, and what is tried to need little, stands in
-`analysis/allocation`. Operations that need nothing get no offset. Functions that are called come before their callers;
-a recursion has no bound on what it needs, and is refused.
+`allocation.offset` is in bytes, relative to the shared memory of the function; the offset of a call is that of its
+callee's memory. Allocations with overlapping live ranges do not overlap. `analysis/allocation` computes live ranges and
+packs the allocations. Operations without scratch get no offset. Callees are processed before their callers; recursion
+has no bound on its memory, and is refused.
 
-`ttg.shared` is what a launch must provide: the most that a function needs. Barriers between those who use the same
-bytes are not put here but by membar, which therefore follows.
+`ttg.shared` is the size that a launch must provide: the maximum over all functions. Barriers between operations that
+use the same bytes are inserted later, by `insert-barriers`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ SHARED = "ttg.shared"
 
 @dataclass(frozen=True)
 class AllocateOptions:
-    """Triton's options are read, and change nothing: what a machine has follows from the module's target."""
+    """Triton's options, accepted without effect: the module's target determines the machine."""
 
     SAME: ClassVar[dict[str, str]] = {
-        "compute-capability": "the module names its target",
-        "ptx-version": "what it adds needs no other room",
+        "compute-capability": "ignored: the module states its target",
+        "ptx-version": "ignored: it affects no allocation",
     }
 
 
-@pass_on("module", statistics={"bytes of shared memory": "bytes that a launch must provide"})
+@pass_on("module", statistics={"bytes of shared memory": "dynamic shared memory per CTA, in bytes"})
 def allocate_shared_memory(module: Operation, options: AllocateOptions = AllocateOptions()) -> bool:
-    """Place buffers and scratch in shared memory."""
+    """Allocate shared memory for buffers and scratch."""
     most = 0
     for allocation in callees_first(module, allocate).values():
         most = max(most, allocation.size)
@@ -56,7 +56,8 @@ def allocate_shared_memory(module: Operation, options: AllocateOptions = Allocat
 def callees_first(
     module: Operation, make: Callable[[Operation, dict[str, int]], Allocation]
 ) -> dict[Operation, Allocation]:
-    """What `make(function, sizes)` gives for each function of a module, where `sizes` has those it calls."""
+    """Call `make(function, sizes)` for each function of a module, callees first; `sizes` has the results of its
+    callees."""
     functions: dict[str, Any] = {f.attributes["sym_name"].value: f for f in functions_of(module)}  # type: ignore[attr-defined]
     sizes: dict[str, int] = {}
     out: dict[Operation, Allocation] = {}
@@ -68,9 +69,9 @@ def callees_first(
             if not isinstance(op, tt.Call) or op.callee in sizes:
                 continue
             if op.callee in active:
-                raise UnsupportedOperation(op, "is a recursion: nothing bounds the shared memory it needs")
+                raise UnsupportedOperation(op, "is recursive: the shared memory it needs is unbounded")
             if op.callee not in functions:
-                raise UnsupportedOperation(op, f"calls @{op.callee}, of which only a declaration is known")
+                raise UnsupportedOperation(op, f"calls @{op.callee}, which is only declared")
             visit(op.callee)
         active.discard(name)
         out[functions[name]] = made = make(functions[name], sizes)

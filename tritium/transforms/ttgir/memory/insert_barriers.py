@@ -1,19 +1,19 @@
-"""insert-barriers: let the threads of a block wait for each other where they pass data through shared memory.
+"""insert-barriers: Insert CTA barriers for shared-memory hazards.
 
     ttg.local_store %x, %b                      =>   ttg.local_store %x, %b
     %y = ttg.local_load %b                           ttg.barrier local
                                                      %y = ttg.local_load %b
 
-Where that is necessary follows from the places that allocate-shared-memory has given, by the rules of
-`analysis/membar`: between a use of bytes and an earlier one that no barrier separates from it, if one of the two
-writes, along every path, those from the end of a loop to its beginning too; and behind every wait for asynchronous
-copies. Operations that pass data inside their own scratch wait inside, by themselves.
+Hazards follow from the offsets that allocate-shared-memory assigned, by the rules of `analysis/membar`: a RAW, WAR or
+WAW dependence between two accesses of the same bytes needs a barrier on every path between them, loop back edges
+included; and every wait for asynchronous copies is followed by one. Operations that exchange data through their own
+scratch synchronize internally.
 
-A barrier of the kernel's own (`tl.debug_barrier`) goes where the next operation, an atomic one that releases, begins
+A barrier of the program itself (`tl.debug_barrier`) is removed where the next operation, a releasing atomic, starts
 with one anyway.
 
-Two buffers that are never alive together may have the same bytes: the barrier between their uses is put here as well,
-which is why this pass comes after allocate-shared-memory and nothing that moves memory operations comes after it.
+Buffers with disjoint live ranges may be assigned the same bytes, so that their uses need a barrier as well. Hence this
+pass follows allocate-shared-memory, and no pass after it moves memory operations.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["insert_barriers"]
 @pass_on(
     "module",
     statistics={
-        "barriers inserted": "barriers between uses of shared memory",
-        "barriers removed": "barriers of the kernel's own in front of operations that begin with one",
+        "barriers inserted": "barriers inserted for hazards",
+        "barriers removed": "the program's barriers before operations that start with one",
     },
 )
 def insert_barriers(module: Operation) -> bool:
-    """Insert barriers between threads that use the same shared memory."""
+    """Insert barriers for shared-memory hazards between threads of a CTA."""
     inserted = removed = 0
     for func, allocation in callees_first(module, allocated).items():
         found = find_barriers(func, allocation)
@@ -45,14 +45,14 @@ def insert_barriers(module: Operation) -> bool:
             if op in found.after:
                 _barrier(op).move_after(op)
         inserted += len(found.before) + len(found.after)
-        removed += _remove_doubled(func)
+        removed += _remove_redundant(func)
     count("barriers inserted", inserted)
     count("barriers removed", removed)
     return inserted + removed > 0
 
 
-def _remove_doubled(func: Operation) -> int:
-    """Remove barriers of the kernel's own right in front of an operation that begins with one."""
+def _remove_redundant(func: Operation) -> int:
+    """Remove the program's barriers right before an operation that starts with one."""
     own = [op for op in func.walk() if isinstance(op, (ttg.Barrier, gpu.Barrier))]
     doubled = [op for op in own if op.next is not None and needs_barrier_before(op.next)]
     for op in doubled:
@@ -61,7 +61,7 @@ def _remove_doubled(func: Operation) -> int:
 
 
 def _barrier(op: Operation) -> Operation:
-    """A barrier, linked in the block of `op`."""
+    """Build a barrier in the block of `op`."""
     new = ttg.Barrier(addrSpace=ttg.AddrSpace.local, loc=op.loc)
     assert op.parent is not None
     op.parent.insert_before(new, op)

@@ -18,16 +18,16 @@ __all__ = ["make_mutable", "read_buffer", "single_buffer"]
 
 
 def single_buffer(b: Builder, buffers: Any, index: Value) -> Value:
-    """One of several buffers."""
+    """A view of one of several buffers."""
     ty = buffers.type
     view = MemDescType(ty.shape[1:], ty.element, ty.encoding, ty.memorySpace, ty.mutable)
     return b.add(ttg.MemDescIndex(buffers, index, result=view))  # type: ignore[no-any-return]
 
 
 def read_buffer(b: Builder, loaded: Any, buffer: Any, token: Value | None = None) -> list[Operation]:
-    """Let users of a load's result use the buffer it went to: itself, where they put it into one, else what is read.
+    """Replace uses of a loaded tensor by its buffer, where they allocate one of its layout, else by a load from it.
 
-    The allocations that the buffer stands for are erased and returned.
+    Erases the replaced allocations and returns them.
     """
     gone = [
         user
@@ -41,15 +41,15 @@ def read_buffer(b: Builder, loaded: Any, buffer: Any, token: Value | None = None
         value = b.add(ttg.LocalLoad(buffer, token, result=loaded.type))
         value.hint = loaded.hint
         loaded.replace_uses_where(value, lambda user: user not in gone)
-    for user in gone:  # at last: the builder may stand in front of one
+    for user in gone:  # last, since the builder may be positioned at one
         user.erase()
     return gone
 
 
 def make_mutable(buffer: Value) -> None:
-    """Let all views of a mutable buffer be mutable, what waits hand on of it, and what partitions of warps see."""
+    """Make every alias of a mutable buffer mutable: views, results of waits, and arguments of warp partitions."""
     for user, i in buffer.uses:
-        for name in _names(user, i):
+        for name in _aliases(user, i):
             ty: Any = name.type
             if isinstance(ty, MemDescType) and not ty.mutable:
                 shape = (ty.shape, ty.element, ty.encoding, ty.memorySpace)
@@ -57,8 +57,8 @@ def make_mutable(buffer: Value) -> None:
                 make_mutable(name)
 
 
-def _names(user: Operation, i: int) -> list[Value]:
-    """What else operand `i` of an operation is called because of it."""
+def _aliases(user: Operation, i: int) -> list[Value]:
+    """Other values that alias operand `i` of an operation."""
     if isinstance(user, VIEWS):
         return [user.results[0]]
     if user.__class__ is ttng.WarpGroupDotWait:

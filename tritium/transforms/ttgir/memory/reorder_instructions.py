@@ -1,23 +1,23 @@
-"""reorder-instructions: what fills registers happens late, what empties them early.
+"""reorder-instructions: Reorder operations to reduce register pressure.
 
     %b = ttg.local_load %m : … -> #dot_op                scf.for … {
     scf.for … {                                            %b = ttg.local_load %m : … -> #dot_op
       %d = tt.dot %a, %b, %c                       =>      %d = tt.dot %a, %b, %c
     }                                                    }
 
-The order of a program is that in which its registers live; the assembler moves little across barriers. So:
+Program order determines live ranges, since ptxas moves little across barriers. So:
 
-1. rule *after the buffer*: a conversion waits for a buffer that is given up between it and its first user: its own
-   scratch memory can then be there.
-2. rule *into the loop*: an operand of a product that is read in front of a loop and used in it once moves to its user,
-   by `mma.sync` to one in each of several loops: shared memory holds it in between, registers do not.
-3. rule *store at once*: a tensor that goes to a buffer goes there as soon as it is made, unless each thread can make it
-   again; so does a transpose, which costs nothing.
-4. rule *into the branch*: a conversion that only one branch of an `if` needs is made there.
-5. rule *left before right*: of a product's operands from shared memory the left one is read first, which is the order
-   in which products of several steps along K are unrolled.
+1. rule *sink below dealloc*: a conversion sinks below the deallocation of a buffer that precedes its first user, so
+   that its scratch can reuse the memory.
+2. rule *sink into loop*: a dot operand that is read before a loop and used once in it sinks to its user; for
+   `mma.sync`, to one user in each of several loops. Until then it occupies shared memory, not registers.
+3. rule *hoist store*: the copy of a tensor to shared memory is hoisted to the tensor's definition, unless each thread
+   can recompute the tensor; so is a transpose, which is free.
+4. rule *sink into branch*: a conversion used in only one branch of an `if` sinks into it.
+5. rule *lhs before rhs*: of a dot's operands read from shared memory the left one is read first, in the order in which
+   the steps along K are unrolled.
 
-No read of memory passes a write.
+No read of memory moves over a write.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from ...layout_flow import layout_of
 __all__ = ["reorder_instructions"]
 
 
-@pass_on("function", statistics={"operations moved": "operations that stand elsewhere now"})
+@pass_on("function", statistics={"operations moved": "operations moved"})
 def reorder_instructions(op: Operation) -> bool:
-    """Order the operations of a function, or of all functions of a module, so that few registers are in use at once."""
+    """Reorder the operations of a function, or of all functions of a module, to reduce register pressure."""
     moved = 0
     for func in functions_of(op):
         for rule in _RULES:
@@ -44,8 +44,8 @@ def reorder_instructions(op: Operation) -> bool:
     return moved > 0
 
 
-def _behind(op: Any, place: Any) -> bool:
-    """Move an operation behind another, if it is not there and may be moved."""
+def _move_after(op: Any, place: Any) -> bool:
+    """Move an operation after another, if that is legal and changes the order."""
     if place.next is op or not may_change("reorder-instructions", op):
         return False
     op.move_after(place)
@@ -61,24 +61,24 @@ def _after_the_buffer(op: Any) -> bool:
         if isinstance(following, ttg.LocalDealloc):
             place = following
         following = following.next
-    return place is not None and following is not None and _behind(op, place)
+    return place is not None and following is not None and _move_after(op, place)
 
 
-def _fills_registers(op: Any) -> bool:
-    """Whether an operation's result is an operand of a product, or read from a buffer."""
+def _is_operand_or_read(op: Any) -> bool:
+    """Whether the result is a dot operand, or read from a buffer."""
     return isinstance(op, ttg.LocalLoad) or (
         isinstance(op, ttg.ConvertLayout) and isinstance(layout_of(op.result), DotOperand)
     )
 
 
 def _into_the_loop(op: Any) -> bool:
-    if not _fills_registers(op):
+    if not _is_operand_or_read(op):
         return False
     users = [user for user, _ in op.result.uses]
     loops = [_loop_around(user) for user in users]
     if not users or _loop_around(op) in loops or len(set(loops)) < len(loops):
         return False
-    if len(users) > 1 and _is_of_warp_groups(op):
+    if len(users) > 1 and _is_wgmma_operand(op):
         return False
     if isinstance(op, ttg.LocalLoad) and any(_writes_until(op, user) for user in users):
         return False
@@ -92,8 +92,8 @@ def _into_the_loop(op: Any) -> bool:
     return True
 
 
-def _is_of_warp_groups(op: Any) -> bool:
-    """Whether an operand is for products by warp groups, whose sums leave room for it, and which would wait for it."""
+def _is_wgmma_operand(op: Any) -> bool:
+    """Whether an operand is for a WGMMA: it need not sink, and the WGMMA would wait for the read."""
     parent = getattr(layout_of(op.result), "parent", None)
     return isinstance(parent, NvidiaMma) and parent.versionMajor >= 3
 
@@ -106,7 +106,7 @@ def _loop_around(op: Operation) -> Operation | None:
 
 
 def _writes_until(op: Any, user: Operation) -> bool:
-    """Whether something is written between `op` and a user of it, the loops around that included."""
+    """Whether memory may be written between `op` and a user, including in loops around the user."""
     around = ancestor_in(op.parent.parent, user)
     if around is None or around.parent is not op.parent:
         return True
@@ -124,13 +124,13 @@ def _store_at_once(op: Any) -> bool:
     if not isinstance(op, ttg.LocalAlloc) or op.src is None or op.src.defining_op is None:
         return False
     made: Any = op.src.defining_op
-    return not isinstance(made, (arith.Constant, tt.Splat)) and _behind(op, made)
+    return not isinstance(made, (arith.Constant, tt.Splat)) and _move_after(op, made)
 
 
 def _transpose_at_once(op: Any) -> bool:
     if not isinstance(op, (tt.Trans, ttg.MemDescTrans)) or op.src.defining_op is None:
         return False
-    return _behind(op, op.src.defining_op)
+    return _move_after(op, op.src.defining_op)
 
 
 def _into_the_branch(op: Any) -> bool:
@@ -162,7 +162,7 @@ def _left_before_right(op: Any) -> bool:
         if memory_effects(following) & WRITE:
             return False
         following = following.next
-    return _behind(op, left)
+    return _move_after(op, left)
 
 
 _RULES = (

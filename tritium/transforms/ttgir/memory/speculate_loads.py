@@ -1,4 +1,4 @@
-"""speculate-loads: a branch's loads begin before it is known whether it is taken, where it hangs on memory itself.
+"""speculate-loads: Hoist loads out of branches whose condition depends on memory.
 
     %n = tt.load %count                              %n = tt.load %count
     %first = arith.cmpi eq, %n, %zero                %x = tt.load %p, %mask
@@ -11,13 +11,13 @@
     }                                                }
     tt.store %p, %s, %mask                           tt.store %p, %s, %mask
 
-So do sums in memory begin that several programs add to in turns (layer norm's gradients of weights): whoever has the
-lock pays for two trips to memory, one behind the other, of which one will do. A load moves if
+Programs that take turns adding to a sum in memory start like this (the weight gradients of layer norm): the holder of
+the lock would pay for two dependent memory latencies instead of one. A load is hoisted if
 
-1. the branch hangs on what a load or an atomic operation in front of it brings: otherwise there is nothing to gain;
-2. behind the branch a store writes the same addresses under the same mask, whatever the branch did, with nothing in
-   between that might end or hold up the program: what may be written there may be read here;
-3. nothing in front of it in its branch has effects, so that it reads what it would have read.
+1. the condition depends on an earlier load or atomic operation: otherwise nothing is gained;
+2. after the branch a store unconditionally writes the same addresses under the same mask, with nothing in between that
+   might end or block the program: the load cannot fault where the store does not;
+3. no operation before it in its branch has side effects, so that it reads the same data.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = ["speculate_loads"]
 
 _BRINGS = (tt.Load, tt.AtomicCAS, tt.AtomicRMW)
 _PASSED = (tt.Load, tt.Store, ttg.Barrier)
-"""What may stand between a branch and the store behind it, besides operations without effects."""
+"""Operations allowed between a branch and the store after it, besides those without side effects."""
 
 
-@pass_on("module", statistics={"loads": "loads in front of their branches"})
+@pass_on("module", statistics={"loads": "loads hoisted out of branches"})
 def speculate_loads(module: Operation) -> bool:
-    """Begin loads of branches in front of these, where memory is written behind them anyway."""
+    """Hoist loads out of branches, where the same memory is written after the branch."""
     if not is_on(module, "speculate-loads"):
         return False
     moved = 0
@@ -51,9 +51,9 @@ def speculate_loads(module: Operation) -> bool:
 
 def _hoist(branch: Any) -> int:
     loads = [op for region in branch.regions for op in _first_loads(region)]
-    if not loads or not _hangs_on_memory(branch):
+    if not loads or not _depends_on_memory(branch):
         return 0
-    written = _written_behind(branch)
+    written = _written_after(branch)
     moved = 0
     for load in loads:
         if (load.ptr, load.mask) in written and may_change("speculate-loads", load):
@@ -63,7 +63,7 @@ def _hoist(branch: Any) -> int:
 
 
 def _first_loads(region: Any) -> list[Any]:
-    """The loads of a branch in front of which nothing has effects, and whose operands come from outside."""
+    """The loads of a branch with no side effects before them, and operands from outside of it."""
     out: list[Any] = []
     for block in region.blocks[:1]:
         for op in block:
@@ -75,8 +75,8 @@ def _first_loads(region: Any) -> list[Any]:
     return out
 
 
-def _hangs_on_memory(branch: Any) -> bool:
-    """Whether a load or an atomic operation in the block of the branch decides about it."""
+def _depends_on_memory(branch: Any) -> bool:
+    """Whether the condition depends on a load or an atomic operation in the block of the branch."""
     seen: set[Value] = set()
     work: list[Value] = [branch.operands[0]]
     while work:
@@ -91,8 +91,8 @@ def _hangs_on_memory(branch: Any) -> bool:
     return False
 
 
-def _written_behind(branch: Any) -> set[tuple[Value, Value | None]]:
-    """The addresses and masks of stores that follow for certain."""
+def _written_after(branch: Any) -> set[tuple[Value, Value | None]]:
+    """The addresses and masks of stores that are executed unconditionally after the branch."""
     out: set[tuple[Value, Value | None]] = set()
     op = branch.next
     while op is not None and (op.traits & PURE or op.__class__ in _PASSED):

@@ -20,7 +20,7 @@ from ....dialects.ttg_memory import MemDescType, SharedMemorySpace
 from ....dialects.ttg_operands import cluster_bases, memory_order, swizzled_for
 from ....ir import Builder, Operation, count, functions_of, may_change, pass_on
 from ...layout_flow import layout_of
-from ..layout.cost import stays_in_block, stays_in_warp
+from ..layout.cost import stays_in_cta, stays_in_warp
 
 __all__ = ["reduce_data_duplication"]
 
@@ -43,7 +43,7 @@ def _through_memory(conversion: Any) -> bool:
     before, after, shape = layout_of(conversion.src), layout_of(conversion.result), conversion.src.type.shape
     if not isinstance(after, DotOperand) or map_or_none(before, shape) is None or stays_in_warp(shape, before, after):
         return False
-    return before.ctas == 1 or stays_in_block(shape, before, after)
+    return before.ctas == 1 or stays_in_cta(shape, before, after)
 
 
 def _write_out(conversion: Any) -> None:

@@ -1,1 +1,1 @@
-"""TMA: layouts of tensor descriptors, loads and stores by them."""
+"""TMA: shared memory layouts of tensor descriptors, TMA loads and TMA stores."""

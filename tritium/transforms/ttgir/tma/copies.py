@@ -1,11 +1,11 @@
-"""What passes that make copies of the copy engine (TMA) build alike: buffers, barriers, the copies themselves.
+"""Build TMA operations: buffers, mbarriers, loads, stores, and descriptors.
 
-%buffer  = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>       buffer_type
-%barrier = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>          barrier_type
-ttng.barrier_expect %barrier, 8192, %pred                                                 expected_bytes
-ttng.async_tma_copy_global_to_local %desc[%i, %j] %buffer, %barrier, %pred                start_load
-ttng.async_tma_copy_local_to_global %desc[%i, %j] %buffer                                 start_store
-ttng.tensormap_create %at, %base, …                                                       create_descriptor
+%buffer  = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>       buffer_type %barrier =
+ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>          barrier_type ttng.barrier_expect
+%barrier, 8192, %pred                                                 expected_bytes ttng.async_tma_copy_global_to_local
+%desc[%i, %j] %buffer, %barrier, %pred                start_load ttng.async_tma_copy_local_to_global %desc[%i, %j]
+%buffer                                 start_store ttng.tensormap_create %at, %base, …
+create_descriptor
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _LOADS = (tt.DescriptorLoad, tt.DescriptorGather)
 
 
 def buffer_type(desc: Value, ty: TensorType, copies: int | None = None, mutable: bool = True) -> MemDescType:
-    """The type of a buffer for a block of type `ty` of a descriptor; of `copies` buffers behind each other."""
+    """The type of a buffer for a tile of type `ty` of a descriptor; with `copies`, of that many consecutive buffers."""
     described: Any = desc.type
     layout = described.block.encoding
     if layout is None:
-        raise InternalError(f"{described} has no layout: optimize-descriptor-encoding comes before")
+        raise InternalError(f"{described} has no layout: optimize-descriptor-encoding must run before")
     if isinstance(layout, NvmmaShared) and layout.rank != len(ty.shape):
         layout = layout_for_shape(layout, ty.shape)
     shape = ty.shape if copies is None else (copies, *ty.shape)
@@ -45,7 +45,7 @@ def buffer_type(desc: Value, ty: TensorType, copies: int | None = None, mutable:
 
 
 def barrier_type(op: Operation, copies: int | None = None) -> MemDescType:
-    """The type of an mbarrier, one for each block of the cluster around `op`; of `copies` behind each other."""
+    """The type of an mbarrier for each CTA of the cluster; with `copies`, of that many consecutive mbarriers."""
     blocks = num_ctas(op)
     bases = tuple((1 << i,) for i in range(blocks.bit_length() - 1))
     layout = SwizzledShared(vec=1, perPhase=1, maxPhase=1, order=(0,), CGALayout=bases)
@@ -54,12 +54,12 @@ def barrier_type(op: Operation, copies: int | None = None) -> MemDescType:
 
 
 def expected_bytes(buffer: MemDescType) -> int:
-    """What the copies into a buffer of this type (without copies) bring to one block of a cluster."""
+    """The bytes that one CTA receives from a TMA load into a buffer of this type, which has no leading `copies`."""
     return block_bytes(buffer.encoding, buffer.shape, buffer.element.width)  # type: ignore[attr-defined]
 
 
 def _rows(b: Builder, rows: Value) -> Value:
-    """The numbers of rows as i32."""
+    """Row indices extended to i32."""
     ty: Any = rows.type
     if ty.element is i32:
         return rows
@@ -67,7 +67,7 @@ def _rows(b: Builder, rows: Value) -> Value:
 
 
 def start_load(b: Builder, op: Any, buffer: Value, barrier: Value, pred: Value) -> Operation:
-    """The copy that a `tt.descriptor_load` or `tt.descriptor_gather` is, into a buffer."""
+    """Build the TMA load of a `tt.descriptor_load` or `tt.descriptor_gather` into a buffer."""
     assert isinstance(op, _LOADS), op
     policy = op.attributes.get("cachePolicy")
     if isinstance(op, tt.DescriptorGather):
@@ -79,7 +79,7 @@ def start_load(b: Builder, op: Any, buffer: Value, barrier: Value, pred: Value) 
 
 
 def start_store(b: Builder, op: Any, buffer: Value) -> Operation:
-    """The copy out of a buffer that a store, a reduction or a scatter by descriptor is."""
+    """Build the TMA store, reduction or scatter from a buffer."""
     policy = op.attributes.get("cachePolicy")
     if isinstance(op, tt.DescriptorScatter):
         made: Operation = ttng.AsyncTMAScatter(op.desc, _rows(b, op.x_offsets), op.y_offset, buffer, policy)
@@ -90,13 +90,13 @@ def start_store(b: Builder, op: Any, buffer: Value) -> Operation:
     return b.insert(made)
 
 
-# -- descriptors that a kernel makes --------------------------------------------------------------------------------
+# -- descriptors built by the kernel ----------------------------------------------------------------------------------
 
 
 def create_descriptor(b: Builder, op: tt.MakeTensorDescriptor, at: Value) -> Operation:
-    """`ttng.tensormap_create` of what a `tt.make_tensor_descriptor` describes, at the address `at`.
+    """Build the `ttng.tensormap_create` of a `tt.make_tensor_descriptor`, at the address `at`.
 
-    Dimensions are counted from the innermost; strides are in bytes there, and the innermost is not said.
+    Dimensions are listed innermost first; strides are in bytes, without the innermost one.
     """
     ty: Any = op.result.type
     layout, element = ty.block.encoding, ty.block.element
@@ -105,9 +105,9 @@ def create_descriptor(b: Builder, op: tt.MakeTensorDescriptor, at: Value) -> Ope
         swizzle = swizzle_number(layout)
         box = box_of(layout, ty.block.shape)
     except ValueError as error:
-        raise UnsupportedOperation(op, f"cannot be read by the copy engine: {error}") from None
+        raise UnsupportedOperation(op, f"cannot be lowered to TMA: {error}") from None
     if number is None:
-        raise UnsupportedOperation(op, f"the copy engine has no elements {element}")
+        raise UnsupportedOperation(op, f"TMA has no element type {element}")
     padded = isinstance(layout, NvmmaShared) and layout.fp4Padded
     dims = [b.add(arith.Constant.of(n, i32)) for n in box[::-1]]
     one = b.add(arith.Constant.of(1, i32))
@@ -123,5 +123,5 @@ def create_descriptor(b: Builder, op: tt.MakeTensorDescriptor, at: Value) -> Ope
 
 
 def true(b: Builder) -> Value:
-    """The predicate of a copy that always happens."""
+    """A predicate that is always true."""
     return b.add(arith.Constant.of(True, i1))  # type: ignore[no-any-return]

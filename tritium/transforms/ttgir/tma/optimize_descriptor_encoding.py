@@ -1,19 +1,19 @@
-"""optimize-descriptor-encoding: every descriptor says how its blocks lie in shared memory.
+"""optimize-descriptor-encoding: Assign a shared memory layout to every tensor descriptor.
 
     #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
     %d = tt.make_tensor_descriptor … : <f16>, <128x64xf16>    =>    … : <f16>, <128x64xf16, #shared>
     %x = tt.descriptor_load %d[…]
 
-A descriptor in memory names a swizzle and a box, so that all accesses by it must agree on one layout. Descriptors that
-flow into each other, through loops, branches and selections, are one group. A group's layout is
+A descriptor in memory encodes a swizzle and a box, so all accesses through it must agree on one layout. Descriptors
+that are connected by loops, branches or selects form a group. The layout of a group is
 
-1. what a load's result is put into, where its users ask for one layout that the copy engine writes;
-2. else the widest swizzle that the smallest block accessed has whole rows for, with blocks of a cluster dealt as in the
-   registers of the accesses;
-3. the same for the descriptor's own block and the last dimension dealt, where accesses ask for different layouts, or
-   where the descriptor goes to or comes from another function, which cannot be asked.
+1. the layout in which users of the loads allocate the result, where they agree on one that TMA can write;
+2. else the widest swizzle for which the smallest accessed tile has whole rows, distributed over the CTAs of a cluster
+   like the registers of the accesses;
+3. the same for the descriptor's own tile with its last dimension split over the CTAs, where accesses request different
+   layouts, or where the descriptor is passed to or returned from another function.
 
-Where a block's part of a row would be shorter than the 16 bytes that the engine moves, each block has whole rows.
+Where a CTA's part of a row would be shorter than TMA's minimum of 16 bytes, each CTA gets whole rows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ELSEWHERE = (tt.Call, tt.Return, ttng.ReinterpretTensorDesc)
 
 @dataclass(frozen=True)
 class EncodingRequest:
-    """What is known of a group: the layout asked for, how blocks of a cluster are dealt, and the smallest block."""
+    """The requests to a group: a layout, the distribution over CTAs, and the smallest tile accessed."""
 
     layout: NvmmaShared | None = None
     blocks: Bases | None = None
@@ -52,7 +52,7 @@ class EncodingRequest:
     plain: bool = False
 
     def joined(self, other: EncodingRequest) -> EncodingRequest:
-        """Both together; `plain` where they differ in the layout."""
+        """Merge two requests; `plain` where they differ in the layout."""
         if self.plain or other.plain or (self.layout and other.layout and self.layout is not other.layout):
             return EncodingRequest(plain=True)
         shape = self.shape or other.shape
@@ -66,7 +66,7 @@ class EncodingRequest:
 
 @pass_on("module")
 def optimize_descriptor_encoding(module: Operation) -> bool:
-    """Give every descriptor of a module a layout in shared memory."""
+    """Assign a shared memory layout to every descriptor of a module."""
     changed = False
     for func in functions_of(module):
         changed |= _assign(func)
@@ -89,7 +89,7 @@ def _assign(func: Any) -> bool:
 
 
 def _declare(func: Any, ctas: int) -> None:
-    """The types of arguments and results, as the function says them."""
+    """Update the function type from the types of arguments and results."""
     args = func.function_type.inputs if func.is_declaration else tuple(a.type for a in func.entry.args)
     results = tuple(_plain(ty, ctas) for ty in func.function_type.results)
     func.attributes["function_type"] = TypeAttr(FunctionType(args, results))
@@ -106,7 +106,7 @@ def _plain(ty: Type, ctas: int) -> Type:
 
 
 def _split_last_dim(rank: int, ctas: int) -> Bases:
-    """The blocks of a cluster, along the last dimension."""
+    """The CTAs of a cluster, split along the last dimension."""
     return cta_bases((*[1] * (rank - 1), ctas), (*[1] * (rank - 1), ctas), range(rank)[::-1]) if ctas > 1 else ()
 
 
@@ -117,25 +117,25 @@ def _layout(block: TensorType, request: EncodingRequest, ctas: int) -> NvmmaShar
     blocks = request.blocks
     if request.layout is not None and not request.plain:
         asked = request.layout if request.layout.rank == rank else layout_for_shape(request.layout, block.shape)
-        if _moves_rows(shape, asked.CGALayout, bits):
+        if _splits_rows(shape, asked.CGALayout, bits):
             return asked
         blocks = asked.CGALayout
     elif blocks is None or request.plain:
         blocks = _split_last_dim(rank, ctas)
     elif blocks:
         blocks = tuple((*[0] * (rank - len(basis)), *basis[max(0, len(basis) - rank) :]) for basis in blocks)
-    if not _moves_rows(shape, blocks, bits):
+    if not _splits_rows(shape, blocks, bits):
         blocks = tuple((*basis[:-1], 0) for basis in blocks)
     return nvmma_for(shape, range(rank)[::-1], bits, blocks)
 
 
-def _moves_rows(shape: Sequence[int], blocks: Bases, bits: int) -> bool:
-    """Whether a block's part of a row is long enough for the engine; else each has whole rows."""
+def _splits_rows(shape: Sequence[int], blocks: Bases, bits: int) -> bool:
+    """Whether a CTA's part of a row is long enough for TMA; else each CTA gets whole rows."""
     return per_block(shape, blocks)[-1] * bits // 8 >= LEAST_ROW
 
 
-def _readable(layout: Any, shape: Sequence[int], bits: int) -> NvmmaShared | None:
-    """The layout of a buffer as one that the copy engine writes, None where it does not."""
+def _tma_layout(layout: Any, shape: Sequence[int], bits: int) -> NvmmaShared | None:
+    """The layout of a buffer in a form that TMA can write, or None."""
     if isinstance(layout, NvmmaShared):
         return None if layout.transposed else layout
     if not isinstance(layout, SharedLinear):
@@ -154,13 +154,13 @@ def _readable(layout: Any, shape: Sequence[int], bits: int) -> NvmmaShared | Non
     return next((c for c in (*best, *rest) if wanted is not None and map_or_none(c, tuple(shape)) == wanted), None)
 
 
-# -- what accesses ask for ------------------------------------------------------------------------------------------
+# -- requests of accesses -----------------------------------------------------------------------------------------
 
 
 def _request_of(op: Any) -> EncodingRequest:
-    """What one access by descriptor asks for."""
+    """The request of one descriptor access."""
     ty = op.result.type if isinstance(op, _LOADS) else op.src.type
-    asked = _asked(op) if isinstance(op, _LOADS) else None
+    asked = _allocated_layout(op) if isinstance(op, _LOADS) else None
     rank = op.desc.type.block.rank
     shape = (*[1] * (rank - len(ty.shape)), *ty.shape)
     if asked is not None:
@@ -168,22 +168,22 @@ def _request_of(op: Any) -> EncodingRequest:
     return EncodingRequest(None, None if ty.encoding is None else cluster_bases(ty.encoding, ty.shape), shape)
 
 
-def _asked(op: Any) -> NvmmaShared | None:
-    """The layout of the first buffer that what was loaded is put into and that the engine can write."""
+def _allocated_layout(op: Any) -> NvmmaShared | None:
+    """The layout of the first buffer that the loaded tensor is copied to and that TMA can write."""
     ty = op.result.type
-    found = _readable(op.attributes.get(DESIRED), ty.shape, ty.element.width)
+    found = _tma_layout(op.attributes.get(DESIRED), ty.shape, ty.element.width)
     if found is not None:
         return found
     for user in op.result.users:
         if isinstance(user, (ttg.LocalAlloc, ttg.LocalStore)):
             buffer = user.result.type if isinstance(user, ttg.LocalAlloc) else user.dst.type
-            found = _readable(buffer.encoding, buffer.shape, buffer.element.width)
+            found = _tma_layout(buffer.encoding, buffer.shape, buffer.element.width)
             if found is not None:
                 return found
     return None
 
 
-# -- descriptors that flow into each other --------------------------------------------------------------------------
+# -- groups of connected descriptors --------------------------------------------------------------------------------
 
 
 def _is_descriptor(value: Value) -> bool:
@@ -197,7 +197,7 @@ def _flows(op: Any) -> Iterable[tuple[Value, Value]]:
 
 
 class _Groups:
-    """The descriptors of a function, those that flow into each other together, and what is asked of each group."""
+    """Groups of connected descriptors in a function, with the merged request of each."""
 
     def __init__(self, func: Any) -> None:
         self.sets: UnionFind[Value] = UnionFind()
@@ -205,37 +205,37 @@ class _Groups:
         kernel = func.sym_visibility != "private"
         if not func.is_declaration:
             for arg in func.entry.args:
-                self.ask(arg, EncodingRequest(plain=not kernel))
+                self.add_request(arg, EncodingRequest(plain=not kernel))
         for op in func.walk():
             self.visit(op)
 
     def visit(self, op: Any) -> None:
-        """What an operation says."""
+        """Collect connections and requests of an operation."""
         if isinstance(op, (*_LOADS, *tt.DESCRIPTOR_WRITES)):
-            self.ask(op.desc, _request_of(op))
+            self.add_request(op.desc, _request_of(op))
             return
         request = EncodingRequest(plain=isinstance(op, _ELSEWHERE))
         for value in (*op.operands, *op.results):
-            self.ask(value, request)
+            self.add_request(value, request)
         for source, target in _flows(op):
             if _is_descriptor(source) and _is_descriptor(target):
                 self.join(source, target)
 
-    def ask(self, value: Value, request: EncodingRequest) -> None:
-        """Ask something of the group of a value, if that is a descriptor."""
+    def add_request(self, value: Value, request: EncodingRequest) -> None:
+        """Add a request to the group of a value, if it is a descriptor."""
         if _is_descriptor(value):
             first = self.sets.find(value)
             self.request[first] = self.request.get(first, EncodingRequest()).joined(request)
 
     def join(self, a: Value, b: Value) -> None:
-        """Make the groups of two descriptors one."""
+        """Merge the groups of two descriptors."""
         a, b = self.sets.find(a), self.sets.find(b)
         if a is not b:
             self.sets.union(a, b)
             self.request[a] = self.request.get(a, EncodingRequest()).joined(self.request.pop(b, EncodingRequest()))
 
     def requests(self) -> Iterator[tuple[Value, EncodingRequest]]:
-        """Each descriptor, with what is asked of its group."""
+        """Each descriptor with the request of its group."""
         for group in self.sets.groups():
             request = self.request.get(self.sets.find(group[0]), EncodingRequest())
             for value in group:

@@ -1,4 +1,4 @@
-"""tma-lowering: accesses by descriptor become copies of the copy engine (TMA), which are waited for at once.
+"""tma-lowering: Lower descriptor accesses that were not pipelined to synchronous TMA copies.
 
     %x = tt.descriptor_load %d[%i, %j]      =>   %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, …>
                                                  %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared1, …>
@@ -17,11 +17,11 @@
                                                  ttng.tensormap_fenceproxy_acquire %s
                                                  %d = ttng.reinterpret_tensor_descriptor %s
 
-Descriptors that a block makes before it uses one of them are made together, so that its warps can do it at the same
-time (`analysis/tensormaps`). A load is waited for where it is used first (`wait_placement`), so that other loads
-begin meanwhile. Gathers are loads, reductions in memory and scatters are stores that begin another copy.
-Where what is loaded goes to a buffer of the descriptor's own layout, that buffer is the one it was copied to. Loads
-that iterations ahead of their use could begin are the pipeliner's, which has been here before; what it left comes here.
+Descriptors that a block builds before it uses any of them are built together, so that its warps can build them in
+parallel (`analysis/tensormaps`). The wait for a load is placed before its first use (`wait_placement`), so that other
+loads are issued meanwhile. Gathers are lowered like loads, reductions and scatters like stores. Where the result of a
+load is copied to a buffer of the descriptor's layout, the TMA load writes to that buffer directly. The software
+pipeliner runs before and lowers the loads that it prefetches.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from .copies import barrier_type, buffer_type, create_descriptor, expected_bytes
 __all__ = ["tma_lowering"]
 
 
-@pass_on("function", statistics={"copies": "loads and stores by descriptor", "descriptors": "descriptors made"})
+@pass_on("function", statistics={"copies": "descriptor loads and stores", "descriptors": "descriptors built"})
 def tma_lowering(op: Operation) -> bool:
-    """Lower accesses by descriptor in a function, or in all functions of a module."""
+    """Lower descriptor accesses in a function, or in all functions of a module."""
     changed = False
     for func in functions_of(op):
         made = [op for op in func.walk() if op.__class__ is tt.MakeTensorDescriptor and may_change("tma-lowering", op)]
@@ -84,7 +84,7 @@ def _store(op: Any) -> None:
 
 
 def _together(block: Any, made: list[Any]) -> list[list[Any]]:
-    """The descriptors that a block makes, those together none of which is used before the last of them is made."""
+    """Groups of descriptors built in a block, where none is used before the last of its group is built."""
     groups: list[list[Any]] = []
     open_: dict[Value, None] = {}
     for op in block:
@@ -99,7 +99,7 @@ def _together(block: Any, made: list[Any]) -> list[list[Any]]:
 
 
 def _make(group: list[Any]) -> None:
-    """Make some descriptors where the last of them was made, so that warps can do it at the same time."""
+    """Build a group of descriptors at the position of its last one, so that warps can do so in parallel."""
     last = group[-1]
     b = Builder(last.parent, last, last.loc)
     places = []

@@ -1,4 +1,4 @@
-"""tma-stores: what a loop stores by descriptors is on its way while the loop goes on.
+"""tma-stores: Pipeline TMA stores in loops.
 
     scf.for … {                                      %buffer = ttg.local_alloc
       …                                              scf.for … {
@@ -10,15 +10,15 @@
                                                      }
                                                      ttng.async_tma_store_wait {pendings = 0}
 
-The copy engine reads the buffer on its own. The wait is for its having read the buffer, and stands where the buffer is
-written next, not behind the copy. Stores of one shape and element type share a buffer; reductions and scatters, too.
+TMA reads the buffer asynchronously. The wait, for the completion of that read, is placed before the next write to the
+buffer, not after the copy. Stores, reductions and scatters of one shape and element type share a buffer.
 
-Left alone, to be waited for where they stand, are the stores of a loop
+Stores stay synchronous in a loop
 
-1. with an atomic that acquires or releases, or a barrier: others may look for what was stored before;
-2. whose descriptors are made in it: a copy reads its descriptor until it is done;
-3. that also reads what lies behind one of their descriptors;
-4. where one writes the same place in each iteration: copies may overtake each other.
+1. with an acquiring or releasing atomic, or a barrier: other programs may look for the stored data;
+2. that builds their descriptors: a copy reads its descriptor until it completes;
+3. that also reads the memory of one of their descriptors;
+4. that writes the same address in each iteration: copies may overtake each other.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ _LOADS = (*_LOADS, ttg.AsyncCopyGlobalToLocal)
 
 @dataclass(frozen=True)
 class TMAStoreOptions:
-    """`num_stages`: iterations that overlap in loops which do not say; with one, stores are waited for."""
+    """`num_stages`: the number of stages of loops that do not state it; with one stage, stores are synchronous."""
 
     num_stages: int = 3
 
 
-@pass_on("function", statistics={"stores in flight": "stores of loops that are waited for later"})
+@pass_on("function", statistics={"stores in flight": "stores of loops with a deferred wait"})
 def tma_stores(op: Operation, options: TMAStoreOptions = TMAStoreOptions()) -> bool:
-    """Wait for stores by descriptors where their buffers are written again, in a function or all of a module."""
+    """Defer the waits for TMA stores to the next write to their buffers, in a function or all of a module."""
     changed = 0
     for loop in [inner for inner in op.walk() if inner.traits & LOOP]:
         stores = list(_stores(loop))
         if not stores or _stages(loop, options) < 2 or not is_on(loop, "tma-store-in-flight"):
             continue
-        if not _must_wait(loop, stores) and may_change("tma-stores", loop):
-            _let_fly(loop, stores)
+        if not _must_be_synchronous(loop, stores) and may_change("tma-stores", loop):
+            _defer_waits(loop, stores)
             changed += len(stores)
     count("stores in flight", changed)
     return changed > 0
@@ -67,7 +67,7 @@ def _stages(loop: Any, options: TMAStoreOptions) -> int:
 
 
 def _stores(op: Operation) -> Iterator[Any]:
-    """The stores of a loop, without those of loops in it."""
+    """The stores of a loop, without those of nested loops."""
     for inner in (inner for region in op.regions for block in region.blocks for inner in block):
         if isinstance(inner, tt.DESCRIPTOR_WRITES):
             yield inner
@@ -75,12 +75,12 @@ def _stores(op: Operation) -> Iterator[Any]:
             yield from _stores(inner)
 
 
-def _must_wait(loop: Any, stores: list[Any]) -> bool:
-    """Rules 1 to 4."""
+def _must_be_synchronous(loop: Any, stores: list[Any]) -> bool:
+    """Whether one of the rules 1 to 4 applies."""
     stored = {_base(store.desc) for store in stores}
     if any(_synchronizes(op) or (isinstance(op, _LOADS) and _base(op.operands[0]) in stored) for op in loop.walk()):
         return True
-    return any(defined_in(store.desc, loop) or not _moves(store, loop) for store in stores)
+    return any(defined_in(store.desc, loop) or not _address_varies(store, loop) for store in stores)
 
 
 def _synchronizes(op: Any) -> bool:
@@ -89,14 +89,14 @@ def _synchronizes(op: Any) -> bool:
     return isinstance(op, (gpu.Barrier, ttg.Barrier))
 
 
-def _moves(store: Any, loop: Any) -> bool:
-    """Whether a store has another place in each iteration, as far as that is told."""
+def _address_varies(store: Any, loop: Any) -> bool:
+    """Whether a store is known to write a different address in each iteration."""
     places = (store.x_offsets, store.y_offset) if isinstance(store, tt.DescriptorScatter) else store.indices
     return any(defined_in(v, loop) for v in places)
 
 
 def _base(value: Any) -> Any:
-    """What a pointer or descriptor was made from."""
+    """The base of a pointer or descriptor."""
     while True:
         op = value.defining_op
         if op is not None and op.operands and not op.regions:
@@ -107,8 +107,8 @@ def _base(value: Any) -> Any:
             return value
 
 
-def _let_fly(loop: Any, stores: list[Any]) -> None:
-    """Make the copies, their buffers, and the wait behind the loop."""
+def _defer_waits(loop: Any, stores: list[Any]) -> None:
+    """Build the copies, their buffers, and the wait after the loop."""
     before, after = Builder(loop.parent, loop, loop.loc), Builder(loop.parent, loop.next, loop.loc)
     buffers: dict[Any, Value] = {}
     for store in stores:
