@@ -49,7 +49,7 @@ def test_products_without_warp_groups(capfd, monkeypatch):
     assert told(capfd, product, f32, {"TYPE": "ieee"}) == ""
     monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", "remarks")
     said = told(capfd, product, f32, {"TYPE": "ieee"})
-    assert "remark: Warning: multiply and add for this product, not MMA version 3 (wgmma), due to unsupported" in said
+    assert "remark: Warning: FMA for this dot, not MMA version 3 (wgmma), due to unsupported" in said
     assert place_of("tl.dot(tl") in said and "note:" not in said
     assert told(capfd, product, f32, {"TYPE": "ieee"}, 80) == told(capfd, product, f16, {"TYPE": "tf32"}) == ""
     monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", "remarks,operations")

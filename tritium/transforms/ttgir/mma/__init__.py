@@ -1,1 +1,1 @@
-"""Matrix multiplication: MMA instructions, the layouts of their operands and accumulators."""
+"""Matrix multiplication: MMA instructions, and the layouts of operands and accumulators."""

@@ -1,4 +1,4 @@
-"""accelerate-matmul: products get the layouts of the tensor cores' instructions.
+"""accelerate-matmul: Select MMA instructions and convert tt.dot to MMA layouts.
 
     %d = tt.dot %a, %b, %c : #dot_a * #dot_b -> tensor<64x64xf32, #blocked>
 
@@ -8,23 +8,22 @@
     %e = tt.dot %x, %y, %z : … -> tensor<64x64xf32, #mma>
     %d = ttg.convert_layout %e : … -> tensor<64x64xf32, #blocked>
 
-**Which instruction.** `VERSIONS` says what each capability has, the best first: version 2 is `mma.sync`, version 3
-`wgmma` (`mma.wgmma` writes those); the place of version 5 (`tcgen05.mma`) is marked there. Operands are f16,
-bf16, fp8, 8-bit integers, f64 where the chip has fast instructions for it, and f32 where tf32 is allowed; everything
-else, and everything on chips before sm_80, stays with a blocked layout: multiply and add, thread by thread.
+**Instruction.** `VERSIONS` lists those of each capability, best first: version 2 is `mma.sync`, version 3 `wgmma`
+(emitted by `mma.wgmma`); the position of version 5 (`tcgen05.mma`) is marked there. Operands are f16, bf16, fp8, 8-bit
+integers, f64 where the target has fast instructions for it, and f32 where tf32 is allowed; everything else, and
+everything on targets before sm_80, keeps a blocked layout and is lowered to FMAs.
 
-**Which warps.** Each warp should have about as many instruction tiles down as along, so that what it loads of both
-operands is least. But where one product's result is another's operand, as in attention, all warps stand along one
-dimension, the longer one of the last product: then rows stay in their warps, so that sums along them, and the second
-product, move nothing. Of a batch of products each warp takes its own, as far as there are enough.
+**Warps.** Each warp should have about as many instruction tiles along M as along N, which minimizes the operands it
+loads. But where one dot's result is an operand of another, as in attention, all warps are placed along the longer
+dimension of the last dot: then rows stay in their warps, so that row reductions and the second dot move no data. In a
+batched dot each warp computes its own batch elements, if there are enough.
 
-**How the operands lie.** A thread holds 32 bits of neighbours along K (`kWidth`). Where an operand is widened on its
-way from memory (fp8 to f16, say), 32 bits of the narrow elements: one load brings them all. Both operands get the same
-`kWidth`, since the k-th element of one must meet the k-th of the other.
+**Operands.** A thread holds 32 bits of adjacent elements along K (`kWidth`). Where an operand is widened after it is
+loaded (fp8 to f16, say), 32 bits of the narrow elements, so that one load brings them all. Both operands get the same
+`kWidth`, since element k of one must meet element k of the other.
 
-**What the instruction does not take** is converted first: fp8 to f16 where the chip has no product of fp8 (sm_90 has it
-in `wgmma` only; its `mma.sync` converts too, and no better); in products by multiply and add, operands to the type of
-the result.
+**Unsupported types** are converted first: fp8 to f16 where the target has no fp8 MMA (sm_90 has it in `wgmma` only; its
+`mma.sync` converts as well, and no better); for FMAs, operands to the type of the result.
 """
 
 from __future__ import annotations
@@ -60,12 +59,12 @@ from ....ir import (
 )
 from ....layout.bases import per_block
 from .chains import Chains
-from .wgmma import takes_warp_group, warp_group_dot
+from .wgmma import fits_wgmma, warp_group_dot
 
 __all__ = ["accelerate_matmul"]
 
-#: (capabilities from, up to but not including) -> versions of tensor cores' instructions, the best first.
-#: sm_100 to sm_119 will have 5 before 2.
+#: (capabilities from, up to but not including) -> versions of MMA instructions, best first. sm_100 to sm_119 will have
+#: 5 before 2.
 VERSIONS: dict[tuple[int, int], tuple[int, ...]] = {
     (80, 90): (2,),
     (90, 100): (3, 2),
@@ -73,17 +72,17 @@ VERSIONS: dict[tuple[int, int], tuple[int, ...]] = {
     (120, 130): (2,),
 }
 
-#: Chips whose tensor cores multiply f64 faster than their other units (CUDA C++ programming guide, "throughput of
-#: native arithmetic instructions").
+#: Targets whose tensor cores compute f64 faster than their FMA units (CUDA C++ programming guide, "throughput of native
+#: arithmetic instructions").
 FAST_F64 = (80, 90)
 
 _FP8 = (FLOATS["f8E5M2"], FLOATS["f8E4M3FN"])
 _HALF_FLOATS = (f16, bf16)
 
 
-@pass_on("module", statistics={"products accelerated": "products that got a tensor core's layout"})
+@pass_on("module", statistics={"dots accelerated": "dots with an MMA layout"})
 def accelerate_matmul(module: Operation) -> bool:
-    """Choose instructions and layouts for the products of a module compiled for an NVIDIA chip."""
+    """Choose instructions and layouts for the dots of a module compiled for an NVIDIA GPU."""
     capability = capability_of(module)
     if capability is None:
         return False
@@ -95,19 +94,19 @@ def accelerate_matmul(module: Operation) -> bool:
         if version and may_change("accelerate-matmul", dot):
             _accelerate(dot, version, chains)
             changed += 1
-    count("products accelerated", changed)
+    count("dots accelerated", changed)
     mixed = [_widen(op, capability) for op in module.walk() if op.__class__ is tt.Dot]
     return bool(changed) or any(mixed)
 
 
 def _remark_on(dot: Any, version: int, capability: int) -> None:
-    """Tell of a product that does not get the best instructions of the chip."""
+    """Emit a remark for a dot that does not use the best MMA instructions of the target."""
     best = _versions(capability)[:1]
     if best == (3,) and version < 3 and not isinstance(dot.d.type.encoding, NvidiaMma):
-        instead = "MMA version 2 (mma.sync)" if version else "multiply and add"
+        instead = "MMA version 2 (mma.sync)" if version else "FMA"
         remark(
             dot,
-            f"Warning: {instead} for this product, not MMA version 3 (wgmma), due to unsupported shapes or data types",
+            f"Warning: {instead} for this dot, not MMA version 3 (wgmma), due to unsupported shapes or data types",
         )
 
 
@@ -116,16 +115,16 @@ def _versions(capability: int) -> tuple[int, ...]:
 
 
 def version_for(capability: int, dot: Any) -> int:
-    """The version of the instructions for a product with blocked layouts; 0 where it stays as it is."""
+    """The MMA version for a dot with blocked layouts; 0 where it keeps them."""
     layout = dot.d.type.encoding
     if layout is None or isinstance(layout, NvidiaMma):
         return 0
-    return next((v for v in _versions(capability) if _takes(v, capability, dot)), 0)
+    return next((v for v in _versions(capability) if _supports(v, capability, dot)), 0)
 
 
-def _takes(version: int, capability: int, dot: Any) -> bool:
-    """Whether instructions of `version` multiply and add these types."""
-    if version == 3 and not takes_warp_group(dot):
+def _supports(version: int, capability: int, dot: Any) -> bool:
+    """Whether MMA instructions of `version` support the types of a dot."""
+    if version == 3 and not fits_wgmma(dot):
         return False
     a, b, d = (element_type(v.type) for v in (dot.a, dot.b, dot.d))
     if f64 in (a, b, d):
@@ -140,7 +139,7 @@ def _takes(version: int, capability: int, dot: Any) -> bool:
 
 
 def _accelerate(dot: Any, version: int, chains: Chains) -> None:
-    """Put the layouts of an instruction around a product."""
+    """Convert a dot to MMA layouts."""
     chain = chains.of(dot)
     new = warp_group_dot(dot) if version == 3 else _warp_dot(dot, version, *chain.others(dot))
     chain.replace(dot, new)
@@ -151,13 +150,13 @@ def _accelerate(dot: Any, version: int, chains: Chains) -> None:
 
 
 def _warp_dot(dot: Any, version: int, chained: bool, layout_of_others: NvidiaMma | None) -> Operation:
-    """A product by single warps, with its operands and sums, in front of `dot`; others may be chained to it."""
+    """An MMA dot by single warps, with its operands and accumulator, before `dot`; others may be chained to it."""
     result = dot.d.type
     shape = per_block(result.shape, result.encoding.CGALayout)
     tile = [1] * (len(shape) - 2) + [8 if element_type(dot.a.type) is f64 else 16, 8]
     warps = warps_per_cta(shape, num_warps(dot) or 1, chained, layout_of_others)
     layout = NvidiaMma(version, tuple(warps), tuple(tile), 0, result.encoding.CGALayout)
-    bits = min(width_in_memory(dot.a), width_in_memory(dot.b))
+    bits = min(loaded_bits(dot.a), loaded_bits(dot.b))
 
     def converted(value: Any, to: Any) -> Value:
         ty = TensorType(value.type.shape, value.type.element, to)
@@ -176,9 +175,9 @@ def _warp_dot(dot: Any, version: int, chained: bool, layout_of_others: NvidiaMma
 
 
 def warps_per_cta(shape: Sequence[int], warps: int, chained: bool, others: NvidiaMma | None) -> list[int]:
-    """How the warps stand over a product whose result has `shape` in one block.
+    """The numbers of warps along the dimensions of a dot whose result has `shape` per CTA.
 
-    As for the first of the products that it is `chained` to, where that has the layout `others` already.
+    That of the first dot in its chain, where `others` is the layout of that.
     """
     if len(shape) == 3:
         batch = min(shape[0], warps)
@@ -191,10 +190,9 @@ def warps_per_cta(shape: Sequence[int], warps: int, chained: bool, others: Nvidi
 
 
 def _balanced(shape: Sequence[int], warps: int) -> list[int]:
-    """Warps dealt so that each has as many tiles of 16 rows as of 8 columns, rather fewer rows.
+    """Distribute warps so that each has as many tiles of 16 rows as of 8 columns, preferring fewer rows.
 
-    >>> _balanced([128, 128], 4), _balanced([32, 128], 4), _balanced([16, 16], 8)
-    ([2, 2], [1, 4], [4, 2])
+    >>> _balanced([128, 128], 4), _balanced([32, 128], 4), _balanced([16, 16], 8) ([2, 2], [1, 4], [4, 2])
     """
     tiles = [-(-shape[0] // 16), -(-shape[1] // 8)]
     out = [1, 1]
@@ -208,8 +206,8 @@ def _balanced(shape: Sequence[int], warps: int) -> list[int]:
 # -- operands -----------------------------------------------------------------------------------------------------
 
 
-def _leads_back(op: Operation) -> bool:
-    """Whether what an operation gives is what it was given, element by element or moved, or comes from memory."""
+def _preserves_elements(op: Operation) -> bool:
+    """Whether an operation's result has the elements of its operand, converted or moved, or is loaded from memory."""
     return op.__class__ in _MOVES or (bool(op.traits & ELEMENTWISE) and is_pure(op))
 
 
@@ -227,13 +225,13 @@ _MOVES = (
 )
 
 
-def width_in_memory(value: Any) -> int:
-    """Bits of the narrowest element that `value` is made of, as it is loaded."""
+def loaded_bits(value: Any) -> int:
+    """Bits of the narrowest element type from which `value` is converted after it is loaded."""
     seen: set[Operation] = set()
     work = [value.defining_op]
     while work:
         op = work.pop()
-        if op is not None and op not in seen and _leads_back(op):
+        if op is not None and op not in seen and _preserves_elements(op):
             seen.add(op)
             work += [v.defining_op for v in op.operands]
     kinds = {op.__class__ for op in seen}
@@ -241,7 +239,7 @@ def width_in_memory(value: Any) -> int:
         return 4
     loaded = [op.results[0].type for op in seen if op.__class__ in _MEMORY]
     widths = [element_type(ty).width for ty in loaded if isinstance(ty, TensorType) and _has_width(ty)]  # type: ignore[attr-defined]
-    # What two tensors are joined into has twice as many neighbours as each of them.
+    # Joining two tensors doubles the number of adjacent elements.
     return min([element_type(value.type).width, *widths]) // (2 if tt.Join in kinds else 1)  # type: ignore[attr-defined, no-any-return]
 
 
@@ -249,20 +247,20 @@ def _has_width(ty: TensorType) -> bool:
     return isinstance(ty.element, (IntegerType, FloatType))
 
 
-# -- types that an instruction does not take ----------------------------------------------------------------------
+# -- unsupported types -----------------------------------------------------------------------------------------------
 
 
-def multiplies_fp8(capability: int) -> bool:
+def has_fp8_mma(capability: int) -> bool:
     """Whether `mma.sync` multiplies fp8 in hardware: Ada and consumer Blackwell."""
     return capability == 89 or capability // 10 == 12
 
 
 def _widen(dot: Any, capability: int) -> bool:
-    """Convert the operands of a product to what is multiplied; whether there was something to convert."""
+    """Convert the operands of a dot to a supported type; returns whether any was converted."""
     ty = element_type(dot.a.type)
     result = dot.d.type
     if isinstance(result.encoding, NvidiaMma):
-        if ty not in _FP8 or multiplies_fp8(capability) or result.encoding.versionMajor > 2:
+        if ty not in _FP8 or has_fp8_mma(capability) or result.encoding.versionMajor > 2:
             return False
         wanted: Type = f16
     else:
@@ -274,7 +272,7 @@ def _widen(dot: Any, capability: int) -> bool:
 
 
 def _cast(dot: Any, value: Any, to: Type) -> Value:
-    """`value` with elements of the type `to`, which is at least as wide."""
+    """Cast `value` to elements of the type `to`, which is at least as wide."""
     source = value.type.element
     ty = TensorType(value.type.shape, to, value.type.encoding)
     if source is to:

@@ -1,8 +1,7 @@
-"""Which products of a region depend on each other, asked of one after another while they are being replaced.
+"""Chains of dots in a region, queried while the dots are being replaced.
 
-Two products are chained if a way through operands and users leads from one to the other inside their region, but for
-transposes: what is transposed has to move anyway. The ways are followed once for all products of a region: replacing
-one by another leaves them as they are.
+Two dots are chained if a path of def-use edges connects them inside their region, without transposes, which move data
+anyway. The paths are computed once for all dots of a region: replacing a dot keeps them.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ _DOTS = (tt.Dot, tt.DotScaled)
 
 
 class Chains:
-    """The chains of all regions that were asked about."""
+    """The chains of all regions queried."""
 
     def __init__(self) -> None:
         self.regions: dict[Region | None, _Region] = {}
 
     def of(self, dot: Any) -> _Region:
-        """The chains of the region that a product stands in."""
+        """The chains of the region that contains a dot."""
         region = dot.parent.parent if dot.parent is not None else None
         found = self.regions.get(region)
         if found is None:
@@ -36,7 +35,7 @@ class Chains:
 
 
 class _Region:
-    """The chains of one region: each is known by one of its operations, a product's `kind` by chain and rank."""
+    """The chains of one region: each is represented by one of its operations, a dot's `kind` by chain and rank."""
 
     def __init__(self, region: Region | None) -> None:
         self.inside = dict.fromkeys(op for block in (region.blocks if region is not None else ()) for op in block)
@@ -46,7 +45,7 @@ class _Region:
         self.places: dict[Operation, int] = {}
         self.kinds: dict[Operation, tuple[Operation, int]] = {}
         self.counts: Counter[tuple[Operation, int]] = Counter()
-        self.first: dict[tuple[Operation, int], tuple[int, Any]] = {}  # the first with a tensor core's layout, and it
+        self.first: dict[tuple[Operation, int], tuple[int, Any]] = {}  # the first with an MMA layout, and the layout
         for op in [op for op in self.inside if op.__class__ in _DOTS]:
             self._add(op, len(self.places), (self.chains.find(op), op.results[0].type.rank))
 
@@ -66,14 +65,14 @@ class _Region:
             self.first[kind] = place, layout
 
     def others(self, dot: Operation) -> tuple[bool, NvidiaMma | None]:
-        """Whether other products of its rank are in the chain; the layout of the first that has a tensor core's."""
+        """Whether the chain has other dots of the same rank; and the layout of the first with an MMA layout."""
         kind = self.kinds[dot]
         place, layout = self.first.get(kind, (-1, None))
-        assert place != self.places[dot], "a product asks before it has a layout"
+        assert place != self.places[dot], "a dot is queried before it has a layout"
         return self.counts[kind] > 1, layout
 
     def replace(self, dot: Operation, new: Operation) -> None:
-        """A product gives way to another, which may be one that is not counted."""
+        """Replace a dot by another, which may be of a kind that is not counted."""
         place, kind = self.places.pop(dot), self.kinds.pop(dot)
         self.counts[kind] -= 1
         if new.__class__ in _DOTS:

@@ -1,4 +1,4 @@
-"""optimize-accumulator-init: a sum that begins anew is not set to zero; the next product does not add to it.
+"""optimize-accumulator-init: Use `useAcc = false` instead of zero-initializing accumulators.
 
     scf.for … iter_args(%acc = %zero) {              scf.for … iter_args(%acc = %zero, %add = %false) {
       %d = warp_group_dot %a, %b, %acc                 %d = warp_group_dot %a, %b, %acc, %add
@@ -11,12 +11,12 @@
       scf.yield %next
     }
 
-So are loops that were two (`fuse-nested-loops`). Products of warp groups have a flag that says whether they add to what
-is in the registers of the sum (`useC`, PTX's `scale-d`); with it, no register is written at the end of a tile. The same
-goes for an `arith.select` in the place of the `scf.if`, and for both in front of the product.
+Loops fused by `fuse-nested-loops` look like this. `wgmma` has a flag for accumulation (`useC`, PTX's `scale-d`); with
+it, no accumulator register is written at the end of a tile. The same applies to an `arith.select` instead of the
+`scf.if`, and to both before the dot.
 
-Only the product may use the carried sum, since others would see the old one. What the loop results in is the old sum,
-too, where it ended with a reset; a select behind the loop makes that zero, if somebody asks.
+Only the dot may use the carried accumulator, since other users would see the old value. The result of the loop is the
+old value, too, where it ended with a reset; a select after the loop zeroes it, if it is used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["optimize_accumulator_init"]
 
 
 class _Reset(NamedTuple):
-    """`op` (number `result` of it) makes zero where `condition` is `when`, and is `value` otherwise."""
+    """`op` (its result number `result`) is zero where `condition` is `when`, and `value` otherwise."""
 
     op: Any
     result: int
@@ -45,21 +45,21 @@ class _Reset(NamedTuple):
     zero: Value
 
 
-@pass_on("function", statistics={"sums begun by products": "sums that products do not add to where they begin"})
+@pass_on("function", statistics={"accumulators initialized by dots": "zero-initializations replaced by a flag"})
 def optimize_accumulator_init(op: Operation) -> bool:
-    """Let products begin sums that loops set to zero, in a function or all functions of a module."""
+    """Let dots initialize accumulators that loops set to zero, in a function or all functions of a module."""
     changed = 0
     for func in functions_of(op):
         for dot in [inner for inner in func.walk() if inner.__class__ is ttng.WarpGroupDot]:
             if is_on(dot, "zero-first") and may_change("optimize-accumulator-init", dot):
                 changed += _begin(dot)
-    count("sums begun by products", changed)
+    count("accumulators initialized by dots", changed)
     return changed > 0
 
 
 def _begin(dot: Any) -> bool:
     loop = dot.parent_op
-    if loop.__class__ is not scf.For or dot.useC is not None or _sums_on_the_side(dot):
+    if loop.__class__ is not scf.For or dot.useC is not None or _promotes_accumulator(dot):
         return False
     before = _reset_of(dot.c, loop)
     arg = before.value if before is not None else dot.c
@@ -75,7 +75,7 @@ def _begin(dot: Any) -> bool:
     return True
 
 
-def _sums_on_the_side(dot: Any) -> bool:
+def _promotes_accumulator(dot: Any) -> bool:
     """Whether partial sums are added outside of the tensor cores, where the flag would be a select."""
     return dot.a.type.element.width == 8 and dot.maxNumImpreciseAcc < dot.a.type.shape[-1]
 
@@ -85,7 +85,7 @@ def _is_zero(value: Value) -> bool:
 
 
 def _reset_of(value: Value, loop: Any) -> _Reset | None:
-    """What makes a value zero under a condition, in the body of a loop."""
+    """The operation that zeroes a value under a condition, in the body of a loop."""
     op: Any = value.defining_op
     if op is None or op.parent is not loop.body or not value.has_one_use:
         return None
@@ -104,13 +104,13 @@ def _reset_of(value: Value, loop: Any) -> _Reset | None:
 
 
 class _Rewriter:
-    """Makes the flag, and lets the reset be."""
+    """Emit the flag, and remove the reset."""
 
     def __init__(self, loop: Any, dot: Any, reset: _Reset, index: int, is_before: bool) -> None:
         self.loop, self.dot, self.reset, self.index, self.is_before = loop, dot, reset, index, is_before
 
     def run(self) -> None:
-        """Rewrite; the loop is another operation then."""
+        """Rewrite; the loop is replaced."""
         outside = Builder(self.loop.parent, self.loop, self.loop.loc)
         yes, no = (outside.add(arith.Constant.of(flag, i1)) for flag in (True, False))
         starts_with_zero = _is_zero(self.loop.init_args[self.index])
@@ -124,7 +124,7 @@ class _Rewriter:
         dot.set_operands([*dot.operands[:3], chosen if self.is_before else flag])
         end: Any = loop.body.last
         end.set_operand(number, yes if self.is_before else chosen)
-        self.let_be()
+        self.forward_value()
         result = loop.results[self.index]
         if result.users and not self.is_before:
             users = list(result.users)
@@ -133,12 +133,12 @@ class _Rewriter:
             final = after.add(arith.Select(loop.results[number], result, zero))
             result.replace_uses_where(final, lambda user: user in users)
 
-    def let_be(self) -> None:
-        """Hand on what there is instead of zero."""
+    def forward_value(self) -> None:
+        """Forward the value instead of zero."""
         op = self.reset.op
         if op.__class__ is arith.Select:
             op.replace_with([self.reset.value])
             return
         region = op.regions[0 if self.reset.when else 1]
         region.block.last.set_operand(self.reset.result, self.reset.value)
-        op.results[self.reset.result].replace_all_uses_with(self.reset.value)  # both branches hand it on
+        op.results[self.reset.result].replace_all_uses_with(self.reset.value)  # both branches forward it

@@ -1,4 +1,4 @@
-"""optimize-dot-operands: a transposed operand of a product is transposed while it is read from shared memory.
+"""optimize-dot-operands: Fold transposes of dot operands into local_load.
 
     %0 = tt.trans %x {order = [1, 0]} : tensor<64x32xf16, #blocked> -> tensor<32x64xf16, #blocked1>
     %1 = ttg.convert_layout %0 : … -> tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>
@@ -8,16 +8,15 @@
     %1 = ttg.memdesc_trans %0 {order = [1, 0]} : … -> !ttg.memdesc<32x64xf16, #shared1, #smem>
     %2 = ttg.local_load %1 : … -> tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>
 
-Without the pass the conversion would move the elements through shared memory as well, but in the order of the
-transposed tensor, against the order in which threads hold them. Here they are written in rows as they were loaded, the
-transposed buffer is the same memory seen differently, and `ldmatrix.trans` turns the tiles around on their way to the
-registers. The swizzle is chosen for the way the buffer is read. A buffer belongs to
-one block: where blocks of a cluster would have to exchange elements, the conversion stays.
+Without the pass the conversion goes through shared memory as well, but in the order of the transposed tensor, which is
+not the order of a thread's registers. Here rows are written as they were loaded, the transposed buffer is a view of the
+same memory, and `ldmatrix.trans` transposes the tiles on their way to registers. The swizzle is chosen for reading. A
+buffer belongs to one CTA: where CTAs of a cluster would have to exchange elements, the conversion is kept.
 
 The pass canonicalizes first, so that conversions of conversions do not hide a transpose.
 
-`wgmma` reads its operands from buffers, transposed ones too, where elements have 16 bits; and a buffer of a reshaped
-tensor is a reshaped buffer, where rows stay rows:
+`wgmma` reads its operands from buffers, transposed ones too where elements have 16 bits; and the buffer of a reshaped
+tensor is a reshaped buffer, where rows are preserved:
 
     %1 = ttg.local_alloc %0 : … -> !ttg.memdesc<32x64xf16, #shared1, #smem>
     %2 = ttng.warp_group_dot %a, %1, %c
@@ -26,7 +25,7 @@ tensor is a reshaped buffer, where rows stay rows:
     %1 = ttg.memdesc_trans %0 {order = [1, 0]} : … -> !ttg.memdesc<32x64xf16, #shared1, #smem>
     %2 = ttng.warp_group_dot %a, %1, %c
 
-Then what is loaded goes to memory as it is, by an asynchronous copy perhaps.
+Then loaded data goes to shared memory unchanged, so that an asynchronous copy can write it.
 """
 
 from __future__ import annotations
@@ -58,11 +57,11 @@ def operand_of_transpose(op: Any) -> Any:
         return None
     source = trans.src.type
     before = trans.src.defining_op
-    held = before.src.type if before.__class__ is ttg.ConvertLayout else source  # as it was before any conversion
+    held = before.src.type if before.__class__ is ttg.ConvertLayout else source  # its type before any conversion
     order = memory_order(held.encoding, held.shape)
     blocks = cluster_bases(source.encoding, source.shape)
     if tuple(basis[::-1] for basis in blocks) != cluster_bases(layout, op.result.type.shape):
-        return None  # elements must go to another block of the cluster: only a conversion does that
+        return None  # only a conversion moves elements between CTAs
     shared = swizzled_for(layout, source.shape, order, source.element.width, blocks, transposed=True)
     buffer = MemDescType(source.shape, source.element, shared, SharedMemorySpace())
     count("transposes moved to memory")
@@ -86,7 +85,7 @@ def buffer_of_transpose(op: Any) -> Any:
 
 @rule(ttg.LocalAlloc)
 def buffer_of_reshape(op: Any) -> Any:
-    """alloc(reshape(x)) = reshape(alloc(x)), where rows stay rows and both are buffers of wgmma"""
+    """alloc(reshape(x)) = reshape(alloc(x)), where rows are preserved and both are buffers of wgmma"""
     view, ty = None if op.src is None else op.src.defining_op, op.result.type
     if view.__class__ is not tt.Reshape or not isinstance(ty.encoding, NvmmaShared) or ty.encoding.ctas > 1:
         return None
@@ -105,9 +104,9 @@ def buffer_of_reshape(op: Any) -> Any:
 _RULES = RuleTable([operand_of_transpose, buffer_of_transpose, buffer_of_reshape])
 
 
-@pass_on("module", statistics={"transposes moved to memory": "operands that are transposed while they are read"})
+@pass_on("module", statistics={"transposes moved to memory": "operands transposed while they are read"})
 def optimize_dot_operands(module: Operation) -> bool:
-    """Read transposed operands of products from buffers that are seen transposed."""
+    """Read transposed operands of dots from transposed views of buffers."""
     changed = bool(canonicalize(module))
     for func in functions_of(module):
         changed |= rewrite_greedily(func, _RULES)

@@ -1,4 +1,4 @@
-"""prefetch: a loop's product begins with operands that were read from shared memory in the iteration before.
+"""prefetch: Prefetch dot operands from shared memory into registers, one iteration ahead.
 
     %d = scf.for … iter_args(%a_buf = %a0, %b_buf = %b0, %acc = %zero) {
       %a = ttg.local_load %a_buf : … -> tensor<128x64xf16, #dot_a>
@@ -11,25 +11,25 @@
     %a_head = ttg.local_load %a0[0:16 along K]             before the loop
     %b_head = ttg.local_load %b0[0:16 along K]
     %d:… = scf.for … iter_args(…, %x = %a_head, %y = %b_head) {
-      %a1 = ttg.local_load %a_buf[16:32]; …                the rest of K, in steps of an instruction's length
-      %r0 = tt.dot %x, %y, %acc                            runs while %a1 and %b1 are on their way
+      %a1 = ttg.local_load %a_buf[16:32]; …                the rest of K, in steps of an instruction's depth
+      %r0 = tt.dot %x, %y, %acc                            overlaps with the loads of %a1 and %b1
       %a2 = ttg.local_load %a_buf[32:48]; …
       %r1 = tt.dot %a1, %b1, %r0; …
-      %next_x = ttg.local_load %next_a[0:16]               for the iteration that follows
-      %r = tt.dot %a3, %b3, %r2                            runs meanwhile
+      %next_x = ttg.local_load %next_a[0:16]               for the next iteration
+      %r = tt.dot %a3, %b3, %r2                            overlaps with them
       scf.yield …, %next_x, %next_y
     }
 
-Reading shared memory takes longer than an instruction of the tensor cores; without this, each iteration would begin by
-waiting. The product is cut along K into pieces as long as the operands' layout has neighbours for (8 `kWidth`), and
-all but the first piece are read while the one before is multiplied: registers hold two of them at a time. The last
-product stands behind the reads for the next iteration, unless something before needs it.
+The latency of shared memory exceeds that of an MMA instruction; without this, each iteration starts with a stall. The
+dot is split along K into pieces as deep as the operand layout has adjacent elements for (8 `kWidth`), and each piece is
+read while the previous one is multiplied: registers hold two of them at a time. The last dot follows the reads for the
+next iteration, unless something before depends on it.
 
-**When.** The loop has one product, by `mma.sync` (or AMD's MFMA), whose operands are read from shared memory, perhaps
-converted element by element on the way; and what is read in the next iteration is known at the end of this one: the
-buffers are carried by the loop, or are indexed from what is carried, and waited for by a token that can be made early.
+**Conditions.** The loop has one dot, by `mma.sync` (or AMD's MFMA), whose operands are read from shared memory, with
+elementwise conversions at most; and the buffers of the next iteration are known at the end of this one: they are
+loop-carried, or indexed by carried values, and waited for by a token that is available early.
 
-The copy engine's loops are left alone: there, waiting is done otherwise.
+Loops with TMA loads are not changed: they wait on mbarriers.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ _TMA = (
 
 
 class Read(NamedTuple):
-    """An operand that is read from `buffer` once `token` is there, then taken through the operations of `then`."""
+    """An operand that is read from `buffer` after `token`, and then passed through the operations of `then`."""
 
     buffer: Value
     token: Value | None
     then: list[Operation]
 
 
-@pass_on("module", statistics={"loops prefetched": "loops that read the next iteration's operands"})
+@pass_on("module", statistics={"loops prefetched": "loops that read operands of the next iteration"})
 def prefetch(module: Operation) -> bool:
-    """Read the first piece of each product's operands an iteration ahead, in the loops of a module."""
+    """Prefetch the first piece of each dot's operands one iteration ahead, in the loops of a module."""
     changed = 0
     for loop in [op for op in module.walk() if op.__class__ is scf.For]:
         found = _candidate(loop)
@@ -86,11 +86,11 @@ def prefetch(module: Operation) -> bool:
     return changed > 0
 
 
-# -- what can be prefetched ---------------------------------------------------------------------------------------
+# -- analysis ----------------------------------------------------------------------------------------------------
 
 
 def _candidate(loop: Any) -> tuple[Any, list[Read]] | None:
-    """The product of a loop and where its operands come from, if the next ones can be read early."""
+    """The dot of a loop and the sources of its operands, if those of the next iteration can be read early."""
     dots = [op for op in loop.body if op.__class__ is tt.Dot]
     if len(dots) != 1 or any(isinstance(op, _TMA) for op in loop.body):
         return None
@@ -101,7 +101,7 @@ def _candidate(loop: Any) -> tuple[Any, list[Read]] | None:
     if dot.a.type.shape[-1] < _piece(dot) or not isinstance(dot.a.type.encoding, DotOperand):
         return None
     reads = [_read(v) for v in (dot.a, dot.b)]
-    if None in reads or any(_is_shared_by_blocks(r.buffer) for r in reads if r is not None):
+    if None in reads or any(_is_replicated_over_ctas(r.buffer) for r in reads if r is not None):
         return None
     known: list[Read] = [r for r in reads if r is not None]
     carried = all(_is_carried(loop, r.buffer) for r in known)
@@ -112,14 +112,14 @@ def _candidate(loop: Any) -> tuple[Any, list[Read]] | None:
 
 
 def _piece(dot: Any) -> int:
-    """How long a piece along K is."""
+    """The depth of a piece along K."""
     operand = dot.a.type.encoding
     width = getattr(operand, "kWidth", 0)
     return 8 * width if width else 256 // dot.a.type.element.width  # type: ignore[no-any-return]
 
 
 def _read(value: Any) -> Read | None:
-    """How an operand comes from shared memory: through operations with one operand, each used once."""
+    """The read of an operand from shared memory: through operations with one operand and one use."""
     then: list[Operation] = []
     op = value.defining_op
     while op is not None and op.results[0].has_one_use:
@@ -134,8 +134,8 @@ def _read(value: Any) -> Read | None:
     return None
 
 
-def _is_shared_by_blocks(buffer: Any) -> bool:
-    """Whether several blocks of a cluster have the same part."""
+def _is_replicated_over_ctas(buffer: Any) -> bool:
+    """Whether several CTAs of a cluster own the same part."""
     layout = buffer.type.encoding
     blocks = getattr(layout, "CGALayout", ()) or (cluster_bases(layout, buffer.type.shape) if layout.ctas > 1 else ())
     return any(not any(basis) for basis in blocks)
@@ -146,7 +146,7 @@ def _is_carried(loop: Any, value: Value | None) -> bool:
 
 
 def _is_known_early(loop: Any, value: Value | None) -> bool:
-    """Whether the value can be made for the next iteration at the end of this one."""
+    """Whether the value for the next iteration can be computed at the end of this one."""
     op = None if value is None else value.defining_op
     if value is None or op is None or op.parent is not loop.body:
         return True
@@ -158,11 +158,11 @@ def _is_known_early(loop: Any, value: Value | None) -> bool:
 
 
 class _Rewriter:
-    """Makes the loop with prefetched operands of one product.
+    """Build the loop with prefetched operands of one dot.
 
-    `carried` holds, for each buffer and token that the new loop carries since it is not carried yet, the number of
-    the loop's argument; `heads` those of the first pieces. What may run before the last piece is multiplied stands in
-    front of `following`, that product; once something does not, all that follows stands at the end.
+    `carried`: the argument index of each buffer and token that the new loop carries and the old one does not; `heads`
+    those of the first pieces. Operations that may run before the last dot are placed before `following`, that dot;
+    after one that may not, all others are placed at the end.
     """
 
     def __init__(self, loop: Any, dot: Any, reads: list[Read]) -> None:
@@ -174,7 +174,7 @@ class _Rewriter:
         self.following: Operation | None = None
 
     def run(self) -> None:
-        """Build the loop in front of the old one, and put it in its place."""
+        """Build the new loop and replace the old one."""
         loop = self.loop
         before = Builder(loop.parent, loop, loop.loc)
         self.prologue(before)
@@ -192,7 +192,7 @@ class _Rewriter:
         loop.replace_with(new.results[: len(loop.results)])
 
     def prologue(self, b: Builder) -> None:
-        """Before the loop: what it will carry, and the first pieces."""
+        """Before the loop: initial values of what it will carry, and the first pieces."""
         loop = self.loop
         known: dict[Any, Any] = dict(zip(loop.body.args, [loop.lb, *loop.init_args]))
         firsts = [(self.copied(r.buffer, b, known), self.copied(r.token, b, known)) for r in self.reads]
@@ -206,7 +206,7 @@ class _Rewriter:
             self.arguments.append(self.read(i, buffer, token, 0, b))
 
     def copied(self, value: Value | None, b: Builder, known: dict[Any, Any]) -> Any:
-        """`value` made anew from what `known` has for values of the loop; those from outside are as they are."""
+        """Clone `value` with the values in `known` for those of the loop; values from outside are kept."""
         op = None if value is None else value.defining_op
         if value is None or value in known or op is None or op.parent is not self.loop.body:
             return known.get(value, value)
@@ -216,7 +216,7 @@ class _Rewriter:
         return known[value]
 
     def read(self, i: int, buffer: Any, token: Value | None, start: int, b: Builder) -> Value:
-        """The piece of operand `i` that begins at `start` along K."""
+        """Read the piece of operand `i` that starts at `start` along K."""
         ty = buffer.type
         axis = len(ty.shape) - (1 if i == 0 else 2)
         shape = tuple(self.piece if d == axis else n for d, n in enumerate(ty.shape))
@@ -233,7 +233,7 @@ class _Rewriter:
         return value  # type: ignore[no-any-return]
 
     def fill(self, new: Any, mapping: dict[Any, Any]) -> None:
-        """The body, with the product in pieces; what can stands in front of the last of them."""
+        """Emit the body, with the dot in pieces, and other operations before the last of them where possible."""
         b = Builder(new.body)
         for op in self.loop.body:
             if op is self.loop.body.last:
@@ -249,7 +249,7 @@ class _Rewriter:
         self.following = b.before
 
     def pieces(self, new: Any, mapping: dict[Any, Any], b: Builder) -> Any:
-        """The product of all pieces, each read while the one before is multiplied; the last operation."""
+        """Emit the dots of all pieces, each piece read before the previous dot; returns the last operation."""
         operands = [new.body.args[1 + i] for i in self.heads]
         total = mapping.get(self.dot.c, self.dot.c)
         made = None
@@ -263,7 +263,7 @@ class _Rewriter:
         return made
 
     def current(self, new: Any, mapping: dict[Any, Any], i: int) -> tuple[Any, Any]:
-        """This iteration's buffer and token of operand `i`."""
+        """The buffer and token of operand `i` in this iteration."""
         out = []
         for is_token, value in ((False, self.reads[i].buffer), (True, self.reads[i].token)):
             at = self.carried.get((i, is_token))
@@ -271,7 +271,7 @@ class _Rewriter:
         return out[0], out[1]
 
     def finish(self, new: Any, mapping: dict[Any, Any]) -> None:
-        """Read the next iteration's first pieces, and yield."""
+        """Read the first pieces of the next iteration, and yield."""
         old = self.loop.body
         b = Builder(new.body, self.following, self.loop.loc)
         yielded = [mapping.get(v, v) for v in old.last.operands]
@@ -285,7 +285,7 @@ class _Rewriter:
 
 
 def _uses(value: Value | None, what: Value) -> bool:
-    """Whether `value` is made from `what`, within its block."""
+    """Whether `value` depends on `what`, within its block."""
     if value is what:
         return True
     op = None if value is None else value.defining_op

@@ -1,12 +1,12 @@
-"""reduce-data-duplication: what several warps need of an operand is kept in shared memory, not in registers of each.
+"""reduce-data-duplication: Stage replicated dot operands through shared memory.
 
     %b = ttg.convert_layout %a : #blocked -> #dot_op      =>    %m = ttg.local_alloc %a : … -> !ttg.memdesc<…, #shared>
                                                                 %b = ttg.local_load %m : … -> #dot_op
 
-In the layout of an operand of a product, all warps along the other operand's dimension hold copies. A conversion there
-goes through shared memory in any case, unless all that a warp needs is in its own lanes; written out, the buffer can
-have the swizzle from which the operand is read without conflicts, other passes can move the two parts away from each
-other, and a product of Hopper may read its operand straight from memory.
+In the layout of a dot operand, all warps along the other operand's dimension hold copies. A conversion to it goes
+through shared memory in any case, unless each warp already owns its elements. As explicit operations, the buffer can
+have the swizzle for conflict-free operand reads, other passes can move store and load apart, and a WGMMA may read its
+operand directly from shared memory.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from ..layout.cost import stays_in_cta, stays_in_warp
 __all__ = ["reduce_data_duplication"]
 
 
-@pass_on("function", statistics={"operands in memory": "conversions to operands that are a buffer now"})
+@pass_on("function", statistics={"operands in shared memory": "conversions to operands replaced by a buffer"})
 def reduce_data_duplication(op: Operation) -> bool:
-    """Keep operands that warps share in shared memory, in a function or all functions of a module."""
+    """Stage operands that warps share through shared memory, in a function or all functions of a module."""
     changed = 0
     for func in functions_of(op):
         for conversion in [op for op in func.walk() if op.__class__ is ttg.ConvertLayout]:
-            if _through_memory(conversion) and may_change("reduce-data-duplication", conversion):
-                _write_out(conversion)
+            if _moves_between_warps(conversion) and may_change("reduce-data-duplication", conversion):
+                _expand(conversion)
                 changed += 1
-    count("operands in memory", changed)
+    count("operands in shared memory", changed)
     return changed > 0
 
 
-def _through_memory(conversion: Any) -> bool:
-    """Whether a conversion brings an operand from other warps, but not from other blocks of a cluster."""
+def _moves_between_warps(conversion: Any) -> bool:
+    """Whether a conversion moves an operand between warps, but not between CTAs."""
     before, after, shape = layout_of(conversion.src), layout_of(conversion.result), conversion.src.type.shape
     if not isinstance(after, DotOperand) or map_or_none(before, shape) is None or stays_in_warp(shape, before, after):
         return False
     return before.ctas == 1 or stays_in_cta(shape, before, after)
 
 
-def _write_out(conversion: Any) -> None:
-    """A buffer and a read of it in place of the conversion."""
+def _expand(conversion: Any) -> None:
+    """Replace a conversion by a buffer and a read of it."""
     ty, operand = conversion.src.type, layout_of(conversion.result)
     layout = ty.encoding
     order = memory_order(layout, ty.shape)

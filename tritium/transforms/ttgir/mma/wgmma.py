@@ -1,4 +1,4 @@
-"""How accelerate-matmul writes products for `wgmma`, by four warps together (version 3).
+"""Emit WGMMA dots, computed by groups of four warps (MMA version 3).
 
     %d = tt.dot %a, %b, %c : … -> tensor<128x128xf32, #blocked>
 
@@ -8,14 +8,14 @@
     %e = ttng.warp_group_dot %x, %y, %z : … -> tensor<128x128xf32, #mma>
     %d = ttg.convert_layout %e : … -> tensor<128x128xf32, #blocked>
 
-**Operands** are read from shared memory, swizzled, in the order in which threads hold them; only 16-bit elements may
-have neighbours along M or N there, so others are turned where they are stored. The first operand comes from registers
-where it is computed, rather than loaded.
+**Operands** are read from swizzled shared memory, in the order of a thread's registers; only 16-bit elements may be
+contiguous along M or N, so others are transposed when they are stored. The first operand comes from registers where it
+is computed rather than loaded.
 
-**Warps** come in groups of four, 16 rows each. Groups stand below each other as long as there are rows for them, or
-where the result leads to another product, as in attention: then a row stays in one warp.
+**Warps** form groups of four, with 16 rows each. Groups are placed along M as long as there are rows for them, or where
+the result feeds another dot, as in attention: then a row stays in one warp.
 
-**N** is as long as the instruction allows, and no longer than what a group has.
+**N** is as large as the instruction allows, and no larger than the part of a group.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from ....ir import (
 )
 from ....layout.bases import per_block
 
-__all__ = ["takes_warp_group", "warp_group_dot"]
+__all__ = ["fits_wgmma", "warp_group_dot"]
 
 _FP8 = (FLOATS["f8E5M2"], FLOATS["f8E4M3FN"])
-_DEPTH = 256  # bits that an instruction takes along K
+_DEPTH = 256  # bits that an instruction covers along K
 
 
-def takes_warp_group(dot: Any) -> bool:
-    """Whether there is an instruction of this shape; types are those of some tensor core's."""
+def fits_wgmma(dot: Any) -> bool:
+    """Whether there is an instruction for the shape of a dot whose types some MMA instruction supports."""
     result = dot.d.type
     a = element_type(dot.a.type)
     if result.rank != 2 or a not in (f16, bf16, f32, i8, *_FP8) or not is_on(dot, "wgmma"):
@@ -58,12 +58,12 @@ def takes_warp_group(dot: Any) -> bool:
     rows, columns = per_block(result.shape, result.encoding.CGALayout)
     if rows % 64 or columns % 8 or dot.a.type.shape[-1] < _DEPTH // a.width or (num_warps(dot) or 1) % 4:  # type: ignore[attr-defined]
         return False
-    # Sums that are more precise than these: `mma.sync` multiplies them as f16.
+    # For more precise accumulation: `mma.sync` converts the operands to f16.
     return not (a in _FP8 and result.element is f32 and dot.maxNumImpreciseAcc < 32)
 
 
 def warp_group_dot(dot: Any) -> Operation:
-    """Put operands, sums and a product by warp groups in front of `dot`; the new product."""
+    """Emit operands, accumulator and WGMMA dot before `dot`; returns the new dot."""
     result = dot.d.type
     shape = per_block(result.shape, result.encoding.CGALayout)
     element: Any = element_type(dot.a.type)
@@ -83,18 +83,18 @@ def warp_group_dot(dot: Any) -> Operation:
 
 
 def _columns(shape: Sequence[int], element: Any, warps: int) -> int:
-    """N of an instruction: all columns, as far as there is one so long, but no more than each warp group gets."""
+    """N of an instruction: all columns if possible, but at most those of one warp group."""
     groups = max(warps // max(shape[0] // 16, 1), 1)
-    most = 224 if element is i8 else 256  # Triton's own lowering knows no longer one of integers
+    most = 224 if element is i8 else 256  # the limit of Triton's lowering for integers
     return next(
         n for n in (256, 128, 64, 32, 16, 8) if shape[1] % n == 0 and n <= min(most, max(shape[1] // groups, 8))
     )
 
 
 def _warps(dot: Any, shape: Sequence[int], columns: int) -> tuple[int, int]:
-    """How warps stand along rows and columns."""
+    """The numbers of warps along rows and columns."""
     warps = num_warps(dot) or 4
-    if any(op.__class__ in _DOTS for op in _led_to(dot)):
+    if any(op.__class__ in _DOTS for op in _transitive_users(dot)):
         return warps, 1
     down, along = 4, 1
     while down * along < warps:
@@ -108,8 +108,8 @@ def _warps(dot: Any, shape: Sequence[int], columns: int) -> tuple[int, int]:
 _DOTS = (tt.Dot, tt.DotScaled, ttng.WarpGroupDot)
 
 
-def _led_to(op: Operation) -> set[Operation]:
-    """The operations that use a result, those in their regions, and what these lead to."""
+def _transitive_users(op: Operation) -> set[Operation]:
+    """The transitive users of an operation's results, including those nested in their regions."""
     found: set[Operation] = set()
     work = [user for result in op.results for user in result.users]
     while work:
@@ -129,7 +129,7 @@ _VIEWS = (ttg.ConvertLayout, tt.Trans, ttg.MemDescIndex, ttg.MemDescSubslice, tt
 
 
 def _is_loaded(value: Value) -> bool:
-    """Whether `value` comes from memory, transposed or not; arguments of blocks count."""
+    """Whether `value` is loaded from memory, possibly transposed; block arguments count as loaded."""
     op = value.defining_op
     while op is not None and op.__class__ in _VIEWS:
         op = op.operands[0].defining_op
@@ -137,7 +137,7 @@ def _is_loaded(value: Value) -> bool:
 
 
 def _shared(value: Any, index: int) -> Value:
-    """Operand 0 or 1 stored to shared memory, right where it is known; blocks of a cluster have what they multiply."""
+    """Operand 0 or 1 in shared memory, stored at its definition; each CTA owns what it multiplies."""
     blocks = cluster_bases(value.type.encoding, value.type.shape)
     while value.defining_op.__class__ is ttg.ConvertLayout:
         value = value.defining_op.src

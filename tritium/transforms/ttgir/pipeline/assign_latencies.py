@@ -1,4 +1,4 @@
-"""assign-latencies: which loads of a loop are begun iterations ahead, and how many.
+"""assign-latencies: Assign pipeline latencies to loads.
 
     scf.for … {                                       kernel with num_stages = 3
       %a = tt.load %pa                          =>    %a = tt.load %pa {tt.latency = 2 : i32}
@@ -6,24 +6,24 @@
       %acc = tt.dot %a, %b, %c
     }
 
-A latency of n says that the result is wanted n stages after the load was begun. With s stages, a load is s - 1
-iterations ahead of the product it is for. Where an address is loaded itself, the loads of a chain share them:
+A latency of n means that the result is used n stages after the load is issued. With s stages, a load is issued s - 1
+iterations ahead of the dot that uses it. Where an address is itself loaded, the loads of a chain share the stages:
 
-    %i = tt.load %pi          {tt.latency = 1}        num_stages = 3: while iteration i multiplies, %a of i + 1
-    %a = tt.load %pa[%i]      {tt.latency = 1}        is on its way, and %i of i + 2
+    %i = tt.load %pi          {tt.latency = 1}        num_stages = 3: while the dot of iteration i executes, %a of i + 1
+    %a = tt.load %pa[%i]      {tt.latency = 1}        is in flight, and %i of i + 2
     tt.dot %a, …
 
-**Which loops.** Innermost ones in which an iteration needs nothing from before the previous one, with two stages or
-more: by `tt.num_stages` of the loop, or `num-stages` of the pass.
+**Loops.** Innermost loops without values carried over more than one iteration, with two stages or more: from
+`tt.num_stages` of the loop, or `num-stages` of the pass.
 
-**Which loads.** Those that operands A and B of a product come from, and where the loop itself says `tt.num_stages`, all
-that others are computed from. They must be wide enough for an asynchronous copy (4 bytes a thread), and users must not
-want them in buffers of different layouts. A load that two products (or loads) use at different distances stays, as does
-one whose chain is longer than there are stages. Latencies that a program gives itself are taken as they are.
+**Loads.** Those that operands A and B of a dot are computed from, and, where the loop itself states `tt.num_stages`,
+all loads with users. They must be wide enough for an asynchronous copy (4 bytes per thread), and all users must agree
+on the layout of the buffer. A load that two dots (or loads) use at different distances is not pipelined, nor one whose
+chain is longer than the number of stages. Latencies stated by the program are kept.
 
-Of two products in a row, the first may be an iteration ahead, too (`pipeline.dot_chains`).
+Of two chained dots, the first may be issued an iteration ahead as well (`pipeline.dot_chains`).
 
-Tensor cores that multiply on their own (Blackwell's) have latencies, too; those are not assigned here.
+Asynchronous MMAs of Blackwell have latencies, too; they are not assigned here.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ __all__ = ["LATENCY", "LatencyOptions", "assign_latencies"]
 
 LATENCY = "tt.latency"
 
-PRODUCTS = (tt.Dot, tt.DotScaled, ttng.WarpGroupDot, ttng.TCGen5MMA, ttng.TCGen5MMAScaled)
-"""Products; their operand 2 is the sum they add to."""
+DOTS = (tt.Dot, tt.DotScaled, ttng.WarpGroupDot, ttng.TCGen5MMA, ttng.TCGen5MMAScaled)
+"""Dots; their operand 2 is the accumulator."""
 
-ROOTS = (*PRODUCTS, ttng.TMEMStore)
-"""Whose operands are loaded ahead."""
+ROOTS = (*DOTS, ttng.TMEMStore)
+"""Operations whose operands are prefetched."""
 
 
 @dataclass(frozen=True)
 class LatencyOptions:
-    """`num_stages`: iterations that overlap in loops which do not say."""
+    """`num_stages`: the number of stages of loops that do not state it."""
 
     num_stages: int = 3
 
 
-@pass_on("module", statistics={"loads ahead": "loads that are begun in an earlier iteration"})
+@pass_on("module", statistics={"loads ahead": "loads ahead"})
 def assign_latencies(module: Operation, options: LatencyOptions = LatencyOptions()) -> bool:
-    """Say of loads in loops how many stages before their use they are begun."""
+    """Assign pipeline latencies to loads in loops."""
     if not is_on(module, "async-copies"):
         return False
     changed = 0
@@ -111,7 +111,7 @@ def _assign(loop: Any, stages: int, facts: AxisInfoAnalysis) -> int:
 def loads_by_distance(
     loop: Any, stages: int, facts: AxisInfoAnalysis, filter_small: bool = True
 ) -> dict[Operation, int]:
-    """The loads worth beginning early, and how many other loads are between each and what it is for."""
+    """The loads worth pipelining, and the number of other loads between each and its final user."""
     search = _Search(loop, facts, filter_small)
     body = list(body_of(loop))
     for op in body:
@@ -126,7 +126,7 @@ def loads_by_distance(
 
 
 class _Search:
-    """Follows operands back from what uses loads."""
+    """A backward search for loads from the operations that use them."""
 
     def __init__(self, loop: Any, facts: AxisInfoAnalysis, filter_small: bool) -> None:
         self.block = loop.body
@@ -137,7 +137,7 @@ class _Search:
         self.unclear: set[Operation] = set()
 
     def from_root(self, root: Operation) -> None:
-        """Note the loads that `root` is computed from."""
+        """Record the loads that `root` is computed from."""
         work = [(root, 0)]
         while work:
             op, distance = work.pop()
@@ -151,7 +151,7 @@ class _Search:
             work += [(maker, distance) for maker in self.makers(op)]
 
     def note(self, load: Operation, distance: int) -> bool:
-        """Whether the load can go ahead; its distance is known then."""
+        """Record a load at a distance; returns whether it can be pipelined."""
         if not _is_worth_it(load, self.facts, self.filter_small):
             return False
         if self.distances.setdefault(load, distance) != distance:
@@ -161,9 +161,9 @@ class _Search:
         return True
 
     def makers(self, op: Operation) -> list[Operation]:
-        """What makes the operands, last first; of a product without the sum."""
+        """The definitions of the operands, last first; of a dot without the accumulator."""
         values = dict.fromkeys(needed_by(op))
-        if isinstance(op, PRODUCTS):
+        if isinstance(op, DOTS):
             values.pop(op.operands[2], None)
         found = [v.defining_op for v in values]
         return [maker for maker in reversed(found) if maker is not None and maker.parent is self.block]

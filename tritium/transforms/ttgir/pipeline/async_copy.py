@@ -1,4 +1,4 @@
-"""Loads that a schedule begins early become copies into one of several buffers, a wait, and reads from the buffer.
+"""Lower pipelined loads to asynchronous copies into circular buffers, waits, and local loads.
 
     %x = tt.load %p {stage 0}                     %buffers = ttg.local_alloc : () -> !ttg.memdesc<2x…>
     use(%x) {stage 2}                             scf.for … iter_args(%insert = -1, %extract = -1) {
@@ -13,14 +13,14 @@
                                                   }
                                                   ttg.async_wait {num = 0}
 
-So many buffers are needed as there are stages between the load and its first use; one more where that use stands behind
-the load in the kernel, since the next copy is begun before the buffer was read; and one more for products of a warp
-group, which read their buffers while the next iteration runs. The index is counted twice, once for each stage it is
-needed in, as that is cheaper than to carry it from one stage to the other.
+A load needs as many buffers as there are stages between it and its first use; one more if that use comes after the load
+in the kernel, since the next copy is issued before the buffer is read; and one more for WGMMAs, which read their
+buffers while the next iteration runs. The index is counted separately in the stage of the copy and in that of the read,
+which is cheaper than carrying it between stages.
 
-What only went into shared memory is used there: the buffer takes the place of the `ttg.local_alloc`. Copies of the copy
-engine report to barriers (`tma_lowering`). A mask's zeros are written by the copy; other values are put in behind the
-read. How many groups may be on their way at a wait is found when the loop has its final form (`copy_waits`).
+A tensor that is only copied to shared memory is used there: the buffer replaces the `ttg.local_alloc`. TMA loads signal
+mbarriers (`tma_loads`). The copy writes zeros where the mask is false; other values are selected after the read. The
+number of groups that may be pending at a wait is computed when the loop has its final form (`copy_waits`).
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from .buffers import (
 from .schedule import Schedule
 from .staged_builder import StagedBuilder, first_use
 
-__all__ = ["AsyncLoad", "Ring", "copy_ahead", "lower_loads"]
+__all__ = ["AsyncLoad", "Ring", "lower_async_copy", "lower_loads"]
 
 
 @dataclass(eq=False)
 class AsyncLoad:
-    """A load that becomes a copy into one of `copies` buffers of layout `layout`.
+    """A load lowered to a copy into one of `copies` buffers of layout `layout`.
 
-    `contiguity`: neighbours a thread copies at once. `barrier` is what a copy of the copy engine reports to, in the
+    `contiguity`: contiguous elements per thread in one copy. `barrier`: the mbarrier that a TMA load signals, in the
     stage of the load, and `wait` the operation that waits for it.
     """
 
@@ -72,14 +72,14 @@ class AsyncLoad:
     wait: Any = None
 
     @property
-    def by_engine(self) -> bool:
-        """Whether the copy engine does it."""
+    def is_tma(self) -> bool:
+        """Whether it is a TMA load."""
         return isinstance(self.op, DESCRIPTOR_LOADS)
 
 
 @dataclass(eq=False)
 class Ring:
-    """The counters of all loads with as many buffers: which one is written, which one is read, and in which phase."""
+    """The counters of all loads with the same number of buffers: the indices written and read, and the phase."""
 
     with_phase: bool = False
     insert: Any = None
@@ -88,11 +88,14 @@ class Ring:
 
 
 def lower_loads(loop: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> tuple[Any, list[AsyncLoad], dict[int, Ring]]:
-    """The loop with counters for the buffers of loads that begin early, those loads, and the counters by their number.
+    """Prepare a loop with counters for its pipelined loads; returns it, the loads, and the counters by number of
+    buffers.
 
-    The loads themselves are as they were, but for single values, which are tensors of one element now.
+    Only scalar loads are changed, to loads of tensors with one element.
     """
-    loads = [load for op in list(body_of(loop)) if isinstance(op, LOADS) and (load := _plan(loop, op, schedule, facts))]
+    loads = [
+        load for op in list(body_of(loop)) if isinstance(op, LOADS) and (load := _async_load(loop, op, schedule, facts))
+    ]
     if not loads:
         return loop, [], {}
     rings: dict[int, Ring] = {}
@@ -101,28 +104,28 @@ def lower_loads(loop: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> tuple
             _to_tensor(load.op, loop, schedule)
         load.buffers = allocate(loop, load.op.result.type, load.layout, load.copies)
         ring = rings.setdefault(load.copies, Ring())
-        ring.with_phase |= load.by_engine
+        ring.with_phase |= load.is_tma
     return _count(loop, rings), loads, rings
 
 
-# -- which loads, and how many buffers ------------------------------------------------------------------------------
+# -- buffers ---------------------------------------------------------------------------------------------------------
 
 
-def _plan(loop: Any, op: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> AsyncLoad | None:
-    """What becomes of a load; None where it stays."""
+def _async_load(loop: Any, op: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> AsyncLoad | None:
+    """How to lower a load; None where it is not pipelined."""
     distance = _stages_to_use(loop, op, schedule)
     if distance == 0:
         return None
     load = AsyncLoad(op, distance, _layout(op))
     if load.layout is None:
         return None
-    if not load.by_engine and not _is_wide_enough(load, facts):
+    if not load.is_tma and not _is_wide_enough(load, facts):
         if distance > 1:
-            remark(op, "this load is too narrow for an asynchronous copy: what it loads waits in registers")
+            remark(op, "this load is too narrow for an asynchronous copy: the result is kept in registers")
         return None
     if op.__class__ is tt.Load:
         load.contiguity = loaded_elements(facts, op)
-    load.copies += _is_for_warp_groups(op, load.layout)
+    load.copies += _is_read_by_wgmma(op, load.layout)
     return load
 
 
@@ -141,7 +144,7 @@ def _is_wide_enough(load: AsyncLoad, facts: AxisInfoAnalysis) -> bool:
 
 
 def _stages_to_use(loop: Any, op: Operation, schedule: Schedule) -> int:
-    """How many stages behind a load what it loaded is used first."""
+    """The number of stages from a load to its first use."""
     if op not in schedule:
         return 0
     own = schedule[op]
@@ -156,8 +159,8 @@ def _stages_to_use(loop: Any, op: Operation, schedule: Schedule) -> int:
     return max([first, *waits]) - own.stage
 
 
-def _is_for_warp_groups(op: Any, layout: Any) -> bool:
-    """Whether products of a warp group read the buffer itself, which goes on while the next iteration begins."""
+def _is_read_by_wgmma(op: Any, layout: Any) -> bool:
+    """Whether WGMMAs read the buffer directly, into the next iteration."""
     allocs = [user for user in op.result.users if user.__class__ is ttg.LocalAlloc]
     work = [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
     while work:
@@ -169,11 +172,11 @@ def _is_for_warp_groups(op: Any, layout: Any) -> bool:
     return False
 
 
-# -- single values --------------------------------------------------------------------------------------------------
+# -- scalar loads ----------------------------------------------------------------------------------------------------
 
 
 def _to_tensor(load: Any, loop: Any, schedule: Schedule) -> None:
-    """Make a load of a single value one of a tensor with one element."""
+    """Replace a scalar load by one of a tensor with one element."""
     b = StagedBuilder(schedule, load, schedule[load])
     layout = default_blocked((1,), num_warps(load) or 1, threads_per_warp(load), num_ctas(load))
     place = schedule[first_use(loop, [load], schedule)]
@@ -192,7 +195,7 @@ def _to_tensor(load: Any, loop: Any, schedule: Schedule) -> None:
 
 
 def _count(loop: Any, rings: dict[int, Ring]) -> Any:
-    """The loop with the counters of each ring; they have no place in the schedule yet."""
+    """Add the counters of each ring to a loop; they are not scheduled yet."""
     before = Builder(loop.parent, loop, loop.loc)
     minus_one, zero, one = (constant_i32(before, n) for n in (-1, 0, 1))
     sizes = {copies: constant_i32(before, copies) for copies in rings}
@@ -219,7 +222,7 @@ def _count(loop: Any, rings: dict[int, Ring]) -> Any:
 
 
 def _next(b: Builder, counter: Value, size: Value, zero: Value, one: Value) -> tuple[Value, Value]:
-    """The number behind `counter`, which starts again at zero; and whether it did."""
+    """The index after `counter`, which wraps around to zero; and whether it did."""
     more = b.add(arith.AddI(counter, one))
     wraps = b.add(arith.CmpI(arith.CmpIPredicate.sge, more, size))
     return b.add(arith.Select(wraps, zero, more)), wraps
@@ -228,8 +231,8 @@ def _next(b: Builder, counter: Value, size: Value, zero: Value, one: Value) -> t
 # -- copies and reads -----------------------------------------------------------------------------------------------
 
 
-def copy_ahead(loop: Any, load: AsyncLoad, ring: Ring, schedule: Schedule) -> None:
-    """Put an asynchronous copy by threads in the place of a load."""
+def lower_async_copy(loop: Any, load: AsyncLoad, ring: Ring, schedule: Schedule) -> None:
+    """Replace a load by a `cp.async` copy."""
     op = load.op
     place = schedule[first_use(loop, [op], schedule)]
     is_zero = op.other is None or is_plain_zero(op.other)

@@ -1,8 +1,8 @@
-"""The buffers that loads go to ahead of time: their layout, how wide copies into them are, and views of them.
+"""Buffers of pipelined loads: their layout, the width of copies into them, and their allocation.
 
-A load that products use is kept in the layout its operand is read from best; one that is put into shared memory anyway
-is copied right to where it is wanted; any other one goes to a plain buffer. A copy moves 4 bytes at least (PTX ISA 8.7,
-section 9.7.9.25.3.1, cp.async: cp-size is 4, 8 or 16).
+A load used by dots gets the layout from which its operand is read best; one that is copied to shared memory anyway gets
+that buffer's layout; any other one an unswizzled buffer. A copy has at least 4 bytes (PTX ISA 8.7, section
+9.7.9.25.3.1, cp.async: cp-size is 4, 8 or 16).
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ DESCRIPTOR_LOADS = (tt.DescriptorLoad, tt.DescriptorGather)
 LOADS = (tt.Load, *DESCRIPTOR_LOADS)
 
 ASYNC_BYTES = 4
-"""The narrowest copy that the hardware does on its own."""
+"""The minimum size of an asynchronous copy."""
 
 
 # -- layouts --------------------------------------------------------------------------------------------------------
 
 
 def shared_layout(load: Any) -> Any:
-    """The layout of the buffer that a load of a tensor goes to; None where a descriptor does not say."""
+    """The layout of the buffer for a load; None where a descriptor has none."""
     if isinstance(load, DESCRIPTOR_LOADS):
         if load.desc.type.block.encoding is None:
             return None
@@ -66,7 +66,7 @@ def shared_layout(load: Any) -> Any:
 
 
 def operand_swizzle(value: Value) -> tuple[SwizzledShared | None, bool]:
-    """The buffer that all users of a value can read it from as operands of products; None where one is no product.
+    """The layout from which all users of a value can read it as dot operands; None where a user is no dot.
 
     The second result says whether two users want different ones.
     """
@@ -107,10 +107,11 @@ def _swizzle_for(result: TensorType, source: Any) -> SwizzledShared | None:
 
 
 def _like_operand(result: TensorType, source: Any) -> SwizzledShared | None:
-    """The buffer for a layout that is built from tiles of 8 rows of 4 `width` neighbours, as operands are.
+    """The buffer layout for a register layout that consists of tiles of 8 rows of 4 `width` elements, like dot
+    operands.
 
-    Its lanes' first two bits go along one of the last two dimensions behind those of the registers, the others along
-    the other one. Whichever of them is contiguous where the elements come from is so in the buffer.
+    The first two lane bits follow the registers along one of the last two dimensions, the others go along the other
+    one. The contiguous dimension of the source stays contiguous in the buffer.
     """
     layout: Any = result.encoding
     rank = len(result.shape)
@@ -139,7 +140,7 @@ def _moves(basis: Sequence[int], axis: int, step: int) -> bool:
 
 
 def loaded_elements(facts: AxisInfoAnalysis, load: Any) -> int:
-    """How many neighbours a thread loads at once: those in its registers whose addresses follow each other."""
+    """The number of contiguous elements that a thread loads at once."""
     ty = load.ptr.type
     if not isinstance(ty, TensorType):
         return 1
@@ -159,14 +160,14 @@ def loaded_elements(facts: AxisInfoAnalysis, load: Any) -> int:
 
 
 def loaded_bits(facts: AxisInfoAnalysis, load: Any) -> int:
-    """How many bits a thread loads at once."""
+    """The number of bits that a thread loads at once."""
     pointer: Any = element_type(load.ptr.type)
     assert isinstance(pointer, PointerType)
     return loaded_elements(facts, load) * bit_width(pointer.pointee)
 
 
 def copied_bytes(ty: TensorType, layout: Any) -> int:
-    """How many neighbours of a thread's part of a tensor are neighbours in a buffer, too, in bytes."""
+    """The bytes of a thread's elements that are contiguous in a buffer as well."""
     try:
         registers = linear_layout_of(ty)
         columns = offset_columns(registers, linear_layout_of(MemDescType(ty.shape, ty.element, layout, _SHARED)))
@@ -183,9 +184,10 @@ def is_plain_zero(value: Value) -> bool:
 
 
 def needs_registers(load: Any) -> bool:
-    """Whether what is loaded must go from its buffer to registers: not if it is only put into a buffer of its layout.
+    """Whether the loaded tensor must be read from its buffer to registers: not if it is only copied to one of its
+    layout.
 
-    What a mask leaves out is zero in the buffer of an asynchronous copy.
+    An asynchronous copy writes zeros for masked elements.
     """
     other = load.other if load.__class__ is tt.Load else None
     if other is not None and not is_plain_zero(other):
@@ -204,7 +206,7 @@ _SHARED = SharedMemorySpace()
 
 
 def allocate(loop: Any, ty: TensorType, layout: Any, copies: int) -> Value:
-    """Room for `copies` tensors in front of a loop, given up behind it."""
+    """Allocate `copies` tensors before a loop, and deallocate them after it."""
     memory = MemDescType((copies, *ty.shape), ty.element, layout, _SHARED, True)
     made = Builder(loop.parent, loop, loop.loc).add(ttg.LocalAlloc(result=memory))
     Builder(loop.parent, loop.next, loop.loc).add(ttg.LocalDealloc(made))
@@ -212,5 +214,5 @@ def allocate(loop: Any, ty: TensorType, layout: Any, copies: int) -> Value:
 
 
 def constant_i32(b: Builder, value: int, ty: Type = i32) -> Value:
-    """A number."""
+    """An integer constant."""
     return b.add(arith.Constant.of(value, ty))  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""combine-tensor-select-and-if: a tensor is chosen by the branch that is taken anyway, not element by element.
+"""combine-tensor-select-and-if: Replace tensor selects by results of an `scf.if` on the same condition.
 
     %y = arith.select %p, %a, %b : tensor<…>          %y = scf.if %p -> (tensor<…>) {
     scf.if %p {                                         tt.store …
@@ -7,13 +7,13 @@
     … %y                                                scf.yield %b
                                                       }
 
-An `arith.select` of tensors by one condition keeps both of them in registers and computes a select for each element.
-Where an `scf.if` on the same condition follows in the block, it hands on the one or the other:
+An `arith.select` of tensors keeps both operands live and computes a select for each element. Where an `scf.if` on the
+same condition follows in the block, it yields one or the other:
 
-1. rule *inside*: what a branch of the `if` takes of the select is known there: %a in the first, %b in the second.
-2. rule *hand on*: if all that is left of the select's users come behind the `if`, its value becomes a result of that.
+1. rule *inside*: in a branch of the `if`, the value of the select is known: %a in the first, %b in the second.
+2. rule *yield*: if all remaining users of the select come after the `if`, its value becomes a result of that.
 
-Scalars stay: a select of one is as cheap as handing it on.
+Scalar selects are kept: they are as cheap as yielding a value.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ...regions import add_result, is_inside
 __all__ = ["combine_tensor_select_and_if"]
 
 
-@pass_on("function", statistics={"selects combined": "selects that a branch does now"})
+@pass_on("function", statistics={"selects combined": "selects replaced by results of branches"})
 def combine_tensor_select_and_if(op: Operation) -> bool:
-    """Let branches choose tensors that are selected by their conditions, in a function or all of a module."""
+    """Replace tensor selects by results of branches on the same condition, in a function or all of a module."""
     changed = combined = 0
     for func in functions_of(op):
         selects = [inner for inner in func.walk() if inner.__class__ is Select]
@@ -39,13 +39,13 @@ def combine_tensor_select_and_if(op: Operation) -> bool:
             branches = _branches(select)
             changed += sum(_inside(select, branch) for branch in branches)
             if isinstance(select.results[0].type, TensorType):
-                combined += any(_hand_on(select, branch) for branch in branches if branch.parent is select.parent)
+                combined += any(_yield_value(select, branch) for branch in branches if branch.parent is select.parent)
     count("selects combined", combined)
     return bool(changed + combined)
 
 
 def _branches(select: Operation) -> list[Any]:
-    """The branches on the condition of a select, in the order of the program where they share its block."""
+    """The branches on the condition of a select, in program order where they share its block."""
     found = [user for user in select.operands[0].users if user.__class__ is scf.If]
     if len(found) > 1 and select.parent is not None:
         place = {op: i for i, op in enumerate(select.parent)}
@@ -64,9 +64,9 @@ def _inside(select: Any, branch: Any) -> bool:
     return changed
 
 
-def _hand_on(select: Any, branch: Any) -> bool:
-    """Rule *hand on*."""
-    if not select.is_before(branch) or not all(_behind(user, branch) for user in select.results[0].users):
+def _yield_value(select: Any, branch: Any) -> bool:
+    """Rule *yield*."""
+    if not select.is_before(branch) or not all(_is_after(user, branch) for user in select.results[0].users):
         return False
     if not may_change("hand on", select):
         return False
@@ -81,8 +81,8 @@ def _hand_on(select: Any, branch: Any) -> bool:
     return True
 
 
-def _behind(user: Operation, branch: Operation) -> bool:
-    """Whether an operation that a select before the branch dominates comes behind the branch."""
+def _is_after(user: Operation, branch: Operation) -> bool:
+    """Whether an operation dominated by a select before the branch comes after the branch."""
     assert branch.parent is not None and branch.parent.parent is not None
     around = ancestor_in(branch.parent.parent, user)
     if around is None or around.parent is not branch.parent:

@@ -1,4 +1,4 @@
-"""Descriptors that a loop makes have several places, since copies of earlier iterations may still read theirs.
+"""Multi-buffer tensor descriptors that a loop builds, since copies of earlier iterations may still read theirs.
 
     scf.for … {                                      %places = ttg.global_scratch_alloc {nbytes = 384}
       %d = tt.make_tensor_descriptor %p, …           scf.for … iter_args(%k = 0) {
@@ -9,8 +9,8 @@
                                                        scf.yield (%k + 1) mod 3
                                                      }
 
-There are as many as iterations that overlap, products of a warp group that go on counted in. A descriptor that is made
-in a branch takes a new place only if the branch is taken: the counter is then a result of the `scf.if`.
+There are as many buffers as overlapping iterations, plus one for WGMMAs in flight. A descriptor built in a branch takes
+a new buffer only if the branch is taken: the counter is then a result of the `scf.if`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["buffer_descriptors"]
 
 
 def buffer_descriptors(loop: Any, schedule: Schedule) -> Any:
-    """The loop in which each descriptor that it makes has a place of its own in each iteration that overlaps."""
+    """Give each descriptor that a loop builds a separate buffer in each overlapping iteration; returns the loop."""
     made = [op for op in loop.walk() if op.__class__ is tt.MakeTensorDescriptor and _is_reached(loop, op)]
     if not made:
         return loop
@@ -74,7 +74,7 @@ def _is_reached(loop: Any, op: Operation) -> bool:
 
 
 def _handed_out(block: Block, body: Block, old: Value, new: Value, place: Place | None, schedule: Schedule) -> Value:
-    """`new`, made in `block`, as it is in `body`: `old` where a branch is not taken."""
+    """`new`, defined in `block`, as a value of `body`: `old` where a branch is not taken."""
     while block is not body:
         branch: Any = block.parent_op
         if branch.else_block is None:
@@ -87,7 +87,7 @@ def _handed_out(block: Block, body: Block, old: Value, new: Value, place: Place 
 
 
 def _with_else(branch: Any, place: Place | None, schedule: Schedule) -> Any:
-    """The same `scf.if`, with a second region that does nothing."""
+    """The same `scf.if`, with an empty else region."""
     other = Region(Block())
     other.block.append(scf.Yield([]))
     regions, branch.regions = branch.regions, []

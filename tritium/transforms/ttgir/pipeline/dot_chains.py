@@ -1,4 +1,4 @@
-"""Loops with two products of which the second needs the first, as in attention: the first is begun an iteration ahead.
+"""Schedule the first of two chained dots an iteration ahead, as in attention.
 
     %s = warp_group_dot %q, %k                          stage 2, in front of all
     %p = softmax(%s)                                    stage 2
@@ -8,15 +8,15 @@
              %o  = %p * %v, %acc * %alpha (i)
              %p' = softmax(%s')                         … and the tensor cores are at the second while this is computed
 
-Otherwise they would have nothing to do but for other warps. It is said by a latency of 1 of what makes the left operand
-of the second product from the result of the first: the second stands a stage behind. For this the first must begin
-before the second does, in the kernel, which is against the rule that what is old is done before new work is begun; it
-gets a cluster of its own at the front.
+Otherwise the tensor cores idle during the softmax, except for other warps. A latency of 1 on the operation that
+computes the left operand of the second dot from the result of the first puts the second dot a stage later. The first
+dot must then be issued before the second in the kernel, against the rule that earlier iterations come first; it gets a
+cluster of its own at the front.
 
-The kernel keeps one result of the first product, the sum of the second, and its left operand, all at once; where that
-is too much for the registers of a thread, the loop stays as it is. So does one that is known to run a few times at
-most, as on the diagonal or behind the last whole block: most of it would be in front of the kernel and behind it. The
-technique is FlashAttention-3's ("Fast and Accurate Attention with Asynchrony and Low-precision", 2024, section 3.2).
+The kernel keeps a result of the first dot, the accumulator of the second, and its left operand live at once; where that
+exceeds the registers of a thread, the loop is not changed. Neither is a loop with a small known trip count, such as the
+diagonal or the remainder: most of it would be prologue and epilogue. The technique is FlashAttention-3's ("Fast and
+Accurate Attention with Asynchrony and Low-precision", 2024, section 3.2).
 """
 
 from __future__ import annotations
@@ -36,25 +36,24 @@ from .schedule import Schedule
 __all__ = ["Chain", "chain_of", "is_ahead", "stage_first_dot_early", "issue_independent_dots_first"]
 
 _REGISTERS = range(112, 200)
-"""Registers of a thread that tensors of the chain may take. At most: 255, less what exponentials, sums of rows,
-addresses and descriptors took in FlashAttention's shapes. At least: what leaves no room for another block on the
-multiprocessor. Blocks that share one keep its tensor cores busy by turns; there this order cost 15 % (attention of
-64 x 64 with 64 columns and four warps on an H200: 383 TFLOP/s without, 325 with it; November 2026)."""
+"""Registers per thread for tensors of the chain. Upper bound: 255, less what exponentials, row sums, addresses and
+descriptors took in FlashAttention's shapes. Lower bound: no second CTA fits on the SM. CTAs that share an SM alternate
+on its tensor cores; there this order cost 15 % (attention of 64 x 64 with 64 columns and four warps on an H200: 383
+TFLOP/s without, 325 with it; November 2026)."""
 
-_READY_REGISTERS = range(112, 176)
-"""The same for all results of a loop whose products that are ready begin first: with more, gradients of attention keep
-some in memory."""
+_INDEPENDENT_REGISTERS = range(112, 176)
+"""The same for all dot results of a loop that issues independent dots first: with more, attention gradients spill."""
 
-_WARPS = 8
-"""Warps of a block from which on a loop is changed."""
+_MIN_WARPS = 8
+"""Minimum number of warps per CTA."""
 
-_FEW_TRIPS = 3
-"""Iterations up to which a loop stays as it is. With one, there is no softmax that a product could run beside; with a
+_MAX_SHORT_TRIP_COUNT = 3
+"""Maximum trip count for which a loop is not changed. With one iteration, no softmax could overlap with a dot; with a
 few, as on the diagonal, it is a softmax or two, for twice as many instructions."""
 
 
 class Chain(NamedTuple):
-    """The two products of a loop, and the operation that makes the second one's left operand."""
+    """The two dots of a loop, and the operation that computes the left operand of the second."""
 
     first: Any
     second: Any
@@ -62,36 +61,36 @@ class Chain(NamedTuple):
 
 
 def chain_of(loop: Any) -> Chain | None:
-    """The products of a loop of which the first could be begun an iteration ahead; None where there are none such."""
+    """The dots of a loop of which the first could be issued an iteration ahead, or None."""
     dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot]
-    if len(dots) != 2 or loop.unsignedCmp or not _is_wanted(loop) or _has_few_trips(loop):
+    if len(dots) != 2 or loop.unsignedCmp or not _is_enabled(loop) or _has_few_trips(loop):
         return None
     first, second = dots
     lhs_producer = _computed_by(second.a)
-    if lhs_producer is None or not isinstance(second.a.type, TensorType) or not _hangs_on(second.a, first.d, loop):
+    if lhs_producer is None or not isinstance(second.a.type, TensorType) or not _depends_on(second.a, first.d, loop):
         return None
-    if any(_hangs_on(v, first.d, loop) for v in second.b.defining_op.operands if second.b.defining_op is not None):
+    if any(_depends_on(v, first.d, loop) for v in second.b.defining_op.operands if second.b.defining_op is not None):
         return None
     if set(second.d.users) != {loop.body.last} or _registers(first, second) not in _REGISTERS:
         return None
     return Chain(first, second, lhs_producer)
 
 
-def _is_wanted(loop: Any) -> bool:
-    """Whether blocks have many warps, and may do this."""
-    return (num_warps(loop) or 4) >= _WARPS and is_on(loop, "products-ahead") and is_on(loop, "wgmma-in-flight")
+def _is_enabled(loop: Any) -> bool:
+    """Whether CTAs have enough warps, and the option allows it."""
+    return (num_warps(loop) or 4) >= _MIN_WARPS and is_on(loop, "products-ahead") and is_on(loop, "wgmma-in-flight")
 
 
 def _has_few_trips(loop: Any) -> bool:
     most = most_trips(loop)
-    return most is not None and most <= _FEW_TRIPS
+    return most is not None and most <= _MAX_SHORT_TRIP_COUNT
 
 
 def stage_first_dot_early(loop: Any, schedule: Schedule) -> None:
-    """Order a schedule in which the second product is a stage behind the first.
+    """Order a schedule in which the second dot is a stage after the first.
 
-    The first begins before the second. Small tensors that the second's sum is scaled by are made with the softmax, so
-    that only they are carried, and not what they are computed from.
+    The first dot is issued before the second. Small tensors that scale the second dot's accumulator are computed with
+    the softmax, so that they are carried instead of their operands.
     """
     chain = chain_of(loop)
     if chain is None or not is_ahead(loop, schedule):
@@ -101,27 +100,25 @@ def stage_first_dot_early(loop: Any, schedule: Schedule) -> None:
     rows = prod(chain.second.d.type.shape[:-1])
     for op in body_of(loop):
         if op in schedule and schedule[op].stage == last and is_pure(op) and _is_small(op, rows):
-            if all(_is_there(v, loop, schedule, last) for v in op.operands):
+            if all(_is_available(v, loop, schedule, last) for v in op.operands):
                 schedule.insert(op, *softmax)
 
 
 def issue_independent_dots_first(loop: Any, schedule: Schedule) -> None:
-    """Begin products that need no other of their iteration before those that do.
+    """Issue dots that depend on no other dot of their iteration before those that do.
 
-    %s = %k * %q                          %s = %k * %q
-    %p = exp2(%s)                         %t = %v * %u
-    %x = %p * %u + %x0             =>     %p = exp2(%s)                     while %t is computed
-    %t = %v * %u                          %x = %p * %u + %x0
-    %y = (%p * %t) * %q + %y0             %y = (%p * %t) * %q + %y0         first factors while %x is computed
+    %s = %k * %q                          %s = %k * %q %p = exp2(%s)                         %t = %v * %u %x = %p * %u +
+    %x0             =>     %p = exp2(%s)                     overlaps with %t %t = %v * %u                          %x =
+    %p * %u + %x0 %y = (%p * %t) * %q + %y0             %y = (%p * %t) * %q + %y0         operands overlap with %x
     """
     dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot and op in schedule]
-    if len(dots) < 3 or not _is_wanted(loop):
+    if len(dots) < 3 or not _is_enabled(loop):
         return
     results = [dot.d for dot in dots]
-    ready = [dot for dot in dots if not any(_hangs_on(v, r, loop) for v in dot.operands for r in results)]
+    ready = [dot for dot in dots if not any(_depends_on(v, r, loop) for v in dot.operands for r in results)]
     threads = (num_warps(loop) or 4) * threads_per_warp(loop)
     kept = sum(prod(v.type.shape) * v.type.element.width // 32 for v in results) // threads
-    if len(ready) < 2 or ready[0] is not dots[0] or kept not in _READY_REGISTERS:
+    if len(ready) < 2 or ready[0] is not dots[0] or kept not in _INDEPENDENT_REGISTERS:
         return
     front, stage = schedule.new_cluster(0), schedule[dots[0]].stage
     if all(schedule[dot].stage == stage for dot in ready):
@@ -133,14 +130,14 @@ def _is_small(op: Operation, rows: int) -> bool:
     return all(isinstance(r.type, TensorType) and prod(r.type.shape) <= rows for r in op.results)
 
 
-def _is_there(value: Value, loop: Any, schedule: Schedule, last: int) -> bool:
-    """Whether a value is made before stage `last`, in this iteration or the one before."""
+def _is_available(value: Value, loop: Any, schedule: Schedule, last: int) -> bool:
+    """Whether a value is defined before stage `last`, in this iteration or the previous one."""
     found, _ = definition(loop, value)
     return found is None or found.owner not in schedule or schedule[found.owner].stage < last
 
 
 def is_ahead(loop: Any, stages: Any) -> bool:
-    """Whether the products of a loop are in stages one behind the other; `stages` has the places of operations."""
+    """Whether the dots of a loop are in consecutive stages; `stages` maps operations to places."""
     chain = chain_of(loop)
     if chain is None or chain.first not in stages or chain.second not in stages:
         return False
@@ -148,15 +145,15 @@ def is_ahead(loop: Any, stages: Any) -> bool:
 
 
 def _computed_by(operand: Any) -> Any:
-    """The operation that computes a left operand, before it was rounded and brought into its layout."""
+    """The operation that computes a left operand, before its rounding and layout conversion."""
     op = operand.defining_op
     while op.__class__ in (ttg.ConvertLayout, arith.TruncF):
         op = op.operands[0].defining_op
     return op
 
 
-def _hangs_on(value: Value, source: Value, loop: Any) -> bool:
-    """Whether a value is computed from `source` in the same iteration, without effects on the way."""
+def _depends_on(value: Value, source: Value, loop: Any) -> bool:
+    """Whether a value depends on `source` in the same iteration, without side effects in between."""
     seen: set[Value] = set()
     work = [value]
     while work:
@@ -172,7 +169,7 @@ def _hangs_on(value: Value, source: Value, loop: Any) -> bool:
 
 
 def _registers(first: Any, second: Any) -> int:
-    """Registers of a thread for both results and the left operand of the second product."""
+    """Registers per thread for both results and the left operand of the second dot."""
     threads = (num_warps(first) or 4) * threads_per_warp(first)
     return (
         sum(

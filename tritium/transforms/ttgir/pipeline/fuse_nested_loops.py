@@ -1,22 +1,23 @@
-"""fuse-nested-loops: a loop that asks for it and the one loop in it become one, whose iterations overlap throughout.
+"""fuse-nested-loops: Fuse a loop with the loop nested in it, so that pipelining overlaps all their iterations.
 
     scf.for %tile = … {                      scf.for … iter_args(%k, %tile, …) {
       …                                        scf.if (first of a tile) { … }
-      scf.for %k = … { product }       =>      product
+      scf.for %k = … { dot }           =>      dot
       store                                    scf.if (last of a tile) { store }
     } {tt.flatten}                           }
 
-In a persistent kernel, the loads of the next tile's first products can then begin while this tile's last products are
-computed and its result is stored; pipelining sees one loop. How the new loop goes is said in `fused_loop.py`.
+In a persistent kernel, the loads for the first dots of the next tile can then be issued while the last dots of this
+tile are computed and its result is stored; the pipeliner sees one loop. `fused_loop.py` defines the new loop.
 
 - A loop with `tt.flatten` and exactly one loop in it (directly, and none in that) is fused if the inner loop is known
-  to run, so that its body needs no branch. Where `llvm.intr.assume` does not say so, there are two versions: for inner
-  loops that do not run, the outer loop alone; else the fused one. The inner bounds must be computable in front then.
+  to run, so that its body needs no branch. Where no `llvm.intr.assume` states this, there are two versions: for inner
+  loops with zero iterations, the outer loop alone; else the fused one. The inner bounds must then be computable before
+  the loop.
 - A loop with `ttg.always-fuse` is fused with all loops in it, innermost first, whether they run or not. Their bounds
-  may depend on the outer variable, if only scalars without memory do so.
+  may depend on the outer variable, through scalar operations without memory accesses.
 
-What only the end of a round needs is computed there. Loops that count unsigned are left alone, and those that Hopper's
-warp specialization takes: there, one warp loads ahead from tile to tile anyway.
+Operations that only the end of an outer iteration needs are sunk there. Not fused are loops with unsigned comparison,
+and those that Hopper's warp specialization transforms: there, the producer warp prefetches across tiles anyway.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from ....ir.dominance import ancestor_in
 from ...licm import LicmOptions, hoist_invariants
 from ...regions import defined_in
 from ...rules.constants import splat_of
-from .fused_loop import Inner, fuse, trips
+from .fused_loop import Inner, fuse, trip_count
 
 __all__ = ["fuse_nested_loops"]
 
@@ -55,9 +56,9 @@ _FLATTEN, _ALWAYS = "tt.flatten", "ttg.always-fuse"
 _SPECIALIZE, _ONE_BUFFER, _STAGES = "tt.warp_specialize", "tt.disallow_acc_multi_buffer", "tt.num_stages"
 
 
-@pass_on("function", statistics={"loops fused": "loops that went into the one around them"})
+@pass_on("function", statistics={"loops fused": "loops fused with the loop around them"})
 def fuse_nested_loops(op: Operation) -> bool:
-    """Fuse nested loops that ask for it, in a function or all functions of a module."""
+    """Fuse nested loops that request it, in a function or all functions of a module."""
     fused = 0
     for func in functions_of(op):
         for loop in list(_outermost(func)):
@@ -71,11 +72,11 @@ def fuse_nested_loops(op: Operation) -> bool:
     return fused > 0
 
 
-# -- which loops --------------------------------------------------------------------------------------------------
+# -- candidates --------------------------------------------------------------------------------------------------
 
 
 def _outermost(op: Operation) -> Iterator[Any]:
-    """Loops that are in no other one, or have something else with regions between them and it."""
+    """Loops that are not nested directly in another loop."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block:
@@ -94,14 +95,14 @@ def _children(loop: Any) -> list[Any]:
 
 
 def _nest(loop: Any) -> Iterator[Any]:
-    """A loop, those in it, and so on."""
+    """A loop, those nested in it, and so on."""
     yield loop
     for child in _children(loop):
         yield from _nest(child)
 
 
 def _flatten(loop: Any) -> tuple[Any, int]:
-    """Fuse all loops of a nest, innermost first, where that is possible; what stands there then, how many went."""
+    """Fuse all loops of a nest, innermost first, where possible; returns the new loop and the number fused."""
     gone = sum(_flatten(child)[1] for child in _children(loop))
     hoisted: dict[Operation, None] = {}
     inners = []
@@ -123,7 +124,7 @@ def _flatten(loop: Any) -> tuple[Any, int]:
 
 
 def _flatten_one(loop: Any) -> int:
-    """Fuse a loop that says `tt.flatten` with the one in it; how many went."""
+    """Fuse a loop with `tt.flatten` and the one in it; returns the number fused."""
     nest = list(_nest(loop))
     if len(nest) != 2 or any(one.unsignedCmp for one in nest) or _specializes(loop):
         return 0
@@ -136,7 +137,7 @@ def _flatten_one(loop: Any) -> int:
             return 0
         for op in needed:
             op.move_before(loop)
-        _split_off_empty(loop, inner)
+        _version_empty(loop, inner)
         needed = []
     slices = _needed(inner.operands[:3], loop, with_variable=True) if needed is None else None
     if needed is None and slices is None:
@@ -148,17 +149,17 @@ def _flatten_one(loop: Any) -> int:
 
 
 def _specializes(loop: Any) -> bool:
-    """Whether warps are specialized on the loop."""
+    """Whether the loop is warp-specialized."""
     if _SPECIALIZE not in loop.attributes or not is_on(loop, "warp-specialization"):
         return False
     return (capability_of(loop) or 0) // 10 == 9
 
 
-# -- getting ready ------------------------------------------------------------------------------------------------
+# -- preparation -------------------------------------------------------------------------------------------------
 
 
 def _needed(values: list[Value], loop: Any, with_variable: bool) -> list[Operation] | None:
-    """The operations of the loop's body that values hang on, in their order; None where these may not move."""
+    """The operations of the loop's body that values depend on, in order; None where they may not be moved."""
     found: set[Operation] = set()
     stack = list(values)
     while stack:
@@ -175,14 +176,14 @@ def _needed(values: list[Value], loop: Any, with_variable: bool) -> list[Operati
 
 
 def _may_move(op: Operation) -> bool:
-    """Whether an operation on scalars may run where the loop does not."""
+    """Whether a scalar operation may run where the loop does not."""
     if not op.traits & PURE or op.regions or any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
         return False
     return not op.traits & TRAPS or op.__class__ is arith.CeilDivSI or bool(splat_of(op.operands[1]))
 
 
 def _sink(loop: Any, inner: Any) -> None:
-    """Move what only the end of a round needs behind the inner loop."""
+    """Sink operations that only the end of an outer iteration needs below the inner loop."""
     region = loop.regions[0]
     behind: set[Operation] = set()
     op = inner.next
@@ -204,7 +205,7 @@ def _is_product(op: Operation) -> bool:
 
 
 def _is_known_to_run(loop: Any) -> bool:
-    """Whether the program assumes that the lower bound is less than the upper one, or both are such numbers."""
+    """Whether the lower bound is assumed or known to be less than the upper one."""
     lb, ub = splat_of(loop.lb), splat_of(loop.ub)
     if lb is not None and ub is not None and isinstance(lb, int) and isinstance(ub, int):
         return lb < ub < 1 << 31
@@ -219,10 +220,10 @@ def _is_known_to_run(loop: Any) -> bool:
     return False
 
 
-def _split_off_empty(loop: Any, inner: Any) -> None:
-    """Put the nest in the second branch of an `if`, and the outer loop alone in the first, for no inner iterations."""
+def _version_empty(loop: Any, inner: Any) -> None:
+    """Version the nest: the outer loop alone for zero inner iterations, else the nest."""
     b = Builder(loop.parent, loop, loop.loc)
-    length = trips(b, inner.lb, inner.ub, inner.step)
+    length = trip_count(b, inner.lb, inner.ub, inner.step)
     none = b.add(arith.Constant.of(0, length.type))
     condition = b.add(arith.CmpI(arith.CmpIPredicate.sle, length, none))
     branch = b.insert(scf.If.build(condition, [r.type for r in loop.results]))
@@ -243,7 +244,7 @@ def _split_off_empty(loop: Any, inner: Any) -> None:
 
 
 def _fused(loop: Any, inners: list[Inner]) -> Any:
-    """The new loop, with what the old ones asked for."""
+    """The fused loop, with the attributes of the old ones."""
     attributes: dict[str, Any] = {}
     loops = [loop, *(inner.loop for inner in inners)]
     for name in (_SPECIALIZE, _ONE_BUFFER):

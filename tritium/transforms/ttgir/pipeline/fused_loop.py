@@ -1,4 +1,4 @@
-"""One loop in place of a loop and those in it: `fuse(outer, inners)`.
+"""Fuse a loop and those nested in it into one: `fuse(outer, inners)`.
 
     scf.for %i = … {                      T, i, j, x = 0, lb_i - step_i, -, -
       %x = prologue(%i)                   for _ in range(len_i * max(1, len_j)):
@@ -10,13 +10,13 @@
                                               epilogue(i, x)
                                             T = 0 if T == max(1, len_j) - 1 else T + 1
 
-An inner loop that does not run still has one iteration, for what is around it. Of several inner loops, the last
-iteration of one is the first of the next; what stands between them is a prologue of the next.
+An inner loop with zero iterations still has one, for the code around it. Of several inner loops, the last iteration of
+one is the first of the next; the code in between is a prologue of the next.
 
-Whatever is made in one part and read in another, and what loops carry, is carried by the new loop, from zeros where it
-is not read before it is made. A value that the outer loop carries changes in the last iteration of a round only, unless
-nothing but the start of a round reads it. Initial values of inner loops that come from outside are those of the new
-loop too; the end of a round sets them again, so that the start of the next one does not hang on this.
+Values defined in one part and used in another, and values carried by the loops, are carried by the new loop, starting
+from zeros where they are not read before they are defined. A value carried by the outer loop changes only in the last
+iteration of a tile, unless only the prologue reads it. Initial values of inner loops from outside are also those of the
+new loop; the epilogue sets them again, so that the next prologue does not depend on it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ....ir.dominance import ancestor_in
 from ....support.dataclasses import dataclass
 from ...regions import defined_in, is_inside
 
-__all__ = ["Inner", "ceil_div", "fuse", "trips"]
+__all__ = ["Inner", "ceil_div", "fuse", "trip_count"]
 
 
 @dataclass
@@ -47,15 +47,15 @@ class Inner:
 
 @dataclass
 class _Slot:
-    """A value that the new loop carries: at first, in an iteration, for the next one."""
+    """A value that the new loop carries: its initial, current and next value."""
 
     init: Value
     arg: Any = None
     following: Any = None
 
 
-def trips(b: Builder, lb: Value, ub: Value, step: Value) -> Value:
-    """ceil((ub - lb) / step), how often a loop runs if that is positive."""
+def trip_count(b: Builder, lb: Value, ub: Value, step: Value) -> Value:
+    """`ceil((ub - lb) / step)`, the trip count if positive."""
     return ceil_div(b, b.add(arith.SubI(ub, lb)), step)
 
 
@@ -65,15 +65,15 @@ def ceil_div(b: Builder, number: Value, by: Value) -> Value:
 
 
 def fuse(outer: Any, inners: Sequence[Inner]) -> Any:
-    """Put one loop in the place of `outer` and `inners`, loops of its body in their order; the new loop."""
+    """Replace `outer` and `inners`, loops of its body in order, by one loop; returns it."""
     return _Fusion(outer, inners).run()
 
 
 def _zero(b: Builder, ty: Type) -> Value:
-    """What is there before a value is made: zeros, which cost ptxas less than values that are undefined.
+    """The initial value of a carried value: zeros, which ptxas handles better than undefined values.
 
-    But for tensors of integers: what is known of indices (that they follow each other, and by what they are divisible)
-    would not hold of zeros, and loads whose indices are carried would not be asynchronous.
+    Except for tensors of integers: contiguity and divisibility of indices would not hold for zeros, and loads with
+    carried indices would not be asynchronous.
     """
     element = ty.element if isinstance(ty, TensorType) else ty
     if isinstance(ty, TensorType) and isinstance(element, IntegerType):
@@ -88,7 +88,7 @@ def _bits(ty: Any) -> int:
 
 
 class _Fusion:
-    """Fuses one loop with loops in it. Parts are numbered: 0 is what stands before the first inner loop, and so on."""
+    """Fuse one loop with loops in it. Parts are numbered: 0 precedes the first inner loop, and so on."""
 
     def __init__(self, outer: Any, inners: Sequence[Inner]) -> None:
         self.outer, self.inners = outer, inners
@@ -101,13 +101,13 @@ class _Fusion:
         self.late = [self.is_read_late(arg) for arg in outer.iter_args]
         self.varies = any(inner.slices is not None for inner in inners)
 
-    # -- numbers --------------------------------------------------------------------------------------------------
+    # -- trip counts ----------------------------------------------------------------------------------------------
 
     def number(self, value: int) -> Value:
         return self.b.add(arith.Constant.of(value, self.ty))  # type: ignore[no-any-return]
 
     def cast(self, value: Value) -> Value:
-        """A number of iterations in the type of those of the new loop."""
+        """A trip count in the type of that of the new loop."""
         if value.type is self.ty:
             return value
         kind = arith.IndexCast if value.type is index else arith.ExtSI
@@ -117,7 +117,7 @@ class _Fusion:
         return self.b.add(arith.MaxSI(value, self.number(1)))  # type: ignore[no-any-return]
 
     def sum(self, values: Iterable[Value], less: int = 0) -> Value:
-        """The sum of numbers, less a constant."""
+        """The sum of integers, less a constant."""
         total = None
         for value in values:
             total = value if total is None else self.b.add(arith.AddI(total, value))
@@ -131,7 +131,7 @@ class _Fusion:
     # -- parts ----------------------------------------------------------------------------------------------------
 
     def cut(self) -> list[list[Operation]]:
-        """The operations around the inner loops."""
+        """Collect the operations around the inner loops."""
         loops, parts = {inner.loop for inner in self.inners}, [[]]  # type: ignore[var-annotated]
         for op in self.outer.body:
             if op in loops:
@@ -141,12 +141,12 @@ class _Fusion:
         return parts
 
     def outputs_of(self, part: list[Operation]) -> list[Value]:
-        """What a part makes for others."""
+        """The values that a part defines for others."""
         inside, region = set(part), self.outer.regions[0]
         return [v for op in part for v in op.results if any(ancestor_in(region, u) not in inside for u in v.users)]
 
     def is_read_late(self, arg: Value) -> bool:
-        """Whether a carried value is read behind the start of a round."""
+        """Whether a carried value is read after the prologue."""
         first = self.inners[0].loop
         start, region = {*self.parts[0], self.outer.body.last}, self.outer.regions[0]
         tops = {ancestor_in(region, user) for user in arg.users} - start
@@ -155,14 +155,14 @@ class _Fusion:
     # -- the new loop ---------------------------------------------------------------------------------------------
 
     def run(self) -> Any:
-        """Make the new loop, and take the place of the old one."""
+        """Build the new loop and replace the old one."""
         b, outer = self.b, self.outer
-        lengths, whole, total = self.lengths()
+        trip_counts, whole, total = self.trip_counts()
         one, zero = self.number(1), self.number(0)
         self.time = _Slot(zero)
         self.variable = _Slot(b.add(arith.SubI(outer.lb, outer.step)))
         self.carried = [_Slot(v) for v in outer.init_args]
-        self.lens = [_Slot(v) for v in lengths] if self.varies else []
+        self.lens = [_Slot(v) for v in trip_counts] if self.varies else []
         self.whole = [_Slot(whole)] if self.varies else []
         self.places = [_Slot(_zero(b, inner.loop.lb.type)) for inner in self.inners]
         self.inits = [
@@ -177,7 +177,7 @@ class _Fusion:
             slot.arg = arg
         for old, slot in zip(outer.iter_args, self.carried):
             old.replace_all_uses_with(slot.arg)
-        self.fill(fused, lengths, whole)
+        self.fill(fused, trip_counts, whole)
         b.at_end(fused.body)
         b.insert(scf.Yield([slot.following for slot in slots]))
         for result, old in zip(fused.results[2:], outer.results):
@@ -185,25 +185,25 @@ class _Fusion:
         outer.erase()
         return fused
 
-    def lengths(self) -> tuple[list[Value], Value, Value]:
-        """How often inner loops run, how long a round is, and all rounds together; as far as it does not vary."""
+    def trip_counts(self) -> tuple[list[Value], Value, Value]:
+        """The trip counts of inner loops, of one outer iteration, and of the fused loop, as far as they do not vary."""
         b, outer = self.b, self.outer
-        rounds = trips(b, outer.lb, outer.ub, outer.step)
-        lengths = []
+        rounds = trip_count(b, outer.lb, outer.ub, outer.step)
+        trip_counts = []
         for inner in self.inners:
             loop = inner.loop
-            lengths.append(
-                self.number(0) if inner.slices is not None else self.cast(trips(b, loop.lb, loop.ub, loop.step))
+            trip_counts.append(
+                self.number(0) if inner.slices is not None else self.cast(trip_count(b, loop.lb, loop.ub, loop.step))
             )
-        fixed = [self.at_least_one(n) for n, inner in zip(lengths, self.inners) if inner.slices is None]
+        fixed = [self.at_least_one(n) for n, inner in zip(trip_counts, self.inners) if inner.slices is None]
         whole = self.sum(fixed, len(self.inners) - 1)
         total = b.add(arith.MulI(self.cast(rounds), whole))
         if self.varies:
-            total = self.sum_of_rounds(total)
-        return lengths, whole, total
+            total = self.sum_of_trip_counts(total)
+        return trip_counts, whole, total
 
-    def sum_of_rounds(self, total: Value) -> Value:
-        """`total` and the lengths that vary, added up in a loop of their own."""
+    def sum_of_trip_counts(self, total: Value) -> Value:
+        """`total` plus the trip counts that vary, summed in a loop."""
         outer = self.outer
         loop = self.b.insert(scf.For.build(outer.lb, outer.ub, outer.step, [total]))
         with self.b.saved():
@@ -212,19 +212,19 @@ class _Fusion:
             values = [loop.body.args[1]]
             for inner in self.inners:
                 if inner.slices is not None:
-                    values.append(self.at_least_one(self.length_now(inner, known)))
+                    values.append(self.at_least_one(self.trip_count_now(inner, known)))
             self.b.insert(scf.Yield([self.sum(values)]))
         return loop.results[0]
 
-    def length_now(self, inner: Inner, known: dict[Any, Any]) -> Value:
-        """How often an inner loop runs in a round, computed anew."""
+    def trip_count_now(self, inner: Inner, known: dict[Any, Any]) -> Value:
+        """The trip count of an inner loop in the current outer iteration."""
         for op in inner.slices or ():
             if op.results[0] not in known:
                 self.b.insert(op.clone(known))
-        return self.cast(trips(self.b, *(known.get(v, v) for v in inner.loop.operands[:3])))
+        return self.cast(trip_count(self.b, *(known.get(v, v) for v in inner.loop.operands[:3])))
 
-    def fill(self, fused: Any, lengths: list[Value], whole: Value) -> None:
-        """The body: for each inner loop what is in front of it, and it; then the end of a round."""
+    def fill(self, fused: Any, trip_counts: list[Value], whole: Value) -> None:
+        """Emit the body: for each inner loop its prologue and body; then the epilogue."""
         b = self.b
         b.at_end(fused.body)
         clamped: list[Value] = []
@@ -232,22 +232,22 @@ class _Fusion:
             start = self.sum(clamped, k) if k else self.number(0)
             now = self.prologue(k, self.equal(self.time.arg, start))
             if k == 0 and self.varies:
-                lengths, whole = now[:-1], now[-1]
-            stop = self.b.add(arith.AddI(start, lengths[k])) if k else lengths[k]
+                trip_counts, whole = now[:-1], now[-1]
+            stop = self.b.add(arith.AddI(start, trip_counts[k])) if k else trip_counts[k]
             self.body(k, inner, start, stop)
-            clamped.append(self.at_least_one(lengths[k]))
+            clamped.append(self.at_least_one(trip_counts[k]))
         is_last = self.equal(self.time.arg, b.add(arith.SubI(whole, self.number(1))))
         self.epilogue(is_last)
         later = b.add(arith.AddI(self.time.arg, self.number(1)))
         self.time.following = b.add(arith.Select(is_last, self.number(0), later))
-        for slot, value in zip((*self.lens, *self.whole), (*lengths, whole)):
+        for slot, value in zip((*self.lens, *self.whole), (*trip_counts, whole)):
             slot.following = value
 
     def branch(self, condition: Value, types: list[Type]) -> Any:
         return self.b.insert(scf.If.build(condition, types))
 
     def finish(self, made: Any, then: Sequence[Value], other: Sequence[Value]) -> list[Value]:
-        """End both blocks of a branch; go on behind it."""
+        """Terminate both blocks of a branch and continue after it."""
         for block, values in zip((made.then_block, made.else_block), (then, other)):
             self.b.at_end(block)
             self.b.insert(scf.Yield(list(values)))
@@ -255,7 +255,7 @@ class _Fusion:
         return list(made.results)
 
     def prologue(self, k: int, condition: Value) -> list[Value]:
-        """Part `k`, where the inner loop `k` starts; for the first, how long this round is, if that varies."""
+        """Part `k`, before inner loop `k`; the first also computes the length of the outer iteration if varying."""
         loop, part = self.inners[k].loop, self.parts[k]
         starts = [(self.places[k], loop.lb), *zip(self.inits[k], loop.init_args)]
         for slot, value in starts:
@@ -271,7 +271,7 @@ class _Fusion:
         then = [value for _, value in made]
         self.b.at_end(branch.then_block)
         if k == 0:
-            then += self.new_round()
+            then += self.next_outer_iteration()
         for op in part:
             op.detach()
             branch.then_block.append(op)
@@ -286,8 +286,8 @@ class _Fusion:
         self.outer.induction_variable.replace_all_uses_with(self.variable.following)
         return [slot.following for slot in (*self.lens, *self.whole)]
 
-    def new_round(self) -> list[Value]:
-        """The outer variable of the next round, and how long the round is if that varies."""
+    def next_outer_iteration(self) -> list[Value]:
+        """The outer variable of the next outer iteration, and its length if that varies."""
         variable = self.b.add(arith.AddI(self.variable.arg, self.outer.step))
         for op in self.parts[0]:
             for inner in op.walk():
@@ -297,12 +297,12 @@ class _Fusion:
         if not self.varies:
             return [variable]
         known = {self.outer.induction_variable: variable}
-        lengths = [
-            slot.init if inner.slices is None else self.length_now(inner, known)
+        trip_counts = [
+            slot.init if inner.slices is None else self.trip_count_now(inner, known)
             for inner, slot in zip(self.inners, self.lens)
         ]
-        clamped = [self.at_least_one(v) for v, inner in zip(lengths, self.inners) if inner.slices is not None]
-        return [variable, *lengths, self.sum([self.whole[0].init, *clamped])]
+        clamped = [self.at_least_one(v) for v, inner in zip(trip_counts, self.inners) if inner.slices is not None]
+        return [variable, *trip_counts, self.sum([self.whole[0].init, *clamped])]
 
     def body(self, k: int, inner: Inner, start: Value, stop: Value) -> None:
         """An iteration of an inner loop, where it has one."""
@@ -327,7 +327,7 @@ class _Fusion:
             old.replace_all_uses_with(value)
 
     def epilogue(self, is_last: Value) -> None:
-        """What stands behind the inner loops, and what the outer loop carries on."""
+        """The operations after the inner loops, and the values that the outer loop carries."""
         part, end = self.parts[-1], self.outer.body.last
         inside, args = set(part), {slot.arg for slot in self.carried}
         at_end: list[tuple[_Slot, Value, Value]] = []

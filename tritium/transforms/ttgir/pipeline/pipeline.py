@@ -1,4 +1,4 @@
-"""pipeline: iterations of loops overlap as their schedule says, and loads that begin early go through shared memory.
+"""pipeline: Expand scheduled loops into prologue and steady state, and lower pipelined loads to asynchronous copies.
 
     scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %p = %p0) {
       %a = tt.load %p {loop.stage = 0, loop.cluster = 2}
@@ -18,10 +18,10 @@
     }
     ttg.async_wait {num = 0}
 
-Loads become copies, waits and reads, still in their loop (`async_copy`, `tma_loads`); the loop is taken apart
-(`expander`); products of warp groups and stores by descriptors go on while the next iteration begins (the passes
-`async-dots` and `tma-stores`); and waits are told how many copies may be on their way (`copy_waits`). A loop whose
-schedule cannot be done keeps its order, in which each copy is waited for in the iteration that began it.
+Loads are lowered to copies, waits and local loads within the loop (`async_copy`, `tma_loads`); the loop is expanded
+(`expander`); WGMMAs and TMA stores are kept in flight across iterations (the passes `async-dots` and `tma-stores`); and
+the pending counts of waits are set (`copy_waits`). A loop with an invalid schedule keeps its order, in which each copy
+is waited for in its own iteration.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from ....support.dataclasses import dataclass
 from ....support.lazy import LazyModule
 from ..async_wait.copy_waits import update_waits
 from ..loops import loops_of
-from .async_copy import copy_ahead, lower_loads
+from .async_copy import lower_async_copy, lower_loads
 from .descriptor_buffers import buffer_descriptors
 from .dot_chains import is_ahead
 from .expander import expand
 from .schedule import MAX_STAGE, Schedule, drop_attributes
-from .tma_loads import copy_by_engine
+from .tma_loads import lower_tma_loads
 
 __all__ = ["PipelineOptions", "pipeline"]
 
@@ -51,14 +51,14 @@ _tma_stores = LazyModule("..tma.tma_stores", __package__)
 
 @dataclass(frozen=True)
 class PipelineOptions:
-    """`num_stages`: iterations that overlap in loops which do not say."""
+    """`num_stages`: the number of stages of loops that do not state it."""
 
     num_stages: int = 3
 
 
-@pass_on("module", statistics={"loops pipelined": "loops whose iterations overlap"})
+@pass_on("module", statistics={"loops pipelined": "loops with overlapping iterations"})
 def pipeline(module: Operation, options: PipelineOptions = PipelineOptions()) -> bool:
-    """Overlap the iterations of loops that have a schedule."""
+    """Expand the loops that have a schedule."""
     pipelined = 0
     for func in functions_of(module):
         loops = [loop for loop in loops_of(func) if MAX_STAGE in loop.attributes and may_change("pipeline", loop)]
@@ -79,11 +79,11 @@ def _pipeline(loop: Any, facts: AxisInfoAnalysis) -> bool:
     schedule = Schedule.read(loop)
     assert schedule is not None
     loop, loads, rings = lower_loads(loop, schedule, facts)
-    copy_by_engine(loop, [load for load in loads if load.by_engine], rings, schedule)
-    by_threads = [load for load in loads if not load.by_engine]
+    lower_tma_loads(loop, [load for load in loads if load.is_tma], rings, schedule)
+    by_threads = [load for load in loads if not load.is_tma]
     for load in by_threads:
-        copy_ahead(loop, load, rings[load.copies], schedule)
-    if by_threads:  # copies for iterations that there are none of write zeros, until then
+        lower_async_copy(loop, load, rings[load.copies], schedule)
+    if by_threads:  # until then, copies of iterations past the end write zeros
         Builder(loop.parent, loop.next, loop.loc).insert(ttg.AsyncWait([], num=0))
     loop = buffer_descriptors(loop, schedule)
     schedule.schedule_dependencies(loop)

@@ -1,11 +1,11 @@
-"""Operations that must have no effect where a condition is false.
+"""Predicate operations: they have no side effect where a condition is false.
 
     tt.load %p                                    tt.load %p, (splat %c)
     tt.load %p, %m                          =>    tt.load %p, (splat %c & %m)
     scf.if %x { … }                               scf.if (%c & %x) { … }
     tt.call @f()                                  scf.if %c { tt.call @f() }
 
-Where the condition is false, results are undefined, and nothing that counts uses them.
+Where the condition is false, results are undefined and unused.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ HARMLESS = (
     ttng.TensormapCreate,
     ttng.TensormapFenceproxyAcquire,
 )
-"""What may run in an iteration that there is none of: it touches only memory that this iteration would have had."""
+"""Operations that may execute past the last iteration: they touch only memory that the iteration would own."""
 
 
 def predicate(op: Any, condition: Value) -> Operation:
-    """Let `op` have no effect where `condition`, an i1 in front of it, is false; the operation that is there then.
+    """Predicate `op` on `condition`, an i1 defined before it; returns the operation that replaces it.
 
-    Where that is another one, it has the results of `op`, whose uses were replaced.
+    The replacement has the results of `op`, whose uses are updated.
     """
     if isinstance(op, HARMLESS) or is_pure(op):
         return op  # type: ignore[no-any-return]
@@ -57,7 +57,7 @@ def _else_is_pure(op: Any) -> bool:
 
 
 def _in_branch(op: Any, condition: Value, b: Builder) -> Operation:
-    """The operation inside an `scf.if`, which gives something undefined where it does not run."""
+    """Wrap an operation in an `scf.if`, with undefined results where it does not run."""
     types = [r.type for r in op.results]
     branch = b.insert(scf.If.build(condition, types, with_else=bool(types)))
     for result, value in zip(branch.results, op.results):
@@ -77,7 +77,7 @@ def _in_branch(op: Any, condition: Value, b: Builder) -> Operation:
 
 
 def _and(b: Builder, condition: Value, mask: Value | None, like: Any) -> Value:
-    """`condition` for every element of a tensor like `like`, and `mask`."""
+    """`condition`, broadcast to a tensor like `like`, and `mask`."""
     if isinstance(like, TensorType):
         condition = b.add(tt.Splat(condition, result=TensorType(like.shape, i1, like.encoding)))
     return condition if mask is None else b.add(arith.AndI(condition, mask))
@@ -95,7 +95,7 @@ def _by_scalar(op: Any, condition: Value, b: Builder) -> None:
 
 
 def _set_optional(op: Any, name: str, value: Value) -> None:
-    """Make `value` the operand `name`, whether there was one or not."""
+    """Set the optional operand `name`, present or not."""
     fields = op.operand_fields
     at = next(i for i, field in enumerate(fields) if field.name == name)
     if op.segmented:

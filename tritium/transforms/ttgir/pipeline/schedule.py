@@ -1,15 +1,15 @@
-"""A loop's schedule: for each operation the stage and the cluster it belongs to.
+"""The schedule of a loop: a stage and a cluster for each operation.
 
-Stage s of iteration i runs together with stage s + 1 of iteration i - 1: so many iterations overlap as there are
-stages. What runs together is ordered by clusters, and within a cluster as the program is:
+Stage s of iteration i runs together with stage s + 1 of iteration i - 1: as many iterations overlap as there are
+stages. Within the kernel, operations are ordered by cluster, and within a cluster in program order:
 
     stage 0: load                                     iteration      0      1      2      3
-    stage 2: multiply                                 stage 0        load   load   load   load
-                                                      stage 2                      mul    mul
+    stage 2: dot                                      stage 0        load   load   load   load
+                                                      stage 2                      dot    dot
 
-    kernel, multiply in cluster 0 and load in cluster 1:     multiply (i); load (i + 2)
+    kernel, dot in cluster 0 and load in cluster 1:     dot (i); load (i + 2)
 
-A value must be made before it is used, in this order. In the IR it is said by attributes: `loop.stage` and
+A definition must precede its uses in this order. In the IR, attributes represent the schedule: `loop.stage` and
 `loop.cluster` of each operation, `tt.scheduled_max_stage` of the loop.
 """
 
@@ -30,7 +30,7 @@ MAX_STAGE = "tt.scheduled_max_stage"
 
 
 class Cluster:
-    """A group of operations in the order of a kernel; `number` among the others, which changes as some are added."""
+    """A group of operations in the kernel; `number` is its position, which changes as clusters are added."""
 
     __slots__ = ("number",)
 
@@ -42,14 +42,14 @@ class Cluster:
 
 
 class Place(NamedTuple):
-    """Where an operation stands."""
+    """The stage and cluster of an operation."""
 
     stage: int
     cluster: Cluster
 
 
 class Schedule:
-    """The places of a loop's operations. Some may have none yet."""
+    """The places of a loop's operations. Some may be unscheduled."""
 
     def __init__(self, num_stages: int = 0) -> None:
         self.num_stages = num_stages
@@ -68,7 +68,7 @@ class Schedule:
     # -- clusters -----------------------------------------------------------------------------------------------
 
     def new_cluster(self, at: int | None = None) -> Cluster:
-        """A cluster in front of number `at`, or behind all others."""
+        """Create a cluster before position `at`, or after all others."""
         cluster = Cluster(0)
         self.clusters.insert(len(self.clusters) if at is None else at, cluster)
         for number, one in enumerate(self.clusters):
@@ -78,19 +78,19 @@ class Schedule:
     # -- operations ---------------------------------------------------------------------------------------------
 
     def insert(self, op: Operation, stage: int, cluster: Cluster) -> None:
-        """Give an operation a place, whether it has one or not."""
+        """Schedule an operation, replacing its place."""
         self.num_stages = max(self.num_stages, stage + 1)
         self.places[op] = Place(stage, cluster)
 
     def insert_if_absent(self, op: Operation, stage: int, cluster: Cluster) -> bool:
-        """Give an operation a place if it has none; whether it had none."""
+        """Schedule an operation if it is unscheduled; returns whether it was."""
         if op in self.places:
             return False
         self.insert(op, stage, cluster)
         return True
 
     def insert_earliest(self, op: Operation, stage: int, cluster: Cluster) -> bool:
-        """Give an operation a place, unless it has one that is as early; whether it changed."""
+        """Schedule an operation, unless its place is as early; returns whether it changed."""
         old = self.places.get(op)
         if old is not None and (old.stage, old.cluster.number) <= (stage, cluster.number):
             return False
@@ -98,20 +98,20 @@ class Schedule:
         return True
 
     def insert_dependencies(self, op: Operation, place: Place, carried: bool = False) -> None:
-        """Let all that `op` needs from its block be there at `place`, if it is not there earlier.
+        """Schedule all operations of the block that `op` depends on at `place`, unless they are earlier.
 
-        With `carried`, what it needs from the iteration before, too.
+        With `carried`, dependences on the previous iteration count, too.
         """
         work = [op]
         while work:
             user = work.pop()
             for value in needed_by(user):
-                maker = _made_in(user, value, carried)
+                maker = _definition_in(user, value, carried)
                 if maker is not None and self.insert_earliest(maker, *place):
                     work.append(maker)
 
     def schedule_dependencies(self, loop: Any) -> None:
-        """Let all operations without a place that others need stand where the first of those does."""
+        """Schedule unscheduled dependences of scheduled operations at their first user."""
         in_order = list(self.in_order(loop))
         for stage in range(self.num_stages):
             for op, place in in_order:
@@ -119,21 +119,21 @@ class Schedule:
                     self.insert_dependencies(op, place)
 
     def shrink_to_fit(self) -> None:
-        """Let the first stage be 0, and be there only those up to the last in use."""
+        """Renumber stages from 0 to the last in use."""
         least = min(place.stage for place in self.places.values())
         for op, place in self.places.items():
             self.places[op] = Place(place.stage - least, place.cluster)
         self.num_stages = 1 + max(place.stage for place in self.places.values())
 
     def in_order(self, loop: Any) -> Iterator[tuple[Any, Place]]:
-        """The operations that have a place, as the kernel will have them."""
+        """The scheduled operations in kernel order."""
         found = [(op, self.places[op]) for op in body_of(loop) if op in self.places]
         return iter(sorted(found, key=lambda entry: entry[1].cluster.number))
 
     # -- attributes ---------------------------------------------------------------------------------------------
 
     def write(self, loop: Any) -> None:
-        """Say the schedule in attributes."""
+        """Write the schedule to attributes."""
         for op, place in self.in_order(loop):
             set_number(op, STAGE, place.stage)
             set_number(op, CLUSTER, place.cluster.number)
@@ -141,7 +141,7 @@ class Schedule:
 
     @classmethod
     def read(cls, loop: Any) -> Schedule | None:
-        """The schedule that attributes say; None where the loop has none. Clusters begin with the first in use."""
+        """Read the schedule from attributes; None where the loop has none. Clusters start with the first in use."""
         last = number_of(loop, MAX_STAGE)
         if last is None:
             return None
@@ -156,8 +156,8 @@ class Schedule:
         return schedule
 
 
-def _made_in(user: Operation, value: Value, carried: bool) -> Operation | None:
-    """The operation of the block of `user` that makes a value; with `carried`, that an iteration earlier did."""
+def _definition_in(user: Operation, value: Value, carried: bool) -> Operation | None:
+    """The definition of a value in the block of `user`; with `carried`, in the previous iteration."""
     seen = set()
     while carried and isinstance(value, BlockArgument):
         block = value.owner
@@ -170,7 +170,7 @@ def _made_in(user: Operation, value: Value, carried: bool) -> Operation | None:
 
 
 def drop_attributes(ops: Iterable[Operation]) -> None:
-    """Remove what was said of a schedule."""
+    """Remove the attributes of a schedule."""
     for op in ops:
         for name in (STAGE, CLUSTER, MAX_STAGE):
             op.attributes.pop(name, None)

@@ -1,4 +1,4 @@
-"""schedule-loops: which stage of a loop each operation belongs to, and in which order those that run together stand.
+"""schedule-loops: Assign a stage and a cluster to each op.
 
     scf.for %i … iter_args(%c = %zero, %pa = %p) {                    stage  cluster
       %a = tt.load %pa {tt.latency = 2}                                 0       3
@@ -6,21 +6,20 @@
       %pa2 = tt.addptr %pa, %step                                       1       2
     } {tt.scheduled_max_stage = 2 : i32}
 
-Stage s of iteration i runs beside stage s - 1 of iteration i + 1 (see `pipeline.schedule`). A place is given, in this
-order, to
+Stage s of iteration i runs beside stage s - 1 of iteration i + 1 (see `pipeline.schedule`). Operations are scheduled in
+this order:
 
-1. operations that wait for one with a latency, and those: the stage is the longest latency there is on a way through
-   the loop, less what is left on the way from the operation to the end. Clusters go from the last stage to the first,
-   so that what is old is done before new work is begun;
-2. `scf.if`: those that others wait for at the front, the rest at the end of the loop;
-3. whatever an operation with a place needs from its iteration: the same place;
-4. what it needs from the iteration before: the next stage, in a cluster in front of it, so that it is made just in
-   time; but a load stands with who needs it;
-5. all others: the last stage, behind what they need.
+1. operations with a latency and those that depend on them: the stage is the longest latency on any path through the
+   loop, less the latency left from the operation to the end. Clusters go from the last stage to the first, so that
+   earlier iterations come first;
+2. `scf.if`: those that others depend on at the front, the rest at the end of the loop;
+3. dependences of scheduled operations in the same iteration: at the same place;
+4. dependences on the previous iteration: the next stage, in a cluster before the user, so that the value is computed
+   just in time; but a load is scheduled with its user;
+5. all others: the last stage, after their operands.
 
-A loop without latencies keeps the schedule it has, where it was divided among warps (`tt.warp_specialize`); stages in
-which nothing takes its time are taken out then. Loops with barriers, asserts or prints run as they stand in the
-program, since these would be seen to run in another order.
+A loop without latencies keeps its schedule if it was partitioned (`tt.warp_specialize`); stages without long-latency
+operations are then removed. Loops with barriers, asserts or prints are not reordered, since their order is observable.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from .schedule import Cluster, Place, Schedule
 __all__ = ["is_safe_to_pipeline", "schedule_loops"]
 
 ORDERED_SIDE_EFFECTS = (ttg.Barrier, tt.Assert, tt.Print)
-"""Operations whose order in time can be seen."""
+"""Operations whose order of execution is observable."""
 
 TAKES_TIME = (
     *LOADS,
@@ -66,12 +65,12 @@ TAKES_TIME = (
     ttng.WaitBarrier,
     ttng.ArriveBarrier,
 )
-"""What makes a stage worth having in a loop that was divided among warps."""
+"""Operations that make a stage worthwhile in a partitioned loop."""
 
 
-@pass_on("module", statistics={"loops scheduled": "loops whose operations were given stages"})
+@pass_on("module", statistics={"loops scheduled": "loops with a new schedule"})
 def schedule_loops(module: Operation) -> bool:
-    """Give the operations of loops with latencies their stages and clusters."""
+    """Assign stages and clusters to the operations of loops with latencies."""
     latencies = {}
     for op in module.walk():
         latency = number_of(op, LATENCY)
@@ -105,7 +104,7 @@ def _schedule(loop: Any, latencies: dict[Operation, int]) -> bool:
     return True
 
 
-# -- 1: what latencies say ------------------------------------------------------------------------------------------
+# -- 1: latencies -----------------------------------------------------------------------------------------------------
 
 
 def _first_schedule(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
@@ -135,7 +134,7 @@ def _by_latencies(loop: Any, latencies: dict[Operation, int]) -> Schedule:
 
 
 def _latency_to_exit(loop: Any, latencies: dict[Operation, int]) -> dict[Operation, int]:
-    """The operations with a latency and those that wait for one: the longest latency from each to the end."""
+    """For each operation with a latency, and those that depend on one, the longest latency from it to the end."""
     waiting: set[Operation] = set()
     for op in body_of(loop):
         if op in latencies or any(v.defining_op in waiting for v in needed_by(op)):
@@ -148,13 +147,13 @@ def _latency_to_exit(loop: Any, latencies: dict[Operation, int]) -> dict[Operati
 
 
 def _users(loop: Any, op: Operation) -> list[Operation]:
-    """The operations of the body, without the yield, that use a result or have such inside."""
+    """The operations of the body, without the yield, that use a result or contain a use."""
     found = (ancestor_in(loop.body, user) for r in op.results for user in r.users)
     return [user for user in found if user is not None and user is not loop.body.last]
 
 
 def _branches_for_the_end(loop: Any, waiting: dict[Operation, int], latencies: dict[Operation, int]) -> list[Operation]:
-    """The `scf.if` that can stand behind everything else: only such ones use what they make."""
+    """The `scf.if` that can be scheduled after everything else: only other ones of these use their results."""
     movable: list[Operation] = []
     for op in reversed(waiting):
         if op.__class__ is scf.If and op not in latencies and all(user in movable for user in _users(loop, op)):
@@ -163,7 +162,7 @@ def _branches_for_the_end(loop: Any, waiting: dict[Operation, int], latencies: d
 
 
 def _partition(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
-    """The schedule of a loop that has some warps' part of what a whole loop did."""
+    """The schedule of a loop that is one partition of a larger loop."""
     schedule = Schedule.read(loop)
     if schedule is None:
         return None
@@ -182,7 +181,7 @@ def _partition(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
 
 
 def _place_branches(loop: Any, schedule: Schedule) -> Cluster:
-    """Put `scf.if` at the front or the end; the cluster that was first."""
+    """Schedule `scf.if` at the front or the end; returns the previous first cluster."""
     after_prologue = schedule.clusters[0]
     early = _branches_needed(loop, schedule)
     if early:
@@ -197,7 +196,7 @@ def _place_branches(loop: Any, schedule: Schedule) -> Cluster:
 
 
 def _branches_needed(loop: Any, schedule: Schedule) -> dict[Operation, int]:
-    """The `scf.if` that operations with a place need, directly or not, and the first stage that does."""
+    """The `scf.if` that scheduled operations depend on, transitively, and the first stage that does."""
     found: dict[Operation, int] = {}
     seen: set[Operation] = set()
     for stage in range(schedule.num_stages):
@@ -214,11 +213,11 @@ def _branches_needed(loop: Any, schedule: Schedule) -> dict[Operation, int]:
     return found
 
 
-# -- 4 and 5: what is left --------------------------------------------------------------------------------------------
+# -- 4 and 5: the rest ------------------------------------------------------------------------------------------------
 
 
 def _place_carried(loop: Any, schedule: Schedule) -> None:
-    """Give a place to what operations with a place need from the iteration before."""
+    """Schedule dependences of scheduled operations on the previous iteration."""
     in_front: dict[Cluster, Cluster] = {}
     for op in body_of(loop):
         if op not in schedule:
@@ -241,7 +240,7 @@ def _place_carried(loop: Any, schedule: Schedule) -> None:
 
 
 def _carried_from(loop: Any, value: Any) -> Operation | None:
-    """What made a carried value in the iteration before."""
+    """The definition of a carried value in the previous iteration."""
     if value.block is not loop.body or value.defining_op is not None or value.index == 0:
         return None
     maker: Operation | None = loop.body.last.operands[value.index - 1].defining_op
@@ -249,7 +248,7 @@ def _carried_from(loop: Any, value: Any) -> Operation | None:
 
 
 def _place_rest(loop: Any, schedule: Schedule, after_prologue: Cluster) -> None:
-    """Let everything else run in the last stage, in no cluster before what it needs."""
+    """Schedule all other operations in the last stage, in no cluster before their operands."""
     rest = {op: after_prologue for op in body_of(loop) if op not in schedule}
     last = schedule.num_stages - 1
     work = [op for op, place in schedule.in_order(loop) if place.stage == last]

@@ -1,4 +1,4 @@
-"""A builder that gives what it inserts a place in a loop's schedule."""
+"""A builder that schedules the operations it inserts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class StagedBuilder(Builder):
-    """Inserts before `before`, with its location; what is inserted gets the current `place`, if there is one."""
+    """Inserts before `before`, with its location, and schedules the operation at `place`, if there is one."""
 
     __slots__ = ("place", "schedule")
 
@@ -25,14 +25,14 @@ class StagedBuilder(Builder):
         self.place = place
 
     def insert(self, op: OpT) -> OpT:
-        """Link `op` and note its place."""
+        """Insert `op` and schedule it."""
         if self.place is not None:
             self.schedule.insert(op, *self.place)
         return super().insert(op)
 
 
 def first_use(loop: Any, ops: Sequence[Operation], schedule: Schedule) -> Operation:
-    """Of the operations of the loop's body that use a result of `ops`, the one that runs first."""
+    """The first operation of the loop's body, in kernel order, that uses a result of `ops`."""
     users = {user for user in top_level_users(loop, [r for op in ops for r in op.results]) if user in schedule}
     in_order = (op for op, _ in schedule.in_order(loop) if op in users)
     return min(in_order, key=lambda op: schedule[op].stage)

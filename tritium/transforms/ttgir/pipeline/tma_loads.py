@@ -1,4 +1,4 @@
-"""Loads by descriptors that a schedule begins early become copies of the copy engine, and barriers that they report to.
+"""Lower pipelined descriptor loads to TMA loads that signal mbarriers.
 
     %x = tt.descriptor_load %d[%i, %j] {stage 0}     %bars = ttg.local_alloc : () -> !ttg.memdesc<2x1xi64, …>
     use(%x) {stage 2}                                ttng.init_barrier %bars[0], 1; ttng.init_barrier %bars[1], 1
@@ -12,11 +12,11 @@
                                                      }
                                                      ttng.inval_barrier %bars[0]; …
 
-There is a barrier for each buffer. Its phase ends when the bytes that were announced have arrived; the phases of a
-barrier alternate between 0 and 1, so that the one waited for changes when the counter of buffers starts again.
+There is an mbarrier for each buffer. Its phase completes when the expected bytes have arrived; phases alternate between
+0 and 1, so the parity to wait for flips when the buffer index wraps around.
 
-Loads that follow each other with no use between them, in one stage and with as many buffers, share a barrier: the bytes
-of all of them are announced at the first.
+Consecutive loads with no use in between, in one stage and with the same number of buffers, share an mbarrier, which
+expects the bytes of all of them at the first.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from .buffers import constant_i32, needs_registers
 from .schedule import Schedule
 from .staged_builder import StagedBuilder, first_use
 
-__all__ = ["copy_by_engine"]
+__all__ = ["lower_tma_loads"]
 
 
-def copy_by_engine(loop: Any, loads: list[AsyncLoad], rings: dict[int, Ring], schedule: Schedule) -> None:
-    """Put copies by the copy engine in the places of loads, with a barrier for those that are waited for together."""
+def lower_tma_loads(loop: Any, loads: list[AsyncLoad], rings: dict[int, Ring], schedule: Schedule) -> None:
+    """Replace loads by TMA loads, with an mbarrier for each group that is waited for together."""
     for group in _groups(loads, schedule):
         ring = rings[group[0].copies]
         wait = _wait_together(loop, group, ring, schedule)
@@ -45,11 +45,11 @@ def copy_by_engine(loop: Any, loads: list[AsyncLoad], rings: dict[int, Ring], sc
             _copy(load, ring, wait, schedule)
 
 
-# -- who shares a barrier -------------------------------------------------------------------------------------------
+# -- sharing of mbarriers -------------------------------------------------------------------------------------------
 
 
 def _groups(loads: list[AsyncLoad], schedule: Schedule) -> list[list[AsyncLoad]]:
-    """Loads behind each other that may be waited for together."""
+    """Consecutive loads that can share a wait."""
     by_op = {load.op: load for load in loads}
     grouped: set[Operation] = set()
     groups = []
@@ -74,7 +74,8 @@ def _groups(loads: list[AsyncLoad], schedule: Schedule) -> list[list[AsyncLoad]]
 
 
 def _users(load: AsyncLoad) -> set[Operation]:
-    """The operations of the load's block that use what it loads; of a buffer that will be its own, who uses that."""
+    """The operations of the load's block that use its result; of an allocation replaced by the buffer, the users of
+    that."""
     values = [load.op.result]
     if not needs_registers(load.op):
         (alloc,) = load.op.result.users
@@ -84,11 +85,11 @@ def _users(load: AsyncLoad) -> set[Operation]:
     return {user for user in found if user is not None}
 
 
-# -- barriers, copies, waits ----------------------------------------------------------------------------------------
+# -- mbarriers, copies, waits ---------------------------------------------------------------------------------------
 
 
 def _wait_together(loop: Any, group: list[AsyncLoad], ring: Ring, schedule: Schedule) -> Operation:
-    """Barriers for a group: what is to be expected in front of the first load, and a wait behind the last."""
+    """Emit the mbarriers of a group: the expected bytes before the first load, and a wait after the last."""
     first, last = group[0].op, group[-1].op
     barriers = _barriers(loop, group[0].copies)
     size = sum(expected_bytes(buffer_type(load.op.desc, load.op.result.type)) for load in group)
@@ -103,7 +104,7 @@ def _wait_together(loop: Any, group: list[AsyncLoad], ring: Ring, schedule: Sche
 
 
 def _barriers(loop: Any, copies: int) -> Value:
-    """So many barriers, made in front of a loop and given up behind it."""
+    """Initialize `copies` mbarriers before a loop, and invalidate them after it."""
     before, after = Builder(loop.parent, loop, loop.loc), Builder(loop.parent, loop.next, loop.loc)
     barriers: Value = before.add(ttg.LocalAlloc(result=barrier_type(loop, copies)))
     for i in range(copies):
