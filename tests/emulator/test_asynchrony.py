@@ -15,7 +15,7 @@ ROWS, COLUMNS, DEPTH, STEPS = 64, 16, 16, 5
 #: A row of a 32-byte swizzled atom is 16 halves: the descriptor says so, and that 8 rows take 256 bytes.
 DESCRIPTOR = (3 << 62) | (256 // 16) << 32 | 1 << 16
 
-#: C = A * B.T by a warp group: two buffers are filled by the copy engine ahead of the products; C goes back by it.
+#: C = A * B.T by a warp group: TMA fills two buffers ahead of the WGMMAs and stores C.
 #: A line with a mark at its end is one that nothing else makes up for.
 PIPELINE = """
   .shared .align 1024 .b8 a_tiles[4096];
@@ -139,7 +139,7 @@ def fails(change: tuple[str, str], error: type[EmulationError], text: str) -> No
         pipeline(text=PIPELINE.replace(old, new))
 
 
-def test_what_is_said() -> None:
+def test_messages_name_both_instructions() -> None:
     fails(
         ("  wgmma.wait_group.sync.aligned 0; //!\n", ""),
         AsynchronyError,
@@ -156,12 +156,12 @@ def test_what_is_said() -> None:
             "  wgmma.commit_group.sync.aligned;\n  add.f32 %r41, %r41, %r41;\n",
         ),
         AsynchronyError,
-        "uses %r41, an accumulator of a product that has not been waited for.*PTX line .*add.f32.*wgmma.mma_async",
+        "uses %r41, an accumulator of a wgmma that has not been waited for.*PTX line .*add.f32.*wgmma.mma_async",
     )
     fails(
         ("  wgmma.fence.sync.aligned; //!\n", "  wgmma.fence.sync.aligned;\n  mov.b32 %r45, 0;\n"),
         AsynchronyError,
-        "multiplies with %r45, which another instruction has touched since the last wgmma.fence",
+        "executes wgmma on %r45, which another instruction has accessed since the last wgmma.fence",
     )
     fails(
         ("  fence.proxy.async.shared::cta; //!\n", ""),

@@ -1,16 +1,16 @@
-"""Hazards of asynchronous operations in shared memory: copies by the copy engine, cp.async, wgmma's operands.
+"""Hazards of asynchronous operations in shared memory: TMA, bulk copies, cp.async, and the operands of wgmma.
 
-The emulator executes these at once; here is kept when they would have come to an end.
+The emulator executes these at once; this module tracks when they would complete.
 
-- What the copy engine *writes* counts as written by the mbarrier that it reports to, in the phase that runs. Warps
-  learn of it as they learn of what other warps did: by waiting for that phase, or by meeting one that has. So reading
-  earlier, or having waited for another mbarrier, is a race.
-- What it or wgmma *reads* is being read until the thread (or warp) has waited for the group that the operation was
-  committed in. Writing it before is an error; afterwards it counts as read by that thread at that moment.
-- Both belong to the *async proxy*. They see what threads have written only behind a `fence.proxy.async` somewhere on
-  the way from one to the other: each warp remembers how much of what it knows has passed one.
+- A TMA *write* counts as a write by the mbarrier that the copy signals, in the current phase. Warps observe it by
+  waiting for that phase, or by synchronizing with a warp that has. So reading earlier, or after waiting for another
+  mbarrier, is a race.
+- A *read* by TMA or wgmma lasts until the thread (or warp) has waited for the group that the operation was committed
+  in. Writing the location before is an error; the wait counts as a read by that thread at that moment.
+- Both belong to the *async proxy*. They observe writes of threads only after a `fence.proxy.async` between the two: for
+  each warp, the part of its vector clock that is fenced is kept.
 
-Registers that wgmma works on are in `in_flight`.
+Hazards of the registers of wgmma are in `wgmma_hazards`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import numpy as np
 from .errors import AsynchronyError, DataRace
 from .geometry import Mask
 from .groups import Claims, Groups
-from .in_flight import InFlight
 from .ptx import Instruction
 from .races import Races
 from .types import Array
+from .wgmma_hazards import WgmmaHazards
 
 __all__ = ["Asynchrony"]
 
@@ -34,8 +34,8 @@ _WARP, _NUMBER = 32, 48
 _TIME, _WARPS = (1 << _WARP) - 1, (1 << (_NUMBER - _WARP)) - 1
 
 
-class Landing(NamedTuple):
-    """A box that the copy engine has written: known to those whose clock in `column` has come to `time`."""
+class BulkWrite(NamedTuple):
+    """A write by TMA or a bulk copy: observed by warps whose clock in `column` has reached `time`."""
 
     place: Array
     column: int
@@ -45,7 +45,7 @@ class Landing(NamedTuple):
 
 
 class Phases:
-    """What those know who came to an mbarrier, by phase; who made it, and when each warp last used it."""
+    """The clocks of the arrivals at an mbarrier, by phase; its initialization, and the last use by each warp."""
 
     def __init__(self, number: int, peers: int) -> None:
         self.number = number
@@ -58,36 +58,38 @@ class Phases:
 
 
 class Asynchrony:
-    """What the race check of a machine keeps for asynchronous operations."""
+    """The state of the race check for asynchronous operations."""
 
     def __init__(self, races: Races) -> None:
         self.races, self.machine = races, races.machine
         races.asynchrony = self
-        opcodes = {i.name for s in self.machine.program.segments for i in (*s.instructions, s.end) if i is not None}
+        opcodes = {
+            i.name for s in self.machine.program.segments for i in (*s.instructions, s.terminator) if i is not None
+        }
         #: Whether the program uses the async proxy at all.
         self.used = any(name.startswith("wgmma.mma") or ".bulk" in name for name in opcodes)
         places = len(races.writer)
-        #: The last write of each place by a thread; 0 where the copy engine came later.
+        #: The last write of each location by a thread; 0 where a TMA or bulk write came later.
         self.by_threads = np.zeros(places if self.used else 0, np.int64)
         self.columns = 0
         self.phases: dict[int, Phases] = {}
-        self.landings: dict[tuple[int, int], Landing] = {}
+        self.bulk_writes: dict[tuple[int, int], BulkWrite] = {}
         self.copies = Groups(self.machine.threads)
         self.bulk = Claims(self.machine.threads, places if self.used else 0)
-        self.products = Claims(self.machine.warps, places if self.used else 0)
-        self.registers = InFlight(self.machine, self.products.committed)
+        self.wgmmas = Claims(self.machine.warps, places if self.used else 0)
+        self.registers = WgmmaHazards(self.machine, self.wgmmas.committed)
 
     def reset(self) -> None:
         if self.used:
             self.by_threads.fill(0)
         self.phases.clear()
-        self.landings.clear()
-        for groups in (self.copies, self.bulk, self.products):
+        self.bulk_writes.clear()
+        for groups in (self.copies, self.bulk, self.wgmmas):
             groups.reset()
         self.registers.reset()
         self.races.clock = np.zeros((2, self.machine.warps, self.races.peers + self.columns), np.int32)
 
-    # -- what threads write -------------------------------------------------------------------------------------------
+    # -- writes of threads --------------------------------------------------------------------------------------------
 
     def note_write(self, place: Array, warp: Array, number: int | Array, time: Array | int) -> None:
         """Threads of some warps write at a time, by the instruction of a number."""
@@ -95,7 +97,7 @@ class Asynchrony:
             self.by_threads[place] = warp.astype(np.int64) << _WARP | time | np.asarray(number, np.int64) << _NUMBER
 
     def fence(self, mask: Mask) -> None:
-        """fence.proxy.async: what the threads know, and did, is ordered before what the async proxy does next."""
+        """fence.proxy.async: orders what the threads did and observed before later operations of the async proxy."""
         races = self.races
         warps = np.unique(self.machine.lanes(mask) >> 5)
         races.clock[1, warps] = races.clock[0, warps]
@@ -103,9 +105,9 @@ class Asynchrony:
         races.advance(warps)
 
     def check_fence(self, place: Array, fenced: Array, thread: int, i: Instruction, doing: str) -> None:
-        """Complain if the async proxy comes to what a thread wrote, and no fence lies between.
+        """Report an access of the async proxy to a location that a thread wrote without a fence in between.
 
-        `fenced` has the clocks of what the warp (or all that take part) has fenced.
+        `fenced` has the fenced clocks of the warp (or of all warps that take part).
         """
         stamp = self.by_threads[place]
         writer = stamp >> _WARP & _WARPS
@@ -120,40 +122,40 @@ class Asynchrony:
     def offset(self, place: int) -> int:
         return int(place) * self.races.granule % self.machine.shared_stride
 
-    # -- what asynchronous operations read ----------------------------------------------------------------------------
+    # -- reads of asynchronous operations -----------------------------------------------------------------------------
 
-    def begin_store(self, place: Array, thread: int, i: Instruction) -> None:
-        """A bulk copy of a thread reads, until its group is waited for."""
+    def begin_bulk_read(self, place: Array, thread: int, i: Instruction) -> None:
+        """A bulk copy of a thread reads until its group is waited for."""
         self.races.check_read(place, np.full(len(place), thread), i)
         self.check_fence(place, self.races.clock[1, thread >> 5], thread, i, "reads asynchronously")
         self.bulk.begin(place, np.array([thread]), i)
 
-    def end_stores(self, threads: Array | slice, allowed: int) -> None:
-        """Threads have waited for bulk groups: what was read counts as read by them now."""
+    def end_bulk_reads(self, threads: Array | slice, allowed: int) -> None:
+        """Threads have waited for bulk groups: the reads count as theirs, now."""
         for claim in self.bulk.wait(self.bulk.limits(threads, allowed)):
             self.races.note_reads(claim.place, claim.units, claim.i)
 
-    def begin_product(self, place: Array, warps: Array, i: Instruction) -> None:
-        """A product of some warps reads, until each has waited for the group."""
+    def begin_wgmma(self, place: Array, warps: Array, i: Instruction) -> None:
+        """A WGMMA of some warps reads until each has waited for the group."""
         known = self.races.clock[:, warps].min(axis=1)
         self.races.check_shared_read(place, known[0], int(warps[0]) * 32, i)
         self.check_fence(place, known[1], int(warps[0]) * 32, i, "reads asynchronously")
-        self.products.begin(place, warps, i)
+        self.wgmmas.begin(place, warps, i)
 
-    def end_products(self, warps: Array | slice, allowed: int) -> None:
+    def end_wgmmas(self, warps: Array | slice, allowed: int) -> None:
         """Warps have waited for groups of wgmma."""
-        limits = self.products.limits(warps, allowed)
+        limits = self.wgmmas.limits(warps, allowed)
         self.registers.wait(limits)
         ended = False
-        for claim in self.products.wait(limits):
+        for claim in self.wgmmas.wait(limits):
             self.races.note_reads(claim.place, claim.units * 32, claim.i)
             ended = True
         if ended:
-            self.races.warps_met(self.machine.mask_of_warps(warps))
+            self.races.warp_barrier(self.machine.mask_of_warps(warps))
 
     def check_readers(self, place: Array, thread: Array, i: Instruction) -> None:
-        """Complain if an asynchronous operation still reads what is written."""
-        for claims, per_unit in ((self.bulk, 1), (self.products, 32)):
+        """Report a write to a location that an asynchronous operation still reads."""
+        for claims, per_unit in ((self.bulk, 1), (self.wgmmas, 32)):
             found = claims.busy(place)
             if found is not None:
                 claim, n = found
@@ -167,7 +169,7 @@ class Asynchrony:
         for place, thread in self.copies.wait(threads, allowed):
             self.races.end_copy(place, thread)
 
-    # -- what the copy engine writes ----------------------------------------------------------------------------------
+    # -- writes of TMA and bulk copies --------------------------------------------------------------------------------
 
     def column_of(self, phases: Phases) -> int:
         if phases.number >= self.columns:
@@ -176,59 +178,59 @@ class Asynchrony:
             self.columns += more
         return self.races.peers + phases.number
 
-    def land(self, place: Array, thread: int, report: int, i: Instruction) -> None:
-        """The copy engine writes for a thread, and reports to the mbarrier at `report`."""
+    def begin_bulk_write(self, place: Array, thread: int, report: int, i: Instruction) -> None:
+        """TMA writes for a thread, and signals the mbarrier at `report`."""
         races, m = self.races, self.machine
         threads = np.full(len(place), thread)
         races.check_copy(place, threads, i)
-        self.check_fence(place, races.clock[1, thread >> 5], thread, i, "has the copy engine write")
+        self.check_fence(place, races.clock[1, thread >> 5], thread, i, "has TMA write")
         phases = self.at(report)
         column = self.column_of(phases)
         writer = m.threads + 32 * phases.number
         races.enter_copy(place, writer, phases.ended + 1, i)
         self.by_threads[place] = 0
         first = thread // 32 // races.peers * races.peers
-        self.landings[writer, int(place[0])] = Landing(place, column, phases.ended + 1, first, writer)
+        self.bulk_writes[writer, int(place[0])] = BulkWrite(place, column, phases.ended + 1, first, writer)
 
-    def everybody_met(self) -> None:
-        """Boxes that all warps know of now are like what was written long ago."""
+    def cta_barrier(self) -> None:
+        """Bulk writes that all warps have observed become plain writes of an earlier epoch."""
         races = self.races
         if self.machine.cluster > 1:
             return
-        for key, box in list(self.landings.items()):
+        for key, box in list(self.bulk_writes.items()):
             if (races.clock[0, box.first_warp : box.first_warp + races.peers, box.column] >= box.time).all():
                 mine = box.place[races.writer[box.place] == box.writer]
                 races.write_epoch[mine] = np.minimum(races.write_epoch[mine], races.epoch - 1)
-                del self.landings[key]
+                del self.bulk_writes[key]
 
     def name(self, writer: int) -> str:
-        """The mbarrier that stands for the copies that report to it."""
+        """The mbarrier in words that stands for the copies that signal it."""
         number = (writer - self.machine.threads) // 32
         place = next((place for place, p in self.phases.items() if p.number == number), 0)
         return f"the mbarrier at byte {place % self.machine.shared_stride}"
 
     def all_exited(self) -> None:
-        """Complain of what still goes on in the shared memory of blocks that are gone."""
+        """Report operations still in flight in the shared memory of CTAs that have exited."""
         m = self.machine
-        for claims, per_unit in ((self.bulk, 1), (self.products, 32)):
+        for claims, per_unit in ((self.bulk, 1), (self.wgmmas, 32)):
             if claims.running:
                 claim = claims.running[0]
                 who = m.where(int(claim.units[0]) * per_unit)
                 text = f"{who} exits without having waited for an operation that reads shared memory"
                 raise AsynchronyError(f"{m.program.name}: {text}", claim.i)
-        for box in self.landings.values():
+        for box in self.bulk_writes.values():
             knows = self.races.clock[0, box.first_warp : box.first_warp + self.races.peers, box.column] >= box.time
             mine = self.races.writer[box.place] == box.writer
             if mine.any() and not knows.any():
                 i = self.races.instructions[int(self.races.write_at[box.place[mine][0]])]
                 block = f"block {m.cta_name(box.first_warp * 32 // m.padded)}"
                 text = f"all threads of {block} exit, and none has waited for {self.name(box.writer)}"
-                raise AsynchronyError(f"{m.program.name}: {text}, which a copy reports to", i)
+                raise AsynchronyError(f"{m.program.name}: {text}, which a copy signals", i)
 
     # -- mbarriers ----------------------------------------------------------------------------------------------------
 
     def at(self, place: int) -> Phases:
-        """The phases of the mbarrier at a byte of all shared memory. Those at one place of every cluster share a
+        """The phases of the mbarrier at a byte of all shared memory. Those at one offset of every cluster share a
         number."""
         found = self.phases.get(place)
         if found is None:
@@ -239,7 +241,7 @@ class Asynchrony:
         return found
 
     def make(self, place: int, thread: int, i: Instruction) -> None:
-        """A thread initializes or invalidates an mbarrier: those who used it before must have done so."""
+        """A thread initializes or invalidates an mbarrier: earlier uses must be ordered before."""
         phases, races, m = self.at(place), self.races, self.machine
         warp = thread >> 5
         late = phases.used > races.clock[0, warp, : races.peers]
@@ -253,7 +255,7 @@ class Asynchrony:
         self.use(place, np.array([warp]), i)
 
     def use(self, place: int, warps: Array, i: Instruction) -> None:
-        """Threads of some warps come to an mbarrier: it must have been made before."""
+        """Threads of some warps use an mbarrier: its initialization must be ordered before."""
         phases, races, m = self.at(place), self.races, self.machine
         phases.used[warps % races.peers] = races.time[warps]
         phases.by = i
@@ -266,22 +268,22 @@ class Asynchrony:
             raise DataRace(f"{m.program.name}: {text}", i)
 
     def arrive(self, place: int, warps: Array) -> None:
-        """Threads of some warps leave what they know at an mbarrier."""
+        """Threads of some warps arrive at an mbarrier and release their clocks to it."""
         phases = self.at(place)
-        known = self.races.knowledge(warps)
+        known = self.races.joined_clock(warps)
         phases.now = known if phases.now is None else np.maximum(self.races.widened(phases.now), known)
         self.races.advance(warps)
 
-    def bytes_come(self, place: int) -> None:
-        """A copy reports to an mbarrier that it has come."""
+    def complete_tx(self, place: int) -> None:
+        """A copy signals an mbarrier that its bytes have arrived."""
         phases = self.at(place)
         column = self.column_of(phases)
         known = self.races.clock[:, 0] * 0 if phases.now is None else self.races.widened(phases.now)
         known[0, column] = phases.ended + 1
         phases.now = known
 
-    def phase_ends(self, place: int) -> None:
-        """Who waits from now on learns what those knew who came in this phase."""
+    def complete_phase(self, place: int) -> None:
+        """Later waits acquire the clocks released by the arrivals of this phase."""
         phases = self.at(place)
         if phases.now is not None:
             known = phases.now
@@ -293,4 +295,4 @@ class Asynchrony:
         """Threads of some warps have waited for the end of a phase."""
         phases = self.phases.get(place)
         if phases is not None and phases.before is not None:
-            self.races.learn(warps, phases.before)
+            self.races.acquire(warps, phases.before)

@@ -1,4 +1,4 @@
-"""CTA barriers and cluster barriers: who waits where, and when they are released."""
+"""CTA barriers and cluster barriers: the threads that wait at each, and their release."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reduction(NamedTuple):
     result: Array
 
     def reduce(self, m: Threads, released: Array, said: Array, here: Array) -> None:
-        """The result of `bar.red` for those `here`, from what all threads have said that the barrier releases."""
+        """The result of `bar.red` for those `here`, from the predicates of all threads that the barrier releases."""
         per_cta: Array = (said & released & m.exists).reshape(m.ctas, -1)
         if self.operation == "popc":
             out: Array = per_cta.sum(axis=1)
@@ -38,7 +38,7 @@ class Reduction(NamedTuple):
 
 
 class Barriers:
-    """Who waits at which barrier of which block."""
+    """The threads that wait at each barrier of each CTA."""
 
     def __init__(self, machine: Threads, races: Races | None) -> None:
         self.machine, self.races = machine, races
@@ -47,7 +47,7 @@ class Barriers:
         self.passed = 0
         self.id = np.full(machine.threads, -1)
         self.arrived = np.zeros((machine.ctas, BARRIERS), np.int64)
-        #: Whether those who wait at a barrier, by its place, say how many it waits for.
+        #: Whether the instructions that use a barrier give a thread count, by its index.
         self.counted: dict[int, bool] = {}
 
     def reset(self) -> None:
@@ -56,7 +56,7 @@ class Barriers:
         self.counted.clear()
 
     def check_counted(self, places: Array, counted: bool, i: Instruction) -> None:
-        """BarrierError if some who meet at a barrier give a count, and others do not.
+        """BarrierError if some uses of a barrier give a thread count and others do not.
 
         To hardware no count means the threads that have not exited, which is another number as soon as one has.
         """
@@ -70,7 +70,7 @@ class Barriers:
 
     @property
     def pending(self) -> bool:
-        """Whether somebody has arrived without waiting."""
+        """Whether a thread has arrived without waiting."""
         return bool(self.arrived.any())
 
     def arrive(self, mask: Array, ids: Array) -> None:
@@ -88,7 +88,7 @@ class Barriers:
         return int(np.count_nonzero(waiting)) + int(self.arrived[cta, id_])
 
     def perhaps_release(self, cta: int, id_: int, wanted: int, aligned: bool, i: Instruction) -> None:
-        """Let the threads at a barrier go on if all that it waits for have come."""
+        """Release the threads at a barrier if all that it waits for have arrived."""
         m = self.machine
         come = self.come(cta, id_)
         if come < wanted:
@@ -108,11 +108,11 @@ class Barriers:
         self.id[waiting] = -1
         self.reduce(waiting, np.unique(places))
         if self.races is not None:
-            self.races.met(waiting, cta * BARRIERS + id_)
+            self.races.release_barrier(waiting, cta * BARRIERS + id_)
         m.move(waiting, m.pc[waiting] + 1)
 
     def reduce(self, waiting: Array, places: Array) -> None:
-        """Give threads that came by `bar.red` their results, wherever each of them stands."""
+        """Write the results of `bar.red` to the threads that it releases, whatever their program counter."""
         m = self.machine
         found = [(self.reductions[at], waiting & (m.pc == at)) for at in places.tolist() if at in self.reductions]
         said = np.zeros(m.threads, bool)
@@ -153,11 +153,11 @@ class Clusters:
         self.advance()
 
     def places(self, ahead: int = 0) -> Array:
-        """Where the threads of each cluster leave what they know in this phase, or in the one `ahead`."""
+        """The key in `Races.arrivals` of each thread's cluster in this phase, or `ahead` phases later."""
         return self.first_place + 2 * self.of + (self.phase[self.of] + ahead) % 2
 
     def advance(self) -> None:
-        """End the phases for which everybody has come; those who wait look again."""
+        """Terminator the phases for which everybody has come; those who wait look again."""
         m = self.machine
         ended = np.all((self.arrived | ~m.alive).reshape(-1, self.size), axis=1)
         ended = ended & np.any(self.arrived.reshape(-1, self.size), axis=1)
@@ -180,5 +180,5 @@ class Clusters:
         if self.races is not None and go.any():
             for cluster in np.unique(self.of[go]):
                 here = int(self.places(-1)[cluster * self.size])
-                self.races.met(go & (self.of == cluster), here, keep=True)
+                self.races.release_barrier(go & (self.of == cluster), here, keep=True)
         return go

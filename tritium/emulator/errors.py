@@ -1,4 +1,4 @@
-"""What can go wrong in an emulated kernel: one class a kind, each naming the instruction and, if known, the source."""
+"""Errors of emulated kernels: each names the instruction and, if known, the source line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-_LONGEST = 160  # characters of an instruction in a message: products name hundreds of registers
+_LONGEST = 160  # characters of an instruction in a message: WGMMAs name hundreds of registers
 
 
 class EmulationError(TritiumError):
@@ -72,11 +72,11 @@ class UninitializedRead(MemoryAccessError):
 
 
 class TensorMapError(EmulationError):
-    """A tensor map that the copy engine does not take, or a copy that does not fit it."""
+    """A tensor map that TMA does not accept, or a copy that does not fit it."""
 
 
 class DataRace(EmulationError):
-    """Two threads meet at one place of shared memory, one of them writes, and nothing orders the two.
+    """Two threads access the same location, one of them writes, and nothing orders the two.
 
     `other` is the instruction of the earlier access.
     """
@@ -89,14 +89,14 @@ class DataRace(EmulationError):
 
 
 class AsynchronyError(DataRace):
-    """What an asynchronous operation works on is touched before the operation was waited for, or without a fence.
+    """An operand or result of an asynchronous operation is accessed before it completes, or without a fence.
 
-    Shared memory and registers alike; `other` is the operation.
+    In shared memory or in registers; `other` is the operation.
     """
 
 
 class Deadlock(EmulationError):
-    """Every thread that has not exited waits for one that will not come."""
+    """Every thread that has not exited waits at a barrier that cannot be released."""
 
 
 class BarrierError(EmulationError):

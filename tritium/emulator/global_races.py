@@ -164,7 +164,7 @@ class _Access:
             if unseen.any():
                 n = int(at[np.argmax(unseen)])
                 number = int(table.write_at[self.place[n]])
-                self._complain("writes" if write else "reads", "written", n, int(writer[n]), number)
+                self._report("writes" if write else "reads", "written", n, int(writer[n]), number)
 
     def check_reads(self, table: _Table) -> None:
         """Complain of reads that are not ordered with this write."""
@@ -181,7 +181,7 @@ class _Access:
         )
         if unseen.any():
             n = int(at[np.argmax(unseen)])
-            self._complain("writes", "read", n, int(reader[n]), int(table.read_at[self.place[n]]))
+            self._report("writes", "read", n, int(reader[n]), int(table.read_at[self.place[n]]))
 
     def enter_write(self, table: _Table, strong: bool) -> None:
         """Note a write, and complain where two CTAs make it at once."""
@@ -190,7 +190,7 @@ class _Access:
             others = table.writer[self.place] != self.unit
             if others.any():
                 n = int(np.argmax(others))
-                self._complain("writes", "written", n, int(table.writer[self.place[n]]), self.races.number(self.i))
+                self._report("writes", "written", n, int(table.writer[self.place[n]]), self.races.number(self.i))
         table.written[self.place] = self.races.time[self.unit]
         table.write_at[self.place] = self.races.number(self.i)
         table.strong[self.place] = strong
@@ -206,7 +206,7 @@ class _Access:
         table.read[self.place] = self.races.time[self.unit]
         table.read_at[self.place] = self.races.number(self.i)
 
-    def _complain(self, doing: str, done: str, n: int, other: int, number: int) -> None:
+    def _report(self, doing: str, done: str, n: int, other: int, number: int) -> None:
         m, store = self.machine, self.piece.store
         who = "several blocks" if other == SEVERAL else f"block {m.block_name(other)}"
         thread = int(self.piece.lanes[n // self.size])

@@ -1,4 +1,4 @@
-"""What threads (or warps) have started and not waited for: asynchronous copies and products, in groups."""
+"""Asynchronous operations in flight: copies and WGMMAs that threads (or warps) have issued and not waited for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Claim", "Claims", "Groups"]
 
 
 class _Committed:
-    """How many groups each of some threads, or warps, has committed."""
+    """The number of groups that each unit (a thread or a warp) has committed."""
 
     def __init__(self, units: int) -> None:
         self.committed = np.zeros(units, np.int64)
@@ -25,16 +25,15 @@ class _Committed:
         self.committed[units] += 1
 
     def limits(self, units: Array | slice, allowed: int | None) -> Array:
-        """Below which group all have ended when some units have waited until at most `allowed` run; None: until no
-        operation does, committed or not."""
+        """The group index below which all groups have completed once some units have waited for at most `allowed` in
+        flight; None: for none in flight, committed or not."""
         limit = np.full(len(self.committed), -1, np.int64)
         limit[units] = self.committed[units] - allowed if allowed is not None else np.iinfo(np.int64).max
         return limit
 
 
 class Groups(_Committed):
-    """Operations of `units` threads that they have not waited for: places of shared memory, of each the thread, and the
-    group that it was committed in."""
+    """Operations in flight of `units` threads: locations in shared memory, and of each the thread and its group."""
 
     def __init__(self, units: int) -> None:
         super().__init__(units)
@@ -48,7 +47,7 @@ class Groups(_Committed):
         self.running.append((place, unit, self.committed[unit]))
 
     def wait(self, units: Array | slice, allowed: int | None) -> Iterator[tuple[Array, Array]]:
-        """Some units wait: places and units of what has ended."""
+        """Some units wait: the locations and units of the operations that complete."""
         limit = self.limits(units, allowed)
         running, self.running = self.running, []
         for place, unit, group in running:
@@ -60,7 +59,7 @@ class Groups(_Committed):
 
 
 class Claim(NamedTuple):
-    """Places that all of some units work on; of each unit the group, and a number that grows from claim to claim."""
+    """Locations that all of some units read; of each unit the group. `serial` orders claims by time."""
 
     place: Array
     units: Array
@@ -70,10 +69,9 @@ class Claim(NamedTuple):
 
 
 class Claims(_Committed):
-    """As `Groups`, for operations that many units begin together, or one unit on many places.
+    """As `Groups`, for operations that several units issue together, or one unit on many locations.
 
-    It also finds who still works on a place: `last` has the latest claim on each, and what is older than all that run
-    has ended.
+    `last` has the serial of the latest claim on each location; a claim older than all in flight has completed.
     """
 
     def __init__(self, units: int, places: int) -> None:
@@ -94,7 +92,7 @@ class Claims(_Committed):
         self.running.append(Claim(place, units, self.committed[units], i, self.serial))
 
     def wait(self, limit: Array) -> Iterator[Claim]:
-        """The groups of units below a limit each have ended: the claims that are over."""
+        """The groups of each unit below its limit have completed: the claims that end."""
         running, self.running = self.running, []
         for claim in running:
             done = claim.group < limit[claim.units]
@@ -107,7 +105,7 @@ class Claims(_Committed):
             self.running.append(claim)
 
     def busy(self, place: Array) -> tuple[Claim, int] | None:
-        """A claim that runs on one of some places, and the number of that place; None where there is none."""
+        """A claim in flight on one of some locations, and the index of that location; None where there is none."""
         if not self.running:
             return None
         near = np.nonzero(self.last[place] >= self.running[0].serial)[0]

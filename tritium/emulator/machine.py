@@ -1,36 +1,35 @@
-"""The threads of some blocks, running together: registers, memory, and who runs next.
+"""Executes a batch of CTAs: the scheduler of segments.
 
-Every register is an array over the threads of all blocks of a batch, each block padded to whole warps. A *step* is a
-function of a mask (`True` for all threads, or an array of booleans) that executes one instruction on the arrays.
-While all threads stand at one segment they run without masks. When they part, the lowest segment runs first, so that
-those ahead wait for those behind where their ways join; from time to time those that have waited longest get a turn,
-as a thread that spins on a lock needs the one that holds it.
+A *step* is a function of a mask (`True` for all threads, or an array of booleans) that executes one instruction on the
+arrays of registers. While all threads are at one segment they run without masks. When they diverge, the lowest segment
+runs first, so that threads reconverge; from time to time those that have waited longest run, as a thread that spins on
+a lock needs the one that holds it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .ends import DONE, ENDS_OF, PARTED, End, Fall
 from .errors import Deadlock, RunawayKernel
 from .geometry import NOWHERE, Step
 from .program import Program
 from .registry import step_of
 from .state import MachineState
+from .terminators import DIVERGED, DONE, TERMINATORS, FallThrough, Terminator
 from .threads import BLOCKED, EXITED, RUNNING
 from .types import Array
 
 __all__ = ["Machine"]
 
-#: Turns in which the lowest segment runs, before those that waited longest get as many.
-TURNS = 128
-#: What a register holds before the program writes it: no zero, so that nothing comes to rely on one.
+#: Segments executed by lowest index, before as many are executed by longest wait.
+FAIRNESS_INTERVAL = 128
+#: The bytes of a register before the program writes it: not zero, so that no program relies on one.
 POISON = 0xA5
 SHARED_POISON = 0xFF  # not a number in every floating-point format
 
 
 class Machine(MachineState):
-    """`ctas` CTAs of `block` threads for one program. `run` executes them after `reset` has said which they are."""
+    """`ctas` CTAs of `block` threads for one program. `run` executes them after `reset` has set their indices."""
 
     def __init__(
         self,
@@ -46,18 +45,18 @@ class Machine(MachineState):
         super().__init__(program, block, ctas, shared_bytes, cluster, races, lockstep, uninitialized)
         self.max_steps = 0
         self.steps: list[list[Step]] = []
-        self.ends: list[End] = []
+        self.terminators: list[Terminator] = []
         for number, segment in enumerate(program.segments):
             self.steps.append([step_of(self, i) for i in segment.instructions])
-            kind = Fall if segment.end is None else ENDS_OF[segment.end.opcode]
-            self.ends.append(kind(self, number, segment.end))
-        self.wakes = np.array([end.wakes for end in self.ends])
-        self.lengths = [len(s.instructions) + (s.end is not None) for s in program.segments]
+            kind = FallThrough if segment.terminator is None else TERMINATORS[segment.terminator.opcode]
+            self.terminators.append(kind(self, number, segment.terminator))
+        self.wakes = np.array([end.wakes for end in self.terminators])
+        self.lengths = [len(s.instructions) + (s.terminator is not None) for s in program.segments]
 
     # -- running ---------------------------------------------------------------------------------------------------
 
     def reset(self, numbers: Array, grid: tuple[int, int, int]) -> None:
-        """Be the blocks with these numbers of a grid; those of a cluster stand together."""
+        """Prepare to execute the CTAs with these linear indices of a grid; those of a cluster are adjacent."""
         self.grid = grid
         self.cta_numbers = numbers
         self.set_specials(grid)
@@ -73,40 +72,40 @@ class Machine(MachineState):
             again()
         if self.races is not None:
             self.races.reset()
-        if self.written is not None:
-            self.written.reset()
+        if self.initcheck is not None:
+            self.initcheck.reset()
 
     def run(self) -> None:
         """Execute until every thread has exited."""
         with np.errstate(all="ignore"):
             self.turn = 0
-            at = 0 if self.exists.all() else PARTED
+            at = 0 if self.exists.all() else DIVERGED
             while at != DONE:
                 self.turn += 1
                 if self.turn > self.max_steps:
                     raise RunawayKernel(f"{self.program.name} has not ended after {self.max_steps:,} segments")
-                at = self.run_together(at) if at >= 0 else self.run_apart()
+                at = self.run_converged(at) if at >= 0 else self.run_diverged()
         if self.asynchrony is not None:
             self.asynchrony.all_exited()
 
-    def run_together(self, at: int) -> int:
-        """Run the segment `at` on all threads; the next one, PARTED or DONE."""
+    def run_converged(self, at: int) -> int:
+        """Run the segment `at` on all threads; the next one, DIVERGED or DONE."""
         for step in self.steps[at]:
             step(True)
         self.instructions += self.lengths[at] * self.threads
-        following = self.ends[at].together()
-        if following == PARTED:
+        following = self.terminators[at].execute_converged()
+        if following == DIVERGED:
             self.ready[:] = self.pc[:] = at
-            self.ends[at].apart(np.ones(self.threads, bool))
+            self.terminators[at].execute_diverged(np.ones(self.threads, bool))
         return following
 
-    def run_apart(self) -> int:
-        """Run one segment on those who stand there; where all do so afterwards, its number."""
+    def run_diverged(self) -> int:
+        """Run one segment on the threads at it; return the segment where all are afterwards, or DIVERGED."""
         ready = self.ready
         at = int(ready.min())
         if at == NOWHERE:
             return self.finished()
-        if self.turn // TURNS % 2:
+        if self.turn // FAIRNESS_INTERVAL % 2:
             runnable = np.nonzero(ready != NOWHERE)[0]
             at = int(ready[runnable[np.argmin(self.waited[runnable])]])
         mask = ready == at
@@ -114,12 +113,12 @@ class Machine(MachineState):
             step(mask)
         self.waited[mask] = self.turn
         self.instructions += self.lengths[at] * int(np.count_nonzero(mask))
-        self.ends[at].apart(mask)
+        self.terminators[at].execute_diverged(mask)
         low = int(ready.min())
-        return low if low != NOWHERE and low == int(ready.max()) else PARTED
+        return low if low != NOWHERE and low == int(ready.max()) else DIVERGED
 
     def finished(self) -> int:
-        """Nobody can run: fine if nobody waits."""
+        """No thread can run: DONE if none is blocked, else Deadlock."""
         waiting = np.nonzero(self.state == BLOCKED)[0]
         if not waiting.size:
             return DONE
@@ -127,11 +126,13 @@ class Machine(MachineState):
         first = None
         for at in np.unique(self.pc[waiting]):
             threads = waiting[self.pc[waiting] == at]
-            end = self.program.segments[at].end
+            end = self.program.segments[at].terminator
             first = first or end
             assert end is not None
             who = f"{len(threads)} threads, among them {self.where(int(threads[0]))}"
-            lines.append(f"{who}, wait at PTX line {end.line}: {end.text}{self.ends[at].lacking(int(threads[0]))}")
+            lines.append(
+                f"{who}, wait at PTX line {end.line}: {end.text}{self.terminators[at].waits_for(int(threads[0]))}"
+            )
         gone = int(np.count_nonzero((self.state == EXITED) & self.exists))
         lines.append(f"{gone} threads have exited")
         raise Deadlock("\n".join(lines), first)

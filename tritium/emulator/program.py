@@ -1,9 +1,8 @@
 """A kernel made ready to run: device functions inlined, variables given addresses, instructions cut into segments.
 
-A segment is a run of instructions that every thread at its head executes to its end, and then one *end*: a branch, an
-exit, a barrier, or an instruction that the threads of a warp execute together. The number of a segment is a thread's
-program counter. Segments stand in the order of the text, so that to run the lowest number first lets threads that
-parted meet again where the text says that their ways join.
+A segment is a straight-line run of instructions and one *terminator*: a branch, an exit, a barrier, or an instruction
+that the threads of a warp execute together. The index of a segment is a thread's program counter. Segments are in the
+order of the text, so that running the lowest index first makes diverged threads reconverge.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from typing import NamedTuple
 from .errors import PTXError, UnknownInstruction
 from .ptx import Address, Function, Instruction, Labels, Module, Name, Operand, Pair, Register, Tuple, Variable
 
-__all__ = ["ENDS", "RUNTIME_FUNCTIONS", "Program", "Segment", "Symbol", "build"]
+__all__ = ["RUNTIME_FUNCTIONS", "Program", "Segment", "Symbol", "build"]
 
 #: Device functions that the runtime provides, and no module defines. (`instructions.control` has what is emulated.)
 RUNTIME_FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")
-#: Opcodes that end a segment.
-ENDS = frozenset(
+#: Opcodes of terminators.
+TERMINATOR_OPCODES = frozenset(
     (
         "bra",
         "brx",
@@ -51,10 +50,10 @@ class Symbol(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Instructions [first, end) in order; `end` is the one that ends the segment, None where the next just follows."""
+    """Instructions in order, then the terminator; None where control falls through to the next segment."""
 
     instructions: list[Instruction]
-    end: Instruction | None
+    terminator: Instruction | None
 
 
 class Program(NamedTuple):
@@ -266,9 +265,9 @@ def cut(instructions: list[Instruction], labels: set[int]) -> tuple[list[Segment
     starts: dict[int, int] = {}
     pending: list[Instruction] = []
 
-    def close(end: Instruction | None) -> None:
+    def close(terminator: Instruction | None) -> None:
         nonlocal pending
-        segments.append(Segment(pending, end))
+        segments.append(Segment(pending, terminator))
         pending = []
 
     for index, i in enumerate(instructions):
@@ -276,7 +275,7 @@ def cut(instructions: list[Instruction], labels: set[int]) -> tuple[list[Segment
             if pending:
                 close(None)
             starts[index] = len(segments)
-        if i.opcode in ENDS or (i.opcode == "mbarrier" and i.modifiers[:1] == ("try_wait",)):
+        if i.opcode in TERMINATOR_OPCODES or (i.opcode == "mbarrier" and i.modifiers[:1] == ("try_wait",)):
             if pending and i.opcode not in ("bra", "brx", "ret", "exit"):
                 close(None)
             close(i)

@@ -1,17 +1,17 @@
-"""Data races in shared memory, found by what happens before what.
+"""Data races in shared memory, found by happens-before.
 
-Each warp has a clock, and knows of every warp of its block (or cluster) up to which time it has seen its doings. An
-access is stamped with the warp's time. A barrier gives all who meet there the knowledge of all, and sets their clocks
-forward; `bar.warp.sync` does so within a warp. Two accesses to one place by different threads, of which one writes,
-are a race unless the later one's warp knows of the earlier one's time. (FastTrack, Flanagan and Freund, PLDI 2009, has
-the idea; its threads are warps here, and every place keeps the last read of each warp.)
+Each warp has a vector clock over the warps of its CTA (or cluster). An access is stamped with the warp's time. A
+barrier joins the clocks of all warps that synchronize there and advances them; `bar.warp.sync` does so within a warp.
+Two accesses to one location by different threads, of which one writes, are a race unless the earlier one happens before
+the later one by the clock of its warp. (FastTrack, Flanagan and Freund, PLDI 2009, with warps instead of threads; every
+location keeps the last read of each warp.)
 
-Writes of the value that is there already are let pass, as code that computes a value twice stores it twice. Atomic,
-volatile and relaxed accesses do not race with each other.
+Writes of the value that a location already holds are no race, as code that computes a value twice stores it twice.
+Atomic, volatile and relaxed accesses do not race with each other.
 
-Most accesses touch what nobody has touched since the last barrier of the block, an *epoch*; one number a place shows
-that, and the access is only written down. What was written down is sorted into the tables when an access does find a
-place touched in its epoch, and forgotten at the next barrier otherwise.
+Most accesses are to locations not accessed since the last CTA barrier (in this *epoch*), which one number a location
+shows; such an access is only logged. The log is applied to the tables when an access finds a location accessed in its
+epoch, and dropped at the next barrier otherwise.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def granule_of(program: Program) -> int:
     """The bytes of the smallest access that may go to shared memory: places are remembered in this unit."""
     smallest = 8
     for segment in program.segments:
-        for i in (*segment.instructions, *([segment.end] if segment.end is not None else [])):
+        for i in (*segment.instructions, *([segment.terminator] if segment.terminator is not None else [])):
             if i.opcode in _MEMORY and not {"global", "param", "local", "const"} & set(i.modifiers):
                 sizes = [TYPES[m].bytes for m in i.modifiers if m in TYPES]
                 smallest = min([smallest, *sizes] if i.opcode in ("ld", "st", "atom", "red") else [smallest, *sizes, 4])
@@ -64,11 +64,11 @@ class Access(NamedTuple):
 
 
 class AsyncAccesses(Protocol):
-    """What the check of asynchronous operations (`asynchrony.Asynchrony`) is told of other accesses, and asked."""
+    """The check of asynchronous operations (`asynchrony.Asynchrony`) as the race check notifies and queries it."""
 
     columns: int
 
-    def everybody_met(self) -> None: ...
+    def cta_barrier(self) -> None: ...
     def note_write(self, place: Array, warp: Array, number: int | Array, time: Array | int) -> None: ...
     def check_readers(self, place: Array, thread: Array, i: Instruction) -> None: ...
     def name(self, writer: int) -> str: ...
@@ -76,7 +76,7 @@ class AsyncAccesses(Protocol):
 
 
 class Races:
-    """What every warp knows, and who last touched every place of the shared memory of a machine."""
+    """The vector clock of every warp, and the last accesses to every location of shared memory."""
 
     asynchrony: AsyncAccesses  # set by the Asynchrony made for these races
 
@@ -111,7 +111,7 @@ class Races:
         self.arrivals: dict[int, Array] = {}
 
     def reset(self) -> None:
-        """Forget everything: other blocks run now."""
+        """Clear the state: other CTAs run now."""
         self.time = np.ones_like(self.time)
         self.clock.fill(0)
         self.arrivals.clear()
@@ -130,19 +130,19 @@ class Races:
             self.instructions.append(i)
         return found
 
-    # -- knowledge -----------------------------------------------------------------------------------------------
+    # -- vector clocks -------------------------------------------------------------------------------------------
 
     def add_columns(self, count: int) -> None:
-        """Let warps know of `count` more peers than each other."""
+        """Add `count` columns to the clocks, for mbarriers."""
         self.clock = np.concatenate([self.clock, np.zeros((2, self.machine.warps, count), np.int32)], axis=2)
 
     def widened(self, known: Array) -> Array:
-        """Knowledge that was written down when there were fewer peers."""
+        """A clock that was saved when there were fewer columns."""
         missing = self.clock.shape[2] - known.shape[1]
         return np.pad(known, ((0, 0), (0, missing))) if missing else known
 
-    def everybody_met(self) -> None:
-        """All threads of every block have passed a barrier of their block."""
+    def cta_barrier(self) -> None:
+        """All threads of every CTA have passed a CTA barrier."""
         m = self.machine
         clock = self.clock.reshape(2, m.ctas, self.warps_of_cta, -1)
         clock[:] = clock.max(axis=2, keepdims=True)
@@ -151,13 +151,13 @@ class Races:
             own = slice(rank * self.warps_of_cta, (rank + 1) * self.warps_of_cta)
             clock[0, rank :: m.cluster, :, own] = time[rank :: m.cluster]
         self.time = self.time + 1  # a new array: the log keeps the old one
-        self.asynchrony.everybody_met()
+        self.asynchrony.cta_barrier()
         if m.cluster == 1:
             self.log.clear()
             self.epoch += 1
 
-    def warps_met(self, mask: Mask) -> None:
-        """The threads of a mask have met with those of their warps."""
+    def warp_barrier(self, mask: Mask) -> None:
+        """The threads of a mask have synchronized with those of their warps."""
         if mask is True:
             warps = np.arange(self.machine.warps)
         else:
@@ -166,43 +166,43 @@ class Races:
         self.advance(warps)
 
     def advance(self, warps: Array) -> None:
-        """Set the clocks of some warps forward."""
+        """Advance the clocks of some warps."""
         self.time = self.time.copy()
         self.time[warps] += 1
 
-    def knowledge(self, warps: Array) -> Array:
-        """What some warps know together, their own present included."""
+    def joined_clock(self, warps: Array) -> Array:
+        """The join of the clocks of some warps, including their present time."""
         known = self.clock[:, warps].max(axis=1)
         known[0, warps % self.peers] = self.time[warps]
         return known
 
     def arrive(self, mask: Array, places: Array) -> None:
-        """Threads leave what they know at barriers (numbered by `places`, one for each thread), and go on."""
+        """Threads arrive at barriers (`places`: one for each thread) without waiting, and release their clocks."""
         for place in np.unique(places[mask]):
             warps = np.unique(np.nonzero(mask & (places == place))[0] >> 5)
-            known = self.knowledge(warps)
+            known = self.joined_clock(warps)
             before = self.arrivals.get(int(place))
             self.arrivals[int(place)] = known if before is None else np.maximum(self.widened(before), known)
             self.advance(warps)
 
-    def met(self, mask: Array, place: int, keep: bool = False) -> None:
-        """Threads pass a barrier, and learn what all who came there know; `keep`: others will pass it later."""
+    def release_barrier(self, mask: Array, place: int, keep: bool = False) -> None:
+        """Threads pass a barrier and acquire the clocks of all arrivals; `keep`: others will pass it later."""
         warps = np.unique(np.nonzero(mask)[0] >> 5)
-        known = self.knowledge(warps)
+        known = self.joined_clock(warps)
         left = self.arrivals.get(place) if keep else self.arrivals.pop(place, None)
         if left is not None:
             known = np.maximum(known, self.widened(left))
         self.clock[:, warps] = known[:, None]
         self.advance(warps)
 
-    def learn(self, warps: Array, known: Array) -> None:
-        """Some warps learn what is written down somewhere."""
+    def acquire(self, warps: Array, known: Array) -> None:
+        """Some warps acquire a released clock."""
         self.clock[:, warps] = np.maximum(self.clock[:, warps], self.widened(known)[:, None])
 
     # -- accesses ------------------------------------------------------------------------------------------------
 
     def spread(self, piece: Piece, size: int) -> tuple[Array, Array]:
-        """The places of accesses of `size` bytes, and the thread of each."""
+        """The locations of accesses of `size` bytes, and the thread of each."""
         first = piece.at >> (self.granule.bit_length() - 1)
         count = size // self.granule
         if count <= 1:
@@ -210,7 +210,7 @@ class Races:
         return (first[:, None] + np.arange(count)).ravel(), np.repeat(piece.lanes, count)
 
     def unseen_write(self, place: Array, thread: Array, warp: Array, strong: bool, collective: bool = False) -> Array:
-        """Which places hold a write by another thread that the warp does not know of."""
+        """Which locations hold a write by another thread that does not happen before the present of the warp."""
         writer = self.writer[place]
         written = self.written[place]
         unseen = written > self.clock[0, warp, self.column(writer)]
@@ -234,17 +234,17 @@ class Races:
         return int(table[place].max()) >= self.epoch
 
     def note(self, access: Access) -> None:
-        """Write an access down."""
+        """Log an access."""
         self.log.append(access)
         (self.write_epoch if access.write else self.read_epoch)[access.place] = self.epoch
         if access.write:
             warp = access.thread >> 5
             self.asynchrony.note_write(access.place, warp, access.number, access.time[warp])
         if len(self.log) > LONGEST_LOG:
-            self.sort_in()
+            self.apply_log()
 
-    def sort_in(self) -> None:
-        """Bring what was written down into the tables."""
+    def apply_log(self) -> None:
+        """Apply the log to the tables."""
         if self.stale:
             self.stale = False
             self.writer.fill(-1)
@@ -277,7 +277,7 @@ class Races:
         self.collective[place] = access.collective
 
     def read(self, piece: Piece, size: int, i: Instruction, collective: bool = False) -> None:
-        """Note reads, and complain of writes that may not have happened yet.
+        """Log reads, and report writes that do not happen before them.
 
         What a `collective` instruction reads or writes at the address of one lane comes from, or goes to, others.
         """
@@ -294,29 +294,29 @@ class Races:
         for thread in threads:
             self.log.append(Access(False, place, np.full(len(place), thread), self.time, number, False, False))
         if len(self.log) > LONGEST_LOG:
-            self.sort_in()
+            self.apply_log()
 
     def check_shared_read(self, place: Array, known: Array, thread: int, i: Instruction) -> None:
         """As `check_read`, for a collective read by warps that together know what `known` says."""
         if self.touched(self.write_epoch, place):
-            self.sort_in()
+            self.apply_log()
             writer, written = self.writer[place], self.written[place]
             unseen = (written > known[self.column(writer)]) | (written == PENDING)
             if unseen.any():
                 n = int(np.argmax(unseen))
                 threads = np.full(len(place), thread)
-                self.complain("reads", "written by", place, threads, n, i, int(writer[n]))
+                self.report("reads", "written by", place, threads, n, i, int(writer[n]))
 
     def check_read(
         self, place: Array, thread: Array, i: Instruction, strong: bool = False, collective: bool = False
     ) -> None:
-        """Complain of writes that may not have happened yet when some places are read."""
+        """Report writes that do not happen before reads of some locations."""
         if self.touched(self.write_epoch, place):
-            self.sort_in()
+            self.apply_log()
             unseen = self.unseen_write(place, thread, thread >> 5, strong, collective)
             if unseen.any():
                 n = int(np.argmax(unseen))
-                self.complain("reads", "written by", place, thread, n, i, int(self.writer[place[n]]))
+                self.report("reads", "written by", place, thread, n, i, int(self.writer[place[n]]))
 
     def write(
         self,
@@ -329,12 +329,12 @@ class Races:
         atomic: bool = False,
         collective: bool = False,
     ) -> None:
-        """Note writes of `values` (before they are made), and complain of accesses that may not have happened yet."""
+        """Log writes of `values` (before they are made), and report accesses that do not happen before them."""
         place, thread = self.spread(piece, size)
         strong = atomic or bool(_STRONG & set(i.modifiers))
         self.asynchrony.check_readers(place, thread, i)
         if self.touched(self.write_epoch, place):
-            self.sort_in()
+            self.apply_log()
             unseen = self.unseen_write(place, thread, thread >> 5, strong, collective)
             if unseen.any():
                 same = np.ones(len(at), bool)
@@ -344,14 +344,14 @@ class Races:
                 unseen &= pending | ~np.repeat(same if values else ~same, max(size // self.granule, 1))
             if unseen.any():
                 n = int(np.argmax(unseen))
-                self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
+                self.report("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
         if self.touched(self.read_epoch, place):
-            self.sort_in()
+            self.apply_log()
             self.check_readers(place, thread, thread >> 5, i)
         self.note(Access(True, place, thread, self.time, self.number(i), strong, collective))
 
     def check_readers(self, place: Array, thread: Array, warp: Array, i: Instruction) -> None:
-        """Complain if somebody may still be reading what is written."""
+        """Report reads by other threads that do not happen before the write."""
         peer = warp % self.peers
         times = self.read_time[place]
         unseen = times > self.clock[0, warp, : self.peers]
@@ -366,21 +366,21 @@ class Races:
         other = int(np.argmax(unseen[n]))
         lane = int(self.read_lane[place[n], other])
         reader = (int(warp[n]) // self.peers * self.peers + other) * 32 + (lane if lane < SEVERAL else 0)
-        self.complain("writes", "read by", place, thread, n, i, reader, self.read_at)
+        self.report("writes", "read by", place, thread, n, i, reader, self.read_at)
 
     def check_collision(self, piece: Piece, view: Array, at: Array, values: list[Any], i: Instruction) -> None:
-        """After a write: complain if two threads wrote different values to one place by this instruction."""
+        """After a write: report two threads that wrote different values to one location by this instruction."""
         for n, value in enumerate(values):
             lost = view[at + n] != value
             if lost.any():
-                self.sort_in()
+                self.apply_log()
                 k = int(np.argmax(lost))
                 place, _ = self.spread(piece, self.granule)
                 winner = int(self.writer[place[k]])
-                self.complain("writes", "written by", place, piece.lanes, k, i, winner)
+                self.report("writes", "written by", place, piece.lanes, k, i, winner)
 
     def begin_copy(self, piece: Piece, size: int, i: Instruction) -> tuple[Array, Array]:
-        """An asynchronous copy writes: until its thread waits, nobody may touch the places. Returns places, threads."""
+        """An asynchronous copy writes: until its thread waits, no access is allowed. Returns locations, threads."""
         place, thread = self.spread(piece, size)
         self.check_copy(place, thread, i)
         self.enter_write(Access(True, place, thread, self.time, self.number(i), False, False))
@@ -389,40 +389,40 @@ class Races:
         return place, thread
 
     def check_copy(self, place: Array, thread: Array, i: Instruction) -> None:
-        """Complain of accesses that an asynchronous write of some threads may overtake."""
-        self.sort_in()
+        """Report accesses that do not happen before an asynchronous write of some threads."""
+        self.apply_log()
         self.asynchrony.check_readers(place, thread, i)
         if self.touched(self.write_epoch, place):
             unseen = self.unseen_write(place, thread, thread >> 5, False)
             if unseen.any():
                 n = int(np.argmax(unseen))
-                self.complain("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
+                self.report("writes", "written by", place, thread, n, i, int(self.writer[place[n]]))
         if self.touched(self.read_epoch, place):
             self.check_readers(place, thread, thread >> 5, i)
 
     def enter_copy(self, place: Array, writer: int, time: int, i: Instruction) -> None:
-        """The copy engine writes; `writer` stands for the mbarrier it reports to, `time` for its phase."""
+        """TMA writes; `writer` stands for the mbarrier that it signals, `time` for its phase."""
         self.writer[place] = writer
         self.write_at[place] = self.number(i)
         self.strong[place] = self.collective[place] = False
         self.stamp(place, time)
 
     def stamp(self, place: Array, time: int) -> None:
-        """What was entered as written was so at a time of its own, whatever barriers are passed meanwhile."""
+        """Give entered writes a time of their own, whatever barriers are passed meanwhile."""
         self.written[place] = time
         self.copied = True
         self.write_epoch[place] = FOREVER
 
     def end_copy(self, place: Array, thread: Array) -> None:
-        """The thread has waited for its copies: they are writes of this moment."""
-        self.sort_in()
+        """The thread has waited for its copies: they count as writes at this moment."""
+        self.apply_log()
         mine = (self.writer[place] == thread) & (self.written[place] == PENDING)
         place, warp = place[mine], thread[mine] >> 5
         self.written[place] = self.time[warp]
         self.write_epoch[place] = self.epoch
         self.asynchrony.note_write(place, warp, self.write_at[place], self.time[warp])
 
-    def complain(
+    def report(
         self,
         doing: str,
         done: str,
@@ -440,11 +440,11 @@ class Races:
         number = int((self.write_at if table is None else table)[place[n]])
         by = self.instructions[number] if self.instructions else None
         how = "no barrier orders the two"
-        who = m.where(other) if other < m.threads else "a copy by the copy engine"
+        who = m.where(other) if other < m.threads else "a TMA or bulk copy"
         if table is None and self.written[place[n]] == PENDING:
             how = "that asynchronous copy has not been waited for"
         elif other >= m.threads:
-            how = f"{m.where(me)} has not waited for {self.asynchrony.name(other)}, which it reports to"
+            how = f"{m.where(me)} has not waited for {self.asynchrony.name(other)}, which it signals"
         elif me >> 5 == other >> 5:
             how = "no bar.warp.sync orders the two threads of a warp"
         text = f"{m.program.name}: race in shared memory at byte {at}: {m.where(me)} {doing} what was {done} "

@@ -1,4 +1,4 @@
-"""What instructions, terminators and checks share: registers, memories, program counters, barriers."""
+"""The state of a batch of CTAs that instructions, terminators and checks share."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .asynchrony import Asynchrony
 from .barriers import Barriers, Clusters
 from .geometry import NOWHERE
 from .global_races import GlobalRaces
+from .initcheck import InitCheck
 from .memory import Memory, Piece, Store
 from .operands import Operands
 from .program import Program
 from .ptx import Instruction
-from .published import PublishedMaps
 from .races import Races
 from .register_pool import RegisterPool
+from .tensormap_visibility import TensorMapVisibility
 from .threads import EXITED
 from .types import UNSIGNED, Array
-from .written import Written
 
 __all__ = ["MachineState"]
 
@@ -49,70 +49,70 @@ class MachineState(Operands):
         self.param = Store(np.zeros(max(program.param_size, 1) + 16, np.uint8), 0, "parameters", writable=False)
         self.races: Races | None = Races(self, lockstep) if races else None
         self.asynchrony = None if self.races is None else Asynchrony(self.races)
-        self.written = Written(self) if uninitialized else None
+        self.initcheck = InitCheck(self) if uninitialized else None
         self.global_races: GlobalRaces | None = None  # those of a launch
         self.barriers, self.clusters = Barriers(self, self.races), Clusters(self, self.races)
         self.objects: set[int] = set()  # the places of mbarriers
-        self.maps = PublishedMaps(self)
+        self.tensor_maps = TensorMapVisibility(self)
         self.register_pool = RegisterPool(self)
         self.resettable: list[Callable[[], None]] = [
             self.barriers.reset,
             self.clusters.reset,
-            self.maps.reset,
+            self.tensor_maps.reset,
             self.register_pool.reset,
             self.objects.clear,
         ]
 
     @property
     def footprint(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate size in bytes."""
         bytes_ = sum(row.nbytes for row in self.rows.values()) + self.shared.raw.nbytes + self.local.raw.nbytes
         if self.races is not None:
             bytes_ += self.races.read_time.nbytes * 2 + self.shared.raw.nbytes
         return bytes_
 
     def shared_memory_read(self, piece: Piece, size: int, i: Instruction, collective: bool = False) -> None:
-        """Threads read shared memory: the checks that are on look at it."""
+        """Apply the enabled checks to reads of shared memory."""
         if self.races is not None:
             self.races.read(piece, size, i, collective)
-        if self.written is not None:
-            self.written.check(piece, size, i)
+        if self.initcheck is not None:
+            self.initcheck.check(piece, size, i)
 
     def shared_memory_changes(
         self, piece: Piece, view: Array, at: Array, size: int, i: Instruction, atomic: bool = True
     ) -> None:
-        """Threads change shared memory in place, where that is what they change."""
+        """Apply the enabled checks to accesses that modify shared memory in place."""
         if piece.store is not self.shared:
             return
         if self.races is not None:
             self.races.write(piece, view, at, [], size, i, atomic=atomic)
-        if self.written is not None:
+        if self.initcheck is not None:
             if atomic:
-                self.written.check(piece, size, i)
-            self.written.mark(piece, size)
+                self.initcheck.check(piece, size, i)
+            self.initcheck.mark(piece, size)
 
     def bulk_write(self, at: Array, words: Array, thread: int, report: int, i: Instruction) -> None:
-        """A bulk copy that a thread started puts pairs of words at some offsets of shared memory, and reports that."""
+        """A bulk copy of a thread writes pairs of words at some offsets of shared memory, and signals an mbarrier."""
         _, view = self.shared.view(UNSIGNED[64])
         piece = Piece(self.shared, at, np.full(len(at), thread))
         if self.asynchrony is not None:
-            self.asynchrony.land(self.asynchrony.races.spread(piece, 16)[0], thread, report, i)
-        if self.written is not None:
-            self.written.mark(piece, 16)
+            self.asynchrony.begin_bulk_write(self.asynchrony.races.spread(piece, 16)[0], thread, report, i)
+        if self.initcheck is not None:
+            self.initcheck.mark(piece, 16)
         view.reshape(-1, 2)[at >> 4] = words
 
     def bulk_read(self, at: Array, thread: int, i: Instruction) -> Array:
-        """The pairs of words that a bulk copy of a thread takes from some offsets of shared memory."""
+        """The pairs of words that a bulk copy of a thread reads at some offsets of shared memory."""
         piece = Piece(self.shared, at, np.full(len(at), thread))
         if self.asynchrony is not None:
-            self.asynchrony.begin_store(self.asynchrony.races.spread(piece, 16)[0], thread, i)
-        if self.written is not None:
-            self.written.check(piece, 16, i)
+            self.asynchrony.begin_bulk_read(self.asynchrony.races.spread(piece, 16)[0], thread, i)
+        if self.initcheck is not None:
+            self.initcheck.check(piece, 16, i)
         _, view = self.shared.view(UNSIGNED[64])
         return view.reshape(-1, 2)[at >> 4]
 
     def exit(self, mask: Array) -> None:
-        """Threads are done; those who waited for them look again."""
+        """Threads exit; wake those that waited for them."""
         self.ready[mask] = NOWHERE
         self.state[mask] = EXITED
         self.clusters.advance()

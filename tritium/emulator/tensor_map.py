@@ -1,4 +1,4 @@
-"""Tensor maps: what the copy engine (TMA) is told about a tensor in global memory, in 128 bytes.
+"""Tensor maps: descriptions of tensors in global memory for TMA, in 128 bytes.
 
 NVIDIA's format is a secret of its driver. The emulator has one of its own, which `encode_tiled` writes in the place of
 `cuTensorMapEncodeTiled` and `tensormap.replace` changes field by field; 128 zeros are a map with nothing filled in.

@@ -34,19 +34,19 @@ class Threads(Geometry):
         self.wakes: Array = np.zeros(len(program.segments), bool)
 
     def move(self, mask: Array, to: Any) -> None:
-        """Threads go on at segment `to` (a number, or one for each thread of the mask)."""
+        """Threads continue at segment `to` (an index, or one for each thread of the mask)."""
         self.pc[mask] = to
         self.ready[mask] = to
         self.state[mask] = RUNNING
 
     def block_at(self, mask: Array, at: int) -> None:
-        """Threads wait at segment `at`."""
+        """Threads block at segment `at`."""
         self.pc[mask] = at
         self.ready[mask] = NOWHERE
         self.state[mask] = BLOCKED
 
     def wake(self) -> None:
-        """Threads that wait for others than at a block's barrier look again whether they may go on."""
+        """Resume blocked threads whose terminators test their condition again (all but CTA barriers)."""
         again = (self.state == BLOCKED) & self.wakes[self.pc]
         self.ready[again] = self.pc[again]
         self.state[again] = RUNNING
@@ -56,6 +56,6 @@ class Threads(Geometry):
         return np.asarray(self.state != EXITED)
 
     def ended(self, ctas: Array) -> Array:
-        """Which of some blocks have ended: nothing may reach their shared memory any more."""
+        """Which of some CTAs have exited: their shared memory may no longer be accessed."""
         running = np.any(self.alive.reshape(self.ctas, -1), axis=1)
         return np.asarray(~running[ctas])

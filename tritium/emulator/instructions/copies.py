@@ -61,7 +61,7 @@ def group(machine: MachineState, i: Instruction, bulk: bool) -> Step:
         assert isinstance(count, Immediate)
         allowed = int(count.value)
     if bulk:
-        return lambda mask: hazards.end_stores(chosen(mask), allowed or 0)
+        return lambda mask: hazards.end_bulk_reads(chosen(mask), allowed or 0)
     return lambda mask: hazards.end_copies(chosen(mask), allowed)
 
 
@@ -84,8 +84,8 @@ def start(machine: MachineState, i: Instruction) -> Step:
         lanes = machine.lanes(mask)
         (piece,) = to.pieces(mask)
         view, at = elements(piece, word)
-        if machine.written is not None:
-            machine.written.mark(piece, total)
+        if machine.initcheck is not None:
+            machine.initcheck.mark(piece, total)
         if machine.races is not None and machine.asynchrony is not None:
             machine.asynchrony.copies.begin(*machine.races.begin_copy(piece, total, i))
         values = np.zeros((len(lanes), total), np.uint8)

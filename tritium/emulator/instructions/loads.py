@@ -151,8 +151,8 @@ def write(
         view[at + n if n else at] = value
     if races is not None:
         races.check_collision(piece, view, at, values, i)
-    if machine.written is not None and piece.store is machine.shared:
-        machine.written.mark(piece, size)
+    if machine.initcheck is not None and piece.store is machine.shared:
+        machine.initcheck.mark(piece, size)
 
 
 @emulates("prefetch", "prefetchu", "applypriority", "discard")

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..access import Target, elements, space_of
-from ..ends import ENDS_OF, End
 from ..errors import BarrierError, UnknownInstruction
 from ..geometry import Mask, Step
 from ..memory import CLUSTER_SHIFT, Piece
 from ..ptx import Address, Instruction, Operand, Register
 from ..registry import emulates
 from ..state import MachineState
+from ..terminators import TERMINATORS, Terminator
 from ..threads import BLOCKED
 from ..types import TYPES, UNSIGNED, Array
 from .loads import write
@@ -133,7 +133,7 @@ class Operation:
         view[k] = new.word
         if new.phase != old.phase and self.kind != "init":
             if m.asynchrony is not None:
-                m.asynchrony.phase_ends(k * 8)
+                m.asynchrony.complete_phase(k * 8)
             m.wake()
 
     def one(self, old: Object, amount: int, thread: int) -> Object:
@@ -246,7 +246,7 @@ def pending_count(machine: MachineState, i: Instruction) -> Step:
     return run
 
 
-class ObjectWait(End):
+class ObjectWait(Terminator):
     """`mbarrier.try_wait`: the thread waits for the end of the phase, however long that takes."""
 
     wakes = True
@@ -255,9 +255,9 @@ class ObjectWait(End):
         super().__init__(machine, number, i)
         self.waiter = Waiter(machine, i)
 
-    def apart(self, mask: Array) -> None:
+    def execute_diverged(self, mask: Array) -> None:
         m = self.machine
-        mask = self.pass_by(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
+        mask = self.skip_predicated_off(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
         if not mask.any():
             return
         go = mask & self.waiter.ended(mask)
@@ -265,7 +265,7 @@ class ObjectWait(End):
         m.block_at(mask & ~go, self.number)
         m.move(go, self.following)
 
-    def lacking(self, thread: int) -> str:
+    def waits_for(self, thread: int) -> str:
         m, target = self.machine, self.waiter.operation.target
         lane = np.array([thread])
         (piece,) = target.locate(np.array([target.of(thread)], np.int64), lane)
@@ -278,7 +278,7 @@ class ObjectWait(End):
         return f" (the phase of this mbarrier has not ended: it is at byte {at}, {missing})"
 
 
-ENDS_OF["mbarrier"] = ObjectWait
+TERMINATORS["mbarrier"] = ObjectWait
 
 
 # -- copies that report to an object -----------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ class Reports:
         m.shared_memory_changes(piece, view, piece.at >> 3, 8, self.operation.i)
         if m.asynchrony is not None:
             m.asynchrony.use(place, np.array([thread >> 5]), self.operation.i)
-            m.asynchrony.bytes_come(place)
+            m.asynchrony.complete_tx(place)
         self.operation.put(view, place >> 3, size, thread)
 
 

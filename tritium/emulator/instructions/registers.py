@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ends import ENDS_OF, PARTED, End
 from ..errors import BarrierError, UnknownInstruction
 from ..ptx import Immediate, Instruction
 from ..register_pool import UNIT
 from ..state import MachineState
+from ..terminators import DIVERGED, TERMINATORS, Terminator
 from ..threads import BLOCKED
 from ..types import Array
 
@@ -17,7 +17,7 @@ __all__: list[str] = []
 LEAST, MOST = 24, 256
 
 
-class SetMaxRegisters(End):
+class SetMaxRegisters(Terminator):
     """`setmaxnreg.inc` and `.dec`"""
 
     wakes = True
@@ -32,15 +32,15 @@ class SetMaxRegisters(End):
             raise BarrierError(f"registers are a multiple of {UNIT} from {LEAST} to {MOST}, not {self.wanted}", i)
         self.registers = machine.register_pool
 
-    def together(self) -> int:
-        return PARTED if self.registers.first else self.following
+    def execute_converged(self) -> int:
+        return DIVERGED if self.registers.first else self.following
 
-    def apart(self, mask: Array) -> None:
+    def execute_diverged(self, mask: Array) -> None:
         m, registers = self.machine, self.registers
         if not registers.first:
             m.move(mask, self.following)
             return
-        mask = self.pass_by(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
+        mask = self.skip_predicated_off(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
         here = mask.reshape(-1, 32)
         alive = m.alive.reshape(-1, 32)
         go = np.zeros_like(here)
@@ -56,10 +56,10 @@ class SetMaxRegisters(End):
         if self.gives and gone.any():
             m.wake()
 
-    def lacking(self, thread: int) -> str:
+    def waits_for(self, thread: int) -> str:
         warp = thread >> 5
         free = int(self.registers.free[warp // self.registers.per_cta])
         return f" (its threads have {int(self.registers.of[warp])} registers, the block has {free} a thread to give)"
 
 
-ENDS_OF["setmaxnreg"] = SetMaxRegisters
+TERMINATORS["setmaxnreg"] = SetMaxRegisters

@@ -114,7 +114,7 @@ class MapOperand:
     def map(self, thread: int) -> TensorMap:
         """The map of a thread; TensorMapError if it is none, or does not fit the instruction."""
         address = self.at.of(thread)
-        self.machine.maps.check(thread, address, self.i)
+        self.machine.tensor_maps.check(thread, address, self.i)
         lanes = np.full(2, thread)
         data = b""
         for piece in self.at.locate(np.array([address, address + MAP_BYTES // 2]), lanes):

@@ -71,7 +71,7 @@ class _Bytes:
 
 
 def publish(machine: MachineState, i: Instruction) -> Step:
-    """tensormap.cp_fenceproxy: a warp copies a map from shared to global memory, for the copy engine to see."""
+    """tensormap.cp_fenceproxy: a warp copies a map from shared to global memory, for TMA to use."""
     size = i.operands[2]
     if not isinstance(size, Immediate) or size.value != MAP_BYTES:
         raise UnknownInstruction(f"{i.name} copies {MAP_BYTES} bytes", i)
@@ -84,7 +84,7 @@ def publish(machine: MachineState, i: Instruction) -> Step:
             data = np.concatenate([view[at] for view, at in source.pieces(thread)])
             for view, at in to.pieces(thread):
                 view[at] = data
-            machine.maps.publish(to.target.of(thread))
+            machine.tensor_maps.publish(to.target.of(thread))
 
     return run
 
@@ -97,6 +97,6 @@ def acquire(machine: MachineState, i: Instruction) -> Step:
         lanes = machine.lanes(mask)
         addresses = target.addresses(mask, lanes)
         for cta, address in set(zip(machine.cta[lanes].tolist(), addresses.tolist())):
-            machine.maps.acquire(cta, address)
+            machine.tensor_maps.acquire(cta, address)
 
     return run

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ends import bits_of_warps
 from ..errors import UnknownInstruction
 from ..geometry import Mask, Step
 from ..ptx import Instruction, Pair
 from ..registry import emulates
 from ..state import MachineState
 from ..steps import last_type, only
+from ..terminators import bits_of_warps
 from ..types import TYPES, Array
 
 __all__: list[str] = []
@@ -226,6 +226,6 @@ def warp_barrier(machine: MachineState, i: Instruction) -> Step:
 
     def run(mask: Mask) -> None:
         if machine.races is not None:
-            machine.races.warps_met(mask)
+            machine.races.warp_barrier(mask)
 
     return run

@@ -60,7 +60,7 @@ def warp_group(machine: MachineState, i: Instruction) -> Step:
     b = SharedMatrix(machine, operands[2], n, k, b_type, transposed[1], i)
     d = Accumulator(machine, operands[0], n, d_type, i)
     keep = machine.predicate(operands[3], i)
-    claim = None if machine.asynchrony is None else machine.asynchrony.registers.product(i, n)
+    claim = None if machine.asynchrony is None else machine.asynchrony.registers.mma_async(i, n)
 
     def run(mask: Mask) -> None:
         if claim is not None:
@@ -69,16 +69,16 @@ def warp_group(machine: MachineState, i: Instruction) -> Step:
         warps = lanes[::32] >> 5
         left = a.values(lanes) if in_registers else a.rows(warps)
         right = b.all(warps)
-        product = np.empty((len(warps), 16, n), left.dtype)
+        result = np.empty((len(warps), 16, n), left.dtype)
         for group in groups_of(warps):
             x = left[group].reshape(-1, k) * signs[0]
-            product[group] = np.matmul(x, right[int(warps[group][0]) >> 2].T * signs[1]).reshape(-1, 16, n)
+            result[group] = np.matmul(x, right[int(warps[group][0]) >> 2].T * signs[1]).reshape(-1, 16, n)
         kept = keep()[lanes[::32]]
         if kept.all():
-            product += d.values(lanes)
+            result += d.values(lanes)
         elif kept.any():
-            product = np.where(kept[:, None, None], product + d.values(lanes), product)
-        d.put(lanes, product)
+            result = np.where(kept[:, None, None], result + d.values(lanes), result)
+        d.put(lanes, result)
 
     return run
 
@@ -106,9 +106,9 @@ def order(machine: MachineState, i: Instruction) -> Step:
     def run(mask: Mask) -> None:
         warps = slice(None) if mask is True else np.unique(np.nonzero(mask)[0] >> 5)
         if kind == "commit_group":
-            hazards.products.commit(warps)
+            hazards.wgmmas.commit(warps)
         else:
-            hazards.end_products(warps, allowed)
+            hazards.end_wgmmas(warps, allowed)
 
     return run
 
@@ -218,16 +218,16 @@ class SharedMatrix:
     def claim(self, word: int, warps: Array) -> None:
         """Tell the checks of the 16-byte pieces that the warps read."""
         m = self.machine
-        if m.races is None and m.written is None:
+        if m.races is None and m.initcheck is None:
             return
         parts = self.places(word)[1] + int(m.shared_base[warps[0] * 32])
         readers = [(parts[w & 3], warps[n : n + 1]) for n, w in enumerate(warps.tolist())] if self.is_a else []
         for part, units in readers or [(parts[0], warps)]:
             piece = Piece(m.shared, part, np.full(len(part), int(units[0]) * 32))
             if m.races is not None and m.asynchrony is not None:
-                m.asynchrony.begin_product(m.races.spread(piece, 16)[0], units, self.i)
-            if m.written is not None:
-                m.written.check(piece, 16, self.i)
+                m.asynchrony.begin_wgmma(m.races.spread(piece, 16)[0], units, self.i)
+            if m.initcheck is not None:
+                m.initcheck.check(piece, 16, self.i)
 
 
 @functools.lru_cache

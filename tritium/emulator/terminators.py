@@ -1,8 +1,8 @@
-"""What ends a segment: branches, exits, barriers, and instructions that the threads of a warp execute together.
+"""Terminators of segments: branches, exits, barriers, and instructions that the threads of a warp execute together.
 
-Each is asked in one of two ways. `together()`: all threads stand here; it returns the segment where all go on, DONE,
-or PARTED where it cannot treat all alike, which leaves everything as it was. `apart(mask)`: some threads have come;
-it moves each on, or lets it wait.
+Each executes in one of two ways. `execute_converged()`: all threads are at this segment; it returns the segment where
+all continue, DONE, or DIVERGED (without effects) where it cannot treat all alike. `execute_diverged(mask)`: some
+threads are at this segment; it moves each to its next segment, or blocks it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .state import MachineState
 from .threads import BLOCKED
 from .types import TYPES, Array
 
-__all__ = ["DONE", "ENDS_OF", "PARTED", "End", "Fall", "WarpEnd", "bits_of_warps"]
+__all__ = ["DONE", "TERMINATORS", "DIVERGED", "Terminator", "FallThrough", "WarpCollective", "bits_of_warps"]
 
-PARTED, DONE = -1, -2
+DIVERGED, DONE = -1, -2
 
 
-class End:
-    """The end `i` of segment `number`."""
+class Terminator:
+    """The terminator `i` of the segment with index `number`."""
 
-    #: Whether threads that wait here look again when others exit or arrive.
+    #: Whether blocked threads are resumed when others exit or arrive, to test their condition again.
     wakes = False
 
     def __init__(self, machine: MachineState, number: int, i: Instruction | None) -> None:
@@ -38,36 +38,36 @@ class End:
         guard = i.guard if i is not None else None
         self.guard = machine.predicate(guard, i) if guard is not None and i is not None else None
 
-    def together(self) -> int:
-        return PARTED
+    def execute_converged(self) -> int:
+        return DIVERGED
 
-    def apart(self, mask: Array) -> None:
+    def execute_diverged(self, mask: Array) -> None:
         raise NotImplementedError
 
-    def pass_by(self, mask: Array) -> Array:
-        """Threads whose guard is false go on; the others are returned."""
+    def skip_predicated_off(self, mask: Array) -> Array:
+        """Move threads whose guard predicate is false to the next segment; return the others."""
         if self.guard is None:
             return mask
         guard = self.guard()
         self.machine.move(mask & ~guard, self.following)
         return mask & guard
 
-    def lacking(self, thread: int) -> str:
-        """Words about whom a waiting thread waits for, to follow the instruction in a message."""
+    def waits_for(self, thread: int) -> str:
+        """What a blocked thread waits for, in words that follow the instruction in a message."""
         return ""
 
 
-class Fall(End):
-    """No instruction: a label follows."""
+class FallThrough(Terminator):
+    """No instruction: control falls through to a label."""
 
-    def together(self) -> int:
+    def execute_converged(self) -> int:
         return self.following
 
-    def apart(self, mask: Array) -> None:
+    def execute_diverged(self, mask: Array) -> None:
         self.machine.move(mask, self.following)
 
 
-class Branch(End):
+class Branch(Terminator):
     """`bra`"""
 
     def __init__(self, machine: MachineState, number: int, i: Instruction) -> None:
@@ -77,17 +77,17 @@ class Branch(End):
             raise BarrierError("the label of the branch does not exist", i)
         self.target = machine.program.targets[target.name]
 
-    def together(self) -> int:
+    def execute_converged(self) -> int:
         if self.guard is None:
             return self.target
         taken = np.count_nonzero(self.guard())
-        return self.following if not taken else self.target if taken == self.machine.threads else PARTED
+        return self.following if not taken else self.target if taken == self.machine.threads else DIVERGED
 
-    def apart(self, mask: Array) -> None:
-        self.machine.move(self.pass_by(mask), self.target)
+    def execute_diverged(self, mask: Array) -> None:
+        self.machine.move(self.skip_predicated_off(mask), self.target)
 
 
-class Table(End):
+class Table(Terminator):
     """`brx.idx`: the branch to one of a list of labels."""
 
     def __init__(self, machine: MachineState, number: int, i: Instruction) -> None:
@@ -99,25 +99,25 @@ class Table(End):
         self.targets = np.array([machine.program.targets[n] for n in names.names], np.int32)
         self.index = machine.read(i.operands[0], TYPES["u32"], i)
 
-    def apart(self, mask: Array) -> None:
-        mask = self.pass_by(mask)
+    def execute_diverged(self, mask: Array) -> None:
+        mask = self.skip_predicated_off(mask)
         index = self.index[mask]
         if index.size and int(index.max()) >= len(self.targets):
             raise BarrierError(f"the index {int(index.max())} of the branch is outside its table", self.i)
         self.machine.move(mask, self.targets[index])
 
 
-class Exit(End):
+class Exit(Terminator):
     """`ret` of a kernel, and `exit`"""
 
-    def together(self) -> int:
+    def execute_converged(self) -> int:
         if self.guard is None:
             return DONE
         leaving = np.count_nonzero(self.guard())
-        return self.following if not leaving else DONE if leaving == self.machine.threads else PARTED
+        return self.following if not leaving else DONE if leaving == self.machine.threads else DIVERGED
 
-    def apart(self, mask: Array) -> None:
-        self.machine.exit(self.pass_by(mask))
+    def execute_diverged(self, mask: Array) -> None:
+        self.machine.exit(self.skip_predicated_off(mask))
 
 
 def bits_of_warps(mask: Array) -> Array:
@@ -125,11 +125,10 @@ def bits_of_warps(mask: Array) -> Array:
     return np.packbits(mask.reshape(-1, 32), axis=1, bitorder="little").view(np.uint32)[:, 0]
 
 
-class WarpEnd(End):
+class WarpCollective(Terminator):
     """An instruction that the threads of a warp named in its member mask execute together.
 
-    `members` is None where all threads of the warp must come (`.aligned` instructions without a mask). A thread waits
-    until all members that have not exited have come.
+    A thread waits until all members that have not exited have arrived.
     """
 
     wakes = True
@@ -144,17 +143,17 @@ class WarpEnd(End):
         self.members = machine.read(operand, TYPES["u32"], i)
         self.everybody = isinstance(operand, Immediate) and operand.value in (-1, 0xFFFFFFFF)
 
-    def together(self) -> int:
+    def execute_converged(self) -> int:
         if self.guard is not None and not self.guard().all():
-            return PARTED
+            return DIVERGED
         if not self.everybody and not np.all(self.members == 0xFFFFFFFF):
-            return PARTED
+            return DIVERGED
         self.step(True)
         return self.following
 
-    def apart(self, mask: Array) -> None:
+    def execute_diverged(self, mask: Array) -> None:
         m = self.machine
-        mask = self.pass_by(mask)
+        mask = self.skip_predicated_off(mask)
         here = mask | ((m.state == BLOCKED) & (m.pc == self.number))
         members = np.broadcast_to(self.members, m.threads)
         self.check_own(here, members)
@@ -174,7 +173,7 @@ class WarpEnd(End):
             text = f"lane {thread % 32} is not in the member mask {int(members[thread]):#x} of what it executes"
             raise m.error(BarrierError, text, self.i, thread)
 
-    def lacking(self, thread: int) -> str:
+    def waits_for(self, thread: int) -> str:
         m = self.machine
         warp = thread >> 5
         members = int(np.broadcast_to(self.members, m.threads)[thread])
@@ -183,7 +182,7 @@ class WarpEnd(End):
         return f" (the member mask is {members:#x}; lanes {lanes:#x} have not come)"
 
 
-class Barrier(End):
+class Barrier(Terminator):
     """`bar.sync`, `bar.arrive`, `bar.red` and `barrier` of a block, with a number and a count of threads.
 
     Without a count every thread of the block must come; one that has exited never will.
@@ -206,21 +205,21 @@ class Barrier(End):
         whole = self.count is None or (isinstance(self.count, np.generic) and self.count == machine.block_threads)
         self.simple = isinstance(self.id, np.generic) and whole and self.kind != "arrive"
 
-    def together(self) -> int:
+    def execute_converged(self) -> int:
         m = self.machine
         if not self.simple or self.guard is not None or m.barriers.pending:
-            return PARTED
+            return DIVERGED
         m.barriers.passed += m.ctas
         if self.reduction is not None:
             everybody = np.ones(m.threads, bool)
             self.reduction.reduce(m, everybody, self.reduction.value(), everybody)
         if m.races is not None:
-            m.races.everybody_met()
+            m.races.cta_barrier()
         return self.following
 
-    def apart(self, mask: Array) -> None:
+    def execute_diverged(self, mask: Array) -> None:
         m = self.machine
-        mask = self.pass_by(mask)
+        mask = self.skip_predicated_off(mask)
         ids = np.broadcast_to(self.id, m.threads)
         if mask.any() and int(ids[mask].max()) >= BARRIERS:
             raise m.error(BarrierError, f"there are {BARRIERS} barriers", self.i, int(np.argmax(mask)))
@@ -241,7 +240,7 @@ class Barrier(End):
                 raise m.error(BarrierError, f"counts {wanted.tolist()}: one multiple of 32", self.i, int(mine.argmax()))
             m.barriers.perhaps_release(cta, id_, int(wanted[0]), self.aligned, self.i)
 
-    def lacking(self, thread: int) -> str:
+    def waits_for(self, thread: int) -> str:
         m = self.machine
         cta, id_ = int(m.cta[thread]), int(m.barriers.id[thread])
         come = m.barriers.come(cta, id_)
@@ -249,51 +248,51 @@ class Barrier(End):
         return f" (barrier {id_} of block {m.cta_name(cta)}: {come} of {wanted} threads have come)"
 
 
-class ClusterArrive(End):
+class ClusterArrive(Terminator):
     """`barrier.cluster.arrive`"""
 
-    def together(self) -> int:
+    def execute_converged(self) -> int:
         if self.guard is not None:
-            return PARTED
+            return DIVERGED
         self.machine.clusters.arrive(np.ones(self.machine.threads, bool), self.i)
         return self.following
 
-    def apart(self, mask: Array) -> None:
-        mask = self.pass_by(mask)
+    def execute_diverged(self, mask: Array) -> None:
+        mask = self.skip_predicated_off(mask)
         self.machine.clusters.arrive(mask, self.i)
         self.machine.move(mask, self.following)
 
 
-class ClusterWait(End):
+class ClusterWait(Terminator):
     """`barrier.cluster.wait`"""
 
     wakes = True
 
-    def apart(self, mask: Array) -> None:
+    def execute_diverged(self, mask: Array) -> None:
         m = self.machine
-        mask = self.pass_by(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
+        mask = self.skip_predicated_off(mask) | ((m.state == BLOCKED) & (m.pc == self.number))
         go = mask & m.clusters.open(mask, self.i)
         m.block_at(mask & ~go, self.number)
         m.move(go, self.following)
 
 
-def barrier_end(machine: MachineState, number: int, i: Instruction) -> End:
-    """`bar` and `barrier` are of a warp, a block or a cluster."""
+def barrier_terminator(machine: MachineState, number: int, i: Instruction) -> Terminator:
+    """`bar` and `barrier` synchronize a warp, a CTA or a cluster."""
     if "warp" in i.modifiers:
-        return WarpEnd(machine, number, i)
+        return WarpCollective(machine, number, i)
     if "cluster" in i.modifiers:
         return ClusterArrive(machine, number, i) if "arrive" in i.modifiers else ClusterWait(machine, number, i)
     return Barrier(machine, number, i)
 
 
-ENDS_OF: dict[str, Any] = {
+TERMINATORS: dict[str, Any] = {
     "bra": Branch,
     "brx": Table,
     "ret": Exit,
     "exit": Exit,
-    "bar": barrier_end,
-    "barrier": barrier_end,
+    "bar": barrier_terminator,
+    "barrier": barrier_terminator,
     **dict.fromkeys(
-        ("shfl", "vote", "match", "redux", "elect", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma"), WarpEnd
+        ("shfl", "vote", "match", "redux", "elect", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma"), WarpCollective
     ),
 }

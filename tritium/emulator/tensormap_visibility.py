@@ -1,7 +1,7 @@
-"""Tensor maps that a kernel writes: who may use them when.
+"""Visibility of tensor maps that a kernel writes.
 
-A map in global memory is read through a cache of its own. A block that copies by a map which the kernel has written
-must have executed `fence.proxy.tensormap::generic.acquire` on its address after it was published.
+TMA reads maps in global memory through its own cache. A CTA that copies by a map which the kernel has written must have
+executed `fence.proxy.tensormap::generic.acquire` on its address after it was published.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from .errors import TensorMapError
 from .geometry import Geometry
 from .ptx import Instruction
 
-__all__ = ["PublishedMaps"]
+__all__ = ["TensorMapVisibility"]
 
 
-class PublishedMaps:
-    """How often each map was written, by its address, and which of these each block has asked to see."""
+class TensorMapVisibility:
+    """The version of each map that the kernel has written, by address, and the version that each CTA has acquired."""
 
     def __init__(self, machine: Geometry) -> None:
         self.machine = machine
@@ -32,7 +32,7 @@ class PublishedMaps:
         self.seen[cta, address] = self.version.get(address, 0)
 
     def check(self, thread: int, address: int, i: Instruction) -> None:
-        """TensorMapError if a thread uses a map that its block need not see yet."""
+        """TensorMapError if a thread uses a map whose latest version its CTA has not acquired."""
         version = self.version.get(address)
         if version is None or self.seen.get((int(self.machine.cta[thread]), address)) == version:
             return

@@ -1,4 +1,4 @@
-"""Which bytes of shared memory have been written, so that reads of others can be told."""
+"""Detection of reads of uninitialized shared memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .memory import Piece
 from .ptx import Instruction
 from .types import Array
 
-__all__ = ["Written"]
+__all__ = ["InitCheck"]
 
 
-class Written:
+class InitCheck:
     """One flag for each byte of the shared memory of a machine."""
 
     def __init__(self, machine: Geometry) -> None:
@@ -27,11 +27,11 @@ class Written:
         return piece.at[:, None] + np.arange(size)
 
     def mark(self, piece: Piece, size: int) -> None:
-        """Accesses of `size` bytes write."""
+        """Mark the bytes of accesses of `size` bytes as written."""
         self.flags[self.bytes_of(piece, size)] = True
 
     def check(self, piece: Piece, size: int, i: Instruction) -> None:
-        """Accesses of `size` bytes read: raise UninitializedRead for the first that nobody has written."""
+        """Raise UninitializedRead for the first access of `size` bytes that reads a byte that no thread has written."""
         missing = ~self.flags[self.bytes_of(piece, size)].all(axis=1)
         if missing.any():
             n = int(np.argmax(missing))

@@ -1,9 +1,9 @@
-"""Registers that wgmma works on: who may touch them when.
+"""Register hazards of WGMMAs in flight.
 
 wgmma.mma_async reads A, where it is in registers, and writes its accumulators until the warp has waited for the group
-that it was committed in. Meanwhile nobody may read or write them, except a product of the same shape that goes on with
-the same accumulators. And what other instructions have done to such registers is ordered before a product only by a
-wgmma.fence in between. (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation".)
+that it was committed in. Meanwhile no instruction may access these registers, except a WGMMA of the same shape with the
+same accumulators. Accesses by other instructions are ordered before a WGMMA only by a wgmma.fence in between. (PTX ISA,
+"Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation".)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .program import Program
 from .ptx import Address, Instruction, Operand, Pair, Register, Tuple
 from .types import Array
 
-__all__ = ["InFlight"]
+__all__ = ["WgmmaHazards"]
 
 NO_GROUP = np.iinfo(np.int64).max
 _A, _D = 1, 2
@@ -38,16 +38,16 @@ def registers_of(operand: Operand) -> Iterator[str]:
         yield from registers_of(operand.base)
 
 
-def is_product(i: Instruction) -> bool:
+def is_mma_async(i: Instruction) -> bool:
     return i.opcode == "wgmma" and "mma_async" in i.modifiers
 
 
-def numbered(program: Program) -> dict[str, int]:
-    """The registers that products of a program have as accumulators or as A, and a number for each."""
+def wgmma_registers(program: Program) -> dict[str, int]:
+    """The registers that WGMMAs of a program use as accumulators or as A, each with its row in the tables."""
     found: dict[str, int] = {}
     for segment in program.segments:
-        for i in (*segment.instructions, segment.end):
-            if i is not None and is_product(i):
+        for i in (*segment.instructions, segment.terminator):
+            if i is not None and is_mma_async(i):
                 for operand in i.operands[:2]:
                     if isinstance(operand, Tuple):
                         for name in registers_of(operand):
@@ -55,20 +55,20 @@ def numbered(program: Program) -> dict[str, int]:
     return found
 
 
-class InFlight:
-    """For each of these registers, and each warp: the group of the product that works on it, and whether it changed.
+class WgmmaHazards:
+    """For each such register and warp: the group of the WGMMA in flight, and whether it was accessed since a fence.
 
-    `groups` counts the groups that each warp has committed.
+    `committed` has the number of groups that each warp has committed.
     """
 
     def __init__(self, machine: Geometry, committed: Array) -> None:
         self.machine, self.committed = machine, committed
-        self.numbers = numbered(machine.program)
+        self.numbers = wgmma_registers(machine.program)
         shape = (len(self.numbers), machine.warps)
         self.group = np.full(shape, NO_GROUP, np.int64)
         self.role = np.zeros(shape, np.int8)
         self.shape = np.zeros(shape, np.int16)
-        #: Touched by other instructions since the last wgmma.fence.
+        #: Accessed by other instructions since the last wgmma.fence.
         self.touched = np.ones(shape, bool)
         self.by: list[Instruction | None] = [None] * len(self.numbers)
         self.busy = False
@@ -84,7 +84,7 @@ class InFlight:
     # -- other instructions ------------------------------------------------------------------------------------------
 
     def watched(self, step: Step, i: Instruction) -> Step:
-        """The step of an instruction that is no product, with a check where it has such registers."""
+        """The step of an instruction other than WGMMA, with a check if it accesses such registers."""
         rows = np.array(
             sorted({self.numbers[n] for o in i.operands for n in registers_of(o) if n in self.numbers}), int
         )
@@ -104,19 +104,19 @@ class InFlight:
         running = self.group[rows][:, warps] != NO_GROUP
         if running.any():
             row, column = (int(n[0]) for n in np.nonzero(running))
-            self.complain(int(rows[row]), int(np.arange(self.machine.warps)[warps][column]), i)
+            self.report(int(rows[row]), int(np.arange(self.machine.warps)[warps][column]), i)
 
-    def complain(self, row: int, warp: int, i: Instruction, text: str = "") -> None:
+    def report(self, row: int, warp: int, i: Instruction, text: str = "") -> None:
         name = next(name for name, number in self.numbers.items() if number == row)
         m = self.machine
         role = "an accumulator" if self.role[row, warp] == _D else "an operand"
-        text = text or f"uses {name}, {role} of a product that has not been waited for"
+        text = text or f"uses {name}, {role} of a wgmma that has not been waited for"
         raise AsynchronyError(f"{m.program.name}: the warp of {m.where(warp * 32)} {text}", i, self.by[row])
 
-    # -- products ----------------------------------------------------------------------------------------------------
+    # -- WGMMAs ------------------------------------------------------------------------------------------------------
 
-    def product(self, i: Instruction, shape: int) -> Step:
-        """What a product does to its registers, and asks of them; `shape` is that of its accumulators."""
+    def mma_async(self, i: Instruction, shape: int) -> Step:
+        """Check the registers of a WGMMA and mark them in flight; `shape` is that of its accumulators."""
         d = self.rows(i.operands[0])
         a = self.rows(i.operands[1]) if isinstance(i.operands[1], Tuple) else d[:0]
         both = np.concatenate([d, a])
@@ -126,7 +126,7 @@ class InFlight:
             warps = np.arange(self.machine.warps)[warps]
             self.check_touched(both, warps, i)
             if self.busy:
-                self.check_products(d, a, warps, shape, i)
+                self.check_wgmmas(d, a, warps, shape, i)
             group = self.committed[warps]
             for rows, role in ((d, _D), (a, _A)):
                 if rows.size:
@@ -146,11 +146,11 @@ class InFlight:
         if touched.any():
             row, column = (int(n[0]) for n in np.nonzero(touched))
             name = next(name for name, number in self.numbers.items() if number == rows[row])
-            text = f"multiplies with {name}, which another instruction has touched since the last wgmma.fence"
-            self.complain(int(rows[row]), int(warps[column]), i, text)
+            text = f"executes wgmma on {name}, which another instruction has accessed since the last wgmma.fence"
+            self.report(int(rows[row]), int(warps[column]), i, text)
 
-    def check_products(self, d: Array, a: Array, warps: Array, shape: int, i: Instruction) -> None:
-        """A product may go on with accumulators of its shape, and share A with others; all else must have ended."""
+    def check_wgmmas(self, d: Array, a: Array, warps: Array, shape: int, i: Instruction) -> None:
+        """A WGMMA may reuse accumulators of its shape, and share A with others; all others must have completed."""
         cells = np.ix_(d, warps)
         wrong = (self.group[cells] != NO_GROUP) & ((self.role[cells] != _D) | (self.shape[cells] != shape))
         rows = d
@@ -159,14 +159,14 @@ class InFlight:
             wrong = (self.group[cells] != NO_GROUP) & (self.role[cells] != _A)
         if wrong.any():
             row, column = (int(n[0]) for n in np.nonzero(wrong))
-            self.complain(int(rows[row]), int(warps[column]), i)
+            self.report(int(rows[row]), int(warps[column]), i)
 
     def fence(self, mask: Mask) -> None:
         """wgmma.fence"""
         self.touched[:, self.warps(mask)] = False
 
     def wait(self, limits: Array) -> None:
-        """Products of groups below the limit of each warp have ended."""
+        """The WGMMAs in groups below the limit of each warp have completed."""
         if self.busy:
             self.group[self.group < limits] = NO_GROUP
             self.busy = bool((self.group != NO_GROUP).any())
