@@ -194,12 +194,14 @@ def test_below_the_root_of_sources_the_folder_does_not_count(tmp_path: Path, mon
 
 
 def test_cells_of_notebooks_are_named_after_their_text() -> None:
-    from tritium.frontend.source import place_of
+    from tritium.frontend.source import stable_path
 
-    assert place_of("/tmp/ipykernel_4711/123.py") == place_of("/tmp/ipykernel_9/123.py") == "/tmp/ipykernel/123.py"
-    assert place_of("<ipython-input-7-ab12>") == place_of("<ipython-input-8-ab12>") == "<ipython-input-ab12>"
-    assert place_of("/home/a/k.py") == "/home/a/k.py"
-    assert place_of(tritium.__file__) == "tritium/__init__.py"
+    assert (
+        stable_path("/tmp/ipykernel_4711/123.py") == stable_path("/tmp/ipykernel_9/123.py") == "/tmp/ipykernel/123.py"
+    )
+    assert stable_path("<ipython-input-7-ab12>") == stable_path("<ipython-input-8-ab12>") == "<ipython-input-ab12>"
+    assert stable_path("/home/a/k.py") == "/home/a/k.py"
+    assert stable_path(tritium.__file__) == "tritium/__init__.py"
 
 
 def test_text_of_a_stage(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every kernel in `kernels.py` and `meant.py` fails with one clear error at the line that says so."""
+"""Every kernel in `kernels.py` and `suggestions.py` fails with one clear error at the line that says so."""
 
 import ast
 import re
@@ -6,11 +6,11 @@ import traceback
 
 import pytest
 
-from tests.errors import kernels, meant
+from tests.errors import kernels, suggestions
 from tritium.frontend.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 from tritium.frontend.visitor import ast_to_ttir
 
-KERNELS = [*kernels.KERNELS, *meant.KERNELS]
+KERNELS = [*kernels.KERNELS, *suggestions.KERNELS]
 
 
 def failure(fn, signature, constants):

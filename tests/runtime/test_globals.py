@@ -12,7 +12,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tritium.compiler import SourceError
-from tritium.frontend.unassigned import reads_before_assignment
+from tritium.frontend.definite_assignment import reads_before_assignment
 from tritium.runtime import LaunchError
 
 FACTOR = tl.constexpr(3)

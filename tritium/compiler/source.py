@@ -150,7 +150,7 @@ class ASTSource:
             ) from None
 
     def _hash(self) -> str:
-        changed = next((outside.name for outside in self.fn.outside_values() if not outside.holds()), None)
+        changed = next((outside.name for outside in self.fn.captured_globals() if not outside.holds()), None)
         if changed is not None:
             raise SourceError(
                 f"global variable {changed!r} has changed since {self.fn.__name__}, or a function that it calls, was "

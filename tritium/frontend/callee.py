@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
+from .captured_globals import CapturedGlobal
 from .identity import code_identity, identity, unwrap_callee
-from .outside import OutsideValue
 from .references import find_references, is_constexpr
 from .source import SourceText
 
@@ -317,19 +317,19 @@ class SourceFunction:
     @property
     def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
         """The global values compiled into the code, of callees too: (name, id of the dict) -> (value, dict)."""
-        return {key: (value.value, value.scope) for key, value in self._outside().items()}
+        return {key: (value.value, value.scope) for key, value in self._captured().items()}
 
-    def outside_values(self) -> list[OutsideValue]:
+    def captured_globals(self) -> list[CapturedGlobal]:
         """The same, with what they meant when the identity was computed."""
-        return list(self._outside().values())
+        return list(self._captured().values())
 
-    def _outside(self) -> dict[tuple[str, int], OutsideValue]:
-        found: dict[tuple[str, int], OutsideValue] = {}
+    def _captured(self) -> dict[tuple[str, int], CapturedGlobal]:
+        found: dict[tuple[str, int], CapturedGlobal] = {}
         _ = self.meaning_key
         self._collect_globals(found, set())
         return found
 
-    def _collect_globals(self, found: dict[tuple[str, int], OutsideValue], seen: set[int]) -> None:
+    def _collect_globals(self, found: dict[tuple[str, int], CapturedGlobal], seen: set[int]) -> None:
         if id(self) in seen:
             return
         seen.add(id(self))
@@ -342,7 +342,7 @@ class SourceFunction:
                 value._collect_globals(found, seen)
             elif scope is not None and (is_constexpr(value) or not (isinstance(value, ModuleType) or callable(value))):
                 name = written.rpartition(".")[2]  # of one in a module, what it is called there
-                found[name, id(scope)] = OutsideValue(name, value, scope, texts.get(written) or identity(value))
+                found[name, id(scope)] = CapturedGlobal(name, value, scope, texts.get(written) or identity(value))
 
     @property
     def meaning_key(self) -> str:

@@ -7,7 +7,7 @@ import builtins
 from types import ModuleType
 from typing import Any
 
-from .unassigned import reads_before_assignment
+from .definite_assignment import reads_before_assignment
 
 __all__ = ["find_references", "is_constexpr"]
 

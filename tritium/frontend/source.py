@@ -11,7 +11,7 @@ from ..support import TritiumError, settings
 from ..support.files import source_lines
 from ..support.patterns import pattern
 
-__all__ = ["SourceError", "SourceText", "place_of"]
+__all__ = ["SourceError", "SourceText", "stable_path"]
 
 _DEF = pattern(r"\s*(async\s+)?def\s")
 _ASYNC = pattern(r"\s*async\s")
@@ -57,9 +57,9 @@ class SourceText:
 
     @property
     def shown_file(self) -> str:
-        """The file as positions in compiled code name it: the same on every machine where that can be (`place_of`)."""
+        """The path of the file in source positions of compiled code, see `stable_path`."""
         if self._shown is None:
-            self._shown = place_of(self.file)
+            self._shown = stable_path(self.file)
             if self._shown != self.file:  # whoever shows the line of a position asks for it by this name
                 linecache.cache.setdefault(self._shown, (sum(map(len, self.lines)), None, self.lines, self.file))
         return self._shown
@@ -150,7 +150,7 @@ class SourceText:
         )
 
 
-def place_of(file: str) -> str:
+def stable_path(file: str) -> str:
     """The name that positions in compiled code have for a file of Python.
 
     Files of this package are named from its folder on, those below the setting `compilation.source_root` from there on;

@@ -13,7 +13,7 @@ from .. import compiler
 from ..compiler import ASTSource, CompiledKernel, compile
 from ..compiler.compile import default_target, stages_hook_key
 from ..frontend.callee import ConstexprFunction, SourceFunction
-from ..frontend.outside import OutsideValue
+from ..frontend.captured_globals import CapturedGlobal
 from ..frontend.source import SourceError
 from ..support import OptionError, TritiumError, settings
 from ..support.lazy import LazyMethod, LazyModule, lazy_attributes
@@ -121,7 +121,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
         self._table: LaunchTable | None = None
         self.warmups: LaunchTable | None = None  # plans of `warmup`
         self._rules: list[ParameterRule] = []
-        self._globals: list[OutsideValue] | None = None
+        self._globals: list[CapturedGlobal] | None = None
         self._pending: Any = None  # (device, options of the launch) that `_do_compile` is for; `_lock` is held
         self._compiler: Any = None  # what was assigned to `compile`
         self.kernel: None = None
@@ -512,7 +512,7 @@ class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[
 
     def _check_globals(self) -> None:
         if self._globals is None:
-            self._globals = self.outside_values()
+            self._globals = self.captured_globals()
         for outside in self._globals:
             if not outside.holds():
                 was, now = outside.value, outside.now("gone")

@@ -9,7 +9,7 @@ import pytest
 
 import tritium as triton
 import tritium.language as tl
-from tests.e2e.directed import directed
+from tests.e2e.directed_rounding import directed
 from tritium.language.extra import libdevice
 
 mpmath = pytest.importorskip("mpmath")

@@ -19,8 +19,8 @@ from . import mathematics as base
 from .builtin import BUILTIN, is_builtin, outside_kernel
 from .device import missing
 from .hints import choose_overload, library_call
+from .libdevice_fallbacks import FALLBACKS, Fallback
 from .libdevice_symbols import PREDICATES, library_names, overloads
-from .written import WRITTEN, Written
 
 __all__: list[str] = []  # filled below: every name of the library
 
@@ -39,7 +39,7 @@ def _export(name: str, fn: Any, count: int | None = None) -> None:
         backend = getattr(_semantic.options, "backend_name", "cpu")
         known = None if backend == "cpu" else overloads(backend, name)
         if known is None:
-            extra = {"_generator": _generator} if name in WRITTEN else {}
+            extra = {"_generator": _generator} if name in FALLBACKS else {}
             return _widened(fn, args, {**kwargs, **extra}, _semantic)
 
         def call(*args: Any, _semantic: Any, **kwargs: Any) -> tensor:
@@ -395,7 +395,7 @@ for _a, _b in (("float", "int"), ("float", "uint"), ("double", "ll"), ("double",
 # -- what is written in the language ------------------------------------------------------------------------------
 
 
-def _written(name: str, how: Written) -> Any:
+def _fallback(name: str, how: Fallback) -> Any:
     def function(*args: Any, _semantic: Any = None, _generator: Any = None) -> tensor:
         known = overloads("cuda", name)
         assert known is not None
@@ -414,6 +414,6 @@ def _written(name: str, how: Written) -> Any:
 
 for _name in sorted(library_names("cuda")):
     if _name not in globals():
-        _export(_name, _written(_name, WRITTEN[_name]), len(next(iter(overloads("cuda", _name) or ()), ())))
+        _export(_name, _fallback(_name, FALLBACKS[_name]), len(next(iter(overloads("cuda", _name) or ()), ())))
 for _name in ("lrint", "lround"):
     _export(_name, missing(f"libdevice.{_name}", f"use l{_name}"), 1)

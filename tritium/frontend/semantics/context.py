@@ -34,7 +34,7 @@ class SemanticContext(Protocol):
     max_num_imprecise_acc: int
     supported_fp8_dtypes: Sequence[str]
 
-    argument_promises: dict[Value, dict[str, Attribute]]
+    argument_hints: dict[Value, dict[str, Attribute]]
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int, /) -> tuple[int, int, int]:
         """The least M, N and K of a dot of operands of such widths."""

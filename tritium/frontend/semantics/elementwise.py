@@ -10,7 +10,7 @@ from ...ir import Block, Region
 from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
 from .errors import type_error, value_error
-from .tiles import call_function
+from .reductions import call_function
 
 if TYPE_CHECKING:
     from .context import SemanticContext

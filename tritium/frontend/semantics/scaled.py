@@ -9,7 +9,7 @@ from ..constexpr import unwrap
 from ..dtypes import bfloat16, block_type, float8e4nv, float8e5, float16, float32, int8, uint8, uint16
 from ..tensor import tensor
 from .errors import type_error, value_error
-from .tiles import accumulate_into
+from .reductions import accumulate_into
 
 if TYPE_CHECKING:
     from .context import SemanticContext

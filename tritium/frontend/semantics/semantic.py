@@ -11,11 +11,11 @@ from ..tensor import tensor
 from . import (
     arithmetic,
     casts,
-    extras,
+    intrinsics,
     memory,
     promotion,
+    reductions,
     shape,
-    tiles,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Semantic:
         self.knows_warps = False
         """Whether the program has asked how many warps it is compiled for."""
 
-        self.argument_promises: dict[Value, dict[str, Attribute]] = {}
+        self.argument_hints: dict[Value, dict[str, Attribute]] = {}
         """What kernels have promised about values that loops under construction carry."""
 
     def binary(self, name: str, lhs: Any, rhs: Any) -> Any:
@@ -139,26 +139,26 @@ class Semantic:
     descriptor_gather = LazyMethod(".descriptors", __package__)
     descriptor_scatter = LazyMethod(".descriptors", __package__)
 
-    where = tiles.where
-    dot = tiles.dot
+    where = reductions.where
+    dot = reductions.dot
     dot_scaled = LazyMethod(".scaled", __package__)
-    reduce = tiles.reduce
-    scan = tiles.scan
-    histogram = tiles.histogram
+    reduce = reductions.reduce
+    scan = reductions.scan
+    histogram = reductions.histogram
 
-    program_id = extras.program_id
-    num_programs = extras.num_programs
-    hint = extras.hint
-    hand_over_promises = extras.hand_over_promises
-    assume = extras.assume
-    device_print = extras.device_print
-    print_text = extras.print_text
-    device_assert = extras.device_assert
-    inline_asm = extras.inline_asm
-    extern_elementwise = extras.extern_elementwise
-    grid_dependency_wait = extras.grid_dependency_wait
-    grid_dependency_launch_dependents = extras.grid_dependency_launch_dependents
-    barrier = extras.barrier
+    program_id = intrinsics.program_id
+    num_programs = intrinsics.num_programs
+    hint = intrinsics.hint
+    transfer_hints = intrinsics.transfer_hints
+    assume = intrinsics.assume
+    device_print = intrinsics.device_print
+    print_text = intrinsics.print_text
+    device_assert = intrinsics.device_assert
+    inline_asm = intrinsics.inline_asm
+    extern_elementwise = intrinsics.extern_elementwise
+    grid_dependency_wait = intrinsics.grid_dependency_wait
+    grid_dependency_launch_dependents = intrinsics.grid_dependency_launch_dependents
+    barrier = intrinsics.barrier
     map_elementwise = LazyMethod(".elementwise", __package__)
 
     tensor = tensor

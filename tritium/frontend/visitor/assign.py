@@ -10,7 +10,7 @@ from .builtins import items_of
 from .core import Visitor, handles
 from .scope import Poisoned
 from .subscripts import assign_element, update_element
-from .values import NUMBERS, constexpr, has_handles, remade, set_hints, tensor, tl_tuple, type_text
+from .values import NUMBERS, constexpr, has_handles, set_hints, tensor, tl_tuple, type_text, with_items
 
 __all__ = ["bind_target"]
 
@@ -24,7 +24,7 @@ def _runtime(visitor: Visitor, value: Any) -> Any:
             return visitor.semantic.to_tensor(value)
         return value if isinstance(value.value, str) else value.value
     if isinstance(value, tl_tuple):
-        return remade(value, [_runtime(visitor, v) for v in value.values])
+        return with_items(value, [_runtime(visitor, v) for v in value.values])
     return value
 
 

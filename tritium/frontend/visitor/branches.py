@@ -14,7 +14,7 @@ from ...dialects import scf
 from ...ir import Block, Region
 from ..errors import LanguageError
 from .core import Outcome, Visitor, handles
-from .names import assigned_names, spoken
+from .names import assigned_names, display_name
 from .operators import truth
 from .scope import Poisoned
 from .values import (
@@ -129,7 +129,7 @@ def merge(
     a, b = sides
     if is_value(a) and is_value(b) and a.type == b.type:
         return a, b, None
-    what = what or f"Mismatched type for {spoken(name)} between then block ({{}}) and else block ({{}})"
+    what = what or f"Mismatched type for {display_name(name)} between then block ({{}}) and else block ({{}})"
     message = what.format(type_text(a), type_text(b))
     return a, b, (message, "give both the same type, for example with .to(dtype), or another name")
 

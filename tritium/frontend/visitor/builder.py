@@ -20,17 +20,17 @@ __all__ = ["NamingBuilder"]
 class NamingBuilder(Builder):
     """A builder that gives the results of new operations the hint `name` (None for no hint).
 
-    `room` is how many more there may be: a loop that is written out while compiling may ask for any number. `options`
+    `remaining` is how many more it may insert: an unrolled loop can ask for any number of them. `options`
     are those of the compile, for functions of the language that look at them.
     """
 
-    __slots__ = ("name", "options", "room")
+    __slots__ = ("name", "options", "remaining")
 
     def __init__(self, block: Block | None = None, before: Operation | None = None, loc: Location = UNKNOWN) -> None:
         super().__init__(block, before, loc)
         self.name: str | None = None
         self.options: Any = None
-        self.room = compilation.max_operations or sys.maxsize
+        self.remaining = compilation.max_operations or sys.maxsize
 
     def __getattr__(self, name: str) -> Any:
         found = None if name.startswith("_") else _bindings.method(self, name)
@@ -42,8 +42,8 @@ class NamingBuilder(Builder):
 
     def insert(self, op: Any) -> Any:
         """Link `op` at the insertion point with the current location and name; the op is returned."""
-        self.room -= 1
-        if self.room < 0:
+        self.remaining -= 1
+        if self.remaining < 0:
             raise _too_many(op)
         if op.loc is UNKNOWN:
             op.loc = self.loc

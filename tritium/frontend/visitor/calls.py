@@ -16,9 +16,9 @@ from ..language import core
 from ..language.builtin import OutsideKernel
 from .builtins import STATIC, call_static, items_of
 from .core import Visitor, handles
-from .meant import wrong_call
 from .operators import truth
 from .printing import is_print, print_call
+from .suggestions import wrong_call
 from .values import (
     constexpr,
     dtype,

@@ -63,7 +63,7 @@ def ast_to_ttir(
         raise e.with_traceback(None) from e.__cause__
     symbol = name or fn.__name__  # type: ignore[attr-defined]
     func = unit.function(fn, block, [], symbol, "public")
-    unit.place(func, 0)
+    unit.insert_function(func, 0)
     if any(arguments.attributes):
         func.attributes["arg_attrs"] = ArrayAttr(tuple(map(DictionaryAttr, arguments.attributes)))
     if unit.semantic.knows_warps:

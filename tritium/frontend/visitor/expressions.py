@@ -11,9 +11,9 @@ from ..language import core
 from .assign import bind_target
 from .builtins import items_of
 from .core import Visitor, handles
-from .meant import no_attribute
 from .operators import truth
 from .subscripts import indices
+from .suggestions import no_attribute
 from .values import constexpr, dtype, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
 
 

@@ -15,14 +15,14 @@ from ...dialects import arith, scf
 from ...dialects.llvm_loops import LICM_OFF
 from ...ir import Attribute, Block, Operation, Region, Value
 from ...support import Location, NameLoc
+from ..definite_assignment import reads_before_assignment
 from ..errors import LanguageError
 from ..language import core
-from ..unassigned import reads_before_assignment
 from .assign import bind_target
 from .branches import static_condition
 from .builtins import items_of
 from .core import Visitor, handles
-from .names import assigned_names, read_outside_loops, spoken, statements_after, statements_of
+from .names import assigned_names, display_name, read_outside_loops, statements_after, statements_of
 from .ranges import Bounds, bounds_of, last_value, loop_attributes
 from .scope import Poisoned
 from .values import (
@@ -78,8 +78,8 @@ class Carried:
                 raise LanguageError(after.message, after.hint)
             if not is_value(after) or before.type != after.type:
                 raise LanguageError(
-                    f"Loop-carried variable {spoken(name)} has initial type {type_text(before)} but is re-assigned to"
-                    f" {type_text(after)} in loop! Please make sure that the type stays consistent.",
+                    f"Loop-carried variable {display_name(name)} has initial type {type_text(before)} but is"
+                    f" re-assigned to {type_text(after)} in loop! Please make sure that the type stays consistent.",
                     f"start {name} with the type it has in the loop, or cast it back with .to(dtype)",
                 )
             out += flatten(after)
@@ -131,7 +131,7 @@ def _changed_constants(visitor: Visitor, node: ast.stmt, before: dict[str, Any],
 def _carriable(name: str, value: Any) -> None:
     if value is None or not is_value(value) or isinstance(unwrap(value), str):
         raise LanguageError(
-            f"Loop-carried variable {spoken(name)} is {type_text(value)} before the loop and changes inside it",
+            f"Loop-carried variable {display_name(name)} is {type_text(value)} before the loop and changes inside it",
             f"start {name} with a value of the type it has in the loop",
         )
 
@@ -236,7 +236,7 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
     lb, ub, step, _ = bounds
     inits, constant = _drop_unchanged(block, carried.handles, yields)
     block.append(scf.Yield(yields, loc=loc))
-    visitor.semantic.hand_over_promises(block.args[1:], inits)
+    visitor.semantic.transfer_hints(block.args[1:], inits)
     attributes = loop_attributes(iterator)
     op = scf.For(lb.handle, ub.handle, step.handle, inits, Region(block), attributes=attributes, loc=carried.place(loc))
     results = iter(builder.insert(op).results)

@@ -6,7 +6,7 @@ import ast
 
 from ...support.lazy import LazyModule
 
-__all__ = ["assigned_names", "exits_early", "read_outside_loops", "spoken", "statements_after", "statements_of"]
+__all__ = ["assigned_names", "exits_early", "read_outside_loops", "display_name", "statements_after", "statements_of"]
 
 _desugar = LazyModule("..desugar", __package__)
 
@@ -113,6 +113,6 @@ def _after(node: ast.stmt, suite: list[ast.stmt], seen: set[ast.stmt]) -> list[a
     return None
 
 
-def spoken(name: str) -> str:
+def display_name(name: str) -> str:
     """How errors call a local name: those that are no Python names hold what a loop returns (see `desugar`)."""
     return name if name.isidentifier() else "what is returned"

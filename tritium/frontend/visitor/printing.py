@@ -49,7 +49,7 @@ def print_call(visitor: Visitor, node: ast.Call) -> None:
     given = [one for arg in node.args for one in _arguments(visitor, arg)]
     options = {str(k.arg): visitor.visit(k.value) for k in node.keywords}
     visitor.node = node
-    if _is_tritons([value for value, _ in given], options):
+    if _is_device_print([value for value, _ in given], options):
         core.device_print(*(value for value, _ in given), **options, _semantic=visitor.semantic)
         return
     sep, end = _options(options)
@@ -110,7 +110,7 @@ def _constant(value: Any) -> Any:
     return unwrap_deep(value)
 
 
-def _is_tritons(args: list[Any], options: dict[str, Any]) -> bool:
+def _is_device_print(args: list[Any], options: dict[str, Any]) -> bool:
     """A text first, then values."""
     first = unwrap(args[0]) if args else None
     if any(name not in ("sep", "end", "flush") for name in options):

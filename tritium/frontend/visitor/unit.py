@@ -24,7 +24,7 @@ __all__ = ["Unit", "location_of"]
 
 MAX_RECURSION = 64  # active calls of one function; more are a recursion whose arguments change every time
 MAX_NAME = 200  # characters of a symbol
-_UNSPOKEN = re.compile(r'[^ -~]|[\[\]"\\]')  # what no symbol has: all but printable ASCII, brackets, what ends strings
+_NOT_IN_SYMBOLS = re.compile(r'[^ -~]|[\[\]"\\]')  # all but printable ASCII, brackets, quotes
 
 
 class Compiled:
@@ -55,7 +55,7 @@ class Unit:
         self.semantic = Semantic(self.builder, options)
         self.functions: dict[Any, Compiled] = {}
         self.active: set[Any] = set()
-        self.places: list[tt.Func | None] = [None]
+        self.functions_in_order: list[tt.Func | None] = [None]
         self.symbols: set[str] = set()
         self.frames: list[CallFrame] = []
         self.callers: list[SourceFunction] = []
@@ -99,14 +99,14 @@ class Unit:
         self.active.add(key)
         self.frames.append(CallFrame(visitor.callee.__name__, visitor.callee.source, visitor.node))  # type: ignore[attr-defined]
         self.callers.append(visitor.callee)
-        symbol, place = self._symbol(callee, bound), len(self.places)
-        self.places.append(None)
+        symbol, position = self._symbol(callee, bound), len(self.functions_in_order)
+        self.functions_in_order.append(None)
         try:
             types = [t for v in bound.values() for t in types_of(flatten(v))]
             block = Block(types)
             env = self.parameters(bound, block)
             result = self.compile_body(callee, env, block)
-            self.place(self.function(callee, block, types_of(flatten(result)), symbol, "private"), place)
+            self.insert_function(self.function(callee, block, types_of(flatten(result)), symbol, "private"), position)
         finally:
             self.frames.pop()
             self.callers.pop()
@@ -156,10 +156,10 @@ class Unit:
         func.loc = location_of(callee)
         return func
 
-    def place(self, func: tt.Func, place: int) -> None:
+    def insert_function(self, func: tt.Func, position: int) -> None:
         """Put a function into the module, in front of those of later places."""
-        self.places[place] = func
-        later = next((f for f in self.places[place + 1 :] if f is not None), None)
+        self.functions_in_order[position] = func
+        later = next((f for f in self.functions_in_order[position + 1 :] if f is not None), None)
         if later is None:
             self.module.body.append(func)
         else:
@@ -168,7 +168,7 @@ class Unit:
     def _symbol(self, callee: SourceFunction, bound: dict[str, Any]) -> str:
         """Triton's readable name, made unique: function, then its argument types and constants."""
         text = "_".join(type_of(value).mangle() for value in bound.values()).replace("'", "_sq_")
-        stem = symbol = f"{callee.fn_name}__{_UNSPOKEN.sub('_', text)}"[:MAX_NAME]
+        stem = symbol = f"{callee.fn_name}__{_NOT_IN_SYMBOLS.sub('_', text)}"[:MAX_NAME]
         count = 0
         while symbol in self.symbols:
             count += 1

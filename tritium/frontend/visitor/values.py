@@ -27,7 +27,7 @@ __all__ = [
     "is_value",
     "materialize",
     "rebuild",
-    "remade",
+    "with_items",
     "same_static",
     "set_hints",
     "static_key",
@@ -116,11 +116,11 @@ def materialize(x: Any, semantic: Any) -> Any:
     if isinstance(x, constexpr) and isinstance(x.value, NUMBERS):
         return semantic.to_tensor(x)
     if isinstance(x, tl_tuple):
-        return remade(x, [materialize(v, semantic) for v in x.values])
+        return with_items(x, [materialize(v, semantic) for v in x.values])
     return x
 
 
-def remade(x: Any, items: list[Any]) -> Any:
+def with_items(x: Any, items: list[Any]) -> Any:
     """A tuple like `x` (with its field names) of other elements; `x` itself where they are the same."""
     if all(a is b for a, b in zip(items, x.values)):
         return x

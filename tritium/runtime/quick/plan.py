@@ -14,7 +14,7 @@ from operator import attrgetter, methodcaller
 from typing import Any
 
 from ...compiler import CompiledKernel
-from ...frontend.outside import OutsideValue
+from ...frontend.captured_globals import CapturedGlobal
 from ...support.namedtuples import NamedTuple
 from .. import arrays
 from ..errors import ArgumentError
@@ -46,7 +46,7 @@ def quick_plan(
     keys: Sequence[Any],
     options: Mapping[str, Any],
     call: Call,
-    global_values: Sequence[OutsideValue] = (),
+    global_values: Sequence[CapturedGlobal] = (),
     *,
     positions: Sequence[int] | None = None,
     result: Any = None,
@@ -76,7 +76,7 @@ def make_plan(
     keys: Sequence[Any],
     options: Mapping[str, Any],
     call: Call,
-    global_values: Sequence[OutsideValue] = (),
+    global_values: Sequence[CapturedGlobal] = (),
     *,
     positions: Sequence[int] | None = None,
     result: Any = None,
@@ -131,11 +131,11 @@ def _fixed(value: Any) -> bool:
     return not arrays.is_array(value) and not isinstance(value, (tuple, list, TensorDescriptor))
 
 
-def _outside(outside: OutsideValue) -> Iterator[Row]:
+def _outside(outside: CapturedGlobal) -> Iterator[Row]:
     """The name stands for the same object, and that for the same value."""
     yield {"check": "entry", "object": outside.scope, "place": outside.name, "expected": outside.value}
     if not outside.settled:
-        yield {"check": "holds", "call": OutsideValue.holds, "object": outside, "expected": True}
+        yield {"check": "holds", "call": CapturedGlobal.holds, "object": outside, "expected": True}
     elif outside.inner is not outside.value:
         yield {"check": "holds", "call": _value, "object": outside.value, "expected": outside.inner}
 

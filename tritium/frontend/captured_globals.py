@@ -12,7 +12,7 @@ from ..support.errors import interrupts
 from .identity import identity
 from .references import is_constexpr
 
-__all__ = ["OutsideValue", "changeable"]
+__all__ = ["CapturedGlobal", "changeable"]
 
 _SETTLED = (int, float, bool, str, bytes, type(None))
 _ABSENT = object()
@@ -29,7 +29,7 @@ def changeable(value: Any) -> bool:
     return not isinstance(value, tuple) or any(map(changeable, value))
 
 
-class OutsideValue:
+class CapturedGlobal:
     """The value that a kernel read as `name` from the dict `scope`; `text` is its identity at that time."""
 
     __slots__ = ("inner", "name", "scope", "text", "value")

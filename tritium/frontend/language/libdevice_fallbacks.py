@@ -1,6 +1,6 @@
 """What the device library has beyond the operations of every target, written in the language: for CPUs, interpreted.
 
-`WRITTEN` says for a name which function computes it, on arguments of the types that the library takes.
+`FALLBACKS` says for a name which function computes it, on arguments of the types that the library takes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ...dialects import math as math_dialect
 from ..callee import language_function
 from ..constexpr import constexpr
 from ..dtypes import float32, float64, int32, int64, uint32, uint64
-from . import bessel, directed, special
+from . import bessel, directed_rounding, special
 from .builtin import builtin
 from .mathematics import abs, unary_float
 from .operators import add as wrapping_add
@@ -20,7 +20,7 @@ from .operators import mul as wrapping_mul
 from .operators import sub as wrapping_sub
 from .reductions import where
 
-__all__ = ["LIBRARY", "WRITTEN", "Written"]
+__all__ = ["LIBRARY", "FALLBACKS", "Fallback"]
 
 LIBRARY = "tritium"  # the library of vector functions that the CPU's backend has, and the interpreter
 
@@ -30,7 +30,7 @@ cbrt = unary_float("cbrt", math_dialect.Cbrt, "The cube root")
 
 
 @dataclass(frozen=True)
-class Written:
+class Fallback:
     """A function of the language, called with arguments and `constants`; `wide`: fp32 is handed to it as fp64."""
 
     fn: Any
@@ -124,21 +124,21 @@ def _rcp64h(x):
 
 @language_function
 def _nextafter(x, y):
-    up = directed.neighbour(x, True)
-    down = directed.neighbour(x, False)
+    up = directed_rounding.neighbour(x, True)
+    down = directed_rounding.neighbour(x, False)
     return where((x != x) | (y != y), x + y, where(x == y, y, where(x < y, up, down)))
 
 
 @language_function
 def _ilogb(x):
     """The exponent; the least integer for 0 and NaN, the greatest for infinities."""
-    _, n = directed.mantissa(x)
+    _, n = directed_rounding.mantissa(x)
     return where((x == 0) | (x != x), -0x80000000, where(abs(x) == _INF, 0x7FFFFFFF, n))
 
 
 @language_function
 def _logb(x):
-    _, n = directed.mantissa(x)
+    _, n = directed_rounding.mantissa(x)
     return where(x == 0, -_INF, where(x - x != 0, abs(x), n.to(float64)))
 
 
@@ -152,7 +152,7 @@ def _ldexp(x, n):
         x = x * where(over, 2.0**1023, where(under, 2.0**-969, 1.0))
         n = where(over, n - 1023, where(under, n + 969, n))
     n = where(n > 1023, 1023, where(n < -1022, -1022, n))
-    return x * directed.two_to(n)
+    return x * directed_rounding.two_to(n)
 
 
 _TWICE = constexpr((0, 1))
@@ -160,7 +160,7 @@ _TWICE = constexpr((0, 1))
 
 @language_function
 def _rcp(x, mode: constexpr):
-    return directed.div(where(x == x, 1.0, 1.0).to(x.dtype), x, mode)
+    return directed_rounding.div(where(x == x, 1.0, 1.0).to(x.dtype), x, mode)
 
 
 @language_function
@@ -206,62 +206,62 @@ def _normcdfinv(y):
     return -_ROOT_OF_TWO * _erfcinv(2 * y)
 
 
-WRITTEN: dict[str, Written] = {
+FALLBACKS: dict[str, Fallback] = {
     **{
-        f"{name}_{mode}": Written(fn, (mode,))
+        f"{name}_{mode}": Fallback(fn, (mode,))
         for name, fn in {
-            "add": directed.add,
-            "sub": directed.sub,
-            "mul": directed.mul,
-            "div": directed.div,
+            "add": directed_rounding.add,
+            "sub": directed_rounding.sub,
+            "mul": directed_rounding.mul,
+            "div": directed_rounding.div,
             "rcp": _rcp,
-            "sqrt": directed.sqrt,
-            "fma": directed.fma3,
-            "double2float": directed.narrow,
+            "sqrt": directed_rounding.sqrt,
+            "fma": directed_rounding.fma3,
+            "double2float": directed_rounding.narrow,
         }.items()
         for mode in ("rd", "ru", "rz")
     },
     **{
-        f"{source}2{target}_{mode}": Written(directed.convert, (kind, mode))
+        f"{source}2{target}_{mode}": Fallback(directed_rounding.convert, (kind, mode))
         for source in ("int", "uint", "ll", "ull")
         for target, kind in (("float", float32), ("double", float64))
         for mode in ("rd", "ru", "rz")
     },
     **{
-        f"{letter}{order}": Written(fn, (order,), wide=True)
+        f"{letter}{order}": Fallback(fn, (order,), wide=True)
         for letter, fn in (("j", bessel.first), ("y", bessel.second), ("cyl_bessel_i", bessel.modified))
         for order in (0, 1)
     },
-    "jn": Written(bessel.jn, wide=True),
-    "yn": Written(bessel.yn, wide=True),
-    "sinpi": Written(special.sincospi, (False,), wide=True),
-    "cospi": Written(special.sincospi, (True,), wide=True),
-    "erfcx": Written(special.erfcx, wide=True),
-    "erfcinv": Written(_erfcinv, wide=True),
-    "normcdf": Written(special.normcdf, wide=True),
-    "normcdfinv": Written(_normcdfinv, wide=True),
-    "norm3d": Written(_norm3d, wide=True),
-    "norm4d": Written(special.norm, wide=True),
-    "rnorm3d": Written(_rnorm3d, wide=True),
-    "rnorm4d": Written(_rnorm4d, wide=True),
-    "rhypot": Written(_rhypot, wide=True),
-    "rcbrt": Written(_rcbrt, wide=True),
-    "remainder": Written(_remainder, wide=True),
-    "ldexp": Written(_ldexp, wide=True),
-    "scalbn": Written(_ldexp, wide=True),
-    "ilogb": Written(_ilogb, wide=True),
-    "logb": Written(_logb, wide=True),
-    "nextafter": Written(_nextafter),
-    "erfinv": Written(erfinv),
-    "hypot": Written(hypot),
-    "lgamma": Written(lgamma),
-    "tgamma": Written(tgamma),
-    "brev": Written(_brev),
-    "byte_perm": Written(_byte_perm),
-    "mul24": Written(_mul24),
-    "sad": Written(_sad),
-    "hiloint2double": Written(_hiloint2double),
-    "double2hiint": Written(_double2hiint),
-    "double2loint": Written(_double2loint),
-    "rcp64h": Written(_rcp64h),
+    "jn": Fallback(bessel.jn, wide=True),
+    "yn": Fallback(bessel.yn, wide=True),
+    "sinpi": Fallback(special.sincospi, (False,), wide=True),
+    "cospi": Fallback(special.sincospi, (True,), wide=True),
+    "erfcx": Fallback(special.erfcx, wide=True),
+    "erfcinv": Fallback(_erfcinv, wide=True),
+    "normcdf": Fallback(special.normcdf, wide=True),
+    "normcdfinv": Fallback(_normcdfinv, wide=True),
+    "norm3d": Fallback(_norm3d, wide=True),
+    "norm4d": Fallback(special.norm, wide=True),
+    "rnorm3d": Fallback(_rnorm3d, wide=True),
+    "rnorm4d": Fallback(_rnorm4d, wide=True),
+    "rhypot": Fallback(_rhypot, wide=True),
+    "rcbrt": Fallback(_rcbrt, wide=True),
+    "remainder": Fallback(_remainder, wide=True),
+    "ldexp": Fallback(_ldexp, wide=True),
+    "scalbn": Fallback(_ldexp, wide=True),
+    "ilogb": Fallback(_ilogb, wide=True),
+    "logb": Fallback(_logb, wide=True),
+    "nextafter": Fallback(_nextafter),
+    "erfinv": Fallback(erfinv),
+    "hypot": Fallback(hypot),
+    "lgamma": Fallback(lgamma),
+    "tgamma": Fallback(tgamma),
+    "brev": Fallback(_brev),
+    "byte_perm": Fallback(_byte_perm),
+    "mul24": Fallback(_mul24),
+    "sad": Fallback(_sad),
+    "hiloint2double": Fallback(_hiloint2double),
+    "double2hiint": Fallback(_double2hiint),
+    "double2loint": Fallback(_double2loint),
+    "rcp64h": Fallback(_rcp64h),
 }

@@ -26,7 +26,7 @@ __all__ = [
     "extern_elementwise",
     "grid_dependency_launch_dependents",
     "grid_dependency_wait",
-    "hand_over_promises",
+    "transfer_hints",
     "hint",
     "inline_asm",
     "num_programs",
@@ -64,31 +64,31 @@ def hint(sem: SemanticContext, name: str, function: str, x: Any, values: Sequenc
         return x  # a promise about a constant says nothing new
     if max(1, len(x.type.shape)) != len(numbers):
         raise value_error(f"Shape of input to {function} does not match the length of values")
-    promise(sem, x.handle, name, DenseElementsAttr(tuple(numbers), TensorType((len(numbers),), i32)))
+    attach_hint(sem, x.handle, name, DenseElementsAttr(tuple(numbers), TensorType((len(numbers),), i32)))
     return x
 
 
-def promise(sem: SemanticContext, value: Value, name: str, attribute: Attribute) -> None:
+def attach_hint(sem: SemanticContext, value: Value, name: str, attribute: Attribute) -> None:
     """Note a promise about `value`; one about what a loop carries waits for the loop."""
     op = value.defining_op
     if op is None:
-        sem.argument_promises.setdefault(value, {})[name] = attribute
+        sem.argument_hints.setdefault(value, {})[name] = attribute
     else:
         op.attributes[name] = attribute
 
 
-def hand_over_promises(sem: SemanticContext, arguments: Sequence[Value], initial: Sequence[Value]) -> None:
+def transfer_hints(sem: SemanticContext, arguments: Sequence[Value], initial: Sequence[Value]) -> None:
     """What the body of a loop promises about values it carries holds at its start too: say so where they are made.
 
     Only of values that nothing but the loop uses: it may not run at all, and then nothing was promised.
     """
-    if not sem.argument_promises:
+    if not sem.argument_hints:
         return
     for argument, value in zip(arguments, initial):
-        promises = sem.argument_promises.pop(argument, None)
-        if promises and not value.users:
-            for name, attribute in promises.items():
-                promise(sem, value, name, attribute)
+        hints = sem.argument_hints.pop(argument, None)
+        if hints and not value.users:
+            for name, attribute in hints.items():
+                attach_hint(sem, value, name, attribute)
 
 
 def assume(sem: SemanticContext, condition: Any) -> None:
