@@ -53,21 +53,21 @@ MADE = """
       %own = tt.make_tensor_descriptor %pa, [%c64, %c64], [%wide, %one] : <f16>, <64x64xf16, #shared>
 """
 REASONS = {
-    "one stage": (LOOP.replace("{tt.warp", "{tt.num_stages = 1 : i32, tt.warp"), "it takes two stages to load ahead"),
+    "one stage": (LOOP.replace("{tt.warp", "{tt.num_stages = 1 : i32, tt.warp"), "warp specialization needs two stages"),
     "no descriptors": (
         (
             "%d = scf.for %k = %c0 to %n step %c1 iter_args(%s = %zero) -> (SUM) : i32 {\n"
             "%t = arith.addf %s, %s : SUM\nscf.yield %t : SUM\n} {tt.warp_specialize}"
         ),
-        "it loads no blocks of tensor descriptors",
+        "it has no loads through tensor descriptors",
     ),
-    "an address from memory": (LOOP.replace(INDEX, FOUND), "its address comes from tt.load"),
-    "a counter that others see": (LOOP.replace(INDEX, COUNTED), "loads must not be done ahead of tt.atomic_rmw"),
+    "an address from memory": (LOOP.replace(INDEX, FOUND), "its address depends on tt.load"),
+    "a counter that others see": (LOOP.replace(INDEX, COUNTED), "loads must not be moved before tt.atomic_rmw"),
     "a descriptor of each iteration": (
         LOOP.replace(INDEX, MADE).replace("descriptor_load %a", "descriptor_load %own"),
-        "a descriptor that an iteration makes",
+        "a descriptor that is rebuilt in each iteration",
     ),
-    "a tile that is written": (LOOP.replace(INDEX, BACK), "ahead of a store through the same descriptor"),
+    "a tile that is written": (LOOP.replace(INDEX, BACK), "before a store through the same descriptor"),
 }
 
 
@@ -75,12 +75,12 @@ REASONS = {
 def test_loops_that_stay(what):
     body, why = REASONS[what]
     messages = told(text_of(body + STORE))
-    assert len(messages) == 1 and "not specialized by warps" in messages[0] and why in messages[0], messages
+    assert len(messages) == 1 and "not warp-specialized" in messages[0] and why in messages[0], messages
 
 
 def test_modules_that_stay():
     text = text_of(LOOP + STORE)
-    assert "copy engine" in told(text.replace("cuda:90", "cuda:80"))[0]
+    assert "no TMA" in told(text.replace("cuda:90", "cuda:80"))[0]
     assert "and this is 12.0" in told(text.replace("cuda:90", "cuda:120"))[0]
     assert (
         told(text.replace("module attributes {", 'module attributes {tritium.without = "warp-specialization", ')) == []

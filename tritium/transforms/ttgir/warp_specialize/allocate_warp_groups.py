@@ -1,4 +1,4 @@
-"""allocate-warp-groups: say which warps run the partitions of `ttg.warp_specialize`, and with how many registers.
+"""allocate-warp-groups: Assign warps and registers to the partitions of `ttg.warp_specialize`.
 
     module attributes {"ttg.num-warps" = 4}              =>   {…, "ttg.total-num-warps" = 12, ttg.maxnreg = 168}
     ttg.warp_specialize(…)                               =>   ttg.warp_specialize(…) attributes
@@ -7,17 +7,16 @@
     partition0(…) num_warps(4) {…}                               actualRegisters = [40, 232, 232]}
     partition1(…) num_warps(4) {…}
 
-**Warps.** Those of the default region come first. Each operation's partitions follow, the largest first, so that one of
-four warps or more begins a warp group (four warps, from a multiple of four). The last warp group is filled up with
-partitions that do nothing, because registers are given away by whole warp groups; all operations get as many warps as
-the one that needs the most, `ttg.total-num-warps` with those of the default region. A module without such operations
-stays as it is.
+**Warps.** Those of the default region come first. The partitions of each operation follow, largest first, so that one
+of four warps or more starts a warp group (four warps, aligned to four). The last warp group is padded with empty
+partitions, because registers are reallocated per warp group; `ttg.total-num-warps` is the maximum over all operations,
+including the warps of the default region. A module without such operations is not changed.
 
-**Registers.** A block has 65536 for all threads, and begins with the same number for each: what the user says
-(`ttg.maxnreg`), or all there are, in eights. The partitions of a warp group get the most that one of them requests; the
-warps of the default region get what is left. Nothing is moved where that is less than a thread needs, or where no
-partition requests a number (`requestedRegisters` is absent). `actualRegisters` has the default region's, then each
-partition's.
+**Registers.** A CTA has 65536 registers, and starts with the same number per thread: the user's `ttg.maxnreg`, or as
+many as there are, in multiples of eight. The partitions of a warp group get the maximum of their requests; the warps of
+the default region get the rest. Registers are not reallocated where the rest is less than the minimum, or where no
+partition has a request (`requestedRegisters` is absent). `actualRegisters` lists the default region's, then those of
+each partition.
 """
 
 from __future__ import annotations
@@ -38,26 +37,26 @@ __all__ = ["GroupOptions", "allocate_warp_groups"]
 TOTAL_WARPS, MAX_REGISTERS = "ttg.total-num-warps", "ttg.maxnreg"
 
 GROUP = 4  # warps
-MOST = 32  # warps of a block
+MAX_WARPS = 32  # warps per CTA
 REGISTERS = 65536
-"""Of a multiprocessor, and the most for one block (CUDA programming guide, technical specifications)."""
-UNIT, LEAST = 8, 24
-"""Registers are moved in multiples of 8, and a thread keeps 24 (PTX ISA 8.7, section 9.7.19.5, setmaxnreg)."""
-IDLE = 16  # what Triton notes for partitions that do nothing
+"""Per SM, and the maximum per CTA (CUDA programming guide, technical specifications)."""
+REGISTER_UNIT, MIN_REGISTERS = 8, 24
+"""Registers are reallocated in multiples of 8, at least 24 per thread (PTX ISA 8.7, section 9.7.19.5, setmaxnreg)."""
+IDLE = 16  # Triton's value for empty partitions
 RUNTIME = 32
-"""Threads that print or assert call the driver's functions, which need as many."""
+"""Threads that print or assert call functions of the driver, which need as many."""
 
 
 @dataclass(frozen=True)
 class GroupOptions:
-    """`instrumented`: code that calls the driver is added later."""
+    """`instrumented`: calls of the driver are inserted later."""
 
     instrumented: bool = False
 
 
 @pass_on("module")
 def allocate_warp_groups(module: Operation, options: GroupOptions = GroupOptions()) -> bool:
-    """Give partitions their warps and registers."""
+    """Assign warps and registers to partitions."""
     said = module.attributes.get(NUM_WARPS)
     if not isinstance(said, IntegerAttr):
         return False
@@ -67,14 +66,14 @@ def allocate_warp_groups(module: Operation, options: GroupOptions = GroupOptions
     extra = -(-max(sum(op.partitionNumWarps) for op in found) // GROUP) * GROUP
     base = max(num_warps(op) or said.value for op in found)
     for op in found:
-        if base + extra > MOST:
-            raise UnsupportedOperation(op, f"needs {base + extra} warps; a block has at most {MOST}")
-        _fill(op, extra - sum(op.partitionNumWarps))
-        op.attributes["warpGroupStartIds"] = _numbers(_starts(op.partitionNumWarps, base))
+        if base + extra > MAX_WARPS:
+            raise UnsupportedOperation(op, f"needs {base + extra} warps; a CTA has at most {MAX_WARPS}")
+        _add_empty_partitions(op, extra - sum(op.partitionNumWarps))
+        op.attributes["warpGroupStartIds"] = _numbers(_start_warps(op.partitionNumWarps, base))
     module.attributes[TOTAL_WARPS] = IntegerAttr(base + extra, i32)
     if is_on(module, "register-reallocation"):
         for op in found:
-            _give_registers(module, op, base, base + extra, options.instrumented)
+            _assign_registers(module, op, base, base + extra, options.instrumented)
     return True
 
 
@@ -82,8 +81,8 @@ def _numbers(values: Sequence[int]) -> DenseArrayAttr:
     return DenseArrayAttr(tuple(values), i32)
 
 
-def _starts(counts: Sequence[int], first: int) -> list[int]:
-    """The first warp of each partition: the largest come first."""
+def _start_warps(counts: Sequence[int], first: int) -> list[int]:
+    """The first warp of each partition, in order of decreasing size."""
     out = [0] * len(counts)
     for i in sorted(range(len(counts)), key=lambda i: -counts[i]):
         out[i] = first
@@ -91,8 +90,8 @@ def _starts(counts: Sequence[int], first: int) -> list[int]:
     return out
 
 
-def _fill(op: Any, missing: int) -> None:
-    """Partitions that do nothing, of `missing` warps together."""
+def _add_empty_partitions(op: Any, missing: int) -> None:
+    """Add empty partitions with `missing` warps in total."""
     if not missing:
         return
     partitions = op.partitions
@@ -108,22 +107,24 @@ def _fill(op: Any, missing: int) -> None:
         op.attributes["requestedRegisters"] = _numbers([*op.requestedRegisters, *[IDLE] * len(idle)])
 
 
-def _give_registers(module: Operation, op: Any, base: int, total: int, instrumented: bool) -> None:
-    """Set `actualRegisters`, where something is requested and can be had."""
+def _assign_registers(module: Operation, op: Any, base: int, total: int, instrumented: bool) -> None:
+    """Set `actualRegisters`, where the requests can be satisfied."""
     requested, counts, starts = op.requestedRegisters, op.partitionNumWarps, op.warpGroupStartIds
     if requested is None:
         return
-    groups: dict[int, int] = {}  # the first warp of a group -> registers of its threads
-    wanted = [max(LEAST, n, _least(region, instrumented)) for n, region in zip(requested, op.partitions.regions)]
+    groups: dict[int, int] = {}  # the first warp of a group -> registers per thread
+    wanted = [
+        max(MIN_REGISTERS, n, _least(region, instrumented)) for n, region in zip(requested, op.partitions.regions)
+    ]
     own = [start // GROUP * GROUP for start in starts]
     for n, group, count in zip(wanted, own, counts):
         for at in range(group, group + max(count, 1), GROUP):
-            groups[at] = max(groups.get(at, 0), -(-n // UNIT) * UNIT)
+            groups[at] = max(groups.get(at, 0), -(-n // REGISTER_UNIT) * REGISTER_UNIT)
     said = module.attributes.get(MAX_REGISTERS)
-    each = said.value if isinstance(said, IntegerAttr) else REGISTERS // (32 * total) // UNIT * UNIT
+    each = said.value if isinstance(said, IntegerAttr) else REGISTERS // (32 * total) // REGISTER_UNIT * REGISTER_UNIT
     left = each * base + sum((each - n) * GROUP for n in groups.values())
-    default = left // base // UNIT * UNIT
-    if default < max(LEAST, _least(op.regions[0], instrumented)):
+    default = left // base // REGISTER_UNIT * REGISTER_UNIT
+    if default < max(MIN_REGISTERS, _least(op.regions[0], instrumented)):
         return
     op.attributes["actualRegisters"] = _numbers([default, *(groups[g] for g in own)])
     module.attributes[MAX_REGISTERS] = IntegerAttr(each, i32)

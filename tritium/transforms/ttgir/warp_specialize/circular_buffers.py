@@ -1,24 +1,24 @@
-"""Rings: which loads share one, how deep it is, and the operations that make, fill, wait for and free its buffers.
+"""Rings (circular buffers): the loads that share one, its depth, and its operations.
 
     %a = ttg.local_alloc : () -> !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>        one for each load
     %b = ttg.local_alloc : () -> !ttg.memdesc<3x256x64xf16, #shared, #smem, mutable>
-    %full = ttg.local_alloc : () -> !ttg.memdesc<3x1xi64, …>        phase ends: one arrival and all bytes
-    %empty = ttg.local_alloc : () -> !ttg.memdesc<3x1xi64, …>       phase ends: an arrival of each warp that reads
+    %full = ttg.local_alloc : () -> !ttg.memdesc<3x1xi64, …>        phase completes: one arrival and all bytes
+    %empty = ttg.local_alloc : () -> !ttg.memdesc<3x1xi64, …>       phase completes: one arrival of each reading warp
 
-Loads of one block whose last reader is the same operation (the operands of a product) are waited for and freed
-together: they share a ring and its barriers. Operands of different products do not: K of attention is there before V,
-and free before V is.
+Loads of one block whose last reader is the same operation (the operands of a dot) are waited for and released together:
+they share a ring and its mbarriers. Operands of different dots do not: K of attention arrives before V, and is released
+before V arrives.
 
-Loops that follow one another, with loads of the same types, use the same rings: blocks off the diagonal of attention
-and those on it. A ring then has several *sites*, and is first in, first out across them.
+Consecutive loops with loads of the same types share rings, such as the loops over full and diagonal tiles of attention.
+Such a ring has several *sites*, and is first in, first out across them.
 
-**Clusters.** Each block of a cluster has rings of its own. What several blocks get alike (the operand of a product that
-is not divided among them) is copied for all of them by the first (`multicast`), which must know that the slot is free
-in all: who reads it says so to every one of them.
+**Clusters.** Each CTA of a cluster has its own rings. Data that several CTAs need (an operand of a dot that is not
+split over them) is copied to all of them by the first (`multicast`), which must know that the slot is free in all of
+them: a reader arrives at the mbarriers of every one of them.
 
-**Depth.** As many buffers as `num_stages` says, but no more than fit (`occupancy` says into what): beside the rings,
-shared memory holds the buffers allocated elsewhere in the function, and what stores and conversions inside the span
-need for themselves.
+**Depth.** As many slots as `num_stages`, but no more than fit (`occupancy` determines the limit): besides the rings,
+shared memory has the buffers allocated elsewhere in the function, and the scratch of stores and conversions in the
+span.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ VIEWS = (ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttg.MemDescR
 
 
 class Ring:
-    """Buffers for some loads of one block, and their barriers; `sites` has the loads of each block that uses them.
+    """Buffers for loads of one block, and their mbarriers; `sites` has the loads of each block that uses them.
 
-    `shared_by` says which blocks of a cluster get one copy, as bits that their numbers differ in; 0 where each has its
-    own.
+    `shared_by`: the bits of the CTA rank in which CTAs differ that get one copy; 0 where each CTA has its own.
     """
 
     def __init__(self) -> None:
@@ -61,28 +60,28 @@ class Ring:
 
     @property
     def loads(self) -> list[Load]:
-        """Of the first site; the others are like these."""
+        """The loads of the first site; those of other sites have the same types."""
         return self.sites[0]
 
     @property
     def bytes(self) -> int:
-        """Of one slot."""
+        """The bytes of one slot."""
         return sum(load.bytes for load in self.loads)
 
     def find_sharing(self) -> None:
-        """Set `shared_by`, while the loads are there."""
+        """Set `shared_by`, while the loads exist."""
         if is_on(self.loads[0].op, "multicast"):
             self.shared_by = reduce(or_, (load.shared_by for load in self.loads))
 
     def takes(self, other: Ring) -> bool:
-        """Whether what `other` is for may use this ring: the same types, in loops beside those here."""
+        """Whether the loads of `other` can use this ring: the same types, in sibling loops."""
         here, there = ([load.buffer_type() for load in ring.loads] for ring in (self, other))
         blocks = [loads[0].op.parent for loads in self.sites]
         return here == there and all(_apart(block, other.loads[0].op.parent) for block in blocks)
 
 
 class Visit(NamedTuple):
-    """Where a block uses a slot of a ring: `readers`, around which `first` to `last` are operations of the block."""
+    """A use of a slot of a ring in a block: `readers`, within the operations `first` to `last` of the block."""
 
     block: Block
     first: Operation
@@ -91,20 +90,21 @@ class Visit(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """Where a program is in a ring: `slot` (i32), and `phase` (i32), the parity of the slot's next `full` phase."""
+    """The position of a partition in a ring: `slot` (i32), and `phase` (i32), the parity of the slot's next `full`
+    phase."""
 
     slot: Value
     phase: Value
 
     def advance(self, b: Builder, depth: int) -> Counter:
-        """The counter of the next visit: slot + 1, or slot 0 in the other phase."""
+        """The counter of the next visit: slot + 1, or slot 0 with the other parity."""
         step = b.add(arith.AddI(self.slot, number(b, 1)))
         wraps = b.add(arith.CmpI(arith.CmpIPredicate.eq, step, number(b, depth)))
         slot = b.add(arith.Select(wraps, number(b, 0), step))
         return Counter(slot, b.add(arith.XOrI(self.phase, b.add(ExtUI(wraps, out=i32)))))
 
     def previous(self, b: Builder, depth: int) -> Value:
-        """The slot of the visit before."""
+        """The slot of the previous visit."""
         is_first = b.add(arith.CmpI(arith.CmpIPredicate.eq, self.slot, number(b, 0)))
         below = b.add(arith.SubI(self.slot, number(b, 1)))
         return b.add(arith.Select(is_first, number(b, depth - 1), below))
@@ -129,13 +129,13 @@ class Rings(list[Ring]):
 
     @property
     def shared(self) -> bool:
-        """Whether blocks of a cluster get something by one copy."""
+        """Whether a copy is multicast to several CTAs."""
         return any(ring.shared_by for ring in self)
 
     def choose_depth(self, wanted: int, func: Operation, span: Span, choices: list[Occupancy]) -> Occupancy:
-        """At most `wanted` slots, as many as fit into shared memory; fewer than one if nothing fits.
+        """Choose at most `wanted` slots, as many as fit into shared memory; fewer than one if none fits.
 
-        Of `choices` it is the first that has room: three blocks for all slots, two for two, one for any.
+        Returns the first of `choices` that fits: three CTAs with all slots, two CTAs with two slots, one CTA with any.
         """
         slot = sum(ring.bytes + 16 for ring in self)
         taken = _elsewhere(func, span)
@@ -146,9 +146,9 @@ class Rings(list[Ring]):
         return chosen
 
     def allocate(self, b: Builder, around: Operation, readers: int) -> None:
-        """Buffers and barriers of all rings, for the function of `around`.
+        """Allocate buffers and mbarriers of all rings, for the function of `around`.
 
-        The memory may have been used before: what threads wrote there comes before what the copy engine writes.
+        The memory may be reused: a fence orders earlier generic-proxy writes before the writes of TMA.
         """
         self.readers = readers
         for ring in self:
@@ -161,9 +161,9 @@ class Rings(list[Ring]):
         b.add(ttg.Barrier(ttg.AddrSpace.local))
 
     def free(self, b: Builder) -> None:
-        """The barriers are none any more: their memory may be used for something else.
+        """Invalidate the mbarriers, so that their memory can be reused.
 
-        Up to then other blocks of the cluster may arrive at them.
+        Other CTAs of the cluster may arrive at them until then.
         """
         if self.shared:
             b.add(ttng.ClusterBarrier(False))
@@ -173,17 +173,17 @@ class Rings(list[Ring]):
                     b.add(ttng.InvalBarrier(view(b, barriers, number(b, i))))
 
     def captured(self) -> list[Value]:
-        """What the producer takes of all rings."""
+        """The values of all rings that the producer captures."""
         return [v for ring in self for v in (*ring.buffers, ring.full, ring.empty)]
 
 
 def visit_of(block: Any, loads: list[Load]) -> Visit:
-    """Who in a block reads what these loads of it bring; raises Refused where it leaves the block."""
+    """The readers of these loads in a block; raises Refused where a loaded tile leaves the block."""
     at = {op: i for i, op in enumerate(block)}
     readers = [op for load in loads for op in _readers(load)]
     for op in readers:
         if op.traits & TERMINATOR:
-            raise Refused(op, "a block that was loaded is handed to another iteration or branch")
+            raise Refused(op, "a loaded tile is passed to another iteration or branch")
     around = sorted((_in_block(block, op) for op in readers), key=at.__getitem__)
     return Visit(block, around[0], around[-1], frozenset(readers))
 
@@ -194,7 +194,7 @@ def number(b: Builder, value: int) -> Any:
 
 
 def view(b: Builder, buffers: Any, slot: Value) -> Any:
-    """One of several buffers."""
+    """A view of one of several buffers."""
     ty = buffers.type
     one = MemDescType(ty.shape[1:], ty.element, ty.encoding, ty.memorySpace, True)
     return b.add(ttg.MemDescIndex(buffers, slot, result=one))
@@ -208,7 +208,7 @@ def _barriers(b: Builder, around: Operation, depth: int, count: int) -> Any:
 
 
 def _readers(load: Load) -> Iterable[Operation]:
-    """Who reads a load's buffer: all that use views of it, and the load itself where it goes to registers."""
+    """The readers of a load's buffer: users of its views, and the load itself where it is read to registers."""
     if load.in_registers:
         yield load.op
     todo: list[Any] = list(load.buffers)
@@ -222,7 +222,7 @@ def _readers(load: Load) -> Iterable[Operation]:
 
 
 def _apart(block: Any, other: Any) -> bool:
-    """Whether neither block stands in the other."""
+    """Whether neither block contains the other."""
     return not any(a is b or a.parent_op.is_ancestor_of(b.parent_op) for a, b in ((block, other), (other, block)))
 
 
@@ -233,7 +233,7 @@ def _in_block(block: Block, op: Any) -> Operation:
 
 
 def _elsewhere(func: Operation, span: Span) -> int:
-    """Bytes of shared memory that something else may need at the same time."""
+    """Bytes of shared memory that may be needed elsewhere at the same time."""
     inside = {op for outer in span.ops for op in outer.walk()}
     loaded = {buffer for load in span.loads for buffer in load.buffers}
     buffers = [op for op in func.walk() if op.__class__ is ttg.LocalAlloc and op not in loaded]

@@ -1,8 +1,8 @@
-"""Loops of kernels whose programs are clusters of blocks: when their loads can have a warp of their own.
+"""Conditions for warp specialization in a cluster of CTAs.
 
-The blocks meet where the specialized part begins, with all of their warps, and where it has ended. In between, and
-before, nothing may wait for the cluster: the warps that load do not come. So the loop stands at the top of the kernel,
-alone, and neither in front of it nor in it do elements move between blocks.
+The CTAs synchronize at the start and the end of the specialized part, with all of their warps. In between, and before,
+no operation may synchronize the cluster: the producer warps do not arrive. So the loop must be the only one, at the top
+level of the kernel, and no elements may move between CTAs before it or in it.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from .partition import Refused, marked_loops
 __all__ = ["check_cluster"]
 
 _SEVERAL = frozenset(("tt.scan", "tt.histogram", "tt.gather", "tt.atomic_rmw", "tt.atomic_cas", "tt.call", "tt.dot"))
-"""Operations that may wait for other blocks of the cluster, or hide what does."""
+"""Operations that may synchronize with other CTAs of the cluster, or contain some that do."""
 
 
 def check_cluster(func: Any, loop: Operation) -> None:
     """Raise Refused where the loop cannot be specialized in a cluster."""
     blocks = marked_loops(func)
     if len(blocks) > 1 or loop.parent is not func.regions[0].blocks[0] or func.sym_visibility == "private":
-        raise Refused(loop, "in a cluster of blocks it must be the only one, at the top of its kernel")
+        raise Refused(loop, "in a cluster of CTAs it must be the only one, at the top level of its kernel")
     last = blocks[loop.parent][-1]
     for op in func.walk():
         if op.parent is loop.parent and last.is_before(op):
             break
         if crosses_blocks(op):
-            raise Refused(op, "blocks of a cluster wait for each other here, and a warp that loads would not come")
+            raise Refused(op, "the cluster synchronizes here, and producer warps would not arrive")
 
 
 def crosses_blocks(op: Any) -> bool:
-    """Whether an operation may move elements between the blocks of a cluster, or wait for these."""
+    """Whether an operation may move elements between the CTAs of a cluster, or synchronize them."""
     if isinstance(op, ttg.ConvertLayout):
         return _blocks(op.src.type) != _blocks(op.result.type)
     if isinstance(op, tt.Reduce):

@@ -1,10 +1,10 @@
-"""What both programs of a span have in common: copies of its loops and branches that count visits of rings.
+"""The common part of both partitions: clones of loops and branches that count visits of rings.
 
     scf.for %k … iter_args(%c = …) { … }    =>    scf.for %k … iter_args(%c = …, %slot = …, %phase = …) { … }
     scf.if %p { … }                         =>    %slot, %phase = scf.if %p -> (i32, i32) { … } else { … }
 
-A *clock* counts for the rings that a block visits together; a loop or branch carries the clocks of all visits in it.
-Where a visit begins, the clock is read and goes on to the next slot, whatever the rest of the block does.
+A *clock* is the counter of the rings that a block visits together; loops and branches carry the clocks of all visits in
+them. At the start of a visit the clock is read and advanced to the next slot, whatever the rest of the block does.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ DROPPED = (MARK, "tt.flatten", "tt.num_stages", "tt.loop_unroll_factor", "tt.dis
 
 
 class Copy:
-    """Copies operations to where `b` inserts; `mapping` has new values for old ones.
+    """Clone operations to the insertion point of `b`; `mapping` maps values to their clones.
 
-    `clocks` says for each block with visits the clock of each ring; `counters` where clocks are, `visits` what they
-    said in the block being copied.
+    `clocks`: for each block with visits, the clock of each ring; `counters`: the current values of clocks; `visits`:
+    their values at the visits in the current block.
     """
 
     def __init__(self, rings: Rings, b: Builder, mapping: dict[Any, Any], clocks: dict[Block, dict[Ring, Any]]) -> None:
@@ -35,14 +35,14 @@ class Copy:
         self.visits: dict[Any, Counter] = {}
 
     def run(self, ops: Iterable[Operation]) -> None:
-        """Copy the operations of a span."""
+        """Clone the operations of a span."""
         for clock in dict.fromkeys(clock for clocks in self.clocks.values() for clock in clocks.values()):
             self.counters[clock] = Counter(number(self.b, 0), number(self.b, 0))
         for op in ops:
             self.one(op)
 
     def one(self, op: Any) -> None:
-        """Copy one operation, if it belongs to this program."""
+        """Clone one operation, if it belongs to this partition."""
         if op.__class__ is scf.For and self.is_woven(op):
             self.loop(op)
         elif op.__class__ is scf.If and self.is_woven(op):
@@ -51,23 +51,23 @@ class Copy:
             self.plain(op)
 
     def is_woven(self, op: Any) -> bool:
-        """Whether a loop or branch is taken apart, not copied as it is."""
+        """Whether a loop or branch contains visits, and cannot be cloned as a whole."""
         return bool(self.inside(op))
 
     def plain(self, op: Any) -> None:
-        """Copy an operation that is no loop or branch around visits."""
+        """Clone an operation without visits."""
         self.b.insert(op.clone(self.mapping))
 
     def carried(self, loop: Any) -> list[int]:
-        """The carried values of a loop that its copy keeps."""
+        """The indices of carried values of a loop that its clone keeps."""
         return list(range(len(loop.results)))
 
     def handed(self, branch: Any) -> list[int]:
-        """The results of a branch that its copy keeps."""
+        """The indices of results of a branch that its clone keeps."""
         return list(range(len(branch.results)))
 
     def new(self, value: Any) -> Any:
-        """The copy of a value, or the value if it is from outside."""
+        """The clone of a value, or the value if it is from outside."""
         return self.mapping.get(value, value)
 
     def inside(self, op: Operation) -> list[Any]:
@@ -76,7 +76,7 @@ class Copy:
         return list(dict.fromkeys(clock for block in blocks for clock in self.clocks[block].values()))
 
     def visit(self, block: Any, ring: Ring) -> Counter:
-        """Where the block being copied is in a ring."""
+        """The position of the current block in a ring."""
         clock = self.clocks[block][ring]
         if clock not in self.visits:
             counter = self.visits[clock] = self.counters[clock]
@@ -84,7 +84,7 @@ class Copy:
         return self.visits[clock]
 
     def body(self, block: Block, target: Block, kept: list[int], clocks: list[Any]) -> None:
-        """Copy a block into another; of what it yields those numbered in `kept`, and the clocks."""
+        """Clone a block into another; it yields the values with indices in `kept`, and the clocks."""
         outer, self.visits = self.visits, {}
         with self.b.saved():
             self.b.at_end(target)
@@ -97,10 +97,10 @@ class Copy:
         self.visits = outer
 
     def at_end(self, end: Operation) -> None:
-        """In front of the end of a copied block."""
+        """Hook before the terminator of a cloned block."""
 
     def loop(self, op: Any) -> Any:
-        """Copy a loop, with the clocks of visits in it."""
+        """Clone a loop, with the clocks of visits in it."""
         kept, clocks = self.carried(op), self.inside(op)
         inits = [self.new(op.init_args[i]) for i in kept]
         copy = scf.For.build(self.new(op.lb), self.new(op.ub), self.new(op.step), inits + self._counts(clocks))
@@ -116,7 +116,7 @@ class Copy:
         return copy
 
     def branch(self, op: Any) -> None:
-        """Copy a branch, with the clocks of visits in it."""
+        """Clone a branch, with the clocks of visits in it."""
         kept, clocks = self.handed(op), self.inside(op)
         before = {clock: self.counters[clock] for clock in clocks}
         types = [op.results[i].type for i in kept] + [v.type for v in self._counts(clocks)]

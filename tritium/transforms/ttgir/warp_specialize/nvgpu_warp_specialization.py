@@ -1,19 +1,19 @@
-"""nvgpu-warp-specialization: one warp starts the loads of a loop, the others compute with what has arrived.
+"""nvgpu-warp-specialization: Split a loop into producer and consumer partitions.
 
-    scf.for … { loads, products } {tt.warp_specialize}
+    scf.for … { loads, dots } {tt.warp_specialize}
     =>
-    rings of buffers and barriers
+    rings of buffers and mbarriers
     %r = ttg.warp_specialize(…)
-    default { scf.for … { wait, products, release }; ttg.warp_yield %r }
+    default { scf.for … { wait, dots, release }; ttg.warp_yield %r }
     partition0(…) num_warps(1) { scf.for … { wait, copies }; ttg.warp_return }
 
-`tl.range(…, warp_specialize=True)` asks for it. Why and how is told in `warp_specialization`, whose modules answer one
-question each. Where it cannot be done, a remark says why, and the loop is compiled as if nothing had been asked.
+`tl.range(…, warp_specialize=True)` requests it. The package `warp_specialize` describes the design, one question per
+module. Where a loop cannot be specialized, a remark states why, and it is compiled without specialization.
 
-**Registers.** The producer needs few, and the block's are given out to warp groups: with eight warps that compute and
-four that load (one of them awake) each thread has 168, which is too few for a tile of 128 x 256. So the producer asks
-for 40, and 232 are left for each of the others. Blocks of four warps that compute share a multiprocessor where they
-can; `warp_specialize.occupancy` counts for both.
+**Registers.** The producer needs few registers, and they are reallocated between warp groups: with eight consumer warps
+and a producer warp group (of which one warp is active) each thread starts with 168, too few for a tile of 128 x 256. So
+the producer requests 40, which leaves 232 for each consumer thread. CTAs with four consumer warps share an SM where
+possible; `warp_specialize.occupancy` computes the registers of both.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = ["WarpSpecializationOptions", "nvgpu_warp_specialization"]
 
 @dataclass(frozen=True)
 class WarpSpecializationOptions:
-    """`num_stages`: buffers of a ring, unless the loop says otherwise; with fewer than 2 nothing is done."""
+    """`num_stages`: slots of a ring, unless the loop states it; with fewer than 2 nothing is specialized."""
 
     num_stages: int = 3
 
@@ -64,9 +64,9 @@ MAX_REGISTERS = "ttg.maxnreg"
 _DEFAULT = WarpSpecializationOptions()
 
 
-@pass_on("module", statistics={"loops specialized": "loops whose loads have a warp of their own"})
+@pass_on("module", statistics={"loops specialized": "loops with a producer warp"})
 def nvgpu_warp_specialization(module: Operation, options: WarpSpecializationOptions = _DEFAULT) -> bool:
-    """Give loads of loops that ask for it to a warp of their own, in all functions of a module."""
+    """Split loops that request it into producer and consumer partitions, in all functions of a module."""
     if not is_on(module, "warp-specialization"):
         return False
     done = 0
@@ -75,24 +75,24 @@ def nvgpu_warp_specialization(module: Operation, options: WarpSpecializationOpti
             try:
                 done += _specialize(func, loops, options)
             except Refused as refused:
-                remark(refused.op, f"the loop is not specialized by warps: {refused}")
+                remark(refused.op, f"the loop is not warp-specialized: {refused}")
     count("loops specialized", done)
     return done > 0
 
 
 def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOptions) -> bool:
-    """Specialize the span of some loops of one block; raises Refused before anything has been changed."""
+    """Specialize the span of loops of one block; raises Refused before anything is changed."""
     first = loops[0]
     stages = [loop.attributes.get("tt.num_stages") for loop in loops]
     wanted = max([s.value for s in stages if isinstance(s, IntegerAttr)], default=options.num_stages)
     _check_module(func, first)
     if wanted < 2:
-        raise Refused(first, f"it takes two stages to load ahead, num_stages is {wanted}")
+        raise Refused(first, f"warp specialization needs two stages, num_stages is {wanted}")
     span = span_of(loops)
     rings = Rings(span)
     occupancy = rings.choose_depth(wanted, func, span, occupancies(span, num_warps(first) or 4))
     if rings.depth < 1:
-        raise Refused(first, "what is loaded in one iteration does not fit into shared memory beside the rest")
+        raise Refused(first, "the loads of one iteration do not fit into shared memory beside the other allocations")
     if not may_change("specialize", first):
         return False
     _emit(span, rings, occupancy)
@@ -103,17 +103,17 @@ def _check_module(func: Operation, loop: Operation) -> None:
     warps = num_warps(loop) or 4
     capability = capability_of(loop) or 90
     if capability < 90:
-        raise Refused(loop, "there is no copy engine on this GPU")
+        raise Refused(loop, "this GPU has no TMA")
     if capability >= 100:
-        raise Refused(loop, f"it is done for GPUs of capability 9.x, and this is {capability // 10}.{capability % 10}")
+        raise Refused(loop, f"it needs compute capability 9.x, and this is {capability // 10}.{capability % 10}")
     if warps % 4 or warps > 8:
-        raise Refused(loop, f"it takes one or two groups of four warps, and num_warps is {warps}")
+        raise Refused(loop, f"it needs one or two groups of four warps, and num_warps is {warps}")
     if num_ctas(loop) > 1:
         check_cluster(func, loop)
 
 
 def _emit(span: Span, rings: Rings, occupancy: Occupancy) -> None:
-    """Put both programs in the place of the span."""
+    """Replace the span by both partitions."""
     first = span.ops[0]
     warps, module = num_warps(first) or 4, _module_of(first)
     b = Builder(first.parent, first, first.loc)
@@ -142,7 +142,7 @@ def _emit(span: Span, rings: Rings, occupancy: Occupancy) -> None:
 
 
 def _registers(module: Operation, warps: int, occupancy: Occupancy) -> dict[str, Any]:
-    """What the operation asks for, and the module."""
+    """The register requests of the operation, and those set on the module."""
     each = occupancy.registers
     if (warps == 4 and each is None) or not is_on(module, "register-reallocation"):
         return {}
@@ -158,7 +158,7 @@ def _module_of(op: Operation) -> Operation:
 
 
 def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple[Sites, Turns]:
-    """Rewrite the consumer's loops where it pays; where it then visits the rings, and its turns."""
+    """Rewrite the consumer's loops where that pays; returns its visits of rings, and the ping-pong barriers."""
     turns: Turns = []
     origins: dict[Operation, list[Operation]] = {load.op: [load.op] for load in span.loads}
     if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
@@ -178,7 +178,7 @@ def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple
 
 
 def _replace(span: Span, old: Operation, rewrite: Callable[[], Operation]) -> None:
-    """`rewrite` puts an operation in front of the old loop, which goes; what used its results uses the new ones."""
+    """Replace an operation by the loop that `rewrite` builds before it."""
     mark = old.prev
     new = op = rewrite()
     added: list[Operation] = []
@@ -195,7 +195,7 @@ def _replace(span: Span, old: Operation, rewrite: Callable[[], Operation]) -> No
 
 
 def _fill(block: Block, span: Span, rings: Rings) -> list[Value]:
-    """The producer's program; what it takes from outside, as arguments of `block` in this order."""
+    """Emit the producer partition; returns the values it captures, in the order of the arguments of `block`."""
     b = Builder(block, None, span.ops[0].loc)
     mapping: dict[Any, Any] = {}
     captures: list[Value] = []

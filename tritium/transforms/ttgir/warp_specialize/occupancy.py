@@ -1,23 +1,23 @@
-"""How many blocks of a specialized kernel run on a multiprocessor at once, and what follows for each.
+"""Occupancy of warp-specialized kernels: CTAs per SM, and the registers and shared memory of each.
 
-Eight warps that multiply are two warp groups: one multiplies while the other waits, computes or stores. With four
-there is one, and the tensor cores rest whenever it does something else; what fills the gap are other blocks on the
-same multiprocessor. All must fit into its shared memory and its registers:
+Eight consumer warps are two warp groups: one computes MMAs while the other waits, post-processes or stores. With four
+warps there is one group, and the tensor cores idle whenever it does anything else; other CTAs on the same SM fill the
+gap. All CTAs must fit into its shared memory and its registers:
 
-    2 blocks of 4 + 4 warps begin with 65536 / 512 = 128 registers a thread
-    the producer's group keeps 40, the consumer's gets 2 * 128 - 40 = 216
-    3 blocks begin with 80; the producer's group keeps 24, the consumer's gets 136
+    2 CTAs of 4 + 4 warps start with 65536 / 512 = 128 registers per thread
+    the producer's warp group keeps 40, the consumer's gets 2 * 128 - 40 = 216
+    3 CTAs start with 80; the producer's warp group keeps 24, the consumer's gets 136
 
-So for four warps the rings are no deeper than their part of the shared memory allows, and the kernel asks for no more
-registers than that (`ttg.maxnreg`), if the tensors of its loops leave room in the consumer's. Three blocks must have
-all stages that were asked for, two are content with two. A loop around the loop with the products is over tiles: such
-kernels are launched with one block for a multiprocessor.
+So for four warps the depth of rings is limited by a CTA's share of the shared memory, and the kernel requests no more
+registers than that (`ttg.maxnreg`), if the tensors of its loops fit into the consumer's. Three CTAs must have all
+stages requested, two CTAs accept two stages. A nested loop is over the tiles of a persistent kernel, which is launched
+with one CTA per SM.
 
-Measured on an H200, 4096^3 in f16 with tiles of 128 x 128, four warps (2026-11): 708 TFLOP/s not specialized, with two
-blocks; 525 specialized with one block, 680 with two.
+Measured on an H200, 4096^3 in f16 with tiles of 128 x 128, four warps (2026-11): 708 TFLOP/s unspecialized with two
+CTAs; specialized 525 with one CTA, 680 with two.
 
-For eight warps, with four more that load, one block is all there is: 168 registers each, 40 and 232 once they are
-given out anew.
+With eight consumer warps and a producer warp group, only one CTA fits: 168 registers per thread, and 40 and 232 after
+reallocation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Occupancy", "registers_of", "occupancies"]
 
 
 class Occupancy(NamedTuple):
-    """`blocks` on a multiprocessor, whose threads begin with `registers`, or with all there are; the producer's."""
+    """`blocks` CTAs per SM, whose threads start with `registers` (None: the maximum), and those of the producer."""
 
     blocks: int
     registers: int | None
@@ -43,33 +43,33 @@ class Occupancy(NamedTuple):
 
     @property
     def shared(self) -> int:
-        """Bytes of shared memory for each block: of the 228 KiB, less 1 KiB that a block costs (CUDA guide, sm_90)."""
+        """Bytes of shared memory per CTA: of the 228 KiB, less 1 KiB reserved per CTA (CUDA guide, sm_90)."""
         return (SHARED - RESERVED * self.blocks) // self.blocks
 
     @property
     def consumer(self) -> int:
-        """Registers of a thread of the one warp group that multiplies, beside one that loads."""
+        """Registers per thread of the one consumer warp group, beside one producer warp group."""
         return 2 * (self.registers or 0) - self.producer
 
 
 SHARED, RESERVED = 233472, 1024
 
 ONE_CTA = Occupancy(1, None, 40)
-"""40 as CUTLASS's kernels with one producer and two consumers; a multiple of 8, 24 at least (PTX ISA, `setmaxnreg`)."""
+"""40 as in CUTLASS kernels with one producer, two consumers; a multiple of 8, at least 24 (PTX ISA, `setmaxnreg`)."""
 
 SEVERAL_CTAS = (Occupancy(3, 80, 24), Occupancy(2, 128, 40))
 
 NON_TENSOR_REGISTERS = 40
-"""Registers beside tensors: addresses, counters, descriptors; products of 128 x 128 took 154 with 128 of a sum."""
+"""Registers for addresses, counters, descriptors; a 128 x 128 tile took 154, 128 of them for the accumulator."""
 
 
 WGMMA_OVERHEAD_REGISTERS = 36
-"""Registers beside the sums of one `wgmma` that a block must begin with: ptxas refuses such an instruction with 64 sums
-in 80 registers, and names 94 as the least (C7602, ptxas 13.0)."""
+"""Registers beside the accumulator of one `wgmma` that a CTA must start with: ptxas refuses 64 accumulator registers
+out of 80, and names 94 as the minimum (C7602, ptxas 13.0)."""
 
 
 def occupancies(span: Span, warps: int) -> list[Occupancy]:
-    """What would be good for a span, the best first: its loops' tensors have room in the registers."""
+    """Possible occupancies of a span, best first, in which the tensors of its loops fit into registers."""
     loops = [op for op in span.ops if op.__class__ is scf.For]
     nested = any(op.__class__ is scf.For for loop in loops for op in loop.body)
     if warps != 4 or nested:
@@ -80,13 +80,13 @@ def occupancies(span: Span, warps: int) -> list[Occupancy]:
 
 
 def _accumulator_registers(loop: Any) -> int:
-    """The most registers that one instruction of a loop's products adds to."""
+    """The maximum number of accumulator registers of one instruction in a loop."""
     sums: list[Any] = [op.results[0].type for op in loop.body if op.__class__ is ttng.WarpGroupDot]
     return max((ty.encoding.instrShape[1] * element_bits(ty.element) // 64 for ty in sums), default=0)
 
 
 def _tensor_registers(loop: Any, warps: int) -> int:
-    """Registers of what a loop carries, and of its products' results and operands beside that."""
+    """Registers of loop-carried tensors, and of results and operands of dots beside those."""
     carried = {v for v in loop.body.last.operands if isinstance(v.type, TensorType)}
     dots = [op for op in loop.body if op.__class__ is ttng.WarpGroupDot]
     beside = {v for dot in dots for v in (dot.results[0], dot.operands[0]) if isinstance(v.type, TensorType)}
@@ -94,6 +94,6 @@ def _tensor_registers(loop: Any, warps: int) -> int:
 
 
 def registers_of(value: Value, warps: int) -> int:
-    """Registers of each thread that a tensor takes, in a layout that repeats nothing."""
+    """Registers per thread of a tensor in a layout without copies."""
     ty: Any = value.type
     return prod(ty.shape) * element_bits(ty.element) // 32 // (32 * warps)

@@ -1,17 +1,16 @@
-"""Who does what: the part of a block that two kinds of warps run at once, and the loads that the producer does.
+"""Select the operations to partition, and the loads of the producer.
 
-The *span* is what stands between the first and the last loop of a block that asks for `tt.warp_specialize`, these
-included; everything in it is the consumer's but the loads. Two loops in a row (attention with a causal mask: full
-blocks, then those on the diagonal) are one span, so that the producer loads for the second while the consumer is still
-in the first.
+The *span* is the range of operations in a block from the first to the last loop with `tt.warp_specialize`; all of it
+but the loads belongs to the consumer. Two consecutive loops (attention with a causal mask: full tiles, then those on
+the diagonal) are one span, so that the producer loads for the second while the consumer is still in the first.
 
 The loads are every `tt.descriptor_load` in a loop of the span, whose addresses the producer must be able to compute
-(`producer_slice`). Those by pointers stay with the consumer, as they are.
+(`producer_slice`). Loads through pointers stay in the consumer.
 
-**When not.** The producer runs ahead, so loads happen before what stands in front of them in the program. That must
-not be seen: in the span nobody may write through a descriptor that is loaded from, nor wait for others (atomics, calls,
-inline assembly, loops of an unknown number of iterations). What is written through pointers or other descriptors is
-taken to be elsewhere, as for every load that is started ahead of its iteration.
+**Legality.** The producer runs ahead, so loads execute before operations that precede them in program order. This must
+not be observable: no operation in the span may write through a descriptor that is loaded from, or wait for other
+programs (atomics, calls, inline assembly, loops with an unknown trip count). Writes through pointers or other
+descriptors are assumed not to alias, as for every pipelined load.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ _WRITES = (
     ttg.LocalStore,
     ttng.FenceAsyncShared,
 )
-"""Operations with effects that do not wait for what others do."""
+"""Operations with side effects that do not wait for other threads or programs."""
 
 
 class Refused(Exception):
-    """A loop stays as it is; `op` is why, and the message says it."""
+    """A loop is not specialized; `op` is the reason, and the message explains it."""
 
     def __init__(self, op: Operation, why: str) -> None:
         super().__init__(why)
@@ -52,9 +51,9 @@ class Refused(Exception):
 
 
 class Load:
-    """A `tt.descriptor_load` of the producer, and who takes it from its buffer.
+    """A `tt.descriptor_load` of the producer, and the users of its buffer.
 
-    `buffers` are the `ttg.local_alloc` that would hold it as it comes; `in_registers` says that others use it, too.
+    `buffers`: the `ttg.local_alloc` that the buffer replaces; `in_registers`: there are other users.
     """
 
     def __init__(self, op: Any) -> None:
@@ -69,12 +68,12 @@ class Load:
 
     @property
     def bytes(self) -> int:
-        """How many bytes a copy brings."""
+        """The bytes of one copy."""
         return expected_bytes(self.buffer_type())
 
     @property
     def shared_by(self) -> int:
-        """The bits of a block's number in its cluster that make no difference to what it gets."""
+        """The bits of the CTA rank on which the loaded data does not depend."""
         return linear_layout_of(self.buffer_type()).redundant().get("block", 0)
 
 
@@ -86,7 +85,7 @@ def _holds(user: Any, ty: MemDescType) -> bool:
 
 
 class Span:
-    """Operations of one block, `ops`, in which `loads` are the producer's; `slice` is what it needs for them."""
+    """Operations of one block, `ops`, in which `loads` belong to the producer; `slice` is what it needs for them."""
 
     def __init__(self, ops: list[Operation]) -> None:
         self.ops = ops
@@ -95,7 +94,7 @@ class Span:
 
 
 def marked_loops(func: Operation) -> dict[Block, list[Any]]:
-    """The outermost loops of a function that ask for specialization, by their blocks."""
+    """The outermost loops of a function that request specialization, by block."""
     found: dict[Block, list[Any]] = {}
 
     def visit(block: Block) -> None:
@@ -125,7 +124,7 @@ def span_of(loops: list[Any]) -> Span:
     span = Span(ops)
     loads = [op for loop in ops if loop.__class__ is scf.For for op in loop.walk() if op.__class__ is tt.DescriptorLoad]
     if not loads:
-        raise Refused(loops[0], "it loads no blocks of tensor descriptors")
+        raise Refused(loops[0], "it has no loads through tensor descriptors")
     _check_writes(ops, loads)
     for op in loads:
         _add(span, op)
@@ -140,35 +139,36 @@ def _add(span: Span, op: Any) -> None:
     if not span.slice.need_at(op, [op.desc, *op.indices]):
         assert span.slice.problem is not None
         where, why = span.slice.problem
-        raise Refused(where, f"warps of their own cannot load ahead: {why}")
+        raise Refused(where, f"the producer warp cannot load ahead: {why}")
     for made in span.slice.ops:
         if made.__class__ is tt.MakeTensorDescriptor:
             raise Refused(
-                made, "loads by a descriptor that an iteration makes must end before the next one makes its own"
+                made, "loads through a descriptor that is rebuilt in each iteration must complete before that"
             )
     span.loads.append(Load(op))
 
 
 def _check_writes(ops: list[Operation], loads: list[Any]) -> None:
-    """Nothing that loads ahead would be seen by."""
+    """Check that executing the loads early is not observable."""
     read = {_root(op.desc) for op in loads}
     for outer in ops:
         for op in outer.walk():
             if op.__class__ in (scf.For, scf.If) or not memory_effects(op) & _watched(op):
                 continue
             if not isinstance(op, _WRITES) and not (op.__class__ is tt.AtomicRMW and not op.results[0].uses):
-                raise Refused(op, f"loads must not be done ahead of {op.name}")
+                raise Refused(op, f"loads must not be moved before {op.name}")
             target = op.operands[0] if op.operands else None
             if isinstance(op, tt.DESCRIPTOR_WRITES) and _root(target) in read:
-                raise Refused(op, "loads must not be done ahead of a store through the same descriptor")
+                raise Refused(op, "loads must not be moved before a store through the same descriptor")
 
 
 def _watched(op: Operation) -> int:
-    """The effects by which an operation may wait for others: a loop with an open end does so by reading alone."""
+    """The effects by which an operation may wait for other programs: a loop with an unknown trip count does so by
+    reads."""
     return READ | WRITE if op.__class__ is scf.While else WRITE
 
 
 def _root(desc: Any) -> Value:
-    """The pointer that a descriptor is made from, or the descriptor."""
+    """The pointer that a descriptor is built from, or the descriptor."""
     op = desc.defining_op
     return op.base if op is not None and op.__class__ is tt.MakeTensorDescriptor else desc

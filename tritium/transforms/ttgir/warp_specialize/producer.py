@@ -1,13 +1,9 @@
-"""The producer's program: the loops and branches around loads, what addresses are computed from, and the copies.
+"""Emit the producer partition: control flow around loads, address computations, and TMA loads.
 
-scf.for %k = %lb to %ub step %s iter_args(%slot = …, %phase = …) {
-  %k64 = arith.muli %k, %c64
-  ttng.wait_barrier %empty[%slot], %phase ^ 1        once for a ring, in front of its first load
-  ttng.barrier_expect %full[%slot], 49152
-  ttng.async_tma_copy_global_to_local %A[%m, %k64] %ring_a[%slot], %full[%slot]
-  ttng.async_tma_copy_global_to_local %B[%n, %k64] %ring_b[%slot], %full[%slot]
-  …
-}
+scf.for %k = %lb to %ub step %s iter_args(%slot = …, %phase = …) { %k64 = arith.muli %k, %c64 ttng.wait_barrier
+%empty[%slot], %phase ^ 1        once per ring, before its first load ttng.barrier_expect %full[%slot], 49152
+ttng.async_tma_copy_global_to_local %A[%m, %k64] %ring_a[%slot], %full[%slot] ttng.async_tma_copy_global_to_local %B[%n,
+%k64] %ring_b[%slot], %full[%slot] … }
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ __all__ = ["Producer"]
 
 
 class Producer(Copy):
-    """Copies the slice that loads need, and starts them."""
+    """Clone the slice that loads need, and issue them."""
 
     def __init__(self, span: Span, rings: Rings, b: Builder, mapping: dict[Any, Any]) -> None:
         clocks: dict[Block, dict[Ring, Any]] = {}
@@ -54,7 +50,7 @@ class Producer(Copy):
             super().plain(op)
 
     def load(self, op: Any, ring: Ring, i: int) -> None:
-        """Start the copy of load `i` of a ring; the first waits until the slot is free."""
+        """Issue load `i` of a ring; the first one waits for the slot to be free."""
         b = self.b
         b.loc = op.loc
         counter = self.visit(op.parent, ring)

@@ -1,4 +1,4 @@
-"""What the producer must compute by itself: a backward slice from the loads, through loops and branches.
+"""The producer's backward slice: what it needs to compute for its loads, through loops and branches.
 
     %r:2 = scf.for %i = %lb to %ub step %s iter_args(%x = %x0, %y = %y0) {
       %v = tt.descriptor_load %d[%x, %c0]
@@ -7,12 +7,12 @@
       scf.yield %x1, %y1
     }
 
-Wanted is `%d[%x, %c0]`. `%x` is the loop's first carried value: its start and what is yielded for it belong to the
-slice, so `%x1` does; `%y` does not. The loop itself runs in the producer, so its bounds belong to the slice, too.
+The slice of `%d[%x, %c0]` includes the initial and the yielded value of `%x`, the first carried value of the loop, and
+so `%x1`; `%y` is not in it. The producer executes the loop itself, so its bounds belong to the slice, too.
 
-What belongs to it is computed twice, by the producer and (unless it is dead there) by the consumer. This is right if
-it depends on nothing but values: no memory is read and no tensor is computed, which one warp has no layout for. Where
-something else is needed, `problem` says what.
+The slice is computed twice, by the producer and (unless dead there) by the consumer. This is legal if it depends on
+scalar values only: it must not read memory, nor compute tensors, for which one warp has no layout. Otherwise `problem`
+names the operation and the reason.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = ["Slice"]
 
 
 class Slice:
-    """The operations under `roots` that are needed to compute the values asked for.
+    """The operations under `roots` that are needed to compute the requested values.
 
-    `ops` holds them, `carried[loop]` the numbers of a loop's carried values that are needed, `handed[branch]` those of
-    a branch's results, `outside` the values from elsewhere. `problem` is the operation that keeps this from being done
-    by others, and why; or None.
+    `ops`: the operations; `carried[loop]`: the indices of needed carried values of a loop; `handed[branch]`: those of
+    needed results of a branch; `outside`: values from elsewhere. `problem`: the operation that prevents this, and why;
+    or None.
     """
 
     def __init__(self, roots: list[Operation]) -> None:
@@ -44,7 +44,7 @@ class Slice:
         self._seen: set[Value] = set()
 
     def need_at(self, op: Any, values: list[Value]) -> bool:
-        """Add `values`, and the control flow around `op` that decides when it runs; False if that cannot be."""
+        """Add `values`, and the control flow around `op`; False if that is impossible."""
         self._around(op)
         for value in values:
             self._need(value)
@@ -58,7 +58,7 @@ class Slice:
         return any(defined_in(value, root) or value.defining_op is root for root in self.roots)
 
     def _around(self, op: Operation) -> None:
-        """The loops and branches that `op` stands in."""
+        """The loops and branches around `op`."""
         while op not in self.roots:
             parent = op.parent_op
             assert parent is not None
@@ -73,7 +73,7 @@ class Slice:
         elif op.__class__ is scf.If:
             values = [op.operands[0]]
         else:
-            self._refuse(op, f"it stands in {op.name}, which only loops and branches may be")
+            self._refuse(op, f"it is nested in {op.name}, which is neither a loop nor a branch")
             return
         if op not in self.ops:
             self.ops.add(op)
@@ -98,7 +98,7 @@ class Slice:
     def _argument(self, value: Any) -> None:
         loop = value.owner.parent_op
         if loop.__class__ is not scf.For:
-            self._refuse(loop, f"its address comes from {loop.name}")
+            self._refuse(loop, f"its address depends on {loop.name}")
             return
         self._control(loop)
         if value.index:
@@ -117,9 +117,9 @@ class Slice:
             else:
                 self._handed(op, value.index)
         elif isinstance(value.type, TensorType):
-            self._refuse(op, "its address comes from a tensor")
+            self._refuse(op, "its address depends on a tensor")
         elif op.regions or not is_pure(op):
-            self._refuse(op, f"its address comes from {op.name}, which is more than arithmetic")
+            self._refuse(op, f"its address depends on {op.name}, which is not arithmetic")
         else:
             self.ops.add(op)
             self._around(op)
