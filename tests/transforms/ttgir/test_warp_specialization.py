@@ -53,7 +53,10 @@ MADE = """
       %own = tt.make_tensor_descriptor %pa, [%c64, %c64], [%wide, %one] : <f16>, <64x64xf16, #shared>
 """
 REASONS = {
-    "one stage": (LOOP.replace("{tt.warp", "{tt.num_stages = 1 : i32, tt.warp"), "warp specialization needs two stages"),
+    "one stage": (
+        LOOP.replace("{tt.warp", "{tt.num_stages = 1 : i32, tt.warp"),
+        "warp specialization needs two stages",
+    ),
     "no descriptors": (
         (
             "%d = scf.for %k = %c0 to %n step %c1 iter_args(%s = %zero) -> (SUM) : i32 {\n"
