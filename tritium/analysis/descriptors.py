@@ -14,7 +14,7 @@ from typing import Any
 
 from ..dialects import arith, scf, tt
 from ..dialects.ttng_checks import reducible
-from ..ir import IntegerAttr, Operation, Value, constant_of, functions_of
+from ..ir import DescriptorAccess, IntegerAttr, Operation, Value, constant_of, functions_of, is_descriptor_store
 from ..ir.union_find import UnionFind
 from .axis_info import AxisInfoAnalysis
 from .buffers import passed_on
@@ -154,7 +154,7 @@ def _reasons(group: list[Value], capability: int, facts: _Facts) -> Iterator[str
 
 
 def _is_written(group: list[Value]) -> bool:
-    return any(isinstance(user, tt.DESCRIPTOR_WRITES) for value in group for user in value.users)
+    return any(is_descriptor_store(user) for value in group for user in value.users)
 
 
 def _unserved(group: list[Value], capability: int, facts: _Facts) -> Iterator[str]:
@@ -272,12 +272,8 @@ def _column(op: Any, value: Value, facts: _Facts) -> Iterator[str]:
 
     Measured on an H200, 2026-11: illegal instruction; the PTX ISA does not tell.
     """
-    column = None
-    if isinstance(op, (tt.DescriptorLoad, tt.DescriptorStore, tt.DescriptorReduce)):
-        column = op.indices[-1]
-    elif isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)):
-        column = op.y_offset
-    if column is not None:
+    if isinstance(op, DescriptorAccess):
+        column = op.offsets[-1]
         bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
         if facts.divisor(op, column) * bytes_each % LEAST_ROW:
             yield f"the last offset is not known to be a multiple of {LEAST_ROW // bytes_each} (tl.multiple_of says so)"

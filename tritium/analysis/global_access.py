@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..dialects import tt, ttg
 from ..dialects.tt_types import PointerType
 from ..dialects.ttg_maps import linear_layout_of
 from ..dialects.ttg_memory import element_bits
-from ..ir import Operation, TensorType, Value
+from ..ir import WRITE, Operation, PointerAccess, TensorType, Value
 from ..layout.linear import LinearLayout
 from ..layout.views import row_of_registers
 from ..support.namedtuples import NamedTuple
@@ -75,22 +74,20 @@ def global_accesses(func: Operation) -> Iterator[GlobalAccess]:
     """The accesses of a function of `ttgir`, in its order; those of the copy engine are no access of a thread."""
     facts: AxisInfoAnalysis | None = None
     for op in func.walk():
-        found = _ACCESSES.get(op.__class__)
-        if found is None:
+        if not isinstance(op, PointerAccess) or not op.vectorized:
             continue
-        action, address, mask = found(op)
+        address = op.pointer
         if isinstance(address.type, TensorType) and isinstance(address.type.element, PointerType):
             facts = facts or AxisInfoAnalysis(func)
-            yield _access(op, action, address, mask, facts)
+            yield _access(op, _action(op), address, op.access_mask, facts)
 
 
-_ACCESSES: dict[type, Callable[[Any], tuple[str, Value, Value | None]]] = {
-    tt.Load: lambda op: ("load", op.ptr, op.mask),
-    tt.Store: lambda op: ("store", op.ptr, op.mask),
-    tt.AtomicRMW: lambda op: ("atomic", op.ptr, op.mask),
-    tt.AtomicCAS: lambda op: ("atomic", op.ptr, None),
-    ttg.AsyncCopyGlobalToLocal: lambda op: ("copy", op.src, op.mask),
-}
+def _action(op: PointerAccess) -> str:
+    if op.atomic:
+        return "atomic"
+    if op.completes is not None:
+        return "copy"
+    return "store" if any(access.effects & WRITE for access in op.accesses) else "load"
 
 
 def _access(op: Operation, action: str, address: Value, mask: Value | None, facts: AxisInfoAnalysis) -> GlobalAccess:

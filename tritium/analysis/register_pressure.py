@@ -14,12 +14,13 @@ halve the pressure: the attention gradients above (d128) run at a fifth of their
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 from ..dialects import arith
 from ..dialects.tt_types import KNOWS_WARPS
-from ..ir import LOOP, BlockArgument, Operation, Value
+from ..ir import LOOP, BlockArgument, Operation, Value, is_register_dot, is_tensor_dot
 
 __all__ = [
     "HIGH_PRESSURE",
@@ -69,7 +70,7 @@ def is_marked_high_pressure(loop: Operation) -> bool:
 
 def has_high_pressure(loop: Operation, warps: int) -> bool:
     """Whether the results of a loop's dots, MMA or WGMMA, leave few registers of a thread for other values."""
-    return _accumulator_elements(loop, (*_DOTS, "ttng.warp_group_dot")) // (32 * warps) > HIGH_PRESSURE
+    return _accumulator_elements(loop, is_register_dot) // (32 * warps) > HIGH_PRESSURE
 
 
 def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
@@ -92,22 +93,19 @@ def warps_for_accumulators(module: Operation, warps: int) -> int:
     return more
 
 
-_DOTS = ("tt.dot", "tt.dot_scaled")
-
-
-def _dots(loop: Operation, kinds: tuple[str, ...] = _DOTS) -> list[Any]:
+def _dots(loop: Operation, wanted: Callable[[Operation], bool] = is_tensor_dot) -> list[Any]:
     """The dots in the blocks of a loop, not nested ones."""
     blocks = [block for region in loop.regions for block in region.blocks]
-    return [op for block in blocks for op in block if op.name in kinds]
+    return [op for block in blocks for op in block if wanted(op)]
 
 
-def _accumulator_elements(loop: Operation, kinds: tuple[str, ...] = _DOTS) -> int:
+def _accumulator_elements(loop: Operation, wanted: Callable[[Operation], bool] = is_tensor_dot) -> int:
     """32-bit elements of all results of a loop's dots.
 
     A result that only initializes another dot counts once; a result that is added to a loop-carried value (8-bit
     floats, which accumulate outside of the MMA) counts together with it.
     """
-    dots = _dots(loop, kinds)
+    dots = _dots(loop, wanted)
     begun = {dot.c for dot in dots}
     held = [dot.d for dot in dots if dot.d not in begun]
     held += [carried for product in held for carried in _added_carried_values(product)]

@@ -16,15 +16,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..dialects import arith, tt
-from ..dialects.tt_descriptor import DescriptorReduce, DescriptorScatter, DescriptorStore
 from ..dialects.tt_types import TensorDescType
-from ..ir import BlockArgument, Value, element_type, predecessor_operands
+from ..ir import (
+    WRITE,
+    BlockArgument,
+    Memory,
+    MemoryAccess,
+    PointerAccess,
+    Value,
+    accessed_values,
+    element_type,
+    predecessor_operands,
+)
 from ..support.namedtuples import NamedTuple
 
-__all__ = ["STORES", "StoredArrays", "stored_arrays"]
-
-_PARTS = (DescriptorStore, DescriptorReduce, DescriptorScatter)  # of what lies outside they store nothing
-STORES = (tt.Store, tt.AtomicStore, tt.AtomicRMW, tt.AtomicCAS, *_PARTS)
+__all__ = ["StoredArrays", "stored_arrays"]
 
 
 class StoredArrays(NamedTuple):
@@ -77,9 +83,10 @@ def _stored_addresses(
     op: Any, functions: dict[str, Any], known: dict[str, _Stored]
 ) -> Iterator[tuple[Value | None, bool]]:
     """The addresses that an operation stores to (None: any), and whether it does so whenever it runs."""
-    if isinstance(op, STORES):
-        yield op.operands[0], not isinstance(op, _PARTS) and getattr(op, "mask", None) is None
-    elif isinstance(op, tt.Call) and (callee := functions.get(op.callee)) is not None:
+    for address in accessed_values(op, WRITE, Memory.GLOBAL):
+        # by a descriptor, nothing is stored where the block is out of bounds
+        yield address, isinstance(op, PointerAccess) and op.access_mask is None
+    if isinstance(op, tt.Call) and (callee := functions.get(op.callee)) is not None:
         stored = _stored_arguments(callee, functions, known)
         if None in stored.perhaps:
             yield None, False
@@ -121,7 +128,7 @@ def _origins(value: Value) -> list[Value] | None:
     if passed is not None:
         return [op.operands[i] for op, i in passed]
     op = value.defining_op
-    if op is None or op.regions or isinstance(op, (tt.Load, tt.AtomicLoad, tt.AtomicRMW, tt.AtomicCAS, tt.Call)):
+    if op is None or op.regions or isinstance(op, (MemoryAccess, tt.Call)):
         return None
     if isinstance(op, arith.Select):
         return [op.operands[1], op.operands[2]]

@@ -25,16 +25,21 @@ from ..dialects.constraints import is_float
 from ..dialects.tt_types import InputPrecision, PointerType, TensorDescType
 from ..dialects.ttg_memory import element_bits
 from ..ir import (
+    READ,
+    WRITE,
     Attribute,
     Block,
     CountedLoop,
     IntegerAttr,
     IntegerType,
     LoopLike,
+    Memory,
+    MemoryAccess,
     Operation,
     RegionBranch,
     TensorType,
     Value,
+    accessed_values,
     functions_of,
     i32,
     is_private,
@@ -186,14 +191,10 @@ def _touched(
     return read, written
 
 
-_READS = (tt.Load, tt.AtomicRMW, tt.AtomicCAS, tt.DescriptorLoad, tt.DescriptorGather, tt.DescriptorReduce)
-_WRITES = (tt.Store, tt.AtomicRMW, tt.AtomicCAS, tt.DescriptorStore, tt.DescriptorScatter, tt.DescriptorReduce)
-
-
 def _addresses(op: Operation) -> tuple[Sequence[Value], Sequence[Value]]:
-    """What an operation reads through, and what it writes through."""
-    address = [v for v in op.operands if _is_address(v)][:1]
-    return address if isinstance(op, _READS) else [], address if isinstance(op, _WRITES) else []
+    """The addresses and descriptors that an operation reads through, and those that it writes through."""
+    read, written = (list(accessed_values(op, effect, Memory.GLOBAL)) for effect in (READ, WRITE))
+    return read, written
 
 
 def _is_address(value: Value) -> bool:
@@ -210,7 +211,7 @@ def _roots(value: Value, seen: set[Value]) -> set[Value]:
     if passed is not None:
         sources = [source.operands[i] for source, i in passed]
     else:
-        sources = [] if op is None or isinstance(op, _READS) else [v for v in op.operands if _is_address(v)]
+        sources = [] if op is None or isinstance(op, MemoryAccess) else [v for v in op.operands if _is_address(v)]
     return {value} if not sources else set().union(*(_roots(v, seen) for v in sources))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ir import (
     COMMUTATIVE,
+    DEBUG,
     ELEMENTWISE,
     PURE,
     READ,
@@ -35,7 +36,6 @@ from ..ir import I32 as I32Field
 from . import tt_checks
 from .constraints import all_floats, all_integers
 from .tt_descriptor import (
-    DESCRIPTOR_WRITES,
     DescriptorGather,
     DescriptorLoad,
     DescriptorReduce,
@@ -94,7 +94,6 @@ from .tt_types import (
 )
 
 __all__ = [
-    "DESCRIPTOR_WRITES",
     "AddPtr",
     "Advance",
     "ApproxDivF",
@@ -455,7 +454,7 @@ class Histogram(
 # -- debugging ----------------------------------------------------------------------------------------------------
 
 
-class Print(Op, name="tt.print", traits=WRITE, assembly="$prefix attr-dict (`:` $args^ `:` type($args))?"):
+class Print(Op, name="tt.print", traits=WRITE | DEBUG, assembly="$prefix attr-dict (`:` $args^ `:` type($args))?"):
     """Print `prefix` and the values of `args`; `isSigned` holds one number an argument, `hex` asks for hexadecimal.
 
     With the attribute `tt.format`, `prefix` is a text of Python's `str.format` with `args` as its fields. Of padded
@@ -479,7 +478,9 @@ class Print(Op, name="tt.print", traits=WRITE, assembly="$prefix attr-dict (`:` 
         return [tuple(next(sizes) for _ in shape) for shape in shapes]
 
 
-class Assert(Op, name="tt.assert", traits=WRITE, assembly="$condition `,` $message attr-dict `:` type($condition)"):
+class Assert(
+    Op, name="tt.assert", traits=WRITE | DEBUG, assembly="$condition `,` $message attr-dict `:` type($condition)"
+):
     """Stop the launch with `message` unless every element of `condition` holds."""
 
     verify_op = tt_checks.assert_op

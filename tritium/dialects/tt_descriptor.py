@@ -19,6 +19,7 @@ from ..ir import (
     Result,
     TensorType,
     Type,
+    Value,
     VariadicOperand,
     element_type,
     i32,
@@ -30,7 +31,6 @@ from .tt_checks import all_of
 from .tt_types import PaddingField, PaddingOption, PointerType, ReduceKindField, TensorDescType
 
 __all__ = [
-    "DESCRIPTOR_WRITES",
     "DescriptorGather",
     "DescriptorLoad",
     "DescriptorReduce",
@@ -210,6 +210,11 @@ class DescriptorGather(
     y_offset: Operand
     result: Result
 
+    @property
+    def offsets(self) -> list[Value]:
+        """The rows, and the first column."""
+        return [self.x_offsets, self.y_offset]
+
 
 class DescriptorScatter(
     DescriptorAccess,
@@ -228,6 +233,7 @@ class DescriptorScatter(
     y_offset: Operand
     src: Operand
 
-
-DESCRIPTOR_WRITES = (DescriptorStore, DescriptorReduce, DescriptorScatter)
-"""What writes to memory through a descriptor."""
+    @property
+    def offsets(self) -> list[Value]:
+        """The rows, and the first column."""
+        return [self.x_offsets, self.y_offset]

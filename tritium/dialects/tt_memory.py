@@ -140,6 +140,7 @@ class AtomicLoad(
     verify_op = tt_checks.atomic_load
     accesses = (Access("ptr", READ, Memory.GLOBAL),)
     atomic = True
+    vectorized = False
 
     ptr: Operand
     mask: OptionalOperand
@@ -161,6 +162,7 @@ class AtomicStore(
     verify_op = tt_checks.atomic_store
     accesses = (Access("ptr", WRITE, Memory.GLOBAL),)
     atomic = True
+    vectorized = False
 
     ptr: Operand
     value: Operand
@@ -186,6 +188,7 @@ class AtomicPoll(
     verify_op = tt_checks.atomic_poll
     accesses = (Access("ptr", READ, Memory.GLOBAL),)
     atomic = True
+    vectorized = False
 
     ptr: Operand
     expected: Operand

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir import (
     ALLOC,
+    ORDERING,
     PURE,
     READ,
     RETURN_LIKE,
@@ -401,7 +402,7 @@ class AsyncCommitGroup(
     MemoryAccess,
     _GivesToken,
     name="ttg.async_commit_group",
-    traits=READ | WRITE,
+    traits=READ | WRITE | ORDERING,
     assembly="(`tokens` $inputTokens^)? attr-dict",
 ):
     """Close the group of the copies begun since the last one; asyncToken stands for it."""
@@ -415,7 +416,7 @@ class AsyncWait(
     MemoryAccess,
     _GivesToken,
     name="ttg.async_wait",
-    traits=READ | WRITE,
+    traits=READ | WRITE | ORDERING,
     assembly="($asyncToken^)? attr-dict",
 ):
     """Wait until at most `num` groups of copies of this thread are not done."""

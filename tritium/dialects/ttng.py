@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ..ir import (
     I32,
+    ORDERING,
     PURE,
     READ,
     WRITE,
@@ -282,7 +283,7 @@ class WaitBarrier(
     MemoryAccess,
     Op,
     name="ttng.wait_barrier",
-    traits=READ | WRITE,
+    traits=READ | WRITE | ORDERING,
     assembly="$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)?"
     " attr-dict `:` qualified(type($alloc)) (`,` type($deps)^)?",
 ):
@@ -362,7 +363,7 @@ class AsyncSharedStore(
 # -- fences and the cluster ---------------------------------------------------------------------------------------
 
 
-class FenceAsyncShared(Op, name="ttng.fence_async_shared", traits=READ | WRITE, assembly="attr-dict"):
+class FenceAsyncShared(Op, name="ttng.fence_async_shared", traits=READ | WRITE | ORDERING, assembly="attr-dict"):
     """Ordinary writes to shared memory so far come before what asynchronous operations do behind this.
 
     With `bCluster` this holds for the shared memory of the whole cluster.

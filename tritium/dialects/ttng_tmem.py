@@ -112,6 +112,7 @@ class TCGen5MMA(
     """
 
     verify_op = ttng_tmem_checks.mma
+    accumulates_in_registers = False
 
     a: Operand
     b: Operand
@@ -145,6 +146,7 @@ class TCGen5MMAScaled(
     """
 
     verify_op = ttng_tmem_checks.mma_scaled
+    accumulates_in_registers = False
 
     a: Operand
     b: Operand

@@ -26,6 +26,7 @@ __all__ = [
     "ALLOC",
     "COMMUTATIVE",
     "CONSTANT",
+    "DEBUG",
     "ELEMENTWISE",
     "IDEMPOTENT",
     "INVOLUTION",
@@ -33,6 +34,7 @@ __all__ = [
     "LOOP",
     "NAMED_RESULTS",
     "NO_TERMINATOR",
+    "ORDERING",
     "PURE",
     "READ",
     "RECURSIVE_EFFECTS",
@@ -60,6 +62,8 @@ __all__ = [
     "is_descriptor_store",
     "is_global_load",
     "is_pure",
+    "is_register_dot",
+    "is_tensor_dot",
     "is_tma_copy",
     "memory_effects",
 ]
@@ -86,6 +90,8 @@ IDEMPOTENT = 1 << 16  # f(f(x)) = f(x)
 INVOLUTION = 1 << 17  # f(f(x)) = x
 RETURN_LIKE = 1 << 18  # hands its operands to the parent operation
 TRAPS = 1 << 19  # may stop the program for some operands (integer division): must not run where it did not before
+DEBUG = 1 << 21  # its effect is on no memory, but can be observed: output, or the end of the program
+ORDERING = 1 << 22  # its effect is to order, group or await accesses of the thread that runs it
 NAMED_RESULTS = 1 << 20  # several declared results, which text calls as the definition does (set by the definition)
 
 
@@ -214,9 +220,14 @@ class MemoryAccess:
 
 
 class PointerAccess(MemoryAccess):
-    """Each thread accesses the elements that `pointer` points to, where `mask`; a scalar or a tensor of pointers."""
+    """Each thread accesses the elements that `pointer` points to, where `mask`; a scalar or a tensor of pointers.
+
+    `vectorized`: an instruction may access several adjacent elements, so that the layout of the pointers matters.
+    """
 
     __slots__ = ()
+
+    vectorized: ClassVar[bool] = True
 
     operands: list[Value]
 
@@ -241,6 +252,12 @@ class DescriptorAccess(MemoryAccess):
     if TYPE_CHECKING:
         desc: Value
         src: Value
+        indices: list[Value]
+
+    @property
+    def offsets(self) -> list[Value]:
+        """The coordinates of the block, outermost first."""
+        return self.indices
 
     @property
     def block(self) -> Value:
@@ -263,6 +280,9 @@ class DotLike:
     if TYPE_CHECKING:
         a: Value
         b: Value
+
+    accumulates_in_registers: ClassVar[bool] = True
+    traits: int
 
     @property
     def accumulator(self) -> Value:
@@ -290,6 +310,16 @@ def accessed_values(op: Operation, effects: int = READ | WRITE, memory: Memory |
         for access in op.accesses:
             if access.effects & effects and (memory is None or access.memory is memory):
                 yield from access.values(op)
+
+
+def is_register_dot(op: Operation | None) -> bool:
+    """True for a dot whose accumulator and result are tensors in registers."""
+    return isinstance(op, DotLike) and op.accumulates_in_registers
+
+
+def is_tensor_dot(op: Operation | None) -> bool:
+    """True for a dot of tensors, not of buffers."""
+    return isinstance(op, DotLike) and bool(op.traits & PURE)
 
 
 def is_atomic(op: Operation) -> bool:

@@ -20,7 +20,7 @@ from ..dialects.ttg_inference import joined, packed, reshaped_to, split, transpo
 from ..dialects.ttg_layouts import Blocked, Distributed, Slice
 from ..dialects.ttg_maps import map_or_none
 from ..dialects.ttg_rules import RULES, same_layout, unpacked
-from ..ir import ELEMENTWISE, Operation, TensorType, Value, memory_effects, successor_values
+from ..ir import ELEMENTWISE, Operation, PointerAccess, TensorType, Value, memory_effects, successor_values
 from ..layout.tiling import shrink
 from ..layout.views import unique_registers
 
@@ -73,7 +73,6 @@ def is_elementwise(op: Any) -> bool:
 
 
 _VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # equal layouts may be spelled differently
-_ACCESSES = (tt.Load, tt.Store, tt.AtomicRMW, tt.AtomicCAS)
 
 
 def reduces_within_cta(op: Any, layout: Any) -> bool:
@@ -186,7 +185,7 @@ def forward(op: Operation, i: int, layout: Any) -> Any:
     if rule is not None:
         out = rule(op, layout)
         return _as_spelt(op.results[0], out) if cls in _VIEWS else out
-    return layout if _ALIKE[cls] and cls not in _ACCESSES else None
+    return layout if _ALIKE[cls] and not (isinstance(op, PointerAccess) and op.vectorized) else None
 
 
 def backward(op: Operation, layout: Any) -> list[Any] | None:

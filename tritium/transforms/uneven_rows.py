@@ -17,8 +17,8 @@ from typing import Any
 
 from ..analysis.descriptors import WHOLE_ROWS, with_uneven_writes
 from ..analysis.tma import LEAST_ROW, SELDOM
-from ..dialects import arith, scf, tt
-from ..ir import UNIT, Block, Builder, Operation, Region, Value, remark
+from ..dialects import arith, scf
+from ..ir import UNIT, Block, Builder, Operation, Region, Value, is_descriptor_store, remark
 
 __all__ = ["split_uneven_writes"]
 
@@ -33,7 +33,7 @@ def split_uneven_writes(module: Operation, capability: int) -> bool:
         b.insert(others)
         whole = _ends_whole(b, maker)
         maker.attributes[WHOLE_ROWS] = UNIT
-        for user in [user for user in maker.result.users if isinstance(user, tt.DESCRIPTOR_WRITES)]:
+        for user in [user for user in maker.result.users if is_descriptor_store(user)]:
             _split(user, whole, maker.result, others.result)
     return bool(makers)
 

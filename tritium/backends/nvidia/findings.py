@@ -18,8 +18,7 @@ from typing import Any
 
 from ...analysis.global_access import GlobalAccess
 from ...analysis.shared_traffic import Traffic
-from ...dialects import tt, ttng
-from ...ir import Operation, functions_of, is_private
+from ...ir import Operation, functions_of, is_private, is_register_dot
 from ..findings import Finding, finding_at, finding_of
 from .disassembler import Instruction
 from .occupancy import Occupancy
@@ -96,7 +95,7 @@ def findings_of_resources(
         yield finding_of(
             "local-memory", kernel, text, "index with compile-time values (tl.static_range), not at run time"
         )
-    product = next((op for op in module.walk() if isinstance(op, _PRODUCTS)), None) if module is not None else None
+    product = next((op for op in module.walk() if is_register_dot(op)), None) if module is not None else None
     for remark in remarks:
         text = remark.reason or remark.text
         where = product if remark.kind == "serialized-wgmma" and product is not None else kernel
@@ -110,9 +109,6 @@ def findings_of_resources(
             "shared memory": "smaller blocks or fewer stages (num_stages) need less of it",
         }.get(occupied.limit, "more warps a block (num_warps), or larger blocks")
         yield finding_of("low-occupancy", kernel, text, hint)
-
-
-_PRODUCTS = (tt.Dot, tt.DotScaled, ttng.WarpGroupDot)
 
 
 def _spills(kernel: Any, registers: Any, code: Sequence[Instruction]) -> Iterator[Finding]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...analysis.stored import STORES
 from ...dialects import arith, scf, tt, ttc
-from ...ir import TensorType, Type, Value, VectorType, element_type, i1, i8, i64
+from ...ir import WRITE, Memory, TensorType, Type, Value, VectorType, accessed_values, element_type, i1, i8, i64
 from .ahead import prefetch_ahead
 from .evaluate import Evaluator, evaluates
 from .lanes import Guarded, Index, Lane, Strided, Uniform, Vec
@@ -190,7 +189,7 @@ class Sanitizer:
     ) -> None:
         """Check the lanes of one access; of pointers that come from no argument (loaded ones) no bounds are known."""
         argument = provenance(op.ptr) if self.bounds else None
-        guarded = self.guard and isinstance(op, STORES)
+        guarded = self.guard and any(accessed_values(op, WRITE, Memory.GLOBAL))
         if argument not in self.arguments and not guarded:
             return
         w = ev.w

@@ -22,7 +22,7 @@ from typing import Any
 
 from ...analysis.affine import Affinity, Num
 from ...dialects import arith, math, tt, ub
-from ...ir import ELEMENTWISE, WRITE, Block, Operation, TensorType, Value, element_type, memory_effects
+from ...ir import ELEMENTWISE, WRITE, Block, Operation, TensorType, Value, element_type, is_atomic, memory_effects
 from ...support.dataclasses import dataclass, field
 from .space import Space
 
@@ -379,9 +379,6 @@ def _breaks_vectors(plan: Plan, user: Operation, value: Value) -> bool:
     return [n for n in before if n > 1] != [n for n in after if n > 1]
 
 
-_ATOMICS = (tt.AtomicRMW, tt.AtomicCAS, tt.AtomicLoad, tt.AtomicStore, tt.AtomicPoll)
-
-
 def _outermost(op: Operation, block: Block | None) -> Operation | None:
     """The operation of `block` that is or contains `op`."""
     at: Operation | None = op
@@ -401,7 +398,7 @@ def _may_wait(plan: Plan, op: tt.Load, use: _Use) -> bool:
         if memory_effects(at) & WRITE:
             if waiting:
                 return False
-            if isinstance(at, _ATOMICS):
+            if is_atomic(at):
                 return not isinstance(op.ptr.type, TensorType)
             return not isinstance(at, tt.Store) or _same_or_affine(plan, op.ptr, at.ptr)
         at = at.next

@@ -12,7 +12,7 @@ from ...dialects import arith, tt, ttg
 from ...dialects.ttg_layouts import DotOperand, NvidiaMma
 from ...dialects.ttg_operands import cluster_bases
 from ...dialects.ttg_rules import equivalent
-from ...ir import CHANGED, DenseElementsAttr, Rule, TensorType, Touched, i1, rule
+from ...ir import CHANGED, DenseElementsAttr, Rule, TensorType, Touched, i1, is_descriptor_load, rule
 from ..layout_flow import forward, layout_of, moves_elements, reduces_within_cta, repeats, takes_any_result
 
 __all__ = ["CONVERT_RULES", "TTG_RULES"]
@@ -27,9 +27,6 @@ def _converted(value: Any) -> Any:
 def _feeds_product(op: Any) -> bool:
     """From the result of a product to the operand of another: conversions that the passes on products look for."""
     return isinstance(layout_of(op.result), DotOperand) and isinstance(layout_of(op.src), NvidiaMma)
-
-
-_BY_DESCRIPTOR = (tt.DescriptorLoad, tt.DescriptorGather)
 
 
 def _between_blocks(op: Any) -> bool:
@@ -198,7 +195,7 @@ def store_of_convert(op: Any) -> Any:
     Only a conversion moves elements between blocks of a cluster; but any block can load what a descriptor loads.
     """
     inner = _converted(op.src)
-    if inner is None or (_between_blocks(inner) and not isinstance(inner.src.defining_op, _BY_DESCRIPTOR)):
+    if inner is None or (_between_blocks(inner) and not is_descriptor_load(inner.src.defining_op)):
         return None
     return _take(op, inner)
 

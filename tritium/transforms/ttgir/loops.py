@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ...dialects import scf, ttg, ttng
-from ...ir import Block, BlockArgument, IntegerAttr, Operation, OpResult, Value, i32
+from ...dialects import scf
+from ...ir import Block, BlockArgument, IntegerAttr, Operation, OpResult, Value, ViewLike, i32
 
 __all__ = [
     "NUM_STAGES",
-    "VIEWS",
     "WARP_SPECIALIZE",
     "add_carried",
     "ancestor_in",
@@ -35,16 +34,6 @@ __all__ = [
 
 NUM_STAGES = "tt.num_stages"
 WARP_SPECIALIZE = "tt.warp_specialize"
-
-VIEWS = (
-    ttg.MemDescIndex,
-    ttg.MemDescSubslice,
-    ttg.MemDescTrans,
-    ttg.MemDescReshape,
-    ttg.MemDescReinterpret,
-    ttng.TMEMSubSlice,
-)
-"""Operations whose result is the memory of their first operand."""
 
 
 def number_of(op: Operation, name: str) -> int | None:
@@ -145,7 +134,7 @@ def top_level_users(
         for user, i in value.uses:
             if user is loop.body.last:
                 work.append(loop.body.args[1 + i])
-            elif isinstance(user, VIEWS):
+            elif isinstance(user, ViewLike):
                 work += user.results
             elif wanted is None or wanted(user):
                 top = ancestor_in(loop.body, user)

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from ...dialects.ttg_context import num_ctas
-from ...ir import Operation, Pass, check_order
+from ...ir import MemoryAccess, Operation, Pass, check_order, is_descriptor_store, is_register_dot
 from ...ir.passes import has_any, has_loops, rows_from
 from . import PACKAGES
 
@@ -43,10 +43,7 @@ def _flattens(module: Operation) -> bool:
 
 def _has_dots_or_stages(module: Operation) -> bool:
     """Whether there are dots, or loops with a requested number of stages."""
-    return any(op.name in _DOT_NAMES or "tt.num_stages" in op.attributes for op in module.walk())
-
-
-_DOT_NAMES = frozenset(("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"))
+    return any(is_register_dot(op) or "tt.num_stages" in op.attributes for op in module.walk())
 
 
 def _has_latencies(module: Operation) -> bool:
@@ -56,10 +53,12 @@ def _has_latencies(module: Operation) -> bool:
 
 def _has_schedule(module: Operation) -> bool:
     """Whether a loop has a schedule, or operations that may stay in flight across iterations."""
-    return any("tt.scheduled_max_stage" in op.attributes or op.name in _ASYNC_OPS for op in module.walk())
+    return any("tt.scheduled_max_stage" in op.attributes or _completes_later(op) for op in module.walk())
 
 
-_ASYNC_OPS = frozenset(("ttng.warp_group_dot", *(f"tt.descriptor_{name}" for name in ("store", "reduce", "scatter"))))
+def _completes_later(op: Operation) -> bool:
+    """Whether `op` is a WGMMA, or a store by descriptor, whose TMA store a loop need not wait for."""
+    return (is_register_dot(op) and isinstance(op, MemoryAccess)) or is_descriptor_store(op)
 
 
 _ACCESSES = [  # order matters: see ORDER

@@ -7,20 +7,16 @@ from typing import Any
 
 from ....dialects import tt, ttg, ttng
 from ....dialects.ttg_memory import MemDescType
-from ....ir import WRITE, BlockArgument, CountedLoop, Value, memory_effects
-from ..loops import VIEWS
+from ....ir import ORDERING, WRITE, BlockArgument, CountedLoop, Operation, Value, ViewLike, memory_effects
 
 __all__ = ["OperandMemory", "may_overwrite"]
 
-_SEEN_THROUGH = (*VIEWS, ttng.WarpGroupDotWait)
-
-_NO_SHARED_WRITE = (ttg.AsyncWait, ttg.AsyncCommitGroup, ttng.WaitBarrier, ttng.FenceAsyncShared, tt.Store)
-"""Operations with effects that do not write shared memory."""
+_SEEN_THROUGH = (ViewLike, ttng.WarpGroupDotWait)
 
 
-def may_overwrite(op: Any) -> bool:
-    """Whether an operation may write shared memory."""
-    return bool(memory_effects(op) & WRITE) and op.__class__ not in _NO_SHARED_WRITE
+def may_overwrite(op: Operation) -> bool:
+    """Whether an operation may write shared memory: plain stores, waits and fences do not."""
+    return bool(memory_effects(op) & WRITE) and not op.traits & ORDERING and op.__class__ is not tt.Store
 
 
 class OperandMemory:
@@ -44,7 +40,7 @@ class OperandMemory:
             op = buffer.defining_op
             if op is None or not self.loop.is_ancestor_of(op):
                 return _allocation(buffer) not in self.written
-            if op.__class__ is ttg.MemDescIndex or op.__class__ not in _SEEN_THROUGH:
+            if op.__class__ is ttg.MemDescIndex or not isinstance(op, _SEEN_THROUGH):
                 return op.__class__ is ttg.MemDescIndex
             buffer = op.operands[0]
         return True
@@ -53,7 +49,7 @@ class OperandMemory:
     def written(self) -> set[Value]:
         """The buffers that operations of the loop may write."""
         writers = [op for op in self.loop.walk() if not op.regions and may_overwrite(op)]
-        writers = [op for op in writers if op.__class__ not in _SEEN_THROUGH]
+        writers = [op for op in writers if not isinstance(op, _SEEN_THROUGH)]
         return {_allocation(v) for op in writers for v in op.operands if isinstance(v.type, MemDescType)}
 
 
@@ -66,7 +62,7 @@ def _allocation(buffer: Any) -> Any:
             if not isinstance(loop, CountedLoop) or buffer.index == 0:
                 return buffer
             buffer = loop.init_args[buffer.index - 1]
-        elif op.__class__ in _SEEN_THROUGH:
+        elif isinstance(op, _SEEN_THROUGH):
             buffer = op.operands[buffer.index if op.__class__ is ttng.WarpGroupDotWait else 0]
         else:
             return buffer

@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import ttg
-from ....ir import PURE, Operation, Value
-from ..loops import VIEWS
+from ....ir import PURE, Operation, Value, ViewLike
 
 __all__ = ["first_use"]
 
@@ -70,7 +69,7 @@ def _renames(op: Any, names: set[Value], layout: Any) -> bool:
     """Whether the result of `op` is the buffer of the copy, or a view of it."""
     if op.__class__ is ttg.LocalAlloc:
         return op.src in names and op.result.type.encoding is layout
-    return isinstance(op, VIEWS) and op.src in names
+    return isinstance(op, ViewLike) and op.view_source in names
 
 
 def _needs(op: Operation, names: set[Value]) -> bool:

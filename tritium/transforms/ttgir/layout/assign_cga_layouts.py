@@ -30,7 +30,20 @@ from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
 from ....dialects.ttg_defaults import blocked_in
 from ....dialects.ttg_layouts import Blocked, DotOperand
 from ....dialects.ttg_operands import cluster_bases
-from ....ir import Builder, Operation, TensorType, Value, count, functions_of, may_change, pass_on, predecessor_operands
+from ....ir import (
+    Builder,
+    DescriptorAccess,
+    Operation,
+    TensorType,
+    Value,
+    count,
+    functions_of,
+    is_descriptor_store,
+    is_global_load,
+    may_change,
+    pass_on,
+    predecessor_operands,
+)
 from ....layout.bases import cta_bases, is_permutation, per_block
 from ...layout_flow import backward, forward, forwarded_values, layout_of, takes_any_result, with_layout
 from .coalesce import convert_operation
@@ -83,14 +96,9 @@ def split_dot_result(rows: int, columns: int, ctas: int) -> Bases:
     return cta_bases((down, across), (down, across), (1, 0))
 
 
-_LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
-
-
 def _accessed(op: Any) -> Value:
     """The tensor that determines the distribution of an access: addresses, or the data of a descriptor access."""
-    if isinstance(op, tt.DESCRIPTOR_WRITES):
-        return op.src  # type: ignore[no-any-return]
-    return op.operands[0] if isinstance(op, tt.Load) or not isinstance(op, _LOADS) else op.result  # type: ignore[no-any-return]
+    return op.block if isinstance(op, DescriptorAccess) else op.operands[0]  # type: ignore[no-any-return]
 
 
 class _Distribution:
@@ -170,7 +178,7 @@ class _Distribution:
             return [(user.operands[i], layout) for user, i in edges]
         if op is None or op in self.targets:
             return []
-        if isinstance(op, _LOADS):
+        if is_global_load(op):
             if self.access(op, value.type, layout):
                 ahead.append((value, self.accesses[op]))
             return []
@@ -190,7 +198,7 @@ class _Distribution:
             elif isinstance(user, (tt.Store, tt.AtomicRMW)):
                 if i == 1:
                     self.access(user, value.type, layout)
-            elif isinstance(user, tt.DESCRIPTOR_WRITES):
+            elif is_descriptor_store(user):
                 if value is user.src:
                     self.access(user, value.type, layout)
             elif user not in self.targets:

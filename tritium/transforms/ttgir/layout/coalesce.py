@@ -16,7 +16,7 @@ per thread than one instruction writes: strided writes waste memory bandwidth, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -26,7 +26,21 @@ from ....dialects.tt_types import PointerType
 from ....dialects.ttg_context import capability_of, num_warps, target_of, threads_per_warp
 from ....dialects.ttg_defaults import blocked_in
 from ....dialects.ttg_layouts import Blocked
-from ....ir import FloatType, Operation, TensorType, Value, count, element_type, f16, f64, functions_of, pass_on
+from ....ir import (
+    DescriptorAccess,
+    FloatType,
+    Operation,
+    PointerAccess,
+    TensorType,
+    Value,
+    count,
+    element_type,
+    f16,
+    f64,
+    functions_of,
+    is_atomic,
+    pass_on,
+)
 from ....ir.union_find import UnionFind
 from ....layout.bases import is_permutation, per_block
 from ....support.lazy import LazyModule
@@ -59,28 +73,12 @@ def coalesced_layouts(func: Operation) -> dict[Operation, Blocked]:
 
 def address_of(op: Operation) -> Value | None:
     """The pointer tensor of a memory access, if it has a layout that can be changed; else None."""
-    which = _ADDRESSES.get(op.__class__)
-    value: Value | None = which(op) if which is not None else None
-    if value is None or not isinstance(value.type, TensorType) or value.type.encoding is None:
+    if not isinstance(op, PointerAccess) or not op.vectorized:
+        return None
+    value = op.pointer
+    if not isinstance(value.type, TensorType) or value.type.encoding is None:
         return None
     return value if isinstance(value.type.element, PointerType) else None
-
-
-_ADDRESSES: dict[type, Callable[[Any], Value]] = {
-    tt.Load: lambda op: op.ptr,
-    tt.Store: lambda op: op.ptr,
-    tt.AtomicRMW: lambda op: op.ptr,
-    tt.AtomicCAS: lambda op: op.ptr,
-    ttg.AsyncCopyGlobalToLocal: lambda op: op.src,
-}
-
-_WITH_DESCRIPTORS = (
-    tt.DescriptorLoad,
-    tt.DescriptorStore,
-    tt.DescriptorReduce,
-    tt.DescriptorGather,
-    tt.DescriptorScatter,
-)
 
 
 def _blocks(ty: Any) -> tuple[tuple[int, ...], ...]:
@@ -122,7 +120,7 @@ class _Chooser:
             size = self.per_thread(op) if ptr.defining_op is None else widest[kinds[op]]
             out[op] = self._layout(op, ptr.type, size)
         for op in self.func.walk():
-            if isinstance(op, _WITH_DESCRIPTORS) and _tile_of(op).encoding is not None:
+            if isinstance(op, DescriptorAccess) and _tile_of(op).encoding is not None:
                 out[op] = self._descriptor_layout(op)
         return out
 
@@ -133,7 +131,7 @@ class _Chooser:
         width = max(1, getattr(element_type(ty).pointee, "width", 64))  # type: ignore[attr-defined]
         aligned = max(1, facts.divisibility[axis] // max(1, width // 8))
         most = VECTOR_BITS // max(width, 1)
-        if isinstance(op, (tt.AtomicRMW, tt.AtomicCAS)):
+        if is_atomic(op):
             most = min(most, _atomic_elements(op, width))
         return min(aligned, facts.contiguity[axis], _share(ty)[axis], most)
 

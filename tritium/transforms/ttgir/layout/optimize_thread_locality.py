@@ -50,6 +50,7 @@ from ....ir import (
     element_type,
     functions_of,
     i32,
+    is_tensor_dot,
     may_change,
     pass_on,
 )
@@ -221,7 +222,7 @@ def _depends_on_dot(value: Value, loop: Operation) -> bool:
         op = work.pop().defining_op
         if op is None or not loop.is_ancestor_of(op):
             continue
-        if op.name in ("tt.dot", "tt.dot_scaled"):
+        if is_tensor_dot(op):
             return True
         new = [v for v in op.operands if v not in seen]
         seen.update(new)

@@ -18,7 +18,7 @@ from typing import Any
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import Blocked, Mma
 from ....dialects.ttg_operands import cluster_bases
-from ....ir import BlockArgument, Builder, DenseElementsAttr, IfLike, Operation, TensorType, Value
+from ....ir import BlockArgument, Builder, DenseElementsAttr, IfLike, Operation, PointerAccess, TensorType, Value
 from ...layout_flow import (
     backward,
     forward,
@@ -119,7 +119,8 @@ class _Propagation:
 
     def choice(self, value: Value, layouts: list[Any]) -> Any:
         """An access prefers the layout with the most contiguous elements, anything else a dot's layout."""
-        kind = Blocked if isinstance(value.defining_op, (tt.Load, tt.AtomicRMW, tt.AtomicCAS)) else Mma
+        maker = value.defining_op
+        kind = Blocked if isinstance(maker, PointerAccess) and maker.vectorized else Mma
         return next((layout for layout in layouts if isinstance(layout, kind)), layouts[0])
 
 

@@ -40,6 +40,8 @@ from ....ir import (
     Value,
     count,
     functions_of,
+    is_global_load,
+    is_register_dot,
     may_change,
     pass_on,
     predecessor_operands,
@@ -299,8 +301,6 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
 
 # -- load ---------------------------------------------------------------------------------------------------------
 
-_PRODUCTS = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot")
-_LOADS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather")
 _MADE_ANYWHERE = (arith.Constant, tt.MakeRange)  # without operands, by each thread
 
 
@@ -321,9 +321,9 @@ def _load(conversion: Any, copies: Copies) -> Value | None:
     loads = []
     for node in part.nodes:
         op = node[0].defining_op
-        if op is None or not (op.name in _LOADS or op.__class__ in _MADE_ANYWHERE or _by_each_thread(op)):
+        if op is None or not (is_global_load(op) or op.__class__ in _MADE_ANYWHERE or _by_each_thread(op)):
             return None
-        if op.name in _LOADS:
+        if is_global_load(op):
             loads.append(node)
     if len(loads) == len(part.nodes) or not may_change("load", conversion):
         return None
@@ -337,7 +337,7 @@ def _before_dot(conversion: Any, last: dict[Block, Operation | None]) -> bool:
     """
     block = conversion.parent
     if block not in last:
-        found = [op for op in block if op.name in _PRODUCTS and _takes_registers(op)]
+        found = [op for op in block if is_register_dot(op) and _takes_registers(op)]
         last[block] = found[-1] if found else None
     product = last[block]
     return product is not None and bool(conversion.is_before(product))

@@ -11,8 +11,7 @@ from typing import Any
 
 from ....dialects import ttg, ttng
 from ....dialects.ttg_memory import MemDescType
-from ....ir import Builder, Operation, Value
-from ..loops import VIEWS
+from ....ir import Builder, Operation, Value, ViewLike
 
 __all__ = ["make_mutable", "read_buffer", "single_buffer"]
 
@@ -59,7 +58,7 @@ def make_mutable(buffer: Value) -> None:
 
 def _aliases(user: Operation, i: int) -> list[Value]:
     """Other values that alias operand `i` of an operation."""
-    if isinstance(user, VIEWS):
+    if isinstance(user, ViewLike):
         return [user.results[0]]
     if user.__class__ is ttng.WarpGroupDotWait:
         return [user.results[i]]

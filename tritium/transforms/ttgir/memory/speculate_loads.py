@@ -26,14 +26,22 @@ from typing import Any
 
 from ....dialects import scf, tt, ttg
 from ....dialects.ttg_switches import is_on
-from ....ir import PURE, Operation, Value, count, functions_of, may_change, pass_on
+from ....ir import (
+    PURE,
+    WRITE,
+    Memory,
+    Operation,
+    PointerAccess,
+    Value,
+    accessed_values,
+    count,
+    functions_of,
+    may_change,
+    pass_on,
+)
 from ...regions import is_inside
 
 __all__ = ["speculate_loads"]
-
-_BRINGS = (tt.Load, tt.AtomicCAS, tt.AtomicRMW)
-_PASSED = (tt.Load, tt.Store, ttg.Barrier)
-"""Operations allowed between a branch and the store after it, besides those without side effects."""
 
 
 @pass_on("module", statistics={"loads": "loads hoisted out of branches"})
@@ -62,6 +70,11 @@ def _hoist(branch: Any) -> int:
     return moved
 
 
+def _is_plain_access(op: Operation) -> bool:
+    """Whether `op` is a load or store by pointers, neither atomic nor asynchronous."""
+    return isinstance(op, PointerAccess) and not op.atomic and op.completes is None
+
+
 def _first_loads(region: Any) -> list[Any]:
     """The loads of a branch with no side effects before them, and operands from outside of it."""
     out: list[Any] = []
@@ -84,7 +97,7 @@ def _depends_on_memory(branch: Any) -> bool:
         op = value.defining_op
         if value in seen or op is None or op.parent is not branch.parent:
             continue
-        if op.__class__ in _BRINGS:
+        if isinstance(op, PointerAccess):
             return True
         seen.add(value)
         work += op.operands if op.traits & PURE else []
@@ -95,8 +108,8 @@ def _written_after(branch: Any) -> set[tuple[Value, Value | None]]:
     """The addresses and masks of stores that are executed unconditionally after the branch."""
     out: set[tuple[Value, Value | None]] = set()
     op = branch.next
-    while op is not None and (op.traits & PURE or op.__class__ in _PASSED):
-        if op.__class__ is tt.Store:
-            out.add((op.ptr, op.mask))
+    while op is not None and (op.traits & PURE or _is_plain_access(op) or op.__class__ is ttg.Barrier):
+        if isinstance(op, PointerAccess):
+            out.update((pointer, op.access_mask) for pointer in accessed_values(op, WRITE, Memory.GLOBAL))
         op = op.next
     return out

@@ -52,6 +52,7 @@ from ....ir import (
     f64,
     i8,
     i32,
+    is_global_load,
     is_pure,
     may_change,
     pass_on,
@@ -208,12 +209,10 @@ def _balanced(shape: Sequence[int], warps: int) -> list[int]:
 
 def _preserves_elements(op: Operation) -> bool:
     """Whether an operation's result has the elements of its operand, converted or moved, or is loaded from memory."""
-    return op.__class__ in _MOVES or (bool(op.traits & ELEMENTWISE) and is_pure(op))
+    return op.__class__ in _MOVES or is_global_load(op) or (bool(op.traits & ELEMENTWISE) and is_pure(op))
 
 
-_MEMORY = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
 _MOVES = (
-    *_MEMORY,
     tt.ExpandDims,
     tt.Reshape,
     tt.Trans,
@@ -237,7 +236,7 @@ def loaded_bits(value: Any) -> int:
     kinds = {op.__class__ for op in seen}
     if ttg.Fp4ToFp in kinds:
         return 4
-    loaded = [op.results[0].type for op in seen if op.__class__ in _MEMORY]
+    loaded = [op.results[0].type for op in seen if is_global_load(op)]
     widths = [element_type(ty).width for ty in loaded if isinstance(ty, TensorType) and _has_width(ty)]  # type: ignore[attr-defined]
     # Joining two tensors doubles the number of adjacent elements.
     return min([element_type(value.type).width, *widths]) // (2 if tt.Join in kinds else 1)  # type: ignore[attr-defined, no-any-return]

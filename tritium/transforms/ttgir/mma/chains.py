@@ -11,12 +11,10 @@ from typing import Any
 
 from ....dialects import tt
 from ....dialects.ttg_layouts import NvidiaMma
-from ....ir import Operation, Region
+from ....ir import Operation, Region, is_tensor_dot
 from ....ir.union_find import UnionFind
 
 __all__ = ["Chains"]
-
-_DOTS = (tt.Dot, tt.DotScaled)
 
 
 class Chains:
@@ -46,7 +44,7 @@ class _Region:
         self.kinds: dict[Operation, tuple[Operation, int]] = {}
         self.counts: Counter[tuple[Operation, int]] = Counter()
         self.first: dict[tuple[Operation, int], tuple[int, Any]] = {}  # the first with an MMA layout, and the layout
-        for op in [op for op in self.inside if op.__class__ in _DOTS]:
+        for op in [op for op in self.inside if is_tensor_dot(op)]:
             self._add(op, len(self.places), (self.chains.find(op), op.results[0].type.rank))
 
     def _tie(self, op: Operation) -> None:
@@ -75,5 +73,5 @@ class _Region:
         """Replace a dot by another, which may be of a kind that is not counted."""
         place, kind = self.places.pop(dot), self.kinds.pop(dot)
         self.counts[kind] -= 1
-        if new.__class__ in _DOTS:
+        if is_tensor_dot(new):
             self._add(new, place, kind)

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttg, ttng
+from ....dialects import arith, scf, tt, ttg
 from ....dialects.ttg_layouts import AmdMfma, DotOperand, NvidiaMma
 from ....dialects.ttg_memory import MemDescType
 from ....dialects.ttg_operands import cluster_bases
@@ -49,20 +49,13 @@ from ....ir import (
     TensorType,
     Value,
     count,
+    is_tma_copy,
     may_change,
     pass_on,
 )
 from ....support.namedtuples import NamedTuple
 
 __all__ = ["prefetch"]
-
-_TMA = (
-    ttng.AsyncTMACopyGlobalToLocal,
-    ttng.AsyncTMACopyLocalToGlobal,
-    ttng.AsyncTMAReduce,
-    ttng.AsyncTMAGather,
-    ttng.AsyncTMAScatter,
-)
 
 
 class Read(NamedTuple):
@@ -92,7 +85,7 @@ def prefetch(module: Operation) -> bool:
 def _candidate(loop: Any) -> tuple[Any, list[Read]] | None:
     """The dot of a loop and the sources of its operands, if those of the next iteration can be read early."""
     dots = [op for op in loop.body if op.__class__ is tt.Dot]
-    if len(dots) != 1 or any(isinstance(op, _TMA) for op in loop.body):
+    if len(dots) != 1 or any(is_tma_copy(op) for op in loop.body):
         return None
     (dot,) = dots
     layout = dot.d.type.encoding

@@ -35,11 +35,14 @@ from ....ir import (
     Operation,
     TensorType,
     Value,
+    ViewLike,
     bf16,
     element_type,
     f16,
     f32,
     i8,
+    is_global_load,
+    is_register_dot,
 )
 from ....layout.bases import per_block
 
@@ -94,7 +97,7 @@ def _columns(shape: Sequence[int], element: Any, warps: int) -> int:
 def _warps(dot: Any, shape: Sequence[int], columns: int) -> tuple[int, int]:
     """The numbers of warps along rows and columns."""
     warps = num_warps(dot) or 4
-    if any(op.__class__ in _DOTS for op in _transitive_users(dot)):
+    if any(map(is_register_dot, _transitive_users(dot))):
         return warps, 1
     down, along = 4, 1
     while down * along < warps:
@@ -103,9 +106,6 @@ def _warps(dot: Any, shape: Sequence[int], columns: int) -> tuple[int, int]:
         else:
             along *= 2
     return down, along
-
-
-_DOTS = (tt.Dot, tt.DotScaled, ttng.WarpGroupDot)
 
 
 def _transitive_users(op: Operation) -> set[Operation]:
@@ -124,16 +124,13 @@ def _transitive_users(op: Operation) -> set[Operation]:
 
 # -- operands -----------------------------------------------------------------------------------------------------
 
-_LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather)
-_VIEWS = (ttg.ConvertLayout, tt.Trans, ttg.MemDescIndex, ttg.MemDescSubslice, ttg.MemDescTrans, ttg.MemDescReshape)
-
 
 def _is_loaded(value: Value) -> bool:
     """Whether `value` is loaded from memory, possibly transposed; block arguments count as loaded."""
     op = value.defining_op
-    while op is not None and op.__class__ in _VIEWS:
+    while op is not None and isinstance(op, (ViewLike, ttg.ConvertLayout, tt.Trans)):
         op = op.operands[0].defining_op
-    return op is None or op.__class__ in _LOADS
+    return op is None or is_global_load(op)
 
 
 def _shared(value: Any, index: int) -> Value:

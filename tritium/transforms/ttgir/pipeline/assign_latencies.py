@@ -31,9 +31,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
-from ....dialects import tt, ttg, ttng
+from ....dialects import ttg, ttng
 from ....dialects.ttg_switches import is_on
-from ....ir import Operation, count, functions_of, may_change, pass_on
+from ....ir import DotLike, Operation, count, functions_of, is_descriptor_load, may_change, pass_on
 from ....support.dataclasses import dataclass
 from ..loops import (
     NUM_STAGES,
@@ -47,9 +47,8 @@ from ..loops import (
 )
 from .buffers import (
     ASYNC_BYTES,
-    DESCRIPTOR_LOADS,
-    LOADS,
     copied_bytes,
+    is_pipelinable,
     loaded_bits,
     operand_swizzle,
 )
@@ -59,10 +58,7 @@ __all__ = ["LATENCY", "LatencyOptions", "assign_latencies"]
 
 LATENCY = "tt.latency"
 
-DOTS = (tt.Dot, tt.DotScaled, ttng.WarpGroupDot, ttng.TCGen5MMA, ttng.TCGen5MMAScaled)
-"""Dots; their operand 2 is the accumulator."""
-
-ROOTS = (*DOTS, ttng.TMEMStore)
+ROOTS = (DotLike, ttng.TMEMStore)
 """Operations whose operands are prefetched."""
 
 
@@ -120,7 +116,7 @@ def loads_by_distance(
             search.from_root(op)
     if NUM_STAGES in loop.attributes:
         for op in body:
-            if not isinstance(op, LOADS):
+            if not is_pipelinable(op):
                 search.from_root(op)
     return {load: distance for load, distance in search.distances.items() if distance < stages - 1}
 
@@ -144,7 +140,7 @@ class _Search:
             if op in self.seen or op in self.unclear:
                 continue
             self.seen.add(op)
-            if isinstance(op, LOADS):
+            if is_pipelinable(op):
                 if not self.note(op, distance):
                     continue
                 distance += 1
@@ -163,14 +159,14 @@ class _Search:
     def makers(self, op: Operation) -> list[Operation]:
         """The definitions of the operands, last first; of a dot without the accumulator."""
         values = dict.fromkeys(needed_by(op))
-        if isinstance(op, DOTS):
-            values.pop(op.operands[2], None)
+        if isinstance(op, DotLike):
+            values.pop(op.accumulator, None)
         found = [v.defining_op for v in values]
         return [maker for maker in reversed(found) if maker is not None and maker.parent is self.block]
 
 
 def _is_worth_it(load: Any, facts: AxisInfoAnalysis, filter_small: bool) -> bool:
-    if isinstance(load, DESCRIPTOR_LOADS):
+    if is_descriptor_load(load):
         return True
     if filter_small and loaded_bits(facts, load) < 8 * ASYNC_BYTES:
         return False

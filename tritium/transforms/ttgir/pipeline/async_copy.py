@@ -33,17 +33,16 @@ from ....dialects.constraints import bit_width
 from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
 from ....dialects.ttg_defaults import default_blocked
 from ....dialects.ttg_memory import SwizzledShared
-from ....ir import Builder, Operation, TensorType, Value, remark
+from ....ir import Builder, Operation, TensorType, Value, ViewLike, is_descriptor_load, remark
 from ....support.dataclasses import dataclass
-from ..loops import VIEWS, add_carried, body_of, top_level_users
+from ..loops import add_carried, body_of, top_level_users
 from ..memory.memdesc import read_buffer, single_buffer
 from .buffers import (
     ASYNC_BYTES,
-    DESCRIPTOR_LOADS,
-    LOADS,
     allocate,
     constant_i32,
     copied_bytes,
+    is_pipelinable,
     is_plain_zero,
     loaded_bits,
     loaded_elements,
@@ -74,7 +73,7 @@ class AsyncLoad:
     @property
     def is_tma(self) -> bool:
         """Whether it is a TMA load."""
-        return isinstance(self.op, DESCRIPTOR_LOADS)
+        return is_descriptor_load(self.op)
 
 
 @dataclass(eq=False)
@@ -94,7 +93,7 @@ def lower_loads(loop: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> tuple
     Only scalar loads are changed, to loads of tensors with one element.
     """
     loads = [
-        load for op in list(body_of(loop)) if isinstance(op, LOADS) and (load := _async_load(loop, op, schedule, facts))
+        load for op in list(body_of(loop)) if is_pipelinable(op) and (load := _async_load(loop, op, schedule, facts))
     ]
     if not loads:
         return loop, [], {}
@@ -167,7 +166,7 @@ def _is_read_by_wgmma(op: Any, layout: Any) -> bool:
         for user in work.pop().users:
             if user.__class__ is ttng.WarpGroupDot:
                 return True
-            if isinstance(user, VIEWS):
+            if isinstance(user, ViewLike):
                 work += user.results
     return False
 

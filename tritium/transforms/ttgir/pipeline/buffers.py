@@ -19,7 +19,7 @@ from ....dialects.ttg_layouts import DotOperand, Linear
 from ....dialects.ttg_maps import linear_layout_of, map_or_none
 from ....dialects.ttg_memory import MemDescType, SharedMemorySpace, SwizzledShared
 from ....dialects.ttg_operands import cluster_bases, memory_order, swizzled_for, swizzled_tile
-from ....ir import Builder, TensorType, Type, Value, element_type, i32
+from ....ir import Builder, Operation, TensorType, Type, Value, element_type, i32, is_descriptor_load
 from ....layout.access import vector_access
 from ....layout.buffer_access import offset_columns
 from ....layout.views import row_of_registers
@@ -28,8 +28,6 @@ from ..tma.copies import buffer_type
 
 __all__ = [
     "ASYNC_BYTES",
-    "DESCRIPTOR_LOADS",
-    "LOADS",
     "allocate",
     "constant_i32",
     "copied_bytes",
@@ -41,9 +39,6 @@ __all__ = [
     "shared_layout",
 ]
 
-DESCRIPTOR_LOADS = (tt.DescriptorLoad, tt.DescriptorGather)
-LOADS = (tt.Load, *DESCRIPTOR_LOADS)
-
 ASYNC_BYTES = 4
 """The minimum size of an asynchronous copy."""
 
@@ -51,9 +46,14 @@ ASYNC_BYTES = 4
 # -- layouts --------------------------------------------------------------------------------------------------------
 
 
+def is_pipelinable(op: Operation) -> bool:
+    """True for a load that an asynchronous copy to shared memory and a load from there can replace."""
+    return op.__class__ is tt.Load or is_descriptor_load(op)
+
+
 def shared_layout(load: Any) -> Any:
     """The layout of the buffer for a load; None where a descriptor has none."""
-    if isinstance(load, DESCRIPTOR_LOADS):
+    if is_descriptor_load(load):
         if load.desc.type.block.encoding is None:
             return None
         return buffer_type(load.desc, load.result.type).encoding
@@ -197,7 +197,7 @@ def needs_registers(load: Any) -> bool:
     (user,) = load.result.users
     if user.__class__ is not ttg.LocalAlloc:
         return True
-    return isinstance(load, DESCRIPTOR_LOADS) and shared_layout(load) is not user.results[0].type.encoding
+    return is_descriptor_load(load) and shared_layout(load) is not user.results[0].type.encoding
 
 
 # -- operations -----------------------------------------------------------------------------------------------------

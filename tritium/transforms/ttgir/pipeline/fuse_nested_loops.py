@@ -41,6 +41,7 @@ from ....ir import (
     count,
     functions_of,
     i32,
+    is_register_dot,
     may_change,
     pass_on,
 )
@@ -193,15 +194,11 @@ def _sink(loop: Any, inner: Any) -> None:
     op = inner.prev
     while op is not None:
         before = op.prev
-        if op.traits & PURE and not op.regions and not _is_product(op):
+        if op.traits & PURE and not op.regions and not is_register_dot(op):
             if all(ancestor_in(region, user) in behind for v in op.results for user in v.users):
                 op.move_after(inner)
                 behind.add(op)
         op = before
-
-
-def _is_product(op: Operation) -> bool:
-    return op.name in ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot")
 
 
 def _is_known_to_run(loop: Any) -> bool:

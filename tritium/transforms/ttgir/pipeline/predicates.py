@@ -14,15 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects import arith, llvm, scf, tt, ttg, ttng, ub
-from ....ir import Builder, DenseArrayAttr, Operation, TensorType, Value, i1, i32, is_pure
+from ....ir import ORDERING, Builder, DenseArrayAttr, Operation, TensorType, Value, i1, i32, is_pure
 
 __all__ = ["predicate"]
 
 HARMLESS = (
     llvm.Assume,
-    ttng.FenceAsyncShared,
-    ttg.AsyncCommitGroup,
-    ttg.AsyncWait,
     ttg.LocalLoad,
     ttg.LocalGather,
     ttg.LocalStore,
@@ -39,13 +36,13 @@ def predicate(op: Any, condition: Value) -> Operation:
 
     The replacement has the results of `op`, whose uses are updated.
     """
-    if isinstance(op, HARMLESS) or is_pure(op):
+    own = _PREDICATES.get(op.__class__)
+    if own is None and (op.traits & ORDERING or isinstance(op, HARMLESS) or is_pure(op)):
         return op  # type: ignore[no-any-return]
     b = Builder(op.parent, op, op.loc)
     if op.__class__ is scf.If and _else_is_pure(op):
         op.set_operand(0, b.add(arith.AndI(condition, op.condition)))
         return op
-    own = _PREDICATES.get(op.__class__)
     if own is None:
         return _in_branch(op, condition, b)
     own(op, condition, b)

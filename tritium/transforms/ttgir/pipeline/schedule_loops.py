@@ -27,7 +27,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import scf, tt, ttg, ttng
-from ....ir import Operation, count, may_change, pass_on
+from ....ir import DEBUG, Operation, count, is_tma_copy, may_change, pass_on
 from ..loops import (
     WARP_SPECIALIZE,
     ancestor_in,
@@ -39,33 +39,24 @@ from ..loops import (
     number_of,
 )
 from .assign_latencies import LATENCY
-from .buffers import LOADS
+from .buffers import is_pipelinable
 from .dot_chains import issue_independent_dots_first, stage_first_dot_early
 from .schedule import Cluster, Place, Schedule
 
 __all__ = ["is_safe_to_pipeline", "schedule_loops"]
 
-ORDERED_SIDE_EFFECTS = (ttg.Barrier, tt.Assert, tt.Print)
-"""Operations whose order of execution is observable."""
-
 TAKES_TIME = (
-    *LOADS,
     ttg.LocalStore,
     ttg.LocalLoad,
     ttg.AsyncCopyGlobalToLocal,
     ttng.TMEMLoad,
     ttng.TMEMStore,
-    ttng.AsyncTMACopyGlobalToLocal,
-    ttng.AsyncTMACopyLocalToGlobal,
-    ttng.AsyncTMAReduce,
-    ttng.AsyncTMAGather,
-    ttng.AsyncTMAScatter,
     ttng.TCGen5MMA,
     ttng.TCGen5MMAScaled,
     ttng.WaitBarrier,
     ttng.ArriveBarrier,
 )
-"""Operations that make a stage worthwhile in a partitioned loop."""
+"""Besides loads and TMA copies, the operations that make a stage worthwhile in a partitioned loop."""
 
 
 @pass_on("module", statistics={"loops scheduled": "loops with a new schedule"})
@@ -89,7 +80,11 @@ def is_safe_to_pipeline(loop: Any) -> bool:
     """Whether the iterations of a loop may overlap at all."""
     if has_distant_values(loop) or is_outer(loop):
         return False
-    return not any(isinstance(op, ORDERED_SIDE_EFFECTS) for op in loop.walk())
+    return not any(op.traits & DEBUG or op.__class__ is ttg.Barrier for op in loop.walk())
+
+
+def _takes_time(op: Operation) -> bool:
+    return isinstance(op, TAKES_TIME) or is_pipelinable(op) or is_tma_copy(op)
 
 
 def _schedule(loop: Any, latencies: dict[Operation, int]) -> bool:
@@ -166,7 +161,7 @@ def _partition(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
     schedule = Schedule.read(loop)
     if schedule is None:
         return None
-    slow = [op for op in body_of(loop) if op in latencies or isinstance(op, TAKES_TIME)]
+    slow = [op for op in body_of(loop) if op in latencies or _takes_time(op)]
     if len({schedule[op].stage for op in slow if op in schedule}) <= 1:
         flat = Schedule(1)
         cluster = flat.new_cluster()

@@ -17,7 +17,7 @@ from ....analysis.tma import block_bytes, box_of, element_number, layout_for_sha
 from ....dialects import arith, tt, ttng
 from ....dialects.ttg_context import num_ctas
 from ....dialects.ttg_memory import MemDescType, NvmmaShared, SharedMemorySpace, SwizzledShared
-from ....ir import Builder, Operation, TensorType, Value, i1, i32, i64
+from ....ir import Builder, Operation, TensorType, Value, i1, i32, i64, is_descriptor_load
 from ....support import InternalError, UnsupportedOperation
 
 __all__ = [
@@ -28,8 +28,6 @@ __all__ = [
     "start_load",
     "start_store",
 ]
-
-_LOADS = (tt.DescriptorLoad, tt.DescriptorGather)
 
 
 def buffer_type(desc: Value, ty: TensorType, copies: int | None = None, mutable: bool = True) -> MemDescType:
@@ -68,7 +66,7 @@ def _rows(b: Builder, rows: Value) -> Value:
 
 def start_load(b: Builder, op: Any, buffer: Value, barrier: Value, pred: Value) -> Operation:
     """Build the TMA load of a `tt.descriptor_load` or `tt.descriptor_gather` into a buffer."""
-    assert isinstance(op, _LOADS), op
+    assert is_descriptor_load(op), op
     policy = op.attributes.get("cachePolicy")
     if isinstance(op, tt.DescriptorGather):
         rows = _rows(b, op.x_offsets)

@@ -28,7 +28,18 @@ from ....dialects.ttg_context import num_ctas
 from ....dialects.ttg_maps import map_or_none
 from ....dialects.ttg_memory import NvmmaShared, SharedLinear
 from ....dialects.ttg_operands import cluster_bases, nvmma_for
-from ....ir import FunctionType, Operation, TensorType, Type, TypeAttr, Value, functions_of, pass_on
+from ....ir import (
+    DescriptorAccess,
+    FunctionType,
+    Operation,
+    TensorType,
+    Type,
+    TypeAttr,
+    Value,
+    functions_of,
+    is_descriptor_load,
+    pass_on,
+)
 from ....ir.union_find import UnionFind
 from ....layout.bases import cta_bases, per_block
 from ....support.dataclasses import dataclass
@@ -38,7 +49,6 @@ __all__ = ["optimize_descriptor_encoding"]
 Bases = tuple[tuple[int, ...], ...]
 DESIRED = "tt.desired_encoding"
 
-_LOADS = (tt.DescriptorLoad, tt.DescriptorGather)
 _ELSEWHERE = (tt.Call, tt.Return, ttng.ReinterpretTensorDesc)
 
 
@@ -159,8 +169,8 @@ def _tma_layout(layout: Any, shape: Sequence[int], bits: int) -> NvmmaShared | N
 
 def _request_of(op: Any) -> EncodingRequest:
     """The request of one descriptor access."""
-    ty = op.result.type if isinstance(op, _LOADS) else op.src.type
-    asked = _allocated_layout(op) if isinstance(op, _LOADS) else None
+    ty: Any = op.block.type
+    asked = _allocated_layout(op) if is_descriptor_load(op) else None
     rank = op.desc.type.block.rank
     shape = (*[1] * (rank - len(ty.shape)), *ty.shape)
     if asked is not None:
@@ -211,7 +221,7 @@ class _Groups:
 
     def visit(self, op: Any) -> None:
         """Collect connections and requests of an operation."""
-        if isinstance(op, (*_LOADS, *tt.DESCRIPTOR_WRITES)):
+        if isinstance(op, DescriptorAccess):
             self.add_request(op.desc, _request_of(op))
             return
         request = EncodingRequest(plain=isinstance(op, _ELSEWHERE))

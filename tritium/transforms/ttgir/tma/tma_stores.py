@@ -28,15 +28,24 @@ from typing import Any
 
 from ....dialects import gpu, scf, tt, ttg, ttng
 from ....dialects.ttg_switches import is_on
-from ....ir import LOOP, Builder, Operation, Value, count, may_change, pass_on
+from ....ir import (
+    LOOP,
+    READ,
+    Builder,
+    Memory,
+    Operation,
+    Value,
+    accessed_values,
+    count,
+    is_descriptor_store,
+    may_change,
+    pass_on,
+)
 from ....support.dataclasses import dataclass
 from ...regions import defined_in
 from .copies import buffer_type, start_store
 
 __all__ = ["TMAStoreOptions", "tma_stores"]
-
-_LOADS = (tt.Load, tt.DescriptorLoad, tt.DescriptorGather, ttng.AsyncTMACopyGlobalToLocal, ttng.AsyncTMAGather)
-_LOADS = (*_LOADS, ttg.AsyncCopyGlobalToLocal)
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ def _stages(loop: Any, options: TMAStoreOptions) -> int:
 def _stores(op: Operation) -> Iterator[Any]:
     """The stores of a loop, without those of nested loops."""
     for inner in (inner for region in op.regions for block in region.blocks for inner in block):
-        if isinstance(inner, tt.DESCRIPTOR_WRITES):
+        if is_descriptor_store(inner):
             yield inner
         elif not inner.traits & LOOP:
             yield from _stores(inner)
@@ -78,8 +87,10 @@ def _stores(op: Operation) -> Iterator[Any]:
 def _must_be_synchronous(loop: Any, stores: list[Any]) -> bool:
     """Whether one of the rules 1 to 4 applies."""
     stored = {_base(store.desc) for store in stores}
-    if any(_synchronizes(op) or (isinstance(op, _LOADS) and _base(op.operands[0]) in stored) for op in loop.walk()):
-        return True
+    for op in loop.walk():
+        read = [] if is_descriptor_store(op) else accessed_values(op, READ, Memory.GLOBAL)
+        if _synchronizes(op) or any(_base(v) in stored for v in read):
+            return True
     return any(defined_in(store.desc, loop) or not _address_varies(store, loop) for store in stores)
 
 
@@ -91,8 +102,7 @@ def _synchronizes(op: Any) -> bool:
 
 def _address_varies(store: Any, loop: Any) -> bool:
     """Whether a store is known to write a different address in each iteration."""
-    places = (store.x_offsets, store.y_offset) if isinstance(store, tt.DescriptorScatter) else store.indices
-    return any(defined_in(v, loop) for v in places)
+    return any(defined_in(v, loop) for v in store.offsets)
 
 
 def _base(value: Any) -> Any:

@@ -34,15 +34,13 @@ from ....dialects import arith, tt, ttg, ttng
 from ....dialects.arith_casts import ExtUI
 from ....dialects.ttg_memory import MemDescType, element_bits
 from ....dialects.ttg_switches import is_on
-from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, i32
+from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, ViewLike, i32
 from ....support.namedtuples import NamedTuple
 from ..tma.copies import barrier_type
 from .occupancy import Occupancy
 from .partition import Load, Refused, Span
 
-__all__ = ["VIEWS", "Counter", "Ring", "Rings", "Visit", "number", "view", "visit_of"]
-
-VIEWS = (ttg.MemDescTrans, ttg.MemDescReshape, ttg.MemDescSubslice, ttg.MemDescReinterpret)
+__all__ = ["Counter", "Ring", "Rings", "Visit", "number", "view", "visit_of"]
 
 
 class Ring:
@@ -214,7 +212,7 @@ def _readers(load: Load) -> Iterable[Operation]:
     todo: list[Any] = list(load.buffers)
     while todo:
         for user in todo.pop().results[0].users:
-            if user.__class__ in VIEWS:
+            if isinstance(user, ViewLike):
                 todo.append(user)
             else:
                 yield user

@@ -20,9 +20,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, ttg, ttng
-from ....ir import Block, Builder, Operation, Value, bool_attr
+from ....ir import Block, Builder, Operation, Value, ViewLike, bool_attr
 from ..async_wait.in_flight import InFlight
-from .circular_buffers import VIEWS, Ring, Rings, Visit, view, visit_of
+from .circular_buffers import Ring, Rings, Visit, view, visit_of
 from .consumer_waits import NO_ASYNC, ConsumerWaits, Wait, consumer_waits, is_used_from
 from .emit import Copy
 from .partition import Load
@@ -116,7 +116,7 @@ class Consumer(Copy):
     def _copy(self, op: Any) -> None:
         super().plain(op)
         copy: Any = self.new(op.results[0]).defining_op if op.results else None
-        if op.__class__ in VIEWS:
+        if isinstance(op, ViewLike):
             copy.results[0].type = _mutable(copy.results[0].type)
         elif op in self.waits.asynchronous:
             copy.attributes["isAsync"] = bool_attr(True)

@@ -37,12 +37,11 @@ from typing import Any
 
 from ....dialects import ttng
 from ....dialects.ttg_memory import element_bits
-from ....ir import Block, CountedLoop, Operation, TensorType, Value
+from ....ir import Block, CountedLoop, Operation, TensorType, Value, ViewLike
 from ....support.namedtuples import NamedTuple
 from ...regions import is_inside
 from ..async_wait.in_flight import InFlight, IssueOrder, accumulates, wgmmas_of
 from ..async_wait.lhs_registers import is_carried_lhs
-from .circular_buffers import VIEWS
 
 __all__ = ["NO_ASYNC", "ConsumerWaits", "Wait", "consumer_waits", "is_used_from"]
 
@@ -94,8 +93,8 @@ def _may_stay_in_flight(dot: Any, body: Block, rings: Container[Operation]) -> b
     """Rule *buffers*."""
     for value in dot.operands[:2]:
         maker = value.defining_op
-        while maker is not None and maker.__class__ in VIEWS:
-            maker = maker.operands[0].defining_op
+        while isinstance(maker, ViewLike):
+            maker = maker.view_source.defining_op
         is_register = isinstance(value.type, TensorType)
         if not is_register and maker is not None and maker.parent is body and maker not in rings:
             return False

@@ -20,7 +20,7 @@ from typing import Any
 from ....dialects import scf, tt, ttg, ttng
 from ....dialects.ttg_maps import linear_layout_of
 from ....dialects.ttg_memory import MemDescType, MemoryLayout
-from ....ir import READ, WRITE, Block, Operation, Value, memory_effects
+from ....ir import DEBUG, READ, WRITE, Block, Operation, Value, is_descriptor_store, memory_effects
 from ..tma.copies import buffer_type, expected_bytes
 from .producer_slice import Slice
 
@@ -28,18 +28,8 @@ __all__ = ["Load", "Refused", "Span", "marked_loops", "span_of"]
 
 MARK = "tt.warp_specialize"
 
-_WRITES = (
-    tt.Store,
-    tt.DescriptorStore,
-    tt.DescriptorReduce,
-    tt.DescriptorScatter,
-    tt.Assert,
-    tt.Print,
-    ttg.LocalAlloc,
-    ttg.LocalStore,
-    ttng.FenceAsyncShared,
-)
-"""Operations with side effects that do not wait for other threads or programs."""
+_WRITES = (tt.Store, ttg.LocalAlloc, ttg.LocalStore, ttng.FenceAsyncShared)
+"""Besides stores by descriptor and debug output, the operations whose effects do not wait for other threads."""
 
 
 class Refused(Exception):
@@ -155,11 +145,18 @@ def _check_writes(ops: list[Operation], loads: list[Any]) -> None:
         for op in outer.walk():
             if op.__class__ in (scf.For, scf.If) or not memory_effects(op) & _watched(op):
                 continue
-            if not isinstance(op, _WRITES) and not (op.__class__ is tt.AtomicRMW and not op.results[0].uses):
+            if not _is_independent(op):
                 raise Refused(op, f"loads must not be moved before {op.name}")
             target = op.operands[0] if op.operands else None
-            if isinstance(op, tt.DESCRIPTOR_WRITES) and _root(target) in read:
+            if is_descriptor_store(op) and _root(target) in read:
                 raise Refused(op, "loads must not be moved before a store through the same descriptor")
+
+
+def _is_independent(op: Operation) -> bool:
+    """Whether an operation with effects does not wait for what other threads do."""
+    if isinstance(op, _WRITES) or is_descriptor_store(op) or op.traits & DEBUG:
+        return True
+    return op.__class__ is tt.AtomicRMW and not op.results[0].uses
 
 
 def _watched(op: Operation) -> int:
