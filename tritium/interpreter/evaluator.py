@@ -13,14 +13,31 @@ from these by rounding. Integers are exact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..dialects import tt
-from ..ir import Block, FloatType, Operation, ShapedType, TensorType, Type, Value, element_type, functions_of
+from ..ir import (
+    Attribute,
+    Block,
+    CountedLoop,
+    FloatType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    Operation,
+    RegionBranch,
+    ShapedType,
+    TensorType,
+    Type,
+    Value,
+    element_type,
+    functions_of,
+    region_branch_of,
+)
 from ..support.recursion import with_deep_recursion
 from .meanings import OPERATIONS
 from .memory import Memory, OutOfBoundsError
@@ -59,11 +76,12 @@ class BlockPointer:
 
 @dataclass
 class Jump:
-    """A terminator was reached: where to go on, with what."""
+    """The terminator `source` was reached: where to continue, with which values."""
 
     kind: str
     values: list[Any]
     block: Block | None = None
+    source: Operation | None = None
 
 
 @dataclass
@@ -128,15 +146,64 @@ class Evaluator:
 
     def execute(self, op: Operation, env: dict[Value, Any]) -> Any:
         """Run one operation whose operands are in `env`: a list of its results, or the Jump of a terminator."""
-        fn = OPERATIONS.get(op.name)
+        fn = OPERATIONS.get(op.name) or meaning_of_interface(op)
         if fn is None:
             raise UndefinedError(f"the evaluator does not know {op.name}")
         values = [env[v] for v in op.operands]
         out = fn(self, op, env, *values) if op.regions else fn(self, op, *values)
         if isinstance(out, Jump):
+            out.source = op
             return out
         count = len(op.results)
         return [out] if count == 1 and not isinstance(out, tuple) else (out if count else ())
+
+
+# -- control flow, by interface --------------------------------------------------------------------------------------
+
+
+def meaning_of_interface(op: Operation) -> Callable[..., Any] | None:
+    """What an operation means that has no entry in the table: loops, region branches and what ends their regions."""
+    if isinstance(op, CountedLoop):
+        return _counted_loop
+    if isinstance(op, RegionBranch):
+        return _region_branch
+    return _end_of_region if region_branch_of(op) is not None else None
+
+
+def _end_of_region(ev: Evaluator, op: Operation, *values: Any) -> Jump:
+    return Jump("leave", list(values))
+
+
+def _counted_loop(ev: Evaluator, op: CountedLoop, env: dict[Value, Any], *operands: Any) -> Any:
+    lb, ub, step = (int(env[v]) for v in op.bounds)
+    dtype: Any = dtype_of(op.lb.type)
+    values = [env[v] for v in op.init_args]
+    for i in range(lb, ub, step):
+        values = ev.block(op.body, [dtype.type(i), *values], env).values
+    return tuple(values)
+
+
+def _region_branch(ev: Evaluator, op: RegionBranch, env: dict[Value, Any], *operands: Any) -> Any:
+    """Follow the one edge that the values known so far leave, from region to region."""
+
+    def known(value: Value) -> Attribute | None:
+        if value in env and isinstance(value.type, (IntegerType, IndexType)):
+            return IntegerAttr(int(env[value]), value.type)
+        return None
+
+    source: Operation = op
+    while True:
+        edges = op.feasible_edges(source, known)
+        if len(edges) != 1:
+            raise UndefinedError(f"{op.name} continues in {len(edges)} places")
+        (edge,) = edges
+        values = [env[v] for v in edge.operands]
+        if edge.target is None:
+            return tuple(values)
+        end = ev.blocks(edge.target.blocks[0], values, env).source
+        if end is None:
+            raise UndefinedError(f"a region of {op.name} ends without a terminator")
+        source = end
 
 
 @dataclass(frozen=True)

@@ -311,39 +311,9 @@ def _poison(ev: Any, op: Any) -> Any:
 # -- control flow -------------------------------------------------------------------------------------------------
 
 
-@meaning("scf.yield", "tt.return", "tt.reduce.return", "tt.scan.return")
+@meaning("tt.return", "tt.reduce.return", "tt.scan.return")
 def _leave(ev: Any, op: Any, *values: Any) -> Jump:
     return Jump("leave", list(values))
-
-
-@meaning("scf.condition")
-def _condition(ev: Any, op: Any, condition: Any, *values: Any) -> Jump:
-    return Jump("again" if condition else "leave", list(values))
-
-
-@meaning("scf.for")
-def _for(ev: Any, op: Any, env: Any, lb: Any, ub: Any, step: Any, *carried: Any) -> Any:
-    values = list(carried)
-    dtype = dtype_of(op.operands[0].type)
-    for i in range(int(lb), int(ub), int(step)):
-        values = ev.block(op.regions[0].blocks[0], [dtype.type(i), *values], env).values
-    return tuple(values)
-
-
-@meaning("scf.if")
-def _if(ev: Any, op: Any, env: Any, condition: Any) -> Any:
-    blocks = op.regions[0 if condition else 1].blocks
-    return tuple(ev.block(blocks[0], [], env).values) if blocks else ()
-
-
-@meaning("scf.while")
-def _while(ev: Any, op: Any, env: Any, *inits: Any) -> Any:
-    values = list(inits)
-    while True:
-        jump = ev.block(op.regions[0].blocks[0], values, env)
-        if jump.kind == "leave":
-            return tuple(jump.values)
-        values = ev.block(op.regions[1].blocks[0], jump.values, env).values
 
 
 @meaning("cf.br")

@@ -43,8 +43,9 @@ __all__ = [
     "RegionBranch",
     "RegionEdge",
     "constant_trip_count",
-    "ends_region",
     "enclosing_loop",
+    "ends_region",
+    "is_unbounded_loop",
     "predecessor_operands",
     "region_branch_of",
     "successor_values",
@@ -193,6 +194,19 @@ class IfLike(RegionBranch):
         """The block run otherwise, if there is one."""
         return self.regions[1].blocks[0] if self.regions[1].blocks else None
 
+    condition_index: ClassVar[int] = 0
+    """The index of the operand that is the condition."""
+
+    def set_condition(self, condition: Value) -> None:
+        """Replace the condition."""
+        self.set_operand(self.condition_index, condition)
+
+    def add_else(self) -> Block:
+        """Give an operation without results the block that does nothing where the condition does not hold."""
+        block = self.regions[1].append(Block())
+        block.append(self.make_yield([], self.loc))
+        return block
+
     def edges_from(self, source: Operation) -> list[RegionEdge]:
         """From the condition into a block, or past an empty region; from a yield to the results."""
         if source is not self:
@@ -323,6 +337,11 @@ class CountedLoop(LoopLike):
         return self.body.args[0]
 
     @property
+    def bounds(self) -> list[Value]:
+        """Lower bound, upper bound and step."""
+        return [self.lb, self.ub, self.step]
+
+    @property
     def inits(self) -> list[Value]:
         """The initial values."""
         return self.init_args
@@ -378,6 +397,13 @@ class CountedLoop(LoopLike):
         operands = self.arrange_operands(lb, ub, step, init_args)
         types = [v.type for v in init_args]
         made: Self = type(self).create(operands, types, dict(self.attributes), regions, loc=self.loc)
+        return made
+
+    def clone_without_body(self, lb: Value, ub: Value, step: Value, init_args: Sequence[Value]) -> Self:
+        """A loop, in no block yet, of the same class, attributes and location with other operands and no operation."""
+        made = self.build(lb, ub, step, init_args)
+        made.attributes.update(self.attributes)
+        made.loc = self.loc
         return made
 
     def replace_with_additional_iter_args(self, inits: Sequence[Value]) -> Self:
@@ -518,6 +544,11 @@ def enclosing_loop(op: Operation) -> LoopLike | None:
     while around is not None and not isinstance(around, LoopLike):
         around = around.parent_op
     return around
+
+
+def is_unbounded_loop(op: Operation) -> bool:
+    """Whether `op` is a loop whose number of iterations has no bound that is known when it is entered."""
+    return isinstance(op, LoopLike) and not isinstance(op, CountedLoop)
 
 
 def constant_trip_count(lb: Attribute | None, ub: Attribute | None, step: Attribute | None) -> int | None:

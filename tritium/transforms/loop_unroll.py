@@ -59,9 +59,7 @@ def _unroll(loop: CountedLoop, factor: int) -> None:
     middle = loop.ub if even else _middle(b, loop, factor)
     ty = loop.lb.type
     step = b.add(arith.MulI(loop.step, b.add(arith.Constant.of(factor, ty))))
-    main = loop.build(loop.lb, middle, step, list(loop.init_args))
-    main.attributes.update(loop.attributes)
-    main.loc = loop.loc
+    main = loop.clone_without_body(loop.lb, middle, step, loop.init_args)
     _fill(main, loop, factor)
     b.insert(main)
     if even:

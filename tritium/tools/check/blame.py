@@ -17,7 +17,7 @@ import numpy as np
 
 from ...interpreter import Evaluator, Memory
 from ...interpreter.evaluator import Buffer, shaped
-from ...ir import Operation, PassManager, bisect, parse_module
+from ...ir import Operation, PassManager, RegionBranch, bisect, parse_module
 from ...ir.passes import Bisection
 from ...support import TritiumError
 from .compare import Difference
@@ -27,7 +27,6 @@ from .steps import Place, Step
 __all__ = ["Suspect", "guilty_rewrite", "line_of", "shown", "suspect_operation"]
 
 _MOST_EVENTS = 200_000
-_OUTER = ("scf.", "ttg.warp_specialize")  # what is inside gives what they give
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class _Noting(Evaluator):
         noted = self.program == self.noted and len(self.events) < _MOST_EVENTS
         taken = tuple(_digest(env[v]) for v in op.operands if v in env) if noted else ()
         out = super().execute(op, env)
-        if noted and isinstance(out, (list, tuple)) and not op.name.startswith(_OUTER):
+        if noted and isinstance(out, (list, tuple)) and not isinstance(op, RegionBranch):
             rounded = [shaped(v, r.type) for r, v in zip(op.results, out)]
             given = tuple(map(_digest, rounded))
             if len(self.events) in self.keep:

@@ -30,7 +30,9 @@ from ...ir import (
     DictionaryAttr,
     FloatType,
     FunctionType,
+    IfLike,
     IntegerType,
+    LoopLike,
     Operation,
     TensorType,
     Type,
@@ -53,8 +55,6 @@ MOST_BYTES = 1 << 28
 
 UNWRITTEN = 0xA5
 _ALIGNMENT = 16
-_LOOPS = ("scf.for", "scf.while")
-_ENTERED = (*_LOOPS, "scf.if", "ttg.warp_specialize")  # what is in them is run by the threads that run the function
 
 
 @dataclass(frozen=True, order=True)
@@ -80,7 +80,7 @@ def sites_of(module: Operation) -> dict[Value, Site]:
     for number, op in enumerate(module.walk()):
         if _is_run_by_all(op, kernel) and not _in_flight(op):
             found.update({v: Site(number, -1, i) for i, v in enumerate(op.results) if _storable(v.type)})
-            if op.name in _LOOPS:
+            if isinstance(op, LoopLike):
                 for r, region in enumerate(op.regions):
                     found.update(
                         {v: Site(number, r, i) for i, v in enumerate(region.blocks[0].args) if _storable(v.type)}
@@ -97,9 +97,14 @@ def _in_flight(op: Operation) -> bool:
 
 def _is_run_by_all(op: Operation, kernel: Operation) -> bool:
     parent = op.parent_op
-    while parent is not None and parent is not kernel and parent.name in _ENTERED:
+    while parent is not None and parent is not kernel and _runs_inside(parent):
         parent = parent.parent_op
     return parent is kernel
+
+
+def _runs_inside(op: Operation) -> bool:
+    """Whether the threads that run `op` run what is in its regions."""
+    return isinstance(op, (LoopLike, IfLike)) or op.name == "ttg.warp_specialize"
 
 
 def _storable(ty: Type) -> bool:
@@ -194,7 +199,7 @@ def _aligned(n: int) -> int:
 def _in_loop(value: Value, site: Site, kernel: Operation) -> bool:
     op = value.block.parent_op if value.block is not None else None
     while op is not None and op is not kernel:
-        if op.name in _LOOPS:
+        if isinstance(op, LoopLike):
             return True
         op = op.parent_op
     return False

@@ -30,7 +30,7 @@ from ...dialects.tt_types import PointerType
 from ...dialects.ttg_memory import MemDescType
 from ...interpreter import Evaluator, Memory
 from ...interpreter.evaluator import shaped
-from ...ir import FloatType, Operation, Value, element_type, parse_module
+from ...ir import FloatType, Operation, Region, RegionBranch, Value, element_type, parse_module
 from ...support import TritiumError, settings
 from .blame import Suspect, line_of, shown
 from .compare import Difference, Result, loose_difference
@@ -299,27 +299,14 @@ class _Search:
     def found_direct(self, site: Site, back: bool) -> set[Site]:
         """The same, found now."""
         op = self.ops[site.op]
-        if site.region < 0 and op.name == "ttg.warp_specialize":
-            return self.sources(op) | self.of(op.regions[0].blocks[-1].terminator.operands[site.number], set())  # type: ignore[union-attr]
-        if site.region < 0 and not op.name.startswith("scf."):
+        if not isinstance(op, RegionBranch):
             return self.sources(op)
-        ends = [list(region.blocks[0].terminator.operands) for region in op.regions if region.blocks]  # type: ignore[union-attr]
-        number = site.number
-        values: list[Value] = []
-        if op.name == "scf.for":
-            carried = number - 1 if site.region == 0 else number
-            values += op.operands[:3]
-            if carried >= 0:
-                values.append(op.operands[3 + carried])
-                values += [ends[0][carried]] if back or site.region < 0 else []
-        elif op.name == "scf.while":
-            if site.region == 0:
-                values += [op.operands[number], *([ends[1][number]] if back else [])]
-            else:  # what the condition hands on
-                values += [ends[0][0], ends[0][1 + number]]
-        else:
-            values += [*op.operands, *(end[number] for end in ends if number < len(end))]
-        return set().union(*(self.of(v, set()) for v in values)) | (self.conditions(op) if site.region < 0 else set())
+        target = op.regions[site.region] if site.region >= 0 else None
+        values = list(op.control_operands(op))
+        for source, i in op.predecessor_operands(value_at(self.ops, site)) or []:
+            if target is None or back or not _is_back_edge(op, source, target):
+                values += [source.operands[i], *(op.control_operands(source) if source is not op else ())]
+        return set().union(*(self.of(v, set()) for v in values)) | (self.conditions(op) if target is None else set())
 
     def sources(self, op: Operation) -> set[Site]:
         """What an operation depends on directly, whether it runs included."""
@@ -332,8 +319,8 @@ class _Search:
         """What says whether an operation runs."""
         values: list[Value] = []
         parent = op.parent_op
-        while parent is not None and parent.name.startswith("scf."):
-            values += list(parent.operands)[: 3 if parent.name == "scf.for" else 1 if parent.name == "scf.if" else 0]
+        while isinstance(parent, RegionBranch):
+            values += parent.control_operands(parent)
             parent = parent.parent_op
         return set().union(*(self.of(v, set()) for v in values))
 
@@ -448,6 +435,14 @@ class _Search:
         line = line_of(op)
         text = seen.text if bad is not None else "what it is given is as the evaluator's, and what it writes is not"
         return Suspect(shown(self.step.text, line), "", text, self.step.places.get(line), self.program)
+
+
+def _is_back_edge(op: RegionBranch, source: Operation, target: Region) -> bool:
+    """Whether control passes from a terminator in a region of `op` to the next iteration of `target`."""
+    region = source.parent_region
+    if source is op or region is None or not op.is_repetitive(target):
+        return False
+    return op.regions.index(region) >= op.regions.index(target)
 
 
 def suspect_lowering(

@@ -15,7 +15,17 @@ from typing import Any
 
 from ...analysis.combine import combine_of
 from ...dialects import arith, tt
-from ...ir import Branch, CountedLoop, FloatType, IntegerType, LoopLike, TensorType, Value, element_type, i1, shape_of
+from ...ir import (
+    Branch,
+    FloatType,
+    IntegerType,
+    TensorType,
+    Value,
+    element_type,
+    i1,
+    is_unbounded_loop,
+    shape_of,
+)
 from ...support import UnsupportedOperation
 from ..rules.constants import FOLDABLE_FLOATS
 from .shapes import Padder, Shape, padded, uneven
@@ -99,8 +109,7 @@ def _scan(op: Any, p: Padder) -> None:
 def _refuse_loops(op: Any) -> None:
     """A loop in a combine function might not end for what stands in the padding."""
     for inner in op.walk():
-        may_not_end = isinstance(inner, LoopLike) and not isinstance(inner, CountedLoop)
-        if may_not_end or isinstance(inner, (Branch, tt.Call)):
+        if is_unbounded_loop(inner) or isinstance(inner, (Branch, tt.Call)):
             raise UnsupportedOperation(
                 op, "with a loop or call in its function takes shapes of powers of two: pad the block yourself"
             )

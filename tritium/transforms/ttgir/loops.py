@@ -7,17 +7,15 @@ definition of %b: that operation, at distance 0 scf.if %c { g(%b) }             
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ...dialects import scf
-from ...ir import Block, BlockArgument, IntegerAttr, Operation, OpResult, Value, ViewLike, i32
+from ...ir import BlockArgument, CountedLoop, IntegerAttr, LoopLike, Operation, OpResult, Value, ViewLike, i32
+from ...ir.dominance import ancestor_in
 
 __all__ = [
     "NUM_STAGES",
     "WARP_SPECIALIZE",
-    "add_carried",
-    "ancestor_in",
     "body_of",
     "definition",
     "has_distant_values",
@@ -54,21 +52,14 @@ def stages_of(loop: Operation, default: int) -> int:
 
 
 def loops_of(module: Operation) -> list[Any]:
-    """All `scf.for` in post-order."""
-    return [op for op in module.walk_post() if op.__class__ is scf.For]
+    """All counted loops in post-order."""
+    return [op for op in module.walk_post() if isinstance(op, CountedLoop)]
 
 
 def body_of(loop: Any) -> Iterator[Any]:
     """The operations of a loop's body without its terminator."""
     last = loop.body.last
     return (op for op in loop.body if op is not last)
-
-
-def ancestor_in(block: Block, op: Operation | None) -> Operation | None:
-    """The operation of `block` that is `op` or its ancestor; None if there is none."""
-    while op is not None and op.parent is not block:
-        op = op.parent_op
-    return op
 
 
 def needed_by(op: Operation) -> Iterator[Value]:
@@ -98,7 +89,7 @@ def innermost_of(loop: Any) -> bool:
 
 def is_outer(loop: Any) -> bool:
     """Whether a loop is nested directly in the body."""
-    return any(op.__class__ in (scf.For, scf.While) for op in loop.body)
+    return any(isinstance(op, LoopLike) for op in loop.body)
 
 
 def definition(loop: Any, value: Value) -> tuple[OpResult | None, int]:
@@ -141,22 +132,3 @@ def top_level_users(
                 if top is not None:
                     found[top] = None
     return list(found)
-
-
-def add_carried(loop: Any, starts: Sequence[Value]) -> Any:
-    """Add loop-carried values that start as `starts` and are yielded unchanged.
-
-    Replaces the loop; the new loop has the old body, and its first results are those of the old one.
-    """
-    body = loop.body
-    fresh = [body.add_argument(v.type) for v in starts]
-    body.last.set_operands([*body.last.operands, *fresh])
-    regions, loop.regions = loop.regions, []
-    operands = [*loop.operands, *starts]
-    types = [v.type for v in operands[3:]]
-    new = scf.For.create(operands, types, dict(loop.attributes), regions, loc=loop.loc)
-    loop.parent.insert_before(new, loop)
-    for result, old in zip(new.results, loop.results):
-        result.hint = old.hint
-    loop.replace_with(new.results[: len(loop.results)])
-    return new

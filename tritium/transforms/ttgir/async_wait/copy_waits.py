@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import scf, ttg
-from ....ir import BlockArgument, Builder, Operation, Value, is_pure
+from ....dialects import ttg
+from ....ir import BlockArgument, Builder, CountedLoop, Operation, Value, is_pure
 from ..loops import set_number
 
 __all__ = ["update_waits"]
@@ -69,7 +69,7 @@ class _Count:
             self.found.append(count + _commits(value.defining_op.next, sink))
             return []
         loop = value.owner.parent_op
-        if loop.__class__ is not scf.For or value.index == 0:
+        if not isinstance(loop, CountedLoop) or value.index == 0:
             self.found.append(0)
             return []
         count += _commits(value.owner.first, sink)

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import num_warps, threads_per_warp
 from ....dialects.ttg_defaults import blocked_for
 from ....dialects.ttg_inference import reshaped_to
@@ -40,6 +40,7 @@ from ....ir import (
     UNIT,
     BlockArgument,
     Builder,
+    CountedLoop,
     DenseElementsAttr,
     IntegerAttr,
     IntegerType,
@@ -237,7 +238,11 @@ def _update(reduction: Any) -> Any:
         return None
     (update,) = reduction.results[0].users
     loop: Any = reduction.parent_op
-    if update.__class__ is not combination.__class__ or loop.__class__ is not scf.For or update.parent is not loop.body:
+    if (
+        update.__class__ is not combination.__class__
+        or not isinstance(loop, CountedLoop)
+        or update.parent is not loop.body
+    ):
         return None
     others: list[Any] = [v for v in update.operands if v is not reduction.results[0]]
     if len(others) != 1 or not isinstance(others[0], BlockArgument) or others[0].owner is not loop.body:

@@ -26,10 +26,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.register_pressure import HIGH_REGISTER_PRESSURE, has_high_pressure
-from ....dialects import arith, scf, tt, ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import num_warps
 from ....dialects.ttg_switches import is_on
-from ....ir import UNIT, Block, Operation, TensorType, Value, count, functions_of, may_change, pass_on
+from ....ir import UNIT, Block, CountedLoop, Operation, TensorType, Value, count, functions_of, may_change, pass_on
 from ....ir.dominance import ancestor_in
 
 __all__ = ["rematerialize_after_loops"]
@@ -59,7 +59,7 @@ def rematerialize_after_loops(module: Operation) -> bool:
 
 def _high_pressure_loops(func: Operation, warps: int) -> list[Any]:
     """Loops of high register pressure in the entry block that another loop follows."""
-    loops = [op for block in func.regions[0].blocks[:1] for op in block if op.__class__ is scf.For]
+    loops = [op for block in func.regions[0].blocks[:1] for op in block if isinstance(op, CountedLoop)]
     return [loop for loop in loops[:-1] if has_high_pressure(loop, warps)]
 
 

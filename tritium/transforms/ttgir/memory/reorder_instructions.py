@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import DotOperand, NvidiaMma
-from ....ir import WRITE, Operation, count, functions_of, may_change, memory_effects, pass_on
+from ....ir import WRITE, CountedLoop, IfLike, Operation, count, functions_of, may_change, memory_effects, pass_on
 from ....ir.dominance import ancestor_in
 from ...layout_flow import layout_of
 
@@ -100,7 +100,7 @@ def _is_wgmma_operand(op: Any) -> bool:
 
 def _loop_around(op: Operation) -> Operation | None:
     around = op.parent_op
-    while around is not None and around.__class__ is not scf.For:
+    while around is not None and not isinstance(around, CountedLoop):
         around = around.parent_op
     return around
 
@@ -139,7 +139,7 @@ def _into_the_branch(op: Any) -> bool:
     users = list(op.result.users)
     branches = {ancestor_in(op.parent.parent, user) for user in users}  # type: ignore[union-attr]
     branch = branches.pop() if len(branches) == 1 else None
-    if not isinstance(branch, scf.If) or branch.parent is not op.parent:
+    if not isinstance(branch, IfLike) or branch.parent is not op.parent:
         return False
     for region in branch.regions:
         inner = {ancestor_in(region, user) for user in users}

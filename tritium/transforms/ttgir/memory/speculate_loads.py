@@ -24,11 +24,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import scf, tt, ttg
+from ....dialects import tt, ttg
 from ....dialects.ttg_switches import is_on
 from ....ir import (
     PURE,
     WRITE,
+    IfLike,
     Memory,
     Operation,
     PointerAccess,
@@ -51,7 +52,7 @@ def speculate_loads(module: Operation) -> bool:
         return False
     moved = 0
     for func in functions_of(module):
-        for branch in [op for op in func.walk() if op.__class__ is scf.If]:
+        for branch in [op for op in func.walk() if isinstance(op, IfLike)]:
             moved += _hoist(branch)
     count("loads", moved)
     return moved > 0

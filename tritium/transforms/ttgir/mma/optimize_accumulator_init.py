@@ -23,13 +23,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, ttng
+from ....dialects import arith, ttng
 from ....dialects.ttg_switches import is_on
-from ....ir import BlockArgument, Builder, Operation, OpResult, Value, count, functions_of, i1, may_change, pass_on
+from ....ir import (
+    BlockArgument,
+    Builder,
+    CountedLoop,
+    IfLike,
+    Operation,
+    OpResult,
+    Value,
+    count,
+    functions_of,
+    i1,
+    may_change,
+    pass_on,
+)
 from ....support.namedtuples import NamedTuple
 from ...regions import defined_in
 from ...rules.constants import splat_of
-from ..loops import add_carried
 
 __all__ = ["optimize_accumulator_init"]
 
@@ -59,7 +71,7 @@ def optimize_accumulator_init(op: Operation) -> bool:
 
 def _begin(dot: Any) -> bool:
     loop = dot.parent_op
-    if loop.__class__ is not scf.For or dot.useC is not None or _promotes_accumulator(dot):
+    if not isinstance(loop, CountedLoop) or dot.useC is not None or _promotes_accumulator(dot):
         return False
     before = _reset_of(dot.c, loop)
     arg = before.value if before is not None else dot.c
@@ -92,7 +104,7 @@ def _reset_of(value: Value, loop: Any) -> _Reset | None:
     assert isinstance(value, OpResult)
     if op.__class__ is arith.Select and op.condition.type is i1:
         choices = (op.true_value, op.false_value)
-    elif op.__class__ is scf.If:
+    elif isinstance(op, IfLike):
         choices = tuple(region.block.last.operands[value.index] for region in op.regions)
     else:
         return None
@@ -114,7 +126,7 @@ class _Rewriter:
         outside = Builder(self.loop.parent, self.loop, self.loop.loc)
         yes, no = (outside.add(arith.Constant.of(flag, i1)) for flag in (True, False))
         starts_with_zero = _is_zero(self.loop.init_args[self.index])
-        loop = add_carried(self.loop, [no if starts_with_zero else yes])
+        loop = self.loop.replace_with_additional_iter_args([no if starts_with_zero else yes])
         flag, number = loop.body.args[-1], len(loop.results) - 1
         b = Builder(loop.body, self.reset.op, self.reset.op.loc)
         otherwise = flag if self.is_before else yes

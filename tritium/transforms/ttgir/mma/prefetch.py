@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, tt, ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import AmdMfma, DotOperand, NvidiaMma
 from ....dialects.ttg_memory import MemDescType
 from ....dialects.ttg_operands import cluster_bases
@@ -45,6 +45,7 @@ from ....ir import (
     ELEMENTWISE,
     BlockArgument,
     Builder,
+    CountedLoop,
     Operation,
     TensorType,
     Value,
@@ -70,7 +71,7 @@ class Read(NamedTuple):
 def prefetch(module: Operation) -> bool:
     """Prefetch the first piece of each dot's operands one iteration ahead, in the loops of a module."""
     changed = 0
-    for loop in [op for op in module.walk() if op.__class__ is scf.For]:
+    for loop in [op for op in module.walk() if isinstance(op, CountedLoop)]:
         found = _candidate(loop)
         if found is not None and may_change("prefetch", loop):
             _Rewriter(loop, *found).run()
@@ -171,9 +172,7 @@ class _Rewriter:
         loop = self.loop
         before = Builder(loop.parent, loop, loop.loc)
         self.prologue(before)
-        new = scf.For.build(loop.lb, loop.ub, loop.step, self.arguments)
-        new.attributes.update(loop.attributes)
-        new.loc = loop.loc
+        new = loop.clone_without_body(loop.lb, loop.ub, loop.step, self.arguments)
         for argument, old in zip(new.body.args, loop.body.args):
             argument.hint = old.hint
         mapping: dict[Any, Any] = dict(zip(loop.body.args, new.body.args))
@@ -274,7 +273,7 @@ class _Rewriter:
         nexts = [(self.copied(r.buffer, b, following), self.copied(r.token, b, following)) for r in self.reads]
         extra = [nexts[i][is_token] for i, is_token in self.carried]
         heads = [self.read(i, buffer, token, 0, b) for i, (buffer, token) in enumerate(nexts)]
-        Builder(new.body, None, old.last.loc).insert(scf.Yield([*yielded, *extra, *heads]))
+        new.body.append(new.make_yield([*yielded, *extra, *heads], old.last.loc))
 
 
 def _uses(value: Value | None, what: Value) -> bool:

@@ -35,7 +35,7 @@ from ....dialects.ttg_defaults import default_blocked
 from ....dialects.ttg_memory import SwizzledShared
 from ....ir import Builder, Operation, TensorType, Value, ViewLike, is_descriptor_load, remark
 from ....support.dataclasses import dataclass
-from ..loops import add_carried, body_of, top_level_users
+from ..loops import body_of, top_level_users
 from ..memory.memdesc import read_buffer, single_buffer
 from .buffers import (
     ASYNC_BYTES,
@@ -202,7 +202,7 @@ def _count(loop: Any, rings: dict[int, Ring]) -> Any:
     for ring in rings.values():
         starts += [minus_one, minus_one, zero] if ring.with_phase else [minus_one, minus_one]
     first = len(loop.init_args)
-    loop = add_carried(loop, starts)
+    loop = loop.replace_with_additional_iter_args(starts)
     carried = iter(loop.body.args[1 + first :])
     nexts: list[Value] = []
     for copies, ring in rings.items():

@@ -20,9 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import scf
 from ....dialects.arith import Select
-from ....ir import Block, Operation, TensorType, count, functions_of, may_change, pass_on
+from ....ir import IfLike, Operation, TensorType, count, functions_of, may_change, pass_on
 from ....ir.dominance import ancestor_in
 from ...regions import add_result, is_inside
 
@@ -46,7 +45,7 @@ def combine_tensor_select_and_if(op: Operation) -> bool:
 
 def _branches(select: Operation) -> list[Any]:
     """The branches on the condition of a select, in program order where they share its block."""
-    found = [user for user in select.operands[0].users if user.__class__ is scf.If]
+    found = [user for user in select.operands[0].users if isinstance(user, IfLike)]
     if len(found) > 1 and select.parent is not None:
         place = {op: i for i, op in enumerate(select.parent)}
         found.sort(key=lambda branch: place.get(branch, len(place)))
@@ -71,9 +70,7 @@ def _yield_value(select: Any, branch: Any) -> bool:
     if not may_change("hand on", select):
         return False
     if branch.else_block is None:
-        block = Block()
-        block.append(scf.Yield([], loc=branch.loc))
-        branch.regions[1].append(block)
+        branch.add_else()
     values = select.operands[1:]
     result = add_result(branch, select.results[0].type, [region.blocks[0].last for region in branch.regions], values)
     result.hint = select.results[0].hint

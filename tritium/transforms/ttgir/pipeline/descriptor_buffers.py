@@ -18,10 +18,11 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.tma import DESCRIPTOR_BYTES
-from ....dialects import arith, scf, tt, ttg, ttng
-from ....ir import Block, Builder, Operation, Region, Value, i8
+from ....dialects import arith, tt, ttg, ttng
+from ....ir import Block, Builder, IfLike, Operation, Value, i8
+from ....ir.dominance import ancestor_in
 from ...regions import add_result
-from ..loops import add_carried, ancestor_in, body_of
+from ..loops import body_of
 from ..tma.copies import create_descriptor
 from .buffers import constant_i32
 from .schedule import Place, Schedule
@@ -43,7 +44,7 @@ def buffer_descriptors(loop: Any, schedule: Schedule) -> Any:
         for _ in made
     ]
     first = len(loop.init_args)
-    loop = add_carried(loop, [zero] * len(made))
+    loop = loop.replace_with_additional_iter_args([zero] * len(made))
     for i, (op, room) in enumerate(zip(made, places)):
         counter = loop.body.args[1 + first + i]
         place = schedule.places.get(ancestor_in(loop.body, op))  # type: ignore[arg-type]
@@ -67,7 +68,7 @@ def _is_reached(loop: Any, op: Operation) -> bool:
     """Whether only branches are between a loop's body and an operation."""
     while op.parent is not loop.body:
         parent = op.parent_op
-        if parent.__class__ is not scf.If:
+        if not isinstance(parent, IfLike):
             return False
         op = parent  # type: ignore[assignment]
     return True
@@ -78,7 +79,7 @@ def _handed_out(block: Block, body: Block, old: Value, new: Value, place: Place 
     while block is not body:
         branch: Any = block.parent_op
         if branch.else_block is None:
-            branch = _with_else(branch, place, schedule)
+            _add_else(branch, place, schedule)
         values = [new if b is block else old for b in (branch.then_block, branch.else_block)]
         terminators = [branch.then_block.last, branch.else_block.last]
         new = add_result(branch, new.type, terminators, values)
@@ -86,14 +87,8 @@ def _handed_out(block: Block, body: Block, old: Value, new: Value, place: Place 
     return new
 
 
-def _with_else(branch: Any, place: Place | None, schedule: Schedule) -> Any:
-    """The same `scf.if`, with an empty else region."""
-    other = Region(Block())
-    other.block.append(scf.Yield([]))
-    regions, branch.regions = branch.regions, []
-    made = scf.If.create(list(branch.operands), [], dict(branch.attributes), [regions[0], other], loc=branch.loc)
-    branch.parent.insert_before(made, branch)
+def _add_else(branch: IfLike, place: Place | None, schedule: Schedule) -> None:
+    """Add a second block, which does nothing, and schedule the conditional at `place`."""
+    branch.add_else()
     if schedule.places.pop(branch, None) is not None and place is not None:
-        schedule.insert(made, *place)
-    branch.erase()
-    return made
+        schedule.insert(branch, *place)

@@ -31,7 +31,6 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, scf
-from ....dialects.scf import For
 from ....ir import Builder, IntegerAttr, Operation, Value, constant_of, warn
 from ..loops import body_of, definition, is_defined_outside, needed_by
 from .buffers import constant_i32
@@ -184,9 +183,8 @@ class _Expansion:
         starts = [self.start(j, value) for j, value in enumerate(self.yielded)]
         for value, (made, used) in cross_stage_uses.items():
             starts += [self.iteration_values[k][value] for k in range(self.last - used, self.last - made)]
-        new = For.build(loop.lb, self.before(loop.ub, 1) if self.peel_last else loop.ub, loop.step, starts)
-        new.attributes.update(loop.attributes)
-        new.loc = loop.loc
+        end = self.before(loop.ub, 1) if self.peel_last else loop.ub
+        new = loop.clone_without_body(loop.lb, end, loop.step, starts)
         self.b.insert(new)
         self.b = Builder(new.body, None, loop.loc)
         self.carry(new, cross_stage_uses)
@@ -198,7 +196,7 @@ class _Expansion:
         for value, (made, used) in cross_stage_uses.items():
             nexts += [*new.body.args[at + 1 : at + used - made], self.stage_values[made].get(value, value)]
             at += used - made
-        self.b.insert(scf.Yield(nexts))
+        self.b.insert(new.make_yield(nexts))
         return new
 
     def start(self, j: int, value: Value) -> Value:

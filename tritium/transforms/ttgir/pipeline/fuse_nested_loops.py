@@ -34,6 +34,7 @@ from ....ir import (
     TRAPS,
     UNIT,
     Builder,
+    CountedLoop,
     IntegerAttr,
     Operation,
     TensorType,
@@ -81,18 +82,18 @@ def _outermost(op: Operation) -> Iterator[Any]:
     for region in op.regions:
         for block in region.blocks:
             for inner in block:
-                if inner.__class__ is not scf.For:
+                if not isinstance(inner, CountedLoop):
                     yield from _outermost(inner)
                     continue
                 yield inner
                 for loop in _nest(inner):
                     for other in loop.body:
-                        if other.__class__ is not scf.For:
+                        if not isinstance(other, CountedLoop):
                             yield from _outermost(other)
 
 
 def _children(loop: Any) -> list[Any]:
-    return [op for op in loop.body if op.__class__ is scf.For]
+    return [op for op in loop.body if isinstance(op, CountedLoop)]
 
 
 def _nest(loop: Any) -> Iterator[Any]:
@@ -108,8 +109,8 @@ def _flatten(loop: Any) -> tuple[Any, int]:
     hoisted: dict[Operation, None] = {}
     inners = []
     for child in _children(loop):
-        invariant = _needed(child.operands[:3], loop, with_variable=False)
-        slices = _needed(child.operands[:3], loop, with_variable=True)
+        invariant = _needed(child.bounds, loop, with_variable=False)
+        slices = _needed(child.bounds, loop, with_variable=True)
         if child.unsignedCmp or loop.unsignedCmp:
             continue
         if invariant is not None:
@@ -132,7 +133,7 @@ def _flatten_one(loop: Any) -> int:
     inner = nest[1]
     hoist_invariants(loop, LicmOptions(guard_loads=False))
     _sink(loop, inner)
-    needed = _needed(inner.operands[:3], loop, with_variable=False)
+    needed = _needed(inner.bounds, loop, with_variable=False)
     if not _is_known_to_run(inner):
         if needed is None:
             return 0
@@ -140,7 +141,7 @@ def _flatten_one(loop: Any) -> int:
             op.move_before(loop)
         _version_empty(loop, inner)
         needed = []
-    slices = _needed(inner.operands[:3], loop, with_variable=True) if needed is None else None
+    slices = _needed(inner.bounds, loop, with_variable=True) if needed is None else None
     if needed is None and slices is None:
         return 0
     for op in needed or []:
@@ -230,7 +231,7 @@ def _version_empty(loop: Any, inner: Any) -> None:
     mapping: dict[Any, Any] = {}
     alone = loop.clone(mapping)
     without = mapping[inner.results[0]].owner if inner.results else _children(alone)[0]
-    without.replace_with(without.operands[3:])
+    without.replace_with(list(without.init_args))
     for name in (_FLATTEN, _SPECIALIZE):
         alone.attributes.pop(name, None)
     loop.detach()

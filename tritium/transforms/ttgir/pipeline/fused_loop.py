@@ -172,14 +172,14 @@ class _Fusion:
         self.made = [[_Slot(_zero(b, v.type)) for v in values] for values in self.outputs[:-1]]
         slots = [self.time, self.variable, *self.carried, *self.lens, *self.whole, *self.places]
         slots += [slot for row in (*self.inits, *self.made) for slot in row]
-        fused = b.insert(scf.For.build(zero, total, one, [slot.init for slot in slots]))
+        fused = b.insert(outer.build(zero, total, one, [slot.init for slot in slots]))
         for slot, arg in zip(slots, fused.body.args[1:]):
             slot.arg = arg
         for old, slot in zip(outer.iter_args, self.carried):
             old.replace_all_uses_with(slot.arg)
         self.fill(fused, trip_counts, whole)
         b.at_end(fused.body)
-        b.insert(scf.Yield([slot.following for slot in slots]))
+        b.insert(fused.make_yield([slot.following for slot in slots]))
         for result, old in zip(fused.results[2:], outer.results):
             old.replace_all_uses_with(result)
         outer.erase()
@@ -205,7 +205,7 @@ class _Fusion:
     def sum_of_trip_counts(self, total: Value) -> Value:
         """`total` plus the trip counts that vary, summed in a loop."""
         outer = self.outer
-        loop = self.b.insert(scf.For.build(outer.lb, outer.ub, outer.step, [total]))
+        loop = self.b.insert(outer.build(outer.lb, outer.ub, outer.step, [total]))
         with self.b.saved():
             self.b.at_end(loop.body)
             known = {outer.induction_variable: loop.induction_variable}
@@ -213,7 +213,7 @@ class _Fusion:
             for inner in self.inners:
                 if inner.slices is not None:
                     values.append(self.at_least_one(self.trip_count_now(inner, known)))
-            self.b.insert(scf.Yield([self.sum(values)]))
+            self.b.insert(loop.make_yield([self.sum(values)]))
         return loop.results[0]
 
     def trip_count_now(self, inner: Inner, known: dict[Any, Any]) -> Value:
@@ -221,7 +221,7 @@ class _Fusion:
         for op in inner.slices or ():
             if op.results[0] not in known:
                 self.b.insert(op.clone(known))
-        return self.cast(trip_count(self.b, *(known.get(v, v) for v in inner.loop.operands[:3])))
+        return self.cast(trip_count(self.b, *(known.get(v, v) for v in inner.loop.bounds)))
 
     def fill(self, fused: Any, trip_counts: list[Value], whole: Value) -> None:
         """Emit the body: for each inner loop its prologue and body; then the epilogue."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects import arith, llvm, scf, tt, ttg, ttng, ub
-from ....ir import ORDERING, Builder, DenseArrayAttr, Operation, TensorType, Value, i1, i32, is_pure
+from ....ir import ORDERING, Builder, DenseArrayAttr, IfLike, Operation, TensorType, Value, i1, i32, is_pure
 
 __all__ = ["predicate"]
 
@@ -40,8 +40,8 @@ def predicate(op: Any, condition: Value) -> Operation:
     if own is None and (op.traits & ORDERING or isinstance(op, HARMLESS) or is_pure(op)):
         return op  # type: ignore[no-any-return]
     b = Builder(op.parent, op, op.loc)
-    if op.__class__ is scf.If and _else_is_pure(op):
-        op.set_operand(0, b.add(arith.AndI(condition, op.condition)))
+    if isinstance(op, IfLike) and _else_is_pure(op):
+        op.set_condition(b.add(arith.AndI(condition, op.condition)))
         return op
     if own is None:
         return _in_branch(op, condition, b)

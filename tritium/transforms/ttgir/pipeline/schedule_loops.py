@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import scf, tt, ttg, ttng
-from ....ir import DEBUG, Operation, count, is_tma_copy, may_change, pass_on
+from ....dialects import tt, ttg, ttng
+from ....ir import DEBUG, IfLike, Operation, count, is_tma_copy, may_change, pass_on
+from ....ir.dominance import ancestor_in
 from ..loops import (
     WARP_SPECIALIZE,
-    ancestor_in,
     body_of,
     has_distant_values,
     is_outer,
@@ -151,7 +151,7 @@ def _branches_for_the_end(loop: Any, waiting: dict[Operation, int], latencies: d
     """The `scf.if` that can be scheduled after everything else: only other ones of these use their results."""
     movable: list[Operation] = []
     for op in reversed(waiting):
-        if op.__class__ is scf.If and op not in latencies and all(user in movable for user in _users(loop, op)):
+        if isinstance(op, IfLike) and op not in latencies and all(user in movable for user in _users(loop, op)):
             movable.append(op)
     return movable
 
@@ -185,7 +185,7 @@ def _place_branches(loop: Any, schedule: Schedule) -> Cluster:
             schedule.insert_if_absent(op, stage, prologue)
     epilogue = schedule.new_cluster()
     for op in body_of(loop):
-        if op.__class__ is scf.If and op not in early:
+        if isinstance(op, IfLike) and op not in early:
             schedule.insert_if_absent(op, schedule.num_stages - 1, epilogue)
     return after_prologue
 
@@ -203,7 +203,7 @@ def _branches_needed(loop: Any, schedule: Schedule) -> dict[Operation, int]:
                     continue
                 seen.add(maker)
                 work.append(maker)
-                if maker.__class__ is scf.If:
+                if isinstance(maker, IfLike):
                     found[maker] = stage
     return found
 

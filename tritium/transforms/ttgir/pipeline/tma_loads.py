@@ -25,7 +25,7 @@ from typing import Any
 
 from ....dialects import ttg, ttng
 from ....ir import Builder, Operation, Value
-from ..loops import ancestor_in
+from ....ir.dominance import ancestor_in
 from ..memory.memdesc import read_buffer, single_buffer
 from ..tma.copies import barrier_type, buffer_type, expected_bytes, start_load, true
 from .async_copy import AsyncLoad, Ring

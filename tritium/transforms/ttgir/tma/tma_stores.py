@@ -26,12 +26,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....dialects import gpu, scf, tt, ttg, ttng
+from ....dialects import gpu, tt, ttg, ttng
 from ....dialects.ttg_switches import is_on
 from ....ir import (
     LOOP,
     READ,
     Builder,
+    CountedLoop,
     Memory,
     Operation,
     Value,
@@ -111,7 +112,7 @@ def _base(value: Any) -> Any:
         op = value.defining_op
         if op is not None and op.operands and not op.regions:
             value = op.operands[0]
-        elif op is None and value.owner.parent_op.__class__ is scf.For and value.index > 0:
+        elif op is None and isinstance(value.owner.parent_op, CountedLoop) and value.index > 0:
             value = value.owner.parent_op.init_args[value.index - 1]
         else:
             return value

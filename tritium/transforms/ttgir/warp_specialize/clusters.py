@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import scf, tt, ttg
+from ....dialects import tt, ttg
 from ....dialects.ttg_maps import linear_layout_of
-from ....ir import READ, WRITE, Operation, TensorType, memory_effects
+from ....ir import READ, WRITE, Operation, TensorType, is_unbounded_loop, memory_effects
 from .partition import Refused, marked_loops
 
 __all__ = ["check_cluster"]
@@ -41,7 +41,7 @@ def crosses_blocks(op: Any) -> bool:
         return any(basis[op.axis] for v in op.operands for basis in _blocks(v.type))
     if op.name in _SEVERAL:
         return True
-    return isinstance(op, scf.While) and bool(memory_effects(op) & (READ | WRITE))
+    return is_unbounded_loop(op) and bool(memory_effects(op) & (READ | WRITE))
 
 
 def _blocks(ty: Any) -> Any:

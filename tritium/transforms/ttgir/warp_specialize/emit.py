@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ....dialects import scf
-from ....ir import Block, Builder, Operation, Region, Value
+from ....ir import Block, Builder, CountedLoop, IfLike, Operation, Region, RegionBranch, Value
 from .circular_buffers import Counter, Ring, Rings, number
 from .partition import MARK
 
@@ -43,9 +42,9 @@ class Copy:
 
     def one(self, op: Any) -> None:
         """Clone one operation, if it belongs to this partition."""
-        if op.__class__ is scf.For and self.is_woven(op):
+        if isinstance(op, CountedLoop) and self.is_woven(op):
             self.loop(op)
-        elif op.__class__ is scf.If and self.is_woven(op):
+        elif isinstance(op, IfLike) and self.is_woven(op):
             self.branch(op)
         else:
             self.plain(op)
@@ -83,8 +82,8 @@ class Copy:
             self.counters[clock] = counter.advance(self.b, self.rings.depth)
         return self.visits[clock]
 
-    def body(self, block: Block, target: Block, kept: list[int], clocks: list[Any]) -> None:
-        """Clone a block into another; it yields the values with indices in `kept`, and the clocks."""
+    def body(self, copy: RegionBranch, block: Block, target: Block, kept: list[int], clocks: list[Any]) -> None:
+        """Clone a block into one of `copy`; it yields the values with indices in `kept`, and the clocks."""
         outer, self.visits = self.visits, {}
         with self.b.saved():
             self.b.at_end(target)
@@ -93,7 +92,7 @@ class Copy:
                 self.one(op)
             self.at_end(end)
             values = [self.new(end.operands[i]) for i in kept]
-            self.b.insert(scf.Yield([*values, *self._counts(clocks)], loc=end.loc))
+            self.b.insert(copy.make_yield([*values, *self._counts(clocks)], end.loc))
         self.visits = outer
 
     def at_end(self, end: Operation) -> None:
@@ -103,7 +102,7 @@ class Copy:
         """Clone a loop, with the clocks of visits in it."""
         kept, clocks = self.carried(op), self.inside(op)
         inits = [self.new(op.init_args[i]) for i in kept]
-        copy = scf.For.build(self.new(op.lb), self.new(op.ub), self.new(op.step), inits + self._counts(clocks))
+        copy = op.build(*map(self.new, op.bounds), inits + self._counts(clocks))
         copy.attributes.update({name: v for name, v in op.attributes.items() if name not in DROPPED})
         copy.loc = op.loc
         args = copy.body.args
@@ -111,7 +110,7 @@ class Copy:
             self.mapping[old] = arg
             arg.hint = old.hint
         self._enter(clocks, args[1 + len(kept) :])
-        self.body(op.body, copy.body, kept, clocks)
+        self.body(copy, op.body, copy.body, kept, clocks)
         self._leave(op, copy, kept, clocks)
         return copy
 
@@ -120,19 +119,19 @@ class Copy:
         kept, clocks = self.handed(op), self.inside(op)
         before = {clock: self.counters[clock] for clock in clocks}
         types = [op.results[i].type for i in kept] + [v.type for v in self._counts(clocks)]
-        copy = scf.If.build(self.new(op.condition), types)
+        copy = op.build(self.new(op.condition), types)
         copy.attributes.update(op.attributes)
         copy.loc = op.loc
         for old, region in zip(op.regions, copy.regions):
             self.counters.update(before)
-            self._arm(old, region.blocks[0], kept, clocks)
+            self._arm(copy, old, region.blocks[0], kept, clocks)
         self._leave(op, copy, kept, clocks)
 
-    def _arm(self, old: Region, target: Block, kept: list[int], clocks: list[Any]) -> None:
+    def _arm(self, copy: RegionBranch, old: Region, target: Block, kept: list[int], clocks: list[Any]) -> None:
         if old.blocks:
-            self.body(old.blocks[0], target, kept, clocks)
+            self.body(copy, old.blocks[0], target, kept, clocks)
         else:
-            target.append(scf.Yield(self._counts(clocks)))
+            target.append(copy.make_yield(self._counts(clocks)))
 
     def _leave(self, op: Any, copy: Any, kept: list[int], clocks: list[Any]) -> None:
         self.b.insert(copy)

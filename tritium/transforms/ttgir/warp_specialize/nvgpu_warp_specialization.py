@@ -21,13 +21,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....dialects import scf, ttg
+from ....dialects import ttg
 from ....dialects.ttg_context import capability_of, num_ctas, num_warps
 from ....dialects.ttg_switches import is_on
 from ....ir import (
     CONSTANT,
     Block,
     Builder,
+    CountedLoop,
     DenseArrayAttr,
     IntegerAttr,
     Operation,
@@ -163,7 +164,7 @@ def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple
     origins: dict[Operation, list[Operation]] = {load.op: [load.op] for load in span.loads}
     if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
         in_turn = warps == 8 and is_on(module, "turns")
-        for loop in [op for outer in span.ops for op in outer.walk() if op.__class__ is scf.For]:
+        for loop in [op for outer in span.ops for op in outer.walk() if isinstance(op, CountedLoop)]:
             overlap = overlap_of(loop, set(origins), in_turn)
             if overlap is not None:
                 _replace(span, loop, overlap.rewrite)

@@ -25,9 +25,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ....dialects import scf, ttng
+from ....dialects import ttng
 from ....dialects.ttg_memory import element_bits
-from ....ir import TensorType, Value
+from ....ir import CountedLoop, TensorType, Value
 from ....support.namedtuples import NamedTuple
 from .partition import Span
 
@@ -70,8 +70,8 @@ out of 80, and names 94 as the minimum (C7602, ptxas 13.0)."""
 
 def occupancies(span: Span, warps: int) -> list[Occupancy]:
     """Possible occupancies of a span, best first, in which the tensors of its loops fit into registers."""
-    loops = [op for op in span.ops if op.__class__ is scf.For]
-    nested = any(op.__class__ is scf.For for loop in loops for op in loop.body)
+    loops = [op for op in span.ops if isinstance(op, CountedLoop)]
+    nested = any(isinstance(op, CountedLoop) for loop in loops for op in loop.body)
     if warps != 4 or nested:
         return [ONE_CTA]
     held = NON_TENSOR_REGISTERS + max(_tensor_registers(loop, warps) for loop in loops)

@@ -40,7 +40,7 @@ from typing import Any
 
 from ....dialects import arith, scf, tt, ttg, ttng
 from ....dialects.ttg_memory import MemDescType
-from ....ir import WRITE, Builder, Operation, TensorType, Value, i32, memory_effects
+from ....ir import WRITE, Builder, Operation, RegionBranch, TensorType, Value, i32, memory_effects
 from ..async_wait.in_flight import accumulates
 
 __all__ = ["Overlap", "overlap_of"]
@@ -101,9 +101,7 @@ class Overlap:
         self._copy(self.front, b, mapping)
         start = b.add(arith.AddI(loop.lb, loop.step))
         sums = [loop.init_args[i] for i in self.sums]
-        new = scf.For.build(start, loop.ub, loop.step, [*self._handed(mapping), *sums])
-        new.attributes.update(loop.attributes)
-        new.loc = loop.loc
+        new = loop.clone_without_body(start, loop.ub, loop.step, [*self._handed(mapping), *sums])
         group = warp_group(b) if self.with_turns else None
         self._steady(new, group)
         if group is not None:
@@ -137,7 +135,7 @@ class Overlap:
             self._take_turns(self.front[:at], b, mapping, before, group)
         self._copy(self.front[at:], b, mapping)
         sums = [before.get(v, v) for v in (self.end.operands[i] for i in self.sums)]
-        b.insert(scf.Yield([*self._handed(mapping), *sums], loc=self.loop.loc))
+        b.insert(new.make_yield([*self._handed(mapping), *sums], self.loop.loc))
 
     def _take_turns(
         self, front: list[Operation], b: Builder, mapping: dict[Any, Any], before: dict[Any, Any], group: Value
@@ -197,7 +195,7 @@ def overlap_of(loop: Any, loads: set[Operation], turns: bool) -> Overlap | None:
     """The halves of a loop, if it is worth it and everything in it can be told apart; `turns` for two warp groups."""
     body = loop.body
     for op in body:
-        if op.__class__ in (scf.For, scf.If, scf.While) or (memory_effects(op) & WRITE and op is not body.last):
+        if isinstance(op, RegionBranch) or (memory_effects(op) & WRITE and op is not body.last):
             return None
     dots = [op for op in body if op.__class__ is ttng.WarpGroupDot]
     lasts = [dot for dot in dots if isinstance(dot.operands[0].type, TensorType)]

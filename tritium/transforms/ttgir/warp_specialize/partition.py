@@ -17,10 +17,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import scf, tt, ttg, ttng
+from ....dialects import tt, ttg, ttng
 from ....dialects.ttg_maps import linear_layout_of
 from ....dialects.ttg_memory import MemDescType, MemoryLayout
-from ....ir import DEBUG, READ, WRITE, Block, Operation, Value, is_descriptor_store, memory_effects
+from ....ir import (
+    DEBUG,
+    READ,
+    WRITE,
+    Block,
+    CountedLoop,
+    IfLike,
+    Operation,
+    Value,
+    is_descriptor_store,
+    is_unbounded_loop,
+    memory_effects,
+)
 from ..tma.copies import buffer_type, expected_bytes
 from .producer_slice import Slice
 
@@ -89,7 +101,7 @@ def marked_loops(func: Operation) -> dict[Block, list[Any]]:
 
     def visit(block: Block) -> None:
         for op in block:
-            if op.__class__ is scf.For and MARK in op.attributes:
+            if isinstance(op, CountedLoop) and MARK in op.attributes:
                 found.setdefault(block, []).append(op)
                 continue
             for region in op.regions:
@@ -112,7 +124,9 @@ def span_of(loops: list[Any]) -> Span:
             break
         op = op.next
     span = Span(ops)
-    loads = [op for loop in ops if loop.__class__ is scf.For for op in loop.walk() if op.__class__ is tt.DescriptorLoad]
+    loads = [
+        op for loop in ops if isinstance(loop, CountedLoop) for op in loop.walk() if op.__class__ is tt.DescriptorLoad
+    ]
     if not loads:
         raise Refused(loops[0], "it has no loads through tensor descriptors")
     _check_writes(ops, loads)
@@ -143,7 +157,7 @@ def _check_writes(ops: list[Operation], loads: list[Any]) -> None:
     read = {_root(op.desc) for op in loads}
     for outer in ops:
         for op in outer.walk():
-            if op.__class__ in (scf.For, scf.If) or not memory_effects(op) & _watched(op):
+            if isinstance(op, (CountedLoop, IfLike)) or not memory_effects(op) & _watched(op):
                 continue
             if not _is_independent(op):
                 raise Refused(op, f"loads must not be moved before {op.name}")
@@ -162,7 +176,7 @@ def _is_independent(op: Operation) -> bool:
 def _watched(op: Operation) -> int:
     """The effects by which an operation may wait for other programs: a loop with an unknown trip count does so by
     reads."""
-    return READ | WRITE if op.__class__ is scf.While else WRITE
+    return READ | WRITE if is_unbounded_loop(op) else WRITE
 
 
 def _root(desc: Any) -> Value:

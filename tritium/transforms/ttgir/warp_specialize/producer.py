@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf, ttng
-from ....ir import Block, Builder, UnitAttr
+from ....dialects import arith, ttng
+from ....ir import Block, Builder, CountedLoop, IfLike, UnitAttr
 from ..tma.copies import start_load, true
 from .circular_buffers import Ring, Rings, number, view
 from .emit import Copy
@@ -46,7 +46,7 @@ class Producer(Copy):
     def plain(self, op: Any) -> None:
         if op in self.loads:
             self.load(op, *self.loads[op])
-        elif op in self.slice.ops and op.__class__ not in (scf.For, scf.If):
+        elif op in self.slice.ops and not isinstance(op, (CountedLoop, IfLike)):
             super().plain(op)
 
     def load(self, op: Any, ring: Ring, i: int) -> None:

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import scf
-from ....ir import BlockArgument, Operation, TensorType, Value, is_pure
+from ....ir import BlockArgument, CountedLoop, IfLike, Operation, TensorType, Value, is_pure
 from ...regions import defined_in
 
 __all__ = ["Slice"]
@@ -68,10 +67,10 @@ class Slice:
             self._control(op)
 
     def _control(self, op: Any) -> None:
-        if op.__class__ is scf.For:
-            values = list(op.operands[:3])
-        elif op.__class__ is scf.If:
-            values = [op.operands[0]]
+        if isinstance(op, CountedLoop):
+            values = op.bounds
+        elif isinstance(op, IfLike):
+            values = [op.condition]
         else:
             self._refuse(op, f"it is nested in {op.name}, which is neither a loop nor a branch")
             return
@@ -97,7 +96,7 @@ class Slice:
 
     def _argument(self, value: Any) -> None:
         loop = value.owner.parent_op
-        if loop.__class__ is not scf.For:
+        if not isinstance(loop, CountedLoop):
             self._refuse(loop, f"its address depends on {loop.name}")
             return
         self._control(loop)
@@ -106,13 +105,13 @@ class Slice:
 
     def _carried(self, loop: Any, i: int) -> None:
         self.carried.setdefault(loop, set()).add(i)
-        for value in (loop.operands[3 + i], loop.body.last.operands[i], loop.body.args[1 + i], loop.results[i]):
+        for value in (loop.init_args[i], loop.yielded[i], loop.iter_args[i], loop.results[i]):
             self._need(value)
 
     def _result(self, op: Any, value: Any) -> None:
-        if op.__class__ in (scf.For, scf.If):
+        if isinstance(op, (CountedLoop, IfLike)):
             self._control(op)
-            if op.__class__ is scf.For:
+            if isinstance(op, CountedLoop):
                 self._carried(op, value.index)
             else:
                 self._handed(op, value.index)
