@@ -1,11 +1,11 @@
-"""Passes from a dialect to itself, one pass a file.
+"""Passes from a dialect to itself, one pass per file.
 
-A pass is a function on a module or a function; a pipeline is a table of passes, each line with its reason. The
-pass loop of ``tritium.ir`` owns dumping, timing and verifying, so no pass does. Rewrite rules live in
-``tritium.transforms.rules``, one file a dialect.
+A pass is a function on a module or a function; a pipeline is a table of passes, each line with its reason. The pass
+manager of ``tritium.ir`` dumps, times and verifies, so no pass does. Rewrite rules are in ``tritium.transforms.rules``,
+one file per dialect.
 """
 
-from .. import dialects as _dialects  # so that what passes run on can be read
+from .. import dialects as _dialects  # so that their operations can be parsed
 from ..ir.passes.registry import PASSES
 from ..support.lazy import LazyModule
 from . import ttgir

@@ -1,13 +1,13 @@
-"""Blocks that branches of the cf dialect connect, made fewer and smaller.
+"""Simplify the control flow graph of blocks connected by branches of the cf dialect.
 
-    ^a: cf.br ^b(%x)                                  blocks that nothing reaches go;
-    ^b(%y): cf.br ^c(%y)          =>    ^a: …%x…      one that only one other leads to is joined to it;
-    ^c(%z): …%z…                                      one that only passes control on is left out;
-                                                      an argument that is always the same value is that value;
-                                                      an argument that nothing needs goes, at every branch too;
-                                                      of equal blocks one is enough (when asked for)
+    ^a: cf.br ^b(%x)                                  remove unreachable blocks;
+    ^b(%y): cf.br ^c(%y)          =>    ^a: …%x…      merge a block with its only predecessor;
+    ^c(%z): …%z…                                      bypass blocks that only branch;
+                                                      replace arguments that are always the same value;
+                                                      remove dead arguments, at every branch too;
+                                                      merge equal blocks (when requested)
 
-Blocks to which an operation of another kind branches keep their arguments.
+Blocks that are successors of other terminators keep their arguments.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .cse import region_key
 __all__ = ["simplify_blocks"]
 
 Edge = tuple[Any, int]
-"""A branch and the number of one of its successors."""
+"""A branch and the index of one of its successors."""
 
 
 def simplify_blocks(region: Region, merge: bool = False) -> bool:
-    """Simplify the blocks of a region; `merge`: of blocks that are equal, keep one. True when anything changed."""
+    """Simplify the blocks of a region; with `merge`, merge equal blocks. Returns whether anything changed."""
     changed = _drop_unreachable(region)
     while True:
         again = False
@@ -36,7 +36,7 @@ def simplify_blocks(region: Region, merge: bool = False) -> bool:
         for block in region.blocks[1:]:
             again |= _pass_through(block, edges.get(block, []))
             if again:
-                break  # edges are others now
+                break  # the edges have changed
         again |= _drop_unreachable(region)
         for block in list(region.blocks):
             while block.parent is region and _join_successor(region, block):
@@ -49,7 +49,7 @@ def simplify_blocks(region: Region, merge: bool = False) -> bool:
 
 
 def _edges(region: Region) -> dict[Block, list[Edge]]:
-    """Each block, and the branches that lead to it."""
+    """Each block, and the branches to it."""
     found: dict[Block, list[Edge]] = {}
     for block in region.blocks:
         last = block.last
@@ -59,18 +59,18 @@ def _edges(region: Region) -> dict[Block, list[Edge]]:
 
 
 def _known(edges: list[Edge]) -> bool:
-    """True when all branches are of kinds whose operands are known here."""
+    """Whether all branches are of classes whose successor operands are known."""
     return all(branch.__class__ in (cf.Br, cf.CondBr) for branch, _ in edges)
 
 
 def _handed(edge: Edge) -> list[Value]:
-    """The values a branch hands to a successor."""
+    """The operands a branch passes to a successor."""
     branch, i = edge
     return list(branch.successor_operands()[i])
 
 
 def _hand(edge: Edge, values: list[Value]) -> None:
-    """Make a branch hand other values to a successor."""
+    """Make a branch pass other operands to a successor."""
     branch, i = edge
     groups = [list(group) for group in branch.successor_operands()]
     groups[i] = values
@@ -107,7 +107,7 @@ def _drop_argument(block: Block, at: int, edges: list[Edge]) -> None:
 
 
 def _simplify_arguments(block: Block, edges: list[Edge]) -> bool:
-    """Replace arguments for which every branch hands over the same value, or the argument itself."""
+    """Replace arguments for which every branch passes the same value, or the argument itself."""
     if not edges or not _known(edges):
         return False
     changed = False
@@ -122,7 +122,7 @@ def _simplify_arguments(block: Block, edges: list[Edge]) -> bool:
 
 
 def _drop_dead_arguments(region: Region, edges: dict[Block, list[Edge]]) -> bool:
-    """Remove arguments that nothing but branches to arguments of that kind takes."""
+    """Remove arguments that are used only as operands of branches to such arguments."""
     candidates = {arg for block in region.blocks[1:] if _known(edges.get(block, [])) for arg in block.args}
     handed_to: dict[tuple[Operation, int], Value] = {}
     for block, arrivals in edges.items():
@@ -152,7 +152,7 @@ def _drop_dead_arguments(region: Region, edges: dict[Block, list[Edge]]) -> bool
 
 
 def _fed_by(arg: Value, handed_to: dict[tuple[Operation, int], Value]) -> set[Value] | None:
-    """The arguments that `arg` comes to, through pure operations too; None where something else needs it."""
+    """The arguments that `arg` flows to, also through pure operations; None where it has another use."""
     fed: set[Value] = set()
     work, seen = [arg], {arg}
     while work:
@@ -175,7 +175,7 @@ def _fed_by(arg: Value, handed_to: dict[tuple[Operation, int], Value]) -> set[Va
 
 
 def _erase_unused(op: Operation) -> None:
-    """Erase pure operations that feed nothing any more, users first."""
+    """Erase dead pure operations, users first."""
     for r in op.results:
         for user in list(r.users):
             _erase_unused(user)
@@ -184,7 +184,7 @@ def _erase_unused(op: Operation) -> None:
 
 
 def _pass_through(block: Block, edges: list[Edge]) -> bool:
-    """Lead the branches to a block that only branches on to where it does."""
+    """Redirect branches to a block that only branches to its successor."""
     only = block.first
     if only.__class__ is not cf.Br or not edges or not _known(edges):
         return False
@@ -219,7 +219,7 @@ def _join_successor(region: Region, block: Block) -> bool:
 
 
 def _merge_equal(region: Region) -> bool:
-    """Lead the branches to a block to an equal one before it, where no value of the blocks is used outside of them."""
+    """Redirect branches to a block to an equal one before it, where no value of the blocks is used outside of them."""
     seen: dict[Any, Block] = {}
     for block in region.blocks[1:]:
         if any(user.parent is not block and not _inside(user, block) for v in _defined(block) for user in v.users):

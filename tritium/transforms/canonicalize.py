@@ -1,8 +1,8 @@
-"""canonicalize: all rules until none matches, and blocks that branches connect simplified (see `blocks`).
+"""canonicalize: Apply all rewrite rules to a fixed point, and simplify the control flow graph (see `blocks`).
 
-What it leaves is a normal form that other passes count on: constants at the front of the function, each once, and on
-the right of commutative operations; no dead pure operations; no branch or loop whose course is known; loops carry
-only values that change and are needed. Running it twice changes nothing more.
+The canonical form that other passes rely on: constants at the front of the function, each once, and on the right of
+commutative operations; no dead pure operations; no branch or loop with a known outcome; loops carry only values that
+change and are used. The pass is idempotent.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def _table_with_layouts() -> RuleTable:
 
 
 def _table() -> RuleTable:
-    """The rules of the dialects that are there: a process that never met the ttg dialect does not import its rules."""
+    """The rules of the loaded dialects: a process that never loads the ttg dialect does not import its rules."""
     return _table_with_layouts() if "ttg.convert_layout" in OPS else _TABLE
 
 
 class RegionSimplify(enum.Enum):
-    """What is done to blocks: as in `blocks`, or with equal blocks merged as well, or nothing."""
+    """How to simplify blocks: as in `blocks`, with merging of equal blocks as well, or not at all."""
 
     NORMAL = "normal"
     AGGRESSIVE = "aggressive"
@@ -48,10 +48,10 @@ class RegionSimplify(enum.Enum):
 class CanonicalizeOptions:
     """MLIR's options of this pass.
 
-    `max_iterations`: rounds of rules and blocks (-1: until nothing changes, the default here; MLIR's is 10);
-    `max_num_rewrites`: rewrites (-1: any number); `top_down`: begin with the first operation; `region_simplify`: what
-    is done to blocks; `test_convergence`: fail when the rounds were not enough; `cse_between_iterations`: run cse after
-    each round.
+    `max_iterations`: iterations over rules and blocks (-1: until nothing changes, the default here; MLIR's is 10);
+    `max_num_rewrites`: rewrites (-1: unlimited); `top_down`: start with the first operation; `region_simplify`: how to
+    simplify blocks; `test_convergence`: fail if the iterations do not converge; `cse_between_iterations`: run cse after
+    each iteration.
     """
 
     max_iterations: int = -1
@@ -64,7 +64,7 @@ class CanonicalizeOptions:
 
 @pass_on("function")
 def canonicalize(op: Operation, options: CanonicalizeOptions = CanonicalizeOptions()) -> bool:
-    """Bring a function, or all functions of a module, into normal form."""
+    """Canonicalize a function, or all functions of a module."""
     changed = False
     for func in functions_of(op):
         limited = options.max_num_rewrites >= 0
@@ -88,5 +88,5 @@ def _canonicalize(func: Operation, options: CanonicalizeOptions) -> bool:
         if not again or not (several or options.cse_between_iterations):
             return changed
     if options.test_convergence and rewrite_greedily(func, table):
-        raise InternalError(f"canonicalize: {options.max_iterations} iterations were not enough")
+        raise InternalError(f"canonicalize: no convergence after {options.max_iterations} iterations")
     return changed

@@ -1,4 +1,4 @@
-"""Values that loops carry though nothing needs them, found for a whole function at once.
+"""Remove dead loop-carried values, for a whole function at once.
 
     scf.for … iter_args(%a = %x) {              scf.for … {
       %b = scf.for … iter_args(%c = %a) {         scf.for … {
@@ -8,8 +8,8 @@
       scf.yield %b
     }                                           %a, %b, %c only feed each other
 
-A value is needed when an operation with an effect takes it, or one whose result is needed; what a block hands on is
-needed when what it becomes is. Rules of single loops do not get there, since each loop needs what the other carries.
+A value is live if an operation with side effects uses it, or one with a live result; a value forwarded by control flow
+is live if the value it becomes is. Rules of single loops do not suffice, since each loop uses what the other carries.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["drop_dead_carried", "needed_values"]
 
 
 def drop_dead_carried(func: Operation) -> bool:
-    """Remove carried values of counted loops that nothing needs; operations that are dead then are left."""
+    """Remove dead carried values of counted loops; operations that become dead are kept."""
     loops = [op for op in func.walk_post() if op.results and isinstance(op, CountedLoop)]
     if not loops:
         return False
@@ -53,7 +53,7 @@ def _drop_carried(loop: CountedLoop, needed: set[Value]) -> bool:
 
 
 def needed_values(func: Operation) -> set[Value]:
-    """The values of a function that something needs."""
+    """The live values of a function."""
     needed: set[Value] = set()
     work: list[Value] = []
     for op in func.walk():
@@ -67,7 +67,7 @@ def needed_values(func: Operation) -> set[Value]:
 
 
 def _needs_anyway(op: Operation) -> list[Value]:
-    """The operands that are needed whether or not a result is."""
+    """The operands that are live whether or not a result is."""
     branch = op if isinstance(op, RegionBranch) else region_branch_of(op)
     if branch is not None:
         return branch.control_operands(op)
@@ -75,7 +75,7 @@ def _needs_anyway(op: Operation) -> list[Value]:
 
 
 def _needed_for(value: Value) -> list[Value]:
-    """The values that a needed value is computed from, or that control flow passes on as it."""
+    """The values that a live value is computed from, or that control flow forwards to it."""
     passed = predecessor_operands(value)
     if passed is not None:
         return [op.operands[i] for op, i in passed]

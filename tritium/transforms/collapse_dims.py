@@ -1,25 +1,24 @@
-"""collapse-dims: merge adjacent dimensions of tiles that no operation tells apart.
+"""collapse-dims: Merge adjacent dimensions of tiles that no operation distinguishes.
 
     %y = arith.addf %x, %x : tensor<2x2x2x2xf32>       =>   %y = arith.addf %x, %x : tensor<2x2x4xf32>
     %s = "tt.reduce"(%y) <{axis = 1}>                  =>   %s = "tt.reduce"(%y) <{axis = 1}>
          : (tensor<2x2x2x2xf32>) -> tensor<2x2x2xf32>            : (tensor<2x2x4xf32>) -> tensor<2x4xf32>
 
-Networks of comparisons are written on hypercubes, tiles of shape 2x2x…x2, with a reduction or a repetition along one
-dimension at a time. As loops over dimensions of size 2 they are deep, and their vectors have two elements.
+Sorting networks are written on hypercubes, tiles of shape 2x2x…x2, with a reduction or a broadcast along one dimension
+at a time. As loops over dimensions of size 2 they are deep, and their vectors have two elements.
 
-Which boundaries between dimensions must stay is decided for groups of values, so that what computes with each other has
-one shape:
+Which boundaries between dimensions must be kept is decided for groups of connected values, which have one shape:
 
-| operation | needs |
+| operation | boundaries kept |
 |---|---|
 | reduction | both boundaries of its axis |
-| broadcast | those between dimensions that it repeats and those that it does not |
-| element by element | those that another operand or result needs |
+| broadcast | those between broadcast dimensions and others |
+| elementwise | those that another operand or result needs |
 | reshape, splat, constant of one value | none: each use gets a copy of its own shape |
 | all other operations, values of loops and branches | all |
 
-A tile of four dimensions or more that is reduced along another axis begins a new group, and is reshaped for it: the
-row-major order stays, so that the reshape is another view of a buffer. Nor does a group grow beyond `MAX_BOUNDARIES`.
+A tile of four dimensions or more that is reduced along another axis starts a new group, and is reshaped for it: the
+row-major order is kept, so that the reshape is another view of a buffer. Groups do not grow beyond `MAX_BOUNDARIES`.
 """
 
 from __future__ import annotations
@@ -47,18 +46,18 @@ __all__ = ["MAX_BOUNDARIES", "collapse_dims"]
 
 MAX_BOUNDARIES = 4
 
-_SMALL_RANK = 3  # tiles of up to three dimensions keep to one group, and so have no reshape of ours
-_HINTS = ("tt.divisibility", "tt.contiguity", "tt.constancy")  # a number for each dimension
+_SMALL_RANK = 3  # tiles of up to three dimensions stay in one group, without reshapes
+_HINTS = ("tt.divisibility", "tt.contiguity", "tt.constancy")  # one integer for each dimension
 
 
 @pass_on("function")
 def collapse_dims(op: Operation) -> bool:
-    """Merge adjacent dimensions of tiles that no operation tells apart."""
+    """Merge adjacent dimensions of tiles that no operation distinguishes."""
     return sum(_Function(func).run() for func in functions_of(op)) > 0
 
 
 class _Group:
-    """Values of which a boundary stays in all or in none. Boundary `i` is the one in front of dimension `i`."""
+    """Values in which a boundary is kept in all or in none. Boundary `i` is the one before dimension `i`."""
 
     numbers = count()
 
@@ -78,8 +77,8 @@ class _Group:
 
 
 class _Place(NamedTuple):
-    """A value in a group: `boundaries[i - 1]` is the group's number of boundary `i`. Of the result of a reduction,
-    `source` is the axis and the boundaries of what was reduced."""
+    """A value in a group: `boundaries[i - 1]` is the group's index of boundary `i`. For the result of a reduction,
+    `source` is the axis and the boundaries of its operand."""
 
     group: _Group
     boundaries: tuple[int, ...]
@@ -87,7 +86,7 @@ class _Place(NamedTuple):
 
     @property
     def kept(self) -> list[int]:
-        """The boundaries of the value that stay."""
+        """The boundaries of the value that are kept."""
         needed = self.group.root.needed
         return [at for at, number in enumerate(self.boundaries, 1) if number in needed]
 
@@ -105,12 +104,12 @@ class _Function:
 
     def __init__(self, func: Operation) -> None:
         self.func = func
-        self.places: dict[Value, _Place] = {}  # of values that belong to a group
+        self.places: dict[Value, _Place] = {}  # of values in a group
         self.views: list[tuple[Operation, int, _Place]] = []  # operands that become copies or reshapes
-        self.axes: list[tuple[Any, _Place]] = []  # operations that name a dimension of this place
+        self.axes: list[tuple[Any, _Place]] = []  # operations with a dimension of this place as attribute
 
     def run(self) -> bool:
-        """Find the groups, and give all values their new shapes; whether one is new."""
+        """Compute the groups, and change the shapes of all values; returns whether any changed."""
         for op in self.func.walk():
             if op is not self.func:
                 _VISIT.get(op.__class__, _visit_other)(self, op)
@@ -126,7 +125,8 @@ class _Function:
         return bool(changed)
 
     def join(self, op: Operation, operands: Sequence[int]) -> _Place | None:
-        """The place of operands in one group; those that cannot belong to it become views. None if none has a place."""
+        """Merge the groups of operands and return their place; operands that cannot be in it become views. None if none
+        has a place."""
         known = [self.places[op.operands[at]] for at in operands if op.operands[at] in self.places]
         if not known:
             return None
@@ -140,7 +140,7 @@ class _Function:
         return self.see(op, operands, _Place(_Group(needed, axes), _all(_rank(op.operands[operands[0]]))))
 
     def see(self, op: Operation, operands: Sequence[int], place: _Place) -> _Place:
-        """Have operands belong to a place, as views where they have another."""
+        """Put operands into a place, as views where they have another."""
         for at in operands:
             own = self.places.get(op.operands[at])
             if own is None or own.group.root is not place.group.root or own.boundaries != place.boundaries:
@@ -149,7 +149,7 @@ class _Function:
 
 
 def _merge(place: _Place, other: _Place) -> None:
-    """Make one group of two where their shapes allow that."""
+    """Merge two groups where their shapes allow it."""
     mine, its = place.group.root, other.group.root
     if mine is its or place.boundaries != other.boundaries:
         return
@@ -161,7 +161,7 @@ def _merge(place: _Place, other: _Place) -> None:
 
 
 def _needs(place: _Place | None, boundaries: Iterable[int]) -> bool:
-    """Have boundaries of a place stay; False where there is none, or the group would grow too much."""
+    """Keep boundaries of a place; False where there is none, or the group would exceed the limit."""
     if place is None:
         return False
     needed = place.group.root.needed | {place.boundaries[at - 1] for at in boundaries}
@@ -171,7 +171,7 @@ def _needs(place: _Place | None, boundaries: Iterable[int]) -> bool:
     return True
 
 
-# -- what operations need ----------------------------------------------------------------------------------------------
+# -- boundaries kept by operations ---------------------------------------------------------------------------------
 
 
 def _visit_other(f: _Function, op: Operation) -> None:
@@ -207,10 +207,9 @@ def _visit_broadcast(f: _Function, op: Any) -> None:
 
 
 def _borders(source: Sequence[int], result: Sequence[int]) -> list[int]:
-    """The boundaries between dimensions that are repeated and others; one of size 1 goes with those before it.
+    """The boundaries between broadcast dimensions and others; a dimension of size 1 belongs to those before it.
 
-    >>> _borders((1, 1, 2, 1), (4, 4, 2, 1)), _borders((1, 8), (1, 8))
-    ([2], [])
+    >>> _borders((1, 1, 2, 1), (4, 4, 2, 1)), _borders((1, 8), (1, 8)) ([2], [])
     """
     kinds = [None if n == 1 else m != n for m, n in zip(source, result)]
     last = next((kind for kind in kinds if kind is not None), None)
@@ -227,7 +226,7 @@ def _visit_expand_dims(f: _Function, op: Any) -> None:
     if rank < 2:
         return
     own = f.places.get(op.src)
-    if own is not None and own.source is not None and own.source[0] == axis:  # what a reduction took away
+    if own is not None and own.source is not None and own.source[0] == axis:  # the axis that a reduction removed
         place = _Place(own.group, own.source[1])
     else:
         place = _Place(_Group(at for at in (axis, axis + 1) if 0 < at < rank), _all(rank))
@@ -268,7 +267,7 @@ _VISIT: dict[type, Callable[[_Function, Any], None]] = {
 
 
 def _merged(ty: Any, kept: Sequence[int]) -> TensorType:
-    """The type with the dimensions between boundaries that stay multiplied."""
+    """The type with the dimensions between kept boundaries merged."""
     shape = [1]
     for at, size in enumerate(ty.shape):
         if at in kept:
@@ -278,7 +277,7 @@ def _merged(ty: Any, kept: Sequence[int]) -> TensorType:
 
 
 def _view(op: Operation, at: int, ty: TensorType) -> None:
-    """Have an operand be of this type: a copy of what is cheap to make, else a reshape."""
+    """Give an operand this type: clone its definition if that is cheap, else reshape it."""
     value = op.operands[at]
     if value.type is ty:
         return

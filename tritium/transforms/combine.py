@@ -1,8 +1,7 @@
-"""combine: patterns across operations of the tt dialect that canonicalize leaves alone, because they change how
-something is computed, not only how it is written.
+"""combine: Combine operations of the tt dialect across patterns that change how a result is computed.
 
-The matrix product: adding to a product that starts from zero starts it from there, and a sum over a product of
-broadcasts is a matrix product. The first changes the order in which floats are added, as it does for Triton.
+Canonicalization leaves these alone. Adding to a dot with a zero accumulator makes the addend its accumulator, and a sum
+over a product of broadcasts becomes a dot. The first changes the order in which floats are added, as it does in Triton.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from .rules.constants import constant, integer_width, splat_of
 
 __all__ = ["COMBINE_RULES", "combine"]
 
-_functions = LazyModule("..analysis.combine", __package__)  # most kernels have nothing to ask it
+_functions = LazyModule("..analysis.combine", __package__)  # rarely needed
 
 
 @rule(arith.AddF, arith.AddI)
 def add_to_dot(op: Any) -> Any:
-    """dot(a, b, 0) + c = dot(a, b, c), scaled or not, when only that uses the product, which accumulates precisely"""
+    """dot(a, b, 0) + c = dot(a, b, c), scaled or not, when the dot has no other use and accumulates precisely"""
     for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         dot = product.defining_op
         if dot.__class__ not in (tt.Dot, tt.DotScaled) or not product.has_one_use:
@@ -51,9 +50,10 @@ def add_to_dot(op: Any) -> Any:
 
 @rule(tt.Reshape)
 def reshape_before_reduction(op: Any) -> Any:
-    """reshape(x) = reshape(x) allow_reorder, to one dimension, when only reductions and counts over all of it use it
+    """reshape(x) = reshape(x) allow_reorder, to one dimension, when only reductions and histograms over all of it use
+    it
 
-    They must not tell orders apart: by another operand (indices, a mask), or by a function that does not commute.
+    They must be independent of the order: no other operand (indices, a mask), and a commutative function.
     """
     if "allow_reorder" in op.attributes or op.result.type.rank != 1 or not op.result.users:
         return None
@@ -71,7 +71,7 @@ def _takes_any_order(user: Any) -> bool:
 
 @rule(tt.Reshape)
 def load_of_lower_rank(op: Any) -> Any:
-    """reshape(descriptor_load(d)) = descriptor_load(d) in that shape, if that leaves out leading dimensions of 1"""
+    """reshape(descriptor_load(d)) = descriptor_load(d) in that shape, if that drops leading dimensions of 1"""
     load, shape = op.src.defining_op, op.result.type.shape
     if load.__class__ is not tt.DescriptorLoad or not op.src.has_one_use:
         return None
@@ -88,7 +88,7 @@ _HINTS = ("tt.divisibility", "tt.contiguity", "tt.constancy", "tt.pointee_type")
 
 
 def _kept(op: Operation) -> dict[str, Any]:
-    """What is said about the value of an operation, which holds for it however it is computed."""
+    """The attributes that describe the value of an operation, however it is computed."""
     return {name: attr for name, attr in op.attributes.items() if name in _HINTS}
 
 
@@ -110,7 +110,7 @@ def add_offsets(op: Any) -> Any:
 
 
 def _mask_of(condition: Value) -> Value:
-    """The scalar that a mask repeats, or the mask."""
+    """The scalar that a mask broadcasts, or the mask."""
     op = condition.defining_op
     return op.operands[0] if op.__class__ is tt.Splat else condition  # type: ignore[union-attr]
 
@@ -135,7 +135,7 @@ def _encloses(value: Value, op: Operation) -> bool:
 
 @rule(arith.Select)
 def select_of_load(op: Any) -> Any:
-    """select(m, load(p, m, x), y) = load(p, m, y), when nothing else uses the load and y is known before it"""
+    """select(m, load(p, m, x), y) = load(p, m, y), when the load has no other use and y is defined before it"""
     load = op.true_value.defining_op
     if load.__class__ is not tt.Load or load.mask is None or load.isVolatile or not op.true_value.has_one_use:
         return None
@@ -151,7 +151,7 @@ def _plain(op: Any) -> dict[str, Any]:
 
 
 def _source(value: Value, axis: int) -> Value | None:
-    """x where `value` is x with dimension `axis` put in, repeated along it."""
+    """x where `value` is x with dimension `axis` inserted and broadcast."""
     op = value.defining_op
     if op.__class__ is tt.Broadcast:
         op = op.operands[0].defining_op  # type: ignore[union-attr]

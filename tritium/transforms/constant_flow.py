@@ -1,14 +1,14 @@
-"""Which values are constants, and which blocks run at all: found together, since each depends on the other.
+"""Constant propagation and reachability, computed together, since each depends on the other.
 
-A value is in one of three states: nothing is known yet, it is one constant, or it varies. States only move in this
-direction, so that a loop's value may be taken to be constant until one of its sources says otherwise:
+The lattice of a value has three levels: unknown, one constant, or varying. States only move in this direction, so that
+a loop-carried value is assumed constant until one of its sources says otherwise:
 
     %r = scf.for … iter_args(%a = 1) { %b = muli %a, 1; scf.yield %b }        %a, %b, %r are 1
 
-Only blocks that control reaches contribute: the branch of an `scf.if` whose condition is a constant, the arms of
-`cf.cond_br`, bodies of loops that run, callees that are called. Arguments of a private function are what its calls
-pass; results of a call are what the callee returns. Operations are evaluated by the rules of `canonicalize`.
-After Wegman and Zadeck, "Constant Propagation with Conditional Branches" (1991).
+Only reachable blocks contribute: the taken region of an `scf.if` with a constant condition, the successors of
+`cf.cond_br`, bodies of loops that run, callees that are called. Arguments of a private function are the operands of its
+calls; results of a call are what the callee returns. Operations are evaluated by the rules of `canonicalize`. After
+Wegman and Zadeck, "Constant Propagation with Conditional Branches" (1991).
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _RULES = RuleTable([*ARITH_RULES, *TT_RULES])
 
 
 class ConstantFlow:
-    """The solution for the functions of a module, or for one function about whose callers nothing is known.
+    """The solution for the functions of a module, or for one function with unknown callers.
 
-    `states`: the state of each value; one that is missing is never computed. `reached`: the blocks that may run.
+    `states`: the state of each value; a missing one is never computed. `reached`: the blocks that may run.
     """
 
     def __init__(self, root: Operation) -> None:
         self.states: dict[Value, State] = {}
-        self.reached: dict[Block, None] = {}  # in the order control came to them
+        self.reached: dict[Block, None] = {}  # in the order of discovery
         self.work: list[Operation] = []
         self.queued: set[Operation] = set()
         self.returned: dict[Operation, list[State | None]] = {}
@@ -79,7 +79,7 @@ class ConstantFlow:
                 self.visit(op)
 
     def resolve_calls(self, symbols: SymbolTable, functions: list[Operation]) -> None:
-        """Find which function each call means, and the functions that nothing but these calls can reach."""
+        """Resolve the callee of each call, and find the functions reachable through these calls only."""
         bodies = set(functions)
         for func in functions:
             for op in func.walk():
@@ -95,12 +95,12 @@ class ConstantFlow:
     # -- states -----------------------------------------------------------------------------------------------
 
     def state(self, value: Value) -> State | None:
-        """The state of a value; None while nothing is known."""
+        """The state of a value; None while it is unknown."""
         known = self.states.get(value)
         return constant_of(value) if known is None else known
 
     def join(self, value: Value, state: State | None) -> None:
-        """`value` may also be what `state` says."""
+        """Join `state` into the state of `value`."""
         old = self.states.get(value)
         if state is None or old is state or old is VARIES:
             return
@@ -119,7 +119,7 @@ class ConstantFlow:
             self.work.append(op)
 
     def enter(self, block: Block, values: Sequence[State | None] | None) -> None:
-        """Control may reach `block` with these argument values (None: any at all)."""
+        """Mark `block` as reachable with these argument states (None: varying)."""
         self.join_all(block.args, [VARIES] * len(block.args) if values is None else values)
         if block not in self.reached:
             self.reached[block] = None
@@ -129,7 +129,7 @@ class ConstantFlow:
     # -- operations -------------------------------------------------------------------------------------------
 
     def visit(self, op: Operation) -> None:
-        """Bring what `op` gives up to date with what it takes."""
+        """Update the states of the results of `op` from its operands."""
         special = _VISITS.get(op.__class__)
         if special is not None:
             special(self, op)
@@ -145,7 +145,7 @@ class ConstantFlow:
                     self.enter(block, None)
 
     def terminator(self, op: Operation) -> None:
-        """Of a kind that is not known here: all successors, with any values."""
+        """A terminator of an unknown class: all successors are reachable, with varying arguments."""
         for successor in op.successors:
             self.enter(successor, None)
         parent = op.parent_op
@@ -157,7 +157,7 @@ class ConstantFlow:
             return
         states = self.values(op.operands)
         if None in states:
-            return  # not computed yet; it is looked at again when it is
+            return  # not computed yet; visited again when it is
         known = [None if s is VARIES else s for s in states]
         answer = None
         if any(s is not None for s in known) or len(set(op.operands)) < len(known):
@@ -169,7 +169,7 @@ class ConstantFlow:
             self.join(result, part if isinstance(part, Attribute) else self.folded_to(op, part))
 
     def folded_to(self, op: Operation, value: Value) -> State | None:
-        """The state of the value a fold answered; only of operands is it heard when they change."""
+        """The state of the value that a fold returned; changes are propagated only from operands."""
         return self.state(value) if value in op.operands else VARIES
 
     # -- control flow -----------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def _both(a: State | None, b: State | None) -> State | None:
 
 
 def _trips(op: Any, bounds: Sequence[State | None]) -> int | None:
-    """How often a loop with these bounds runs; None when that varies."""
+    """The trip count of a loop with these bounds; None where it varies."""
     width = integer_width(op.lb.type)
     numbers = [signed(b.value, width) if isinstance(b, IntegerAttr) else None for b in bounds]
     lower, upper, step = numbers

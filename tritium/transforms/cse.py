@@ -1,8 +1,7 @@
-"""cse: common subexpression elimination.
+"""cse: Eliminate common subexpressions.
 
-Two operations are the same when they have the same class, operands (in any order if commutative), attributes, result
-types and, where they have regions, regions that are the same up to the names in them. Of two that are the same, the
-later goes if the earlier dominates it:
+Two operations are equal when they have the same class, operands (in any order if commutative), attributes, result types
+and equal regions, up to the names of values. Of two equal operations, the later is removed if the earlier dominates it:
 
     %a = arith.addi %x, %y             %a = arith.addi %x, %y
     scf.if %p {                   =>   scf.if %p {
@@ -10,10 +9,10 @@ later goes if the earlier dominates it:
       use %b                           }
     }
 
-Operations without memory effects qualify anywhere; of two that make fresh memory, each makes its own. One that only
-reads memory qualifies as long as nothing in between may have written: every write starts a new epoch, and the epoch is
-part of what makes two reads the same. A region that writes anywhere starts an epoch when it is entered (a loop comes
-back to its first read after its last write) and one when it is left.
+Operations without memory effects always qualify; operations that allocate memory never do. One that only reads memory
+qualifies as long as nothing in between may write: every write starts a new epoch, and reads of different epochs are not
+equal. A region that writes anywhere starts an epoch when it is entered (a loop returns to its first read after its last
+write) and one when it is left.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def cse(op: Operation) -> bool:
 
 
 class _Walker:
-    """Goes through regions in dominance order; `known` holds what dominates, `undo` what to forget on leaving."""
+    """Visit regions in dominance order; `known` holds dominating operations, `undo` those to remove on leaving."""
 
     def __init__(self) -> None:
         self.known: dict[Any, Operation] = {}
@@ -68,7 +67,7 @@ class _Walker:
         self.merged = 0
 
     def region(self, region: Region) -> None:
-        """The entry block, and inside its scope every other block by itself."""
+        """Visit the entry block, and within its scope every other block separately."""
         blocks = region.blocks
         if not blocks:
             return
@@ -119,7 +118,7 @@ class _Walker:
             for region in op.regions:
                 self.region(region)
             return
-        for region in op.regions:  # what is known outside cannot be used in there
+        for region in op.regions:  # isolated from above
             walker = _Walker()
             walker.region(region)
             self.merged += walker.merged
@@ -154,9 +153,9 @@ def _key(op: Operation, epoch: int) -> Any:
 
 
 def region_key(blocks: Iterable[Block]) -> Any:
-    """The content of blocks with their values numbered, so that blocks that are equal up to names have equal keys.
+    """A key of blocks with numbered values, equal for blocks that are equal up to names.
 
-    Branches are equal when they go to the same blocks.
+    Branches are equal when they have the same successors.
     """
     numbers: dict[Value, int] = {}
 

@@ -1,7 +1,7 @@
-"""dce: remove operations whose results nobody uses and that at most read memory.
+"""dce: Remove operations without users whose only effect is to read memory.
 
-One sweep from the end to the front: an operation is seen after all that use it, so that a dead chain goes at once.
-Values that a loop only carries around for themselves are canonicalize's matter.
+One backward sweep: an operation is visited after all its users, so that a dead chain is removed at once. Dead
+loop-carried values are left to canonicalize.
 """
 
 from __future__ import annotations

@@ -1,31 +1,31 @@
-"""decompose-scaled-dot: products of block-scaled formats become products of wider tiles.
+"""decompose-scaled-dot: Decompose dots of block-scaled formats into dots of wider types.
 
-    %d = tt.dot_scaled %a scale %s, %b scale %t, %c    =>    %x = %a as f32 * %s, one for 32 (or 16) neighbours
+    %d = tt.dot_scaled %a scale %s, %b scale %t, %c    =>    %x = %a as f32 * %s, one per 32 (or 16) elements
                                                              %y = %b as f32 * %t
                                                              %d = tt.dot %x, %y, %c, inputPrecision = ieee
 
-For targets without instructions for such formats. All of them fit into fp32, and so do their products with scales,
+For targets without instructions for such formats. All elements fit into fp32, and so do their products with scales,
 which are powers of two or fp8: nothing is rounded before the sum.
 
-With `tensor_cores`, what is multiplied are tiles that those take, where nothing is lost by it: an element times its
-scale has as many significant bits as both together (powers of two have none), and bf16 holds 8, tf32 holds 11.
+With `tensor_cores`, the operands have types that those support, where nothing is lost: an element times its scale has
+as many significant bits as both together (powers of two have none), and bf16 holds 8, tf32 holds 11.
 
     %x = %a as bf16 * %s as bf16;  %d = tt.dot %x, %y, %c
 
-Beside them fp16, which has 11, is the sum of two bf16; in fp16 the scaled numbers would overflow, as they may with
-`fastMath`: then fp16 is what is multiplied. Only where a scale stands at fp16 too is it tf32, and f32 where that has
-too few bits.
+In a dot with bf16, fp16, which has 11 bits, is split into a sum of two bf16; in fp16 the scaled values would overflow,
+as they may with `fastMath`: then the operands are fp16. Only where fp16 is scaled as well are they tf32, and f32 where
+that has too few bits.
 
     %h = the bf16 next below %a in size;  %l = %a - %h;  %0 = tt.dot %l, %y, %c;  %d = tt.dot %h, %y, %0
 
-Both parts of a number other than 0 are other than 0 and have its sign, so their products with an infinity are the
-infinity that the whole's is; those of a sum would be NaN beside a part of 0. And no part's product overflows before the
-whole's does. An infinity is the largest bf16 and infinity. What bf16 does not hold are bits of scaled numbers
-below its smallest, 2^-133: they are rounded to a multiple of it.
+Both parts of a nonzero value are nonzero and have its sign, so their products with infinity are the infinity that the
+whole's is; a rounded split would give NaN next to a part of 0. And no part's product overflows before the whole's does.
+Infinity is split into the largest bf16 and infinity. Bits of scaled values below 2^-133, the smallest bf16, are rounded
+to a multiple of it.
 
 An element of 4 bits is a sign, two bits of exponent e and one of mantissa m: (1 + m/2) * 2^(e-1), or m/2 where e = 0.
-Shifted into the places of exponent and mantissa of a wider float its bits are those of the value with another bias. A
-scale of 8 bits is the exponent of a power of two, with 127 for 1, and 255 for NaN.
+Shifted to the exponent and mantissa of a wider float, its bits are those of the value with another bias. A scale of 8
+bits is the exponent of a power of two, with 127 for 1, and 255 for NaN.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ _FOUR_BITS = tt.ScaleDotElemType.e2m1
 
 @dataclass(frozen=True)
 class ScaledDotOptions:
-    """`tensor_cores`: the target multiplies bf16 and tf32 faster than f32."""
+    """`tensor_cores`: the target has faster dots of bf16 and tf32 than of f32."""
 
     tensor_cores: bool = False
 
 
 @pass_on("function")
 def decompose_scaled_dot(op: Operation, options: ScaledDotOptions = ScaledDotOptions()) -> bool:
-    """Decompose the scaled products of a function, or of all functions of a module."""
+    """Decompose the scaled dots of a function, or of all functions of a module."""
     found = [d for func in functions_of(op) for d in func.walk() if d.__class__ is tt.DotScaled]
     for dot in found:
         _decompose(dot, options)
-    count("products decomposed", len(found))
+    count("dots decomposed", len(found))
     return bool(found)
 
 
@@ -98,7 +98,7 @@ def _decompose(dot: Any, options: ScaledDotOptions) -> None:
 
 
 def _multiplied(dot: Any, options: ScaledDotOptions) -> tuple[FloatType, tt.InputPrecision]:
-    """The type of the tiles that are multiplied, and in what precision if it is f32."""
+    """The operand type of the resulting dot, and the input precision if it is f32."""
     ieee, half = tt.InputPrecision.ieee, tt.ScaleDotElemType.fp16
     if not options.tensor_cores:
         return f32, ieee
@@ -114,7 +114,7 @@ def _multiplied(dot: Any, options: ScaledDotOptions) -> tuple[FloatType, tt.Inpu
     return f32, tt.InputPrecision.tf32 if max(bits) <= _TF32_BITS else ieee
 
 
-#: Significant bits of the elements' formats, the one in front of the point among them.
+#: Significant bits of the element formats, with the implicit leading one.
 _SIGNIFICANT = {"e2m1": 2, "e2m3": 4, "e3m2": 3, "e4m3": 4, "e5m2": 3, "bf16": 8, "fp16": 11}
 _BF16_BITS, _TF32_BITS = 8, 11
 
@@ -126,7 +126,7 @@ def _bits(kind: tt.ScaleDotElemType, scale: Any) -> int:
 
 
 def _fits_halves(kind: tt.ScaleDotElemType, scale: Any) -> bool:
-    """Whether fp16 holds the elements, and them times their scales but for what lies beyond its exponents."""
+    """Whether fp16 holds the elements, and their scaled values except for exponents out of range."""
     if kind is tt.ScaleDotElemType.fp16:
         return scale is None
     return kind is not tt.ScaleDotElemType.bf16 and _bits(kind, scale) <= _SIGNIFICANT["fp16"]
@@ -137,40 +137,40 @@ def _like(ty: Any, element: Type) -> TensorType:
 
 
 class _Writer(Builder):
-    """A builder in front of a product, with what is said more than once.
+    """A builder before a dot, with helpers for repeated operations.
 
-    `wide` is the type in which elements are scaled, f32, or bf16, which has the same exponents, or fp16. `bits` is as
-    wide.
+    `wide` is the type in which elements are scaled: f32, or bf16, which has the same exponents, or fp16. `bits` is an
+    integer type of the same width.
     """
 
     __slots__ = ("bits", "wide")
 
     def __init__(self, dot: Any, multiplied: FloatType, kind: tt.ScaleDotElemType) -> None:
         super().__init__(dot.parent, dot, dot.loc)
-        # 8-bit floats come as f32 from the conversion, 4-bit ones from integers that may as well be short
+        # 8-bit floats are converted to f32, 4-bit ones from integers that may as well be short
         self.wide = multiplied if multiplied is f16 or kind in (_FOUR_BITS, tt.ScaleDotElemType.bf16) else f32
         self.bits = IntegerType(self.wide.width)
 
     def as_multiplied(self, value: Any, ty: FloatType) -> Any:
-        """A tile in the type that is multiplied, which holds its numbers."""
+        """A tile in the operand type, which represents its values exactly."""
         return value if value.type.element is ty else self.add(arith.TruncF(value, out=_like(value.type, ty)))
 
     def parts(self, value: Any, ty: FloatType, kind: Any) -> list[Any]:
-        """Tiles in the type that is multiplied whose sum is `value`, small numbers first; two for fp16 in bf16."""
+        """Tiles in the operand type whose sum is `value`, smallest first; two for fp16 in bf16."""
         if ty is not bf16 or kind is not tt.ScaleDotElemType.fp16:
             return [self.as_multiplied(value, ty)]
         integers = _like(value.type, i32)
         zero = self.number(0.0, value.type)
         less = self.add(arith.ExtUI(self.add(arith.CmpF(arith.CmpFPredicate.une, value, zero)), out=integers))
         bits = self.add(arith.SubI(self.add(arith.Bitcast(value, out=integers)), less))
-        # the upper half of an f32 is the bf16 next to it towards zero
+        # the upper half of an f32 is the bf16 rounded toward zero
         high = self.add(arith.AndI(bits, self.number(-0x10000, integers)))
         large = self.add(arith.Bitcast(high, out=value.type))
         small = self.add(arith.SubF(value, large))
         return [self.as_multiplied(part, ty) for part in (small, large)]
 
     def number(self, value: Any, ty: Any) -> Value:
-        """A tile filled with a number."""
+        """A tile filled with a constant."""
         return self.add(arith.Constant.create([], [ty], {"value": constant_attr(value, ty)}))  # type: ignore[no-any-return]
 
     def transposed_type(self, ty: Any) -> TensorType:
@@ -185,7 +185,7 @@ class _Writer(Builder):
         return self.add(tt.Trans(value, order, result=self.transposed_type(value.type)))  # type: ignore[no-any-return]
 
     def elements(self, value: Any, kind: Any, along_rows: bool) -> Any:
-        """The elements of an operand, widened; two that are packed in a byte are neighbours in a row or column."""
+        """The elements of an operand, widened; two packed in a byte are adjacent in a row or column."""
         if kind is not _FOUR_BITS:
             wide = _like(value.type, self.wide)
             if value.type is wide:
@@ -198,7 +198,7 @@ class _Writer(Builder):
         return self.unpacked(value)
 
     def unpacked(self, value: Any) -> Any:
-        """4-bit elements that are packed along the last dimension, the first in the low bits."""
+        """4-bit elements packed along the last dimension, the first in the low bits."""
         bits = self.add(arith.ExtUI(value, out=_like(value.type, self.bits)))
         high = self.add(arith.ShRUI(bits, self.number(4, bits.type)))
         halves = [self.small_float(half) for half in (bits, high)]
@@ -212,7 +212,7 @@ class _Writer(Builder):
         half = self.number((14 if self.wide is f16 else 126) << mantissa, ty)
         size = self.add(arith.AndI(bits, self.number(7, ty)))
         placed = self.add(arith.AddI(self.add(arith.ShLI(size, self.number(mantissa - 1, ty))), half))
-        # the smallest, 0 and 1/2, have no leading one
+        # the subnormal values, 0 and 1/2, have no leading one
         small = self.add(arith.CmpI(arith.CmpIPredicate.ult, size, self.number(2, ty)))
         number = self.add(arith.Select(small, self.add(arith.MulI(size, half)), placed))
         sign = self.add(arith.AndI(bits, self.number(8, ty)))
@@ -232,7 +232,7 @@ class _Writer(Builder):
         return self.add(tt.Reshape(wide, result=full))  # type: ignore[no-any-return]
 
     def factors(self, scale: Any, fast: bool) -> Value:
-        """Scales, of fp8 or of exponents, widened; the exponents that fp16 has not are those of 0 and infinity."""
+        """Scales, of fp8 or exponents, widened; exponents out of the range of fp16 become those of 0 and infinity."""
         if isinstance(scale.type.element, FloatType):
             return self.add(tt.FpToFp(scale, None, result=_like(scale.type, self.wide)))  # type: ignore[no-any-return]
         ty = f32 if self.wide is f16 else self.wide
@@ -248,5 +248,5 @@ class _Writer(Builder):
         return self.add(arith.Select(nan, self.number(float("nan"), wide), value))  # type: ignore[no-any-return]
 
     def scaled(self, value: Any, factors: Any) -> Any:
-        """Element by element."""
+        """Elementwise product."""
         return self.add(arith.MulF(value, factors))

@@ -1,14 +1,14 @@
-"""Values of a type that is a bundle of others, replaced by their parts wherever they go.
+"""Expand values of bundled types into their parts.
 
     %d: !tt.ptr<tensor<8xf32>>          %d.base: !tt.ptr<f32>, %d.shape: i64, %d.stride: i64, %d.offset: i64
     scf.for iter_args(%d)          =>   scf.for iter_args(%d.base, %d.shape, %d.stride, %d.offset)
 
-Handlers take care of the operations that make or use such a value; every other operation that only passes one on (a
-loop, a branch, a call, a return, a function) has the parts instead. A choice of two is a choice of each part; a value
-that nothing may depend on (what a loop returns that has not returned yet) has parts of this kind.
+Handlers rewrite the operations that define or use such a value; every other operation that only forwards one (a loop, a
+branch, a call, a return, a function) has the parts instead. A select becomes a select of each part; an undefined value
+(the result of a loop that has not returned yet) has undefined parts.
 
 Parts that a loop does not change are dropped by canonicalize afterwards, so that a block pointer which a loop advances
-costs its offsets and no more.
+costs only its offsets.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ Bundle = list[tuple[str, Type]]
 
 
 class UnsupportedBundleError(TritiumError):
-    """A block pointer or descriptor is used by an operation that cannot take one."""
+    """A block pointer or descriptor is used by an operation that does not support it."""
 
 
 class Expander:
-    """Replaces values by their parts; `parts_of` gives the bundle of a type, or None for types that stay."""
+    """Expand values into their parts; `parts_of` gives the bundle of a type, or None for other types."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Expander:
         self.arguments: list[tuple[Block, list[int]]] = []
 
     def run(self, func: Any) -> bool:
-        """Expand all values in a function; True when there was one."""
+        """Expand all values in a function; returns whether there were any."""
         old_types = [arg.type for arg in func.entry.args]
         for block in func.regions[0].blocks:
             self.block_arguments(block)
@@ -74,7 +74,7 @@ class Expander:
         return bool(self.finished or self.arguments)
 
     def signature(self, func: Any, old_types: list[Type]) -> None:
-        """The function's type and argument attributes follow its entry block."""
+        """Update the function type and argument attributes from its entry block."""
         results = [t for r in func.function_type.results for t in self.types(r)]
         ty = FunctionType(tuple(a.type for a in func.entry.args), tuple(results))
         if ty is func.function_type:
@@ -94,7 +94,7 @@ class Expander:
         return [ty] if parts is None else [t for _, t in parts]
 
     def block_arguments(self, block: Block) -> None:
-        """Give a block the parts as arguments, beside the values they replace, which go at the end."""
+        """Give a block the parts as arguments, beside the values they replace, which are removed at the end."""
         positions, at = [], 0
         while at < len(block.args):
             arg = block.args[at]
@@ -110,14 +110,14 @@ class Expander:
             self.arguments.append((block, positions))
 
     def name(self, parts: list[Any], whole: Value, bundle: Bundle) -> None:
-        """Names that tell where the parts come from."""
+        """Name the parts after the value they come from."""
         if whole.hint is not None:
             for part, (suffix, _) in zip(parts, bundle):
                 if part.hint is None:
                     part.hint = f"{whole.hint}_{suffix}" if suffix else whole.hint
 
     def block(self, block: Block) -> None:
-        """Expand what the operations of a block take and give; its arguments are done."""
+        """Expand operands and results of the operations in a block, whose arguments are expanded."""
         for op in block:
             handler = self.handlers.get(op.__class__)
             if handler is not None and self.concerns(op):
@@ -136,12 +136,12 @@ class Expander:
         return any(v in self.parts for v in op.operands) or any(self.parts_of(r.type) for r in op.results)
 
     def passing_on(self, op: Operation) -> Operation:
-        """`op`, or the operation in its place that takes and gives parts."""
+        """`op`, or its replacement with parts as operands and results."""
         if not self.concerns(op):
             return op
         if not (op.regions or op.successors or op.__class__ is tt.Call or op.traits & RETURN_LIKE):
             taken = next(ty for ty in (v.type for v in (*op.operands, *op.results)) if self.parts_of(ty) is not None)
-            raise UnsupportedBundleError(f"{op.name} cannot be used on a value of type {taken}")
+            raise UnsupportedBundleError(f"{op.name} does not support a value of type {taken}")
         operands = [part for v in op.operands for part in self.parts.get(v, [v])]
         self.resize_segments(op)
         if not any(self.parts_of(r.type) for r in op.results):
@@ -159,7 +159,7 @@ class Expander:
         return new
 
     def match_results(self, op: Operation, new: Operation) -> None:
-        """Results that stay are replaced, those that are expanded are remembered."""
+        """Replace results that are kept, and record those that are expanded."""
         at = 0
         for r in op.results:
             bundle = self.parts_of(r.type)
@@ -173,7 +173,7 @@ class Expander:
                 at += len(bundle)
 
     def resize_segments(self, op: Operation) -> None:
-        """Groups of operands grow with the parts."""
+        """Resize segments of operands by their parts."""
         sizes = op.attributes.get("operandSegmentSizes")
         if not isinstance(sizes, DenseArrayAttr):
             return

@@ -1,12 +1,12 @@
-"""inliner: put the body of a function in the place of calls to it.
+"""inliner: Inline function calls.
 
     %r = tt.call @f(%x)  loc(A)   =>   the operations of @f with %x for its argument, each at
-                                       loc(callsite(its own place at A)); %r is what @f returns
+                                       loc(callsite(its location at A)); %r is what @f returns
 
-Calls in a callee are inlined first, so that what is copied is final; blocks of it that nothing reaches, which stand
-behind an early return in texts of Triton's, go before it is copied. A function stays a call when it is marked
-`noinline`, has no body, takes part in a recursion, or has several blocks and is called from inside a region of one
-block. Functions that nothing calls any more are left to symbol-dce.
+Calls in a callee are inlined first, so that the copied body is final; its unreachable blocks (after an early return in
+Triton's IR) are removed before it is copied. A call is kept if the callee is marked `noinline`, has no body, is
+recursive, or has several blocks and is called from a region of one block. Functions without callers are left to
+symbol-dce.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ __all__ = ["InlinerOptions", "inline"]
 
 @dataclass(frozen=True)
 class InlinerOptions:
-    """MLIR's options are read, and change nothing: all calls are inlined, and nothing else is done to a callee."""
+    """MLIR's options, accepted without effect: all calls are inlined, and callees are not optimized first."""
 
     SAME: ClassVar[dict[str, str]] = {
-        "default-pipeline": "callees are cleaned by the passes that follow",
-        "op-pipelines": "callees are cleaned by the passes that follow",
-        "max-iterations": "calls in callees are inlined first, so that once is enough",
-        "inlining-threshold": "a tile program has no call that is better left",
+        "default-pipeline": "later passes optimize callees",
+        "op-pipelines": "later passes optimize callees",
+        "max-iterations": "calls in callees are inlined first, so that one iteration suffices",
+        "inlining-threshold": "tile programs have no call that is better kept",
     }
 
 
 @pass_on("module", name="inliner")
 def inline(module: Operation, options: InlinerOptions = InlinerOptions()) -> bool:
-    """Inline all calls of a module that can be."""
+    """Inline all calls of a module where possible."""
     functions = {f.attributes["sym_name"].value: f for f in functions_of(module)}  # type: ignore[attr-defined]
     inliner = _Inliner(functions)
     _check_growth(functions)
@@ -61,9 +61,9 @@ def inline(module: Operation, options: InlinerOptions = InlinerOptions()) -> boo
 
 
 def _check_growth(functions: dict[str, Any]) -> None:
-    """TooManyOperations where a function would have too many once all calls in it are inlined; none is made for that.
+    """Raise TooManyOperations where a function would exceed the limit with all calls inlined, before any is copied.
 
-    Calls that stay (`noinline`, recursion, several blocks) count as one operation.
+    Calls that are kept (`noinline`, recursion, several blocks) count as one operation.
     """
     limit = compilation.max_operations
     sizes: dict[str, int] = {}
@@ -101,7 +101,7 @@ class _Inliner:
         self.inlined = 0
 
     def finish(self, func: Operation) -> None:
-        """Inline what `func` calls, callees first."""
+        """Inline the calls in `func`, callees first."""
         if func in self.done or func in self.active:
             return
         self.active.add(func)
@@ -127,7 +127,7 @@ class _Inliner:
         self.done.add(func)
 
     def expand(self, call: Any, callee: Any) -> bool:
-        """Replace one call by a copy of the callee; False when it has to stay."""
+        """Replace one call by a copy of the callee; False when it has to be kept."""
         region = call.parent.parent
         if len(callee.regions[0].blocks) > 1:
             simplify_blocks(callee.regions[0])
@@ -148,7 +148,7 @@ class _Inliner:
 
 
 def _relocate(region: Region, caller: Location) -> None:
-    """Give operations and arguments their place below the call, and the name of the variable it is assigned to."""
+    """Give operations and arguments a call site location, and the name of the variable that the call is assigned to."""
     made: dict[int, Location] = {}
     name = caller.name if isinstance(caller, NameLoc) else None
 

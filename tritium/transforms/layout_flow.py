@@ -219,9 +219,9 @@ def same_places(shape: tuple[int, ...], a: Any, b: Any) -> bool:
 
 
 def forwarded_values(op: Operation, i: int) -> list[Value] | None:
-    """The values that operand `i` becomes as it is, so that they have its layout; None for an `op` with other results.
+    """The values that operand `i` is forwarded to unchanged, which have its layout; None if `op` does not forward it.
 
-    Those are the successors of the operand in control flow, and the results of a wait for operands.
+    Those are its successors in control flow, and the results of a wait.
     """
     return [op.results[i]] if op.name == "ttng.warp_group_dot_wait" else successor_values(op, i)
 

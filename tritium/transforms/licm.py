@@ -1,4 +1,4 @@
-"""licm: what a loop computes anew each time though nothing in it changes moves in front of the loop.
+"""licm: Hoist loop-invariant operations.
 
     scf.for %i = %lb to %ub step %s {          %y = arith.muli %x, %x
       %y = arith.muli %x, %x                   %c = arith.cmpi slt, %lb, %ub
@@ -6,17 +6,17 @@
       … %y, %v, %i                             scf.for %i = %lb to %ub step %s {
     }                                            … %y, %v, %i
 
-An operation moves when all its operands come from outside and
+An operation is hoisted when all its operands are defined outside and
 
-- it has no effect and cannot trap, or the loop is known to run it at least once; or
-- it reads memory, nothing in the loop writes any, and the loop is known to run it at least once; or
+- it has no side effects and cannot trap, or the loop is known to run at least once; or
+- it reads memory, nothing in the loop writes memory, and the loop is known to run at least once; or
 - it is a `tt.load`, nothing in the loop writes memory, and the loop is an `scf.for`: the load is masked by the
-  condition that the loop runs, so that it touches no address that it did not touch before.
+  condition that the loop runs, so that it accesses no address that it did not access before.
 
-The first region of an `scf.while` always runs. A write is anything that has to stay in order (stores, atomics,
-prints, assertions, operations that are not known here): no load passes one, whatever the addresses are.
-Inner loops come first, so that something can move out of several. Loops that ask for it are left alone: the
-attribute `llvm.loop_annotation` says `licm = <disable = true>`.
+The first region of an `scf.while` always runs. A write is any operation with ordered effects (stores, atomics, prints,
+assertions, unknown operations): no load moves over one, regardless of addresses. Inner loops come first, so that an
+operation can be hoisted out of several. Loops with the attribute `llvm.loop_annotation` with `licm = <disable = true>`
+are not changed.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ __all__ = ["LicmOptions", "hoist_invariants", "licm"]
 
 @dataclass(frozen=True)
 class LicmOptions:
-    """`guard_loads`: also move loads out of loops that may not run, masked by the condition that they do."""
+    """`guard_loads`: also hoist loads out of loops that may not run, masked by the condition that they do."""
 
     guard_loads: bool = True
 
 
-@pass_on("function", options=LicmOptions, statistics={"operations moved": "operations moved in front of a loop"})
+@pass_on("function", options=LicmOptions, statistics={"operations moved": "operations hoisted out of a loop"})
 def licm(op: Operation, options: LicmOptions = LicmOptions()) -> bool:
-    """Move invariant operations out of the loops of a function, or of all functions of a module."""
+    """Hoist invariant operations out of the loops of a function, or of all functions of a module."""
     moved = 0
     for func in functions_of(op):
         for loop in [inner for inner in func.walk_post() if isinstance(inner, LoopLike)]:
@@ -73,12 +73,12 @@ def licm(op: Operation, options: LicmOptions = LicmOptions()) -> bool:
 
 
 def hoist_invariants(loop: LoopLike, options: LicmOptions) -> int:
-    """Move invariant operations out of one loop; how many moved."""
+    """Hoist invariant operations out of one loop; returns their number."""
     return 0 if _keeps_all(loop) else _Hoister(loop, options).run()
 
 
 def _keeps_all(loop: Operation) -> bool:
-    """True where the loop's annotation turns the motion of invariant code off."""
+    """True where the annotation of the loop disables LICM."""
     annotation: Any = loop.attributes.get("llvm.loop_annotation")
     wish = annotation.get("licm") if isinstance(annotation, LoopHints) else None
     disable = wish.get("disable") if isinstance(wish, LoopHints) else None
@@ -86,7 +86,7 @@ def _keeps_all(loop: Operation) -> bool:
 
 
 class _Hoister:
-    """Moves operations out of one loop. `runs`: the region being looked at runs at least once if the loop is met."""
+    """Hoist operations out of one loop. `runs`: the current region executes at least once if the loop is reached."""
 
     def __init__(self, loop: LoopLike, options: LicmOptions) -> None:
         self.loop = loop
@@ -105,7 +105,7 @@ class _Hoister:
         return moved
 
     def hoist(self, op: Operation) -> bool:
-        """Move one operation if that is right; True when it moved."""
+        """Hoist one operation if that is legal; returns whether it was."""
         if op.traits & TERMINATOR or _depends_on(op, self.loop):
             return False
         as_it_is = self.may_move(op)
@@ -117,7 +117,7 @@ class _Hoister:
         return True
 
     def may_move(self, op: Operation) -> bool:
-        """True for what may run in front of the loop as it is."""
+        """True for an operation that may be executed speculatively before the loop."""
         if op.traits & PURE:
             return self.runs or not op.traits & TRAPS or _cannot_trap(op)
         effects = memory_effects(op)
@@ -126,7 +126,7 @@ class _Hoister:
         return effects == READ and self.runs and not self.writes
 
     def may_guard(self, op: Operation) -> bool:
-        """True for a load that may run in front of the loop under the condition that the loop runs."""
+        """True for a load that may execute before the loop under the condition that the loop runs."""
         if op.__class__ is not tt.Load or not isinstance(self.loop, CountedLoop) or not self.options.guard_loads:
             return False
         whole_tile = isinstance(tt.pointee_type(op.operands[0].type), TensorType) and not isinstance(
@@ -151,12 +151,12 @@ class _Hoister:
 
 
 def _below(loop: Any) -> arith.CmpIPredicate:
-    """How the loop compares its variable with its upper bound."""
+    """The comparison of the induction variable with the upper bound."""
     return arith.CmpIPredicate.ult if loop.unsignedCmp else arith.CmpIPredicate.slt
 
 
 def _speculatable(op: Operation) -> bool:
-    """True for a branch (no loop: it may not end) in which nothing traps."""
+    """True for a branch (not a loop, which may not terminate) in which nothing traps."""
     if isinstance(op, LoopLike) or op.traits & TRAPS or not op.traits & RECURSIVE_EFFECTS:
         return False
     return all(
@@ -175,7 +175,7 @@ def _cannot_trap(op: Operation) -> bool:
 
 
 def _depends_on(op: Operation, loop: Operation) -> bool:
-    """True when `op`, or an operation in its regions, takes a value that `loop` defines inside."""
+    """True when `op`, or an operation in its regions, uses a value defined in `loop`."""
     for inner in op.walk():
         for v in inner.operands:
             if defined_in(v, loop) and not (inner is not op and defined_in(v, op)):

@@ -1,17 +1,17 @@
-"""loop-aware-cse: common subexpression elimination that also sees loop-carried values which are always equal.
+"""loop-aware-cse: Eliminate common subexpressions, including loop-carried values that are always equal.
 
     %r:2 = scf.for … iter_args(%a = %x, %b = %x) {          %r = scf.for … iter_args(%a = %x) {
       %c = arith.addi %a, %k                                  %c = arith.addi %a, %k
       %d = arith.addi %b, %k                           =>     scf.yield %c
       scf.yield %c, %d                                      }
-    }                                                       %r stands for %r#0 and %r#1
+    }                                                       %r replaces %r#0 and %r#1
 
-%a and %b are equal because they start equal and, as long as they are equal, what follows them is. Plain cse does not
-get there: %c and %d have different operands. Here the carried values are first put into classes by their initial
-values, then the body is numbered as if a class were one value, and classes whose next values have different numbers
-are split, until none is (Hopcroft's refinement). What is left together is equal in every iteration.
+%a and %b are equal because they start equal and, as long as they are equal, so are the yielded values. Plain cse does
+not find this: %c and %d have different operands. Here carried values are partitioned into classes by their initial
+values, the body is numbered as if a class were one value, and classes with different yielded values are split, to a
+fixed point (Hopcroft's partition refinement). Values of one class are then equal in every iteration.
 
-Loops are done from the inside out, between two runs of cse; then carried values that nothing needs are dropped.
+Loops are visited from the inside out, between two runs of cse; then dead carried values are removed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["loop_aware_cse"]
 _CLEANUP = RuleTable([for_carried_values])
 
 
-@pass_on("function", statistics={"carried values merged": "values of a loop equal to another of its values"})
+@pass_on("function", statistics={"carried values merged": "carried values equal to another one of their loop"})
 def loop_aware_cse(op: Operation) -> bool:
     """Eliminate common subexpressions and equal carried values in a function, or in all functions of a module."""
     changed = False
@@ -60,7 +60,7 @@ def loop_aware_cse(op: Operation) -> bool:
 
 
 def _merge_carried(loop: Any) -> int:
-    """Drop the carried values of a loop that are always equal to an earlier one; how many."""
+    """Drop the carried values of a loop that are always equal to an earlier one; returns their number."""
     classes = equal_carried(loop)
     first: dict[int, int] = {}
     twins = {i: first.setdefault(c, i) for i, c in enumerate(classes)}
@@ -77,7 +77,7 @@ def _merge_carried(loop: Any) -> int:
 
 
 def equal_carried(loop: Any) -> list[int]:
-    """For each carried value the number of its class: those of one class are equal in every iteration."""
+    """The class of each carried value: those of one class are equal in every iteration."""
     groups: dict[Any, int] = {}
     classes = [groups.setdefault(v, len(groups)) for v in loop.init_args]
     while len(groups) < len(classes):
@@ -91,9 +91,9 @@ def equal_carried(loop: Any) -> list[int]:
 
 
 def _number_body(loop: Any, classes: list[int]) -> dict[Value, Any]:
-    """Numbers of the values in the body, equal for values that are equal if the carried values of a class are.
+    """Value numbers of the body, assuming that the carried values of a class are equal.
 
-    Values that are not in the result, those from outside among them, are equal only to themselves.
+    Values that are not in the result, among them those from outside, are equal only to themselves.
     """
     numbers: dict[Value, Any] = {arg: ("carried", c) for arg, c in zip(loop.iter_args, classes)}
     seen: dict[Any, int] = {}

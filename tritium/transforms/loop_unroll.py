@@ -1,13 +1,13 @@
-"""loop-unroll: loops with `tt.loop_unroll_factor = k` do k iterations at a time.
+"""loop-unroll: Unroll loops with `tt.loop_unroll_factor`.
 
     scf.for %i = %lb to %ub step %s { body(%i) } {tt.loop_unroll_factor = 2 : i32}
  =>
     %middle = %lb + (trips - trips mod 2) * %s          trips = max(0, ceildiv(%ub - %lb, %s))
     scf.for %i = %lb to %middle step 2 * %s { body(%i); body(%i + %s) }
-    scf.for %i = %middle to %ub step %s { body(%i) }    what is left over
+    scf.for %i = %middle to %ub step %s { body(%i) }    the remainder
 
-The second loop is left out when the number of iterations is a known multiple of k. It is not pipelined
-(`tt.num_stages = 1`), since it runs less than k times.
+The remainder loop is omitted when the trip count is a known multiple of the factor. It is not pipelined (`tt.num_stages
+= 1`), since its trip count is less than the factor.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FACTOR = "tt.loop_unroll_factor"
 
 @pass_on("function")
 def loop_unroll(op: Operation) -> bool:
-    """Unroll the loops of a function, or of all functions of a module, that ask for it."""
+    """Unroll the loops of a function, or of all functions of a module, that request it."""
     unrolled = 0
     for func in functions_of(op):
         for loop in [
@@ -75,7 +75,7 @@ def _unroll(loop: CountedLoop, factor: int) -> None:
 
 
 def _middle(b: Builder, loop: CountedLoop, factor: int) -> Value:
-    """The first value of the induction variable that the unrolled loop does not reach."""
+    """The upper bound of the unrolled loop."""
     ty = loop.lb.type
     zero, k = b.add(arith.Constant.of(0, ty)), b.add(arith.Constant.of(factor, ty))
     span = b.add(arith.SubI(loop.ub, loop.lb))
@@ -85,7 +85,7 @@ def _middle(b: Builder, loop: CountedLoop, factor: int) -> Value:
 
 
 def _fill(main: CountedLoop, loop: CountedLoop, factor: int) -> None:
-    """`factor` copies of the body, each taking what the one before it yields."""
+    """Emit `factor` copies of the body, each with the values yielded by the previous one."""
     body: Block = main.body
     b = Builder(body, loc=loop.loc)
     carried: list[Value] = list(main.iter_args)

@@ -1,21 +1,21 @@
-"""pad-shapes: tiles whose dimensions are no powers of two become larger ones, masked where that matters.
+"""pad-shapes: Pad tile dimensions to powers of two, with masks where needed.
 
     %x = tt.load %p : tensor<100x!tt.ptr<f32>>    =>    %i = tt.make_range {end = 128} < 100
                                                         %x = tt.load %p, %i, 0 : tensor<128x!tt.ptr<f32>>
 
-Each dimension is rounded up. An element of the program keeps its coordinates, the padding lies behind; anything stands
-in it, and each operation that could tell is given something harmless (`padding`):
+Each dimension is rounded up. Elements keep their coordinates, followed by the padding; its content is undefined, and
+operations whose result depends on it get neutral operands (`padding`):
 
 | operation | in the padding |
 |---|---|
-| loads, stores, atomics | masked off; what takes no mask is done again for an element of the program |
-| reductions, scans from the end | the identity of the function, else a flag beside each value |
-| matrix products | zeros along K |
-| reshapes | nothing, or each element is looked up |
+| loads, stores, atomics | masked off; without a mask, repeated for an element of the program |
+| reductions, reverse scans | the identity of the function, else a flag beside each value |
+| dots | zeros along K |
+| reshapes | undefined, or each element is looked up |
 | gathers, histograms, assertions | the index 0, masked off, true |
-| functions of elements that may branch or loop | copies of elements of the program |
+| elementwise functions that may branch or loop | copies of elements of the program |
 
-All else is done element by element, or moves whole dimensions. Layouts of GPUs need powers of two; CPUs get the same
+All other operations are elementwise, or move whole dimensions. GPU layouts require powers of two; CPUs get the same
 tiles, so that there is one `ttir` for all targets.
 """
 
@@ -52,12 +52,12 @@ def pad_shapes(module: Operation) -> bool:
         if handler is not None:
             handler(op, p.at(op, sources, results))
         elif not op.traits & ELEMENTWISE and op.name.partition(".")[0] not in ("scf", "cf"):
-            raise UnsupportedOperation(op, "takes shapes of powers of two: pad the block yourself")
+            raise UnsupportedOperation(op, "requires shapes of powers of two: pad the block yourself")
     return True
 
 
 def _sites(module: Operation) -> list[_Site]:
-    """The operations on tiles that will be padded, in program order, with the shapes they have."""
+    """The operations on tiles to be padded, in program order, with their original shapes."""
     return [
         (op, [shape_of(v.type) for v in op.operands], [shape_of(r.type) for r in op.results])
         for op in module.walk()
@@ -66,7 +66,7 @@ def _sites(module: Operation) -> list[_Site]:
 
 
 def _pad_values(module: Operation) -> bool:
-    """Give all values their padded types."""
+    """Change the types of all values to padded ones."""
     changed = False
     for op in module.walk():
         changed |= _pad(op.results)
@@ -86,7 +86,7 @@ def _pad(values: Any) -> bool:
 
 
 def _keep(op: Any, p: Padder) -> None:
-    """Nothing tells what stands in the padding."""
+    """The content of the padding does not matter."""
 
 
 def _assert(op: Any, p: Padder) -> None:
@@ -98,16 +98,16 @@ def _print(op: Any, p: Padder) -> None:
 
 
 def _map(op: Any, p: Padder) -> None:
-    """The function may loop until it has found something: give it nothing that it did not get before."""
+    """The function may loop until a condition holds: in the padding, give it an operand that occurs elsewhere."""
     if p.sources[0][-1] % op.pack:
-        raise UnsupportedOperation(op, f"of {op.pack} neighbours takes a last dimension of whole groups of them")
+        raise UnsupportedOperation(op, f"with pack = {op.pack} requires a last dimension of whole groups")
     op.set_operands([p.repeat(v, shape) for v, shape in zip(op.srcs, p.sources)])
 
 
 def _assembly(op: Any, p: Padder) -> None:
     if not op.pure:
         raise UnsupportedOperation(
-            op, "with effects takes shapes of powers of two, else they happen in the padding too"
+            op, "with side effects requires shapes of powers of two, else they happen in the padding too"
         )
 
 

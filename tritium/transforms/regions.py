@@ -1,4 +1,4 @@
-"""What several passes do with regions: splice a block into another, add a result, find what is inside."""
+"""Utilities for regions: splice a block into another, add a result, test containment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["add_result", "defined_in", "is_inside", "splice"]
 def splice(block: Block, anchor: Operation, values: Sequence[Value]) -> tuple[list[Operation], list[Value]]:
     """Move the operations of `block` before `anchor`, with `values` for its arguments; the terminator is erased.
 
-    The moved operations and the terminator's operands (as they are outside) are returned.
+    Returns the moved operations and the terminator's operands (as they are outside).
     """
     for arg, value in zip(block.args, values, strict=True):
         arg.replace_all_uses_with(value)
@@ -39,7 +39,7 @@ def is_inside(op: Operation | None, region: Region) -> bool:
 
 
 def defined_in(value: Value, op: Operation) -> bool:
-    """True when `value` is made by an operation nested in `op`, or is an argument of a block nested in it."""
+    """True when `value` is defined by an operation nested in `op`, or is an argument of a block nested in it."""
     block = value.block
     while block is not None:
         parent = block.parent_op
@@ -50,7 +50,7 @@ def defined_in(value: Value, op: Operation) -> bool:
 
 
 def add_result(op: Operation, ty: Type, terminators: Sequence[Operation], values: Sequence[Value]) -> OpResult:
-    """Give an operation one more result of type `ty`, which its blocks hand on as `values`, one a terminator."""
+    """Give an operation one more result of type `ty`, which its blocks yield as `values`, one per terminator."""
     for terminator, value in zip(terminators, values, strict=True):
         terminator.set_operands([*terminator.operands, value])
     new = OpResult(op, len(op.results), ty)

@@ -1,11 +1,11 @@
-"""reorder-broadcast: compute on few elements, then repeat.
+"""reorder-broadcast: Sink splats and broadcasts below elementwise operations.
 
     addi(splat(x), splat(y))          => splat(addi(x, y))
     addi(splat(x), dense<c>)          => splat(addi(x, c))
     mulf(broadcast(a), broadcast(b))  => broadcast(mulf(a, b))       where a and b have one shape
     mulf(broadcast(a), splat(x))      => broadcast(mulf(a, splat(x)))
 
-for every pure operation that acts per element. Shapes of splats and broadcasts are simplified along the way.
+for every pure elementwise operation. Shapes of splats and broadcasts are simplified as well.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["REORDER_RULES", "reorder_broadcast"]
 
 
 def _scalar(value: Value) -> Value | None:
-    """What every element of a tensor is, if that is known to be one scalar; scalars are their own."""
+    """The scalar that every element of a tensor is known to equal; a scalar is its own."""
     if not isinstance(value.type, TensorType):
         return value
     op = value.defining_op
@@ -88,7 +88,7 @@ _TABLE = RuleTable([*REORDER_RULES, constant_right, *SHAPE_RULES])
 
 @pass_on("function")
 def reorder_broadcast(op: Operation) -> bool:
-    """Move splats and broadcasts behind elementwise operations in a function, or in all functions of a module."""
+    """Sink splats and broadcasts below elementwise operations in a function, or in all functions of a module."""
     changed = False
     for func in functions_of(op):
         changed |= rewrite_greedily(func, _TABLE)

@@ -1,4 +1,4 @@
-"""rewrite-tensor-descriptor-to-pointer: descriptors become scalars, and pointers and masks where memory is accessed.
+"""rewrite-tensor-descriptor-to-pointer: Lower tensor descriptors to scalars, and their accesses to pointers and masks.
 
     %d = tt.make_tensor_descriptor %base, [%n], [%s]    parts: base, shape (i64), strides (i64), nan padding (i1)
     %x = tt.descriptor_load %d[%i]                      a masked load of the tile at offsets %i, all dimensions checked
@@ -6,15 +6,16 @@
     tt.descriptor_reduce add, %d[%i], %x                a masked atomic read-modify-write
     %x = tt.descriptor_gather %d[%rows, %j]             a masked load of pointers to the rows; scatter likewise
 
-A kernel's own descriptor arguments are replaced by the arguments `base, shape…, strides…`, shape and strides as i64,
-in that order: this is what launchers pack, who have checked that the last stride is 1, and that base and other strides
-are multiples of 16 bytes, so that the arguments say so (`tt.divisibility`). Their padding is known when compiling: NaN
-where the argument has the attribute `tt.padding = 2 : i32` (`PaddingOption`), else zero. Descriptors that loops,
-branches and calls of functions pass on travel as all their parts.
+A kernel's descriptor arguments are replaced by the arguments `base, shape…, strides…`, shape and strides as i64, in
+that order: launchers pass these, and have checked that the last stride is 1, and that base and other strides are
+multiples of 16 bytes, which the arguments state (`tt.divisibility`). Their padding is a compile-time constant: NaN
+where the argument has the attribute `tt.padding = 2 : i32` (`PaddingOption`), else zero. Descriptors forwarded by
+loops, branches and calls are expanded into all their parts.
 
-With `native`, the capability of a chip whose copy engine reads descriptors, only those become pointers that the
-engine cannot serve (`analysis/descriptors`), and copies of those that it cannot always (`uneven_rows`); with 0 all
-do. With `uneven` only those do whose blocks have a dimension that is no power of two, which `pad-shapes` then pads.
+With `native`, the capability of a GPU with TMA, only those are lowered that TMA does not support
+(`analysis/descriptors`), and copies of those that it does not always support (`uneven_rows`); with 0, all are lowered.
+With `uneven`, only those are lowered whose tiles have a dimension that is no power of two, which `pad-shapes` then
+pads.
 """
 
 from __future__ import annotations
@@ -64,9 +65,9 @@ _ALIGNMENT = 16  # bytes: of the base and the strides of a descriptor (see runti
 
 @dataclass(frozen=True)
 class DescriptorOptions:
-    """`native`: the capability of the chip that reads descriptors itself, 0 where none does.
+    """`native`: the capability of a GPU with TMA, 0 for all other targets.
 
-    `uneven`: rewrite only descriptors of blocks that are not of powers of two.
+    `uneven`: lower only descriptors of tiles that are not of powers of two.
     """
 
     native: int = 0
@@ -74,12 +75,12 @@ class DescriptorOptions:
 
 
 _MARK = StringAttr("pointers")
-"""Stands where a layout will, in the types of descriptors that become pointers while others stay."""
+"""A placeholder for the layout in types of descriptors that are lowered while others are not."""
 
 
 @pass_on("module")
 def rewrite_tensor_descriptor_to_pointer(op: Operation, options: DescriptorOptions = DescriptorOptions()) -> bool:
-    """Rewrite the descriptors of all functions of a module, or those that hardware cannot read."""
+    """Lower the descriptors of all functions of a module, or those that hardware does not support."""
     if options.uneven:
         return _rewrite(op, _marked_parts) if _mark(op, uneven_descriptors(op)) else False
     if options.native and is_on(op, "tma"):
@@ -90,10 +91,10 @@ def rewrite_tensor_descriptor_to_pointer(op: Operation, options: DescriptorOptio
 
 
 def _mark(module: Operation, groups: list[tuple[list[Value], str]]) -> bool:
-    """Mark the types of the descriptors that become pointers, with the reason for each group of them."""
+    """Mark the types of the descriptors to lower, with the reason for each group of them."""
     for group, reason in groups:
         maker = group[0].defining_op or group[0].owner.parent_op  # type: ignore[attr-defined]
-        remark(maker, f"this descriptor is pointers and masks, not read by the copy engine: {reason}")
+        remark(maker, f"tensor descriptor lowered to pointers: TMA not used because {reason}")
         for value in group:
             block = value.type.block  # type: ignore[attr-defined]
             value.type = tt.TensorDescType(TensorType(block.shape, block.element, _MARK))
@@ -108,12 +109,12 @@ def _mark(module: Operation, groups: list[tuple[list[Value], str]]) -> bool:
 
 
 def _say_which_stay(module: Operation) -> None:
-    """Of a kernel with parameters of both kinds: which of its descriptors a launch passes as such, in order."""
+    """Record which descriptor parameters a launch passes as descriptors, in order, for a kernel with both kinds."""
     for func in functions_of(module):
         types = [a.type for a in func.entry.args if isinstance(a.type, tt.TensorDescType)]  # type: ignore[attr-defined]
         stay = [not _is_marked(ty) for ty in types]
         before: Any = func.attributes.pop(STAY, None)
-        if before is not None:  # some have become pointers earlier
+        if before is not None:  # some were lowered earlier
             left = iter(stay)
             stay = [bool(v.value) and next(left) for v in before.elements]
         if any(stay) and not all(stay):
@@ -141,14 +142,14 @@ def _rewrite(op: Operation, parts_of: Callable[[Type], Bundle | None]) -> bool:
 
 
 class _Argument(NamedTuple):
-    """A descriptor that a launch passes: where its padding will stand, its block, and whether it pads with NaN."""
+    """A descriptor parameter: the index of its padding, its tile, and whether it pads with NaN."""
 
     at: int
     block: TensorType
     nan: bool
 
     def known(self) -> dict[int, int]:
-        """What the parts are multiples of, as far as a descriptor of the host must have it (see TensorDescriptor)."""
+        """Known divisibility of the parts, from the requirements on the host's descriptors (see TensorDescriptor)."""
         rank, bytes_each = self.block.rank, max(1, self.block.element.width // 8)
         strides = range(self.at - rank, self.at - 1)
         return {self.at - 2 * rank - 1: _ALIGNMENT, **dict.fromkeys(strides, max(1, _ALIGNMENT // bytes_each))}
@@ -171,7 +172,7 @@ def _kernel_arguments(func: Any, parts_of: Callable[[Type], Bundle | None]) -> l
 
 
 def _is_called(func: Any) -> bool:
-    """True when a call in the module says what the arguments of a function are, so that launchers do not."""
+    """True when a function has callers in the module, so that its arguments are not passed by launchers."""
     module = func.parent_op
     if module is None or not any(_parts_of(arg.type) for arg in func.entry.args):
         return False
@@ -179,9 +180,9 @@ def _is_called(func: Any) -> bool:
 
 
 def _fix_arguments(func: Any, arguments: list[_Argument]) -> None:
-    """Make the paddings constants and take their arguments away; the last stride, the argument before it, is 1.
+    """Replace the paddings and the last stride, which is 1, by constants, and remove their arguments.
 
-    Of the other parts it is said what they are multiples of.
+    Divisibility is stated for the other parts.
     """
     entry = func.entry
     rows = [DictionaryAttr({})] * len(entry.args) if func.arg_attrs is None else list(func.arg_attrs.elements)
@@ -211,7 +212,7 @@ def _parts_of(ty: Type) -> Bundle | None:
 
 
 def _tile_of(desc: Value) -> TensorType:
-    """The type of a descriptor's blocks, without the mark."""
+    """The type of a descriptor's tile, without the mark."""
     tile: TensorType = desc.type.tile  # type: ignore[attr-defined]
     return TensorType(tile.shape, tile.element) if tile.encoding is _MARK else tile
 
@@ -224,10 +225,10 @@ def _make(op: Any, values: Expander) -> None:
 
 
 def _no_layouts(op: Any) -> None:
-    """Raise for an access in a program that has been given layouts: pointers and masks would need theirs."""
+    """Raise for an access in a program with layouts: pointers and masks would need layouts as well."""
     types = [_tile_of(op.desc), *(v.type for v in (*op.operands, *op.results))]
     if any(isinstance(ty, TensorType) and ty.encoding is not None for ty in types):
-        raise UnsupportedOperation(op, "tensors have layouts here; descriptors are rewritten before they get them")
+        raise UnsupportedOperation(op, "tensors have layouts here; descriptors must be lowered before")
 
 
 def _tile(op: Any, ty: TensorType, values: Expander) -> tuple[Tile, Value]:
@@ -251,7 +252,7 @@ def _load(op: Any, values: Expander) -> None:
     block = _tile_of(op.desc)
     tile, nan = _tile(op, block, values)
     result = tile.load(tuple(range(block.rank)), tile.filler_chosen(nan), _hints(op))
-    if op.result.type is not result.type:  # dimensions of size 1 left out
+    if op.result.type is not result.type:  # dimensions of size 1 dropped
         result = tile.b.add(tt.Reshape(result, result=op.result.type))
     result.hint = op.result.hint
     op.result.replace_all_uses_with(result)
@@ -272,7 +273,7 @@ def _in_shape(b: Builder, value: Value, block: TensorType) -> Value:
 
 
 class _Rows(Tile):
-    """The rows of numbers `rows` of a tensor of two dimensions, from a column on."""
+    """The rows with indices `rows` of a tensor of two dimensions, from a column on."""
 
     def __init__(self, op: Any, ty: TensorType, values: Expander) -> None:
         _no_layouts(op)
@@ -316,7 +317,7 @@ def _scatter(op: Any, values: Expander) -> None:
     _Rows(op, op.src.type, values).store(op.src, (0, 1), _hints(op))
 
 
-# -- reductions in memory -----------------------------------------------------------------------------------------
+# -- reductions to memory ---------------------------------------------------------------------------------------------
 
 _KIND, _RMW = tt.DescriptorReduceKind, tt.AtomicOp
 _INTEGERS = {  # kind -> operation for signed integers, for unsigned ones
@@ -354,8 +355,8 @@ def _change(b: Any, operation: Any, pointers: Value, value: Value, mask: Value) 
 
 
 def _float_extremum(tile: Any, kind: Any, value: Any, mask: Value) -> None:
-    """The least or greatest float by its bits: those of numbers >= 0 are in their order as signed integers, those of
-    numbers below in the opposite one as unsigned, and there the larger of two is below 0 if one of them is."""
+    """The float minimum or maximum by integer atomics on the bits: nonnegative floats are ordered like signed integers,
+    negative ones in reverse like unsigned, and there the larger of two is negative if one of them is."""
     b = tile.b
     integer = IntegerType(value.type.element.width)
     shaped = TensorType(value.type.shape, integer, value.type.encoding)

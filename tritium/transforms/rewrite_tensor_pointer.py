@@ -1,11 +1,11 @@
-"""rewrite-tensor-pointer: block pointers become scalars, and pointers and masks where memory is accessed.
+"""rewrite-tensor-pointer: Lower block pointers to scalars, and their accesses to pointers and masks.
 
     %p = tt.make_tensor_ptr %base, [%n], [%s], [%o]     parts: base, shape n (i64), strides s (i64), offsets o (i64)
     %q = tt.advance %p, [%d]                            parts of %p with offset o + sext(d)
     tt.load %q {boundaryCheck = [0], padding = pad_nan} tt.load %pointers, %inside, %filler   (see `tile_access`)
 
-Block pointers that loops and branches carry are carried as their parts (see `expand_values`). Dimensions that
-`boundaryCheck` does not name are not checked. Without padding, elements outside are zero.
+Loops and branches carry the parts of block pointers (see `expand_values`). Dimensions not listed in `boundaryCheck` are
+not checked. Without padding, elements out of bounds are zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HINTS = ("cachePolicy", "isVolatile")
 
 @pass_on("function")
 def rewrite_tensor_pointer(op: Operation) -> bool:
-    """Rewrite the block pointers of a function, or of all functions of a module."""
+    """Lower the block pointers of a function, or of all functions of a module."""
     changed = False
     for func in functions_of(op):
         if func.__class__ is not tt.Func:

@@ -1,13 +1,13 @@
-"""sccp: sparse conditional constant propagation. Values that are the same constant on every way become that constant.
+"""sccp: Sparse conditional constant propagation.
 
-    %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c1) {        %r and %a are 1, which no rule sees that
-      %b = arith.muli %a, %a                                     =>   looks at one operation after the other:
-      scf.yield %b                                                    that %b is 1 follows from %a being 1, which
-    }                                                                 follows from %b being 1
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c1) {        %r and %a are 1, which no rule on single
+      %b = arith.muli %a, %a                                     =>   operations finds: that %b is 1 follows from
+      scf.yield %b                                                    %a being 1, which follows from %b being 1
+    }
 
-What is known of conditions is used to leave out blocks that cannot run; constants go into private functions whose
-calls all pass them and come out of functions that return them (see `constant_flow`). The pass only replaces values,
-and removes what is dead without them: branches whose condition became known are canonicalize's matter.
+Known conditions make blocks unreachable; constants propagate into private functions whose calls all pass them and out
+of functions that return them (see `constant_flow`). The pass only replaces values, and removes operations that become
+dead: branches with a known condition are left to canonicalize.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["sccp"]
 
 @pass_on("any", statistics={"values replaced by constants": "results and block arguments"})
 def sccp(op: Operation) -> bool:
-    """Propagate constants through a module, or through one function of whose callers nothing is known."""
+    """Propagate constants through a module, or through one function with unknown callers."""
     flow = ConstantFlow(op)
     found = []
     for block in flow.reached:
@@ -57,7 +57,7 @@ def sccp(op: Operation) -> bool:
 
 
 def _use_existing(root: Operation, pools: ConstantPools) -> None:
-    """Let the constants at the front of functions be those that values are replaced by."""
+    """Reuse the constants at the front of functions as replacements."""
     for func in functions_of(root):
         for inner in func.regions[0].blocks[0]:
             if inner.traits & CONSTANT:

@@ -1,4 +1,4 @@
-"""What MLIR and Triton call the passes of this room: the class that dumps name, then names on command lines."""
+"""Names of passes in MLIR and Triton: the class in dumps, then names on command lines."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""structure-returns: branches between blocks become nested `scf.if`, so that a function is one block again.
+"""structure-returns: Convert branches between blocks to nested `scf.if`, so that a function is one block.
 
     ^entry: cf.cond_br %c, ^a, ^b              %r = scf.if %c {  …a…  scf.yield %x }
     ^a: …  tt.return %x                 =>              else {  …b…  scf.yield %y }
     ^b: …  tt.return %y                        tt.return %r
 
-Early returns are the only source of such branches. A block that is reached in several ways is copied to each; loops
-of blocks stay as they are. What makes loops of tiles for the CPU (`conversion/tt_to_ttc`) begins with it, since it
-knows structured control flow only.
+Early returns are the only source of such branches. A block with several predecessors is duplicated; cycles of blocks
+are kept. The conversion to loops for the CPU (`conversion/tt_to_ttc`) runs it first, since it supports structured
+control flow only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def _has_cycle(block: Block, above: set[Block]) -> bool:
 
 
 def _copy(block: Block, target: Block, mapping: dict[Any, Any]) -> list[Value]:
-    """Append a copy of `block` and all that follows it to `target`; what the function returns from there."""
+    """Append a copy of `block` and of all its successors to `target`; returns the values that the function returns
+    there."""
     b = Builder(target)
     for op in block:
         if isinstance(op, tt.Return):

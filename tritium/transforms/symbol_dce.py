@@ -1,6 +1,6 @@
-"""symbol-dce: remove private functions that no live function refers to.
+"""symbol-dce: Remove private functions that no live function refers to.
 
-Live are the functions that are not private, and those that a live function names in an attribute, calls above all.
+Live functions are the public ones, and those that a live function refers to in an attribute, such as a call.
 """
 
 from __future__ import annotations

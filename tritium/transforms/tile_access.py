@@ -1,14 +1,12 @@
-"""Loads and stores of a tile of a strided tensor, as pointers and masks.
-
-For a tile of shape (B0, B1, …) at offsets (o0, o1, …) of a tensor with sizes n and strides s, in elements:
+"""Build loads and stores of a tile of a strided tensor, with pointers and masks.
 
     pointer[r0, r1, …] = (base + Σ o_d · s_d) + Σ r_d · s_d        r_d = make_range(0, B_d)
     inside[r0, r1, …]  = all of  low_d <= r_d < high_d             low_d  = clamp(-o_d, 0, B_d)
                                                                    high_d = clamp(n_d - o_d, 0, B_d)
 
-The offset of the whole tile is scalar, so that a loop that advances it has one addition; what is per element is
-affine in ranges, from which later stages see what is contiguous. The bounds are clamped as i64 scalars, exact for
-any offset, negative ones too, and compared as i32.
+The offset of the whole tile is scalar, so that a loop that advances it has one addition; per-element offsets are affine
+in ranges, from which later passes derive contiguity. The bounds are clamped as i64 scalars, exact for any offset,
+including negative ones, and compared as i32.
 """
 
 from __future__ import annotations
@@ -23,12 +21,12 @@ __all__ = ["Tile"]
 
 
 class Tile:
-    """A tile in memory: builds the tensors of pointers and of masks that reach it."""
+    """A tile in memory: build the tensors of pointers and of masks for it."""
 
     def __init__(
         self, b: Builder, ty: TensorType, base: Value, shape: list[Value], strides: list[Value], offsets: list[Value]
     ) -> None:
-        """`ty` the tile's type; shape, strides, offsets: one i64 a dimension; everything is inserted through `b`."""
+        """`ty`: the tile's type; shape, strides, offsets: one i64 per dimension; everything is inserted through `b`."""
         self.b = b
         self.ty = ty
         self.base = base
@@ -41,7 +39,7 @@ class Tile:
         return self.b.add(arith.Constant.of(value, ty))  # type: ignore[no-any-return]
 
     def along(self, vector: Value, axis: int) -> Value:
-        """A tensor of one dimension as the tile's dimension `axis`, repeated along the others."""
+        """A one-dimensional tensor as the tile's dimension `axis`, broadcast along the others."""
         b = self.b
         for d in range(len(self.ty.shape)):
             if d != axis:
@@ -69,7 +67,7 @@ class Tile:
         return pointers  # type: ignore[no-any-return]
 
     def inside(self, axes: tuple[int, ...]) -> Value | None:
-        """Which elements lie within the tensor along `axes`; None when there are none to check."""
+        """Which elements are within the tensor along `axes`; None when there are none to check."""
         mask: Value | None = None
         for d in sorted(set(axes)):
             both = self.along(self.inside_axis(d), d)
@@ -95,13 +93,13 @@ class Tile:
         return b.add(arith.TruncI(clamped, out=i32))  # type: ignore[no-any-return]
 
     def load(self, axes: tuple[int, ...], padding: Value | None, kept: dict[str, Any]) -> Value:
-        """The tile's elements; `padding` (a tensor) stands for those outside along `axes`."""
+        """The tile's elements; `padding` (a tensor) for those out of bounds along `axes`."""
         mask = self.inside(axes)
         other = padding if mask is not None else None
         return self.b.add(tt.Load(self.pointers(), mask, other, attributes=kept))  # type: ignore[no-any-return]
 
     def store(self, value: Value, axes: tuple[int, ...], kept: dict[str, Any]) -> None:
-        """Write the elements inside along `axes`."""
+        """Write the elements in bounds along `axes`."""
         self.b.insert(tt.Store(self.pointers(), value, self.inside(axes), attributes=kept))
 
     def filler(self, nan: bool) -> Value:

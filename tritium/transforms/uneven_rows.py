@@ -1,14 +1,14 @@
-"""Writes through descriptors of whose rows it is not known whether they end at multiples of 16 bytes.
+"""Version TMA stores through descriptors whose rows may not end at a multiple of 16 bytes.
 
-The copy engine writes pieces of 16 bytes whole, and so behind the end of a row that ends inside of one. Where only that
-keeps it from serving a descriptor, the kernel looks at the size:
+TMA writes in units of 16 bytes, so it would write past the end of a row that ends within one. Where that is the only
+reason against TMA, the kernel tests the size:
 
     %d = tt.make_tensor_descriptor %p, [%m, %n], …          %d = …  (`tritium.whole_rows`), %e = the same
     tt.descriptor_store %d[%i, %j], %v                      %whole = %n % 8 == 0        (elements of 2 bytes)
                                                             scf.if %whole { tt.descriptor_store %d[%i, %j], %v }
                                                             else          { tt.descriptor_store %e[%i, %j], %v }
 
-and of `%e`, which nothing reads through, `rewrite-tensor-descriptor-to-pointer` makes pointers and masks.
+and `%e`, which no load uses, is lowered to pointers and masks by `rewrite-tensor-descriptor-to-pointer`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["split_uneven_writes"]
 
 
 def split_uneven_writes(module: Operation, capability: int) -> bool:
-    """Have the writes of such descriptors look; whether there are any."""
+    """Version the writes through such descriptors; returns whether there are any."""
     makers = with_uneven_writes(module, capability)
     for maker in makers:
-        remark(maker, "writes are the copy engine's where rows end at multiples of 16 bytes, and by pointers elsewhere")
+        remark(maker, "TMA stores where rows end at multiples of 16 bytes, stores through pointers elsewhere")
         others = maker.clone()
         b = Builder(maker.parent, maker.next, maker.loc)
         b.insert(others)

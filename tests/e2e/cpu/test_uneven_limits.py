@@ -55,14 +55,16 @@ def loop_kernel(x, n: tl.constexpr):
     tl.store(x, tl.reduce(tl.arange(0, n), 0, _searching))
 
 
-@pytest.mark.parametrize(("kernel", "message"), [(effects_kernel, "with effects"), (loop_kernel, "a loop or call")])
+@pytest.mark.parametrize(
+    ("kernel", "message"), [(effects_kernel, "with side effects"), (loop_kernel, "a loop or call")]
+)
 def test_what_takes_powers_of_two(kernel, message):
     def compiled(n):
         source = ASTSource(kernel, {"x": "*i32", "n": "constexpr"}, {"n": n})
         return tritium.compile(source, target=GPUTarget("hip", "gfx942", 64), until="ttir")
 
     compiled(16)
-    with pytest.raises(UnsupportedOperation, match=f"{message}.* takes shapes of powers of two"):
+    with pytest.raises(UnsupportedOperation, match=f"{message}.* requires shapes of powers of two"):
         compiled(12)
 
 
