@@ -209,7 +209,8 @@ def _visit_broadcast(f: _Function, op: Any) -> None:
 def _borders(source: Sequence[int], result: Sequence[int]) -> list[int]:
     """The boundaries between broadcast dimensions and others; a dimension of size 1 belongs to those before it.
 
-    >>> _borders((1, 1, 2, 1), (4, 4, 2, 1)), _borders((1, 8), (1, 8)) ([2], [])
+    >>> _borders((1, 1, 2, 1), (4, 4, 2, 1)), _borders((1, 8), (1, 8))
+    ([2], [])
     """
     kinds = [None if n == 1 else m != n for m, n in zip(source, result)]
     last = next((kind for kind in kinds if kind is not None), None)

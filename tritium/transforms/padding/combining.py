@@ -111,7 +111,7 @@ def _refuse_loops(op: Any) -> None:
     for inner in op.walk():
         if is_unbounded_loop(inner) or isinstance(inner, (Branch, tt.Call)):
             raise UnsupportedOperation(
-                op, "with a loop or call in its function takes shapes of powers of two: pad the block yourself"
+                op, "with a loop or call in its function requires shapes of powers of two: pad the block yourself"
             )
 
 

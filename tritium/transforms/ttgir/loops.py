@@ -1,8 +1,10 @@
 """Queries about one loop: operands, users across iterations, and the definition of a value.
 
-scf.for %i … iter_args(%a = %x) {        definition of %a: the operation that defines %b, at distance 1 %b = f(%a)
-definition of %b: that operation, at distance 0 scf.if %c { g(%b) }                    top-level users of %b: the
-`scf.if`, and f through %a scf.yield %b }
+scf.for %i … iter_args(%a = %x) {        definition of %a: the operation that defines %b, at distance 1
+  %b = f(%a)                             definition of %b: that operation, at distance 0
+  scf.if %c { g(%b) }                    top-level users of %b: the `scf.if`, and f through %a
+  scf.yield %b
+}
 """
 
 from __future__ import annotations

@@ -193,7 +193,8 @@ def warps_per_cta(shape: Sequence[int], warps: int, chained: bool, others: Nvidi
 def _balanced(shape: Sequence[int], warps: int) -> list[int]:
     """Distribute warps so that each has as many tiles of 16 rows as of 8 columns, preferring fewer rows.
 
-    >>> _balanced([128, 128], 4), _balanced([32, 128], 4), _balanced([16, 16], 8) ([2, 2], [1, 4], [4, 2])
+    >>> _balanced([128, 128], 4), _balanced([32, 128], 4), _balanced([16, 16], 8)
+    ([2, 2], [1, 4], [4, 2])
     """
     tiles = [-(-shape[0] // 16), -(-shape[1] // 8)]
     out = [1, 1]

@@ -107,9 +107,11 @@ def stage_first_dot_early(loop: Any, schedule: Schedule) -> None:
 def issue_independent_dots_first(loop: Any, schedule: Schedule) -> None:
     """Issue dots that depend on no other dot of their iteration before those that do.
 
-    %s = %k * %q                          %s = %k * %q %p = exp2(%s)                         %t = %v * %u %x = %p * %u +
-    %x0             =>     %p = exp2(%s)                     overlaps with %t %t = %v * %u                          %x =
-    %p * %u + %x0 %y = (%p * %t) * %q + %y0             %y = (%p * %t) * %q + %y0         operands overlap with %x
+    %s = %k * %q                          %s = %k * %q
+    %p = exp2(%s)                         %t = %v * %u
+    %x = %p * %u + %x0             =>     %p = exp2(%s)                     overlaps with %t
+    %t = %v * %u                          %x = %p * %u + %x0
+    %y = (%p * %t) * %q + %y0             %y = (%p * %t) * %q + %y0         operands overlap with %x
     """
     dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot and op in schedule]
     if len(dots) < 3 or not _is_enabled(loop):

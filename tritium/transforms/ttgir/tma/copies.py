@@ -1,11 +1,11 @@
 """Build TMA operations: buffers, mbarriers, loads, stores, and descriptors.
 
-%buffer  = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>       buffer_type %barrier =
-ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>          barrier_type ttng.barrier_expect
-%barrier, 8192, %pred                                                 expected_bytes ttng.async_tma_copy_global_to_local
-%desc[%i, %j] %buffer, %barrier, %pred                start_load ttng.async_tma_copy_local_to_global %desc[%i, %j]
-%buffer                                 start_store ttng.tensormap_create %at, %base, …
-create_descriptor
+%buffer  = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>       buffer_type
+%barrier = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>          barrier_type
+ttng.barrier_expect %barrier, 8192, %pred                                                 expected_bytes
+ttng.async_tma_copy_global_to_local %desc[%i, %j] %buffer, %barrier, %pred                start_load
+ttng.async_tma_copy_local_to_global %desc[%i, %j] %buffer                                 start_store
+ttng.tensormap_create %at, %base, …                                                       create_descriptor
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
 """Emit the producer partition: control flow around loads, address computations, and TMA loads.
 
-scf.for %k = %lb to %ub step %s iter_args(%slot = …, %phase = …) { %k64 = arith.muli %k, %c64 ttng.wait_barrier
-%empty[%slot], %phase ^ 1        once per ring, before its first load ttng.barrier_expect %full[%slot], 49152
-ttng.async_tma_copy_global_to_local %A[%m, %k64] %ring_a[%slot], %full[%slot] ttng.async_tma_copy_global_to_local %B[%n,
-%k64] %ring_b[%slot], %full[%slot] … }
+scf.for %k = %lb to %ub step %s iter_args(%slot = …, %phase = …) {
+  %k64 = arith.muli %k, %c64
+  ttng.wait_barrier %empty[%slot], %phase ^ 1        once per ring, before its first load
+  ttng.barrier_expect %full[%slot], 49152
+  ttng.async_tma_copy_global_to_local %A[%m, %k64] %ring_a[%slot], %full[%slot]
+  ttng.async_tma_copy_global_to_local %B[%n, %k64] %ring_b[%slot], %full[%slot]
+  …
+}
 """
 
 from __future__ import annotations
