@@ -148,7 +148,7 @@ def test_another_triton_is_not_pushed_aside() -> None:
 def test_install_and_uninstall() -> None:
     text = (
         "import tritium, sys, importlib.util\n"
-        "from tritium import alias\n"
+        "from tritium.dropin import alias\n"
         "tritium.install(); tritium.install()\n"
         "import triton\n"
         "assert triton.cdiv(5, 2) == 3 and dir(triton)\n"
@@ -169,7 +169,7 @@ def test_the_version_of_the_package_is_known_while_it_is_answered_for() -> None:
         "assert m.version('triton') == triton.__version__ == m.metadata('triton')['Version']\n"
         "assert {d.name for d in m.distributions()} == before | {'triton'}\n"
         "assert m.version('numpy') and not m.distribution('triton').files and m.entry_points() is not None\n"
-        "from tritium import alias\n"
+        "from tritium.dropin import alias\n"
         "alias.uninstall()\n"
         "assert {d.name for d in m.distributions()} == before\n"
         "print('ok')"
@@ -190,7 +190,7 @@ if __name__ == "__main__":
     child = "import triton, triton.language; print(triton.__version__, triton.language.__name__)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     print(subprocess.run([sys.executable, "-c", child], env=env, capture_output=True, text=True).stdout.strip())
-    from tritium import alias
+    from tritium.dropin import alias
     alias.uninstall()
     assert sys.path == path
 """
@@ -219,7 +219,7 @@ def test_programs_that_a_script_starts_find_it_too(tmp_path: Path) -> None:
 
 REACHED = """
 import tritium
-from tritium.dropin_names import ADDED, LEFT_OUT, PLACES, REACHED
+from tritium.dropin.names import ADDED, LEFT_OUT, PLACES, REACHED
 tritium.install()
 import triton
 from operator import attrgetter
@@ -278,7 +278,7 @@ except ModuleNotFoundError as error:
     assert "tritium.ops is not part of tritium: Triton gave it up in 3.1" in str(error), error
 assert "triton" not in sys.modules
 from operator import attrgetter
-from tritium.dropin_names import ADDED, REACHED
+from tritium.dropin.names import ADDED, REACHED
 by_name = {"triton.runtime.driver", "triton.tools.link", "triton.tools.tensor_descriptor"}  # as in Triton
 for module in sorted({*ADDED, *REACHED} - by_name):
     found = attrgetter(module.removeprefix("triton."))(tritium)
@@ -300,7 +300,7 @@ def test_import_does_not_load_what_finds_triton_names() -> None:
         "import sys, tritium\n"
         "from tritium import jit, language, runtime, testing\n"
         "assert not hasattr(tritium, '__wrapped__') and not hasattr(runtime, '__no_such_attribute__')\n"
-        "print({'tritium.alias', 'tritium.dropin_names'} & set(sys.modules))"
+        "print({'tritium.dropin.alias', 'tritium.dropin.names'} & set(sys.modules))"
     )
     assert python("-c", code).stdout.strip() == "set()"
 

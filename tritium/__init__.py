@@ -4,7 +4,7 @@
     import tritium.language as tl
 
 is all that a script for Triton changes: modules of Triton's with another place or name here are found under Triton's
-name, too (`triton_names`). Everything is imported when it is asked for: what kernels need with `jit`.
+name, too (`dropin/module_names`). Everything is imported when it is asked for: what kernels need with `jit`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from .dropin.module_names import add_triton_names, find_alias
 from .support import TritiumError, asked_target
 from .support.finder import find_quickly
 from .support.lazy import lazy_attributes, load
-from .triton_names import add_triton_names, find_alias
 
 if TYPE_CHECKING:
     from . import knobs
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 TritonError = TritiumError
-
-find_quickly(__name__, add_triton_names, find_alias)
 
 asked_target.active[:] = [lambda: load(".runtime.driver", __name__).driver.active.get_current_target()]
 
@@ -72,7 +70,7 @@ __getattr__ = lazy_attributes(
         "driver": ".runtime",
         "frontend": ".frontend:",
         "heuristics": ".runtime.autotuner",
-        "install": ".alias",
+        "install": ".dropin.alias",
         "ir": ".ir:",
         "jit": ".runtime.jit",
         "knobs": ".knobs:",
@@ -88,6 +86,7 @@ __getattr__ = lazy_attributes(
     },
     globals(),
 )
+find_quickly(__name__, add_triton_names, find_alias)
 add_triton_names(sys.modules[__name__])
 
 __all__ = [

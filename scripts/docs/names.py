@@ -6,8 +6,8 @@ import inspect
 from collections import Counter
 
 from tests.dropin.compare_names import NAMES, all_standing
-from tritium.dropin_names import LEFT_OUT
-from tritium.refused_names import REFUSED
+from tritium.dropin.names import LEFT_OUT
+from tritium.dropin.refused_names import REFUSED
 
 from .markdown import NOTE, sections, table
 

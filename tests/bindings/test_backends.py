@@ -15,8 +15,7 @@ from tests.backends.nvidia.fake_cuda import FUNCTION, FakeCuda, driver_in_use
 from tests.backends.nvidia.texts import needs_ptxas
 from tests.bindings.conftest import MODULES
 from tests.bindings.test_pass_managers import add, add_source
-from tritium import alias, knobs
-from tritium._C.refusal import UnsupportedBinding
+from tritium import knobs
 from tritium.backends.compiler import BaseBackend, GPUTarget
 from tritium.backends.errors import BackendError
 from tritium.backends.nvidia.compiler import CUDABackend, min_dot_size, sm_arch_from_capability
@@ -24,7 +23,9 @@ from tritium.backends.nvidia.libcuda import cuda_type
 from tritium.backends.nvidia.toolchain import find_tool
 from tritium.compiler import ASTSource, TargetError, compile, make_backend, register_backend
 from tritium.compiler import backend as registry
-from tritium.dropin import amd_compiler, amd_driver, nvidia_compiler, nvidia_driver
+from tritium.dropin import alias, amd_compiler, amd_driver, nvidia_compiler, nvidia_driver
+from tritium.dropin.backends import known_backends
+from tritium.dropin.refusal import UnsupportedBinding
 from tritium.support import TritiumError, UnknownOptionError, UnsupportedStage
 
 
@@ -139,7 +140,7 @@ def test_the_assembler_and_its_version(monkeypatch) -> None:
 
 def test_backends_are_listed_by_their_makers() -> None:
     """torch.compile refuses GPUs whose backend is not listed as "nvidia"."""
-    listed = alias.known_backends
+    listed = known_backends
     assert {"cpu", "nvidia", "amd"} <= set(listed) and "cuda" not in list(listed)
     assert listed["nvidia"].compiler is CUDABackend is listed["cuda"].compiler and "nvidia" in listed
     assert not listed["amd"].driver.is_active() and listed.get("intel") is None

@@ -16,12 +16,12 @@ import tritium.language as tl
 from tests.bindings.test_pass_managers import add, add_source, matmul_source
 from tests.conversion.ttg_to_llvm.harness import aligned
 from tritium._C.libtriton import ir
-from tritium._C.refusal import UnsupportedBinding
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.nvidia.compiler import CUDABackend
 from tritium.compiler import ASTSource, compile
 from tritium.dropin import code_generator
 from tritium.dropin import compiler as helpers
+from tritium.dropin.refusal import UnsupportedBinding
 from tritium.emulator import launch
 from tritium.frontend.errors import CompilationError
 from tritium.frontend.visitor.unit import Unit
@@ -179,7 +179,7 @@ def test_a_timer_makes_what_listeners_take() -> None:
 
 def test_stages_by_name_and_types_of_texts(monkeypatch) -> None:
     stages = helpers.AsmDict(ptx="text", cubin=b"code")
-    monkeypatch.setattr(helpers, "_disasm", SimpleNamespace(get_sass=lambda code: f"sass of {code!r}"))
+    monkeypatch.setattr(helpers, "_disassembler", SimpleNamespace(get_sass=lambda code: f"sass of {code!r}"))
     assert stages["sass"] == "sass of b'code'" == dict(stages)["sass"]
     with pytest.raises(KeyError):
         _ = stages["ttir"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.conversion.ttg_to_llvm.harness import aligned
-from tritium import alias
+from tritium.dropin import alias
 from tritium.emulator import launch
 
 pytest.importorskip("jax")

@@ -19,11 +19,12 @@ import tritium
 import tritium.language as tl
 from tests.backends.nvidia.texts import needs_ptxas
 from tests.conversion.ttg_to_llvm.harness import Gpu, aligned
-from tritium import alias, knobs
+from tritium import knobs
 from tritium._C import libtriton, pass_table
 from tritium._C.libtriton import ir, llvm, nvidia, passes
-from tritium._C.refusal import UnsupportedBinding
 from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.dropin import alias
+from tritium.dropin.refusal import UnsupportedBinding
 from tritium.ir import PASSES, IntegerAttr, Pass, i32, pass_on
 from tritium.support import TritiumError, UnsupportedOperation
 

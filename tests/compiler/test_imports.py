@@ -62,7 +62,7 @@ def ours(modules):
 
 def test_the_package_alone(folder):
     found = modules_of("import tritium", folder) - modules_of("", folder)
-    assert len(ours(found)) <= 13, sorted(ours(found))
+    assert len(ours(found)) <= 14, sorted(ours(found))
     assert len(found) <= 60 and not found & (SLOW | {"ctypes", "ast", "pathlib", "subprocess"}), sorted(found)
 
 
@@ -70,8 +70,8 @@ def test_a_compile_and_a_kernel_from_the_cache(folder):
     empty = modules_of("", folder)
     code = COMPILE.format(examples=str(EXAMPLES), until="ptx")
     compiled, cached = (modules_of(code, folder) - empty for _ in range(2))
-    assert len(ours(compiled)) <= 305 and len(compiled) <= 340, (len(ours(compiled)), len(compiled))
+    assert len(ours(compiled)) <= 315 and len(compiled) <= 350, (len(ours(compiled)), len(compiled))
     assert not compiled & SLOW, sorted(compiled & SLOW)
     rooms = {name.split(".")[1] for name in ours(cached) if "." in name}
     assert not rooms & {"transforms", "conversion", "emulator", "tools", "profiler"}, sorted(rooms)
-    assert len(ours(cached)) <= 158 and not cached & SLOW, (len(ours(cached)), sorted(cached & SLOW))
+    assert len(ours(cached)) <= 162 and not cached & SLOW, (len(ours(cached)), sorted(cached & SLOW))

@@ -15,7 +15,7 @@ import tritium
 import tritium.language as tl
 from tritium import _utils as utilities
 from tritium.backends.driver import DriverBase, decompose_descriptor, expand_signature, wrap_handle_tensordesc_impl
-from tritium.dropin_names import base32, get_full_name, max_shared_mem
+from tritium.dropin.names import base32, get_full_name, max_shared_mem
 from tritium.frontend.errors import chained
 from tritium.runtime import build, driver
 from tritium.runtime.emulated import EmulatedCUDADriver
@@ -302,7 +302,7 @@ def test_backends_are_found_by_the_names_of_their_makers() -> None:
 
 
 def test_the_key_of_a_launcher_does_not_tell_pointers_apart() -> None:
-    from tritium.dropin_names import make_so_cache_key
+    from tritium.dropin.names import make_so_cache_key
 
     key = make_so_cache_key("1", {"x": "*fp32", "n": "i32"}, {}, (0,), warps=4)
     assert key == make_so_cache_key("1", {"x": "*i8", "n": "i32"}, {}, (0,), warps=4) and key.isalnum()

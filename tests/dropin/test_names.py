@@ -13,9 +13,9 @@ import pytest
 import tritium
 from tests.dropin.compare_names import NAMES, accepts, all_standing
 from tests.triton_oracle import ABSENT, find_interpreter
-from tritium import alias
-from tritium.dropin_names import ADDED, LEFT_OUT
-from tritium.refused_names import REFUSED
+from tritium.dropin import alias
+from tritium.dropin.names import ADDED, LEFT_OUT
+from tritium.dropin.refused_names import REFUSED
 
 HERE = Path(__file__).parent
 

@@ -13,9 +13,9 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tritium import alias
 from tritium.backends.errors import OutOfResources
 from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.dropin import alias
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.support import OptionError, UnknownOptionError

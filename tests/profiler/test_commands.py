@@ -11,7 +11,7 @@ import pytest
 
 import tritium
 from tests.profiler.example_profile import read
-from tritium.alias import FOR_CHILDREN
+from tritium.dropin.alias import FOR_CHILDREN
 from tritium.profiler import proton as command
 from tritium.profiler.flags import flags
 

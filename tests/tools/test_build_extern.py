@@ -10,10 +10,10 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tritium import alias
 from tritium.backends.compiler import GPUTarget
 from tritium.compiler import ASTSource
 from tritium.compiler import compile as compile_kernel
+from tritium.dropin import alias
 from tritium.tools.build_extern import (
     ExternLibraryError,
     Libdevice,

@@ -10,7 +10,7 @@ import pytest
 
 import tritium
 from tests.triton_oracle import ABSENT, find_interpreter
-from tritium import alias
+from tritium.dropin import alias
 from tritium.runtime import allocation
 from tritium.support import TritiumError
 from tritium.tools import LinearLayout, link

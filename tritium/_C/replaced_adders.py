@@ -11,12 +11,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..dropin.refusal import UnsupportedBinding
 from ..ir.passes import Pass, Row
 from ..ir.passes.insertion import Replacement, replace_pass
 from ..ir.passes.registry import PASSES
 from ..support.hashing import sha256
 from .pass_table import ADDERS
-from .refusal import UnsupportedBinding
 
 __all__ = ["replace_adder"]
 

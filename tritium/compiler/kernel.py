@@ -103,7 +103,7 @@ _floor = LazyModule("..backends.floor", __package__)
 _kernel_files = LazyModule(".kernel_files", __package__)
 _stage_paths = LazyModule(".stage_paths", __package__)
 _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
-_compiler: list[Callable[[Any, Any, Mapping[str, Any]], CompiledKernel]] = []
+_compiler: list[Callable[..., CompiledKernel]] = []
 
 
 def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
@@ -114,7 +114,7 @@ def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
     _launcher[:] = [make]
 
 
-def recompile_with(compile: Callable[[Any, Any, Mapping[str, Any]], CompiledKernel]) -> None:
+def recompile_with(compile: Callable[..., CompiledKernel]) -> None:
     """Set the `compile(src, target, options)` of `CompiledKernel.compiled_with`; `compile` does so at import."""
     _compiler[:] = [compile]
 

@@ -13,7 +13,6 @@ import functools
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from ..support import settings
 from ..support.folders import is_trusted, replace_file
@@ -27,7 +26,9 @@ FOLDER = "stages"
 _MAX_NAME = 150  # characters of a kernel's name in those of its files, as in Triton
 
 
-def stage_paths(name: str, key: str, stages: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, str]:
+def stage_paths(
+    name: str, key: str, stages: Mapping[str, str | bytes | None], metadata: Mapping[str, object]
+) -> dict[str, str]:
     """`name.stage` -> path, in the order of the stages, then `name.json`; missing files are written.
 
     `key` is the kernel's hash; stages that are None were not made and get no file.
@@ -43,7 +44,7 @@ def stage_paths(name: str, key: str, stages: Mapping[str, Any], metadata: Mappin
         return _write(os.path.join(_temporary(), key), contents)
 
 
-def _bytes(stage: Any) -> bytes:
+def _bytes(stage: str | bytes) -> bytes:
     return stage if isinstance(stage, bytes) else str(stage).encode()
 
 

@@ -1,4 +1,4 @@
-"""Helpers of Triton's compiler and drivers under their names: what `dropin_names.ADDED` points to.
+"""Triton's names and paths: `tritium.install()`, Triton's names in our modules, and helpers that only Triton has.
 
-Nothing in the compiler uses them; they are imported when a program asks a module of Triton's for one of them.
+Nothing in the compiler imports this package. Its modules are imported when a program asks for a name of Triton's.
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._C.refusal import refused_attributes
 from ..support.folders import file_digest
+from .refusal import refused_attributes
 
 __all__ = ["file_hash", "get_min_dot_size"]
 

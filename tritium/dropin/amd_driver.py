@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .._C.refusal import UnsupportedBinding, refused_attributes
 from ..backends.compiler import GPUTarget
 from ..backends.driver import GPUDriver, decompose_descriptor, expand_signature, wrap_handle_tensordesc_impl
 from ..backends.nvidia.libcuda import cuda_type
 from ..runtime.build import compile_module_from_src
+from .refusal import UnsupportedBinding, refused_attributes
 
 __all__ = [
     "GPUDriver",

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .._C.refusal import UnsupportedBinding, refused_attributes
 from ..compiler import module_views
 from ..dialects.builtin import Module
 from ..frontend.callee import SourceFunction
@@ -19,6 +18,7 @@ from ..frontend.errors import CompilationError
 from ..frontend.visitor import ast_to_ttir as _ast_to_ttir
 from ..frontend.visitor.values import flatten
 from ..ir import Value
+from .refusal import UnsupportedBinding, refused_attributes
 
 __all__ = [
     "ContainsReturnChecker",

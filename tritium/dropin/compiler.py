@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._C.refusal import refused_attributes
 from ..compiler import CompileTimes
 from ..compiler.module_views import Context
 from ..compiler.stage_text import MLIR_STAGES
@@ -17,10 +16,11 @@ from ..compiler.version import package_key
 from ..support import TritiumError
 from ..support.lazy import LazyModule
 from ..support.settings import compilation
+from .refusal import refused_attributes
 
 __all__ = ["AsmDict", "CompileTimer", "convert_type_repr", "filter_traceback", "get_cache_key", "parse"]
 
-_disasm = LazyModule("..tools.disasm", __package__)
+_disassembler = LazyModule("..backends.nvidia.disassembler", __package__)
 
 
 def parse(full_name: str | Path, ext: str, context: Any = None) -> Any:
@@ -104,7 +104,7 @@ class AsmDict(dict[str, Any]):
     def __missing__(self, key: str) -> Any:
         if key != "sass" or "cubin" not in self:
             raise KeyError(key)
-        self[key] = made = _disasm.get_sass(self["cubin"])
+        self[key] = made = _disassembler.get_sass(self["cubin"])
         return made
 
 

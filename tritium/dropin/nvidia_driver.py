@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 from .. import knobs
-from .._C.refusal import UnsupportedBinding, refused_attributes
 from ..backends.driver import decompose_descriptor, wrap_handle_tensordesc_impl
 from ..backends.nvidia import device as devices
 from ..backends.nvidia.driver import LoadedFunction
@@ -23,6 +22,7 @@ from ..runtime.packing import PARAMETERS, SCRATCH_BYTES, Packer, bytes_address
 from ..runtime.scratch import scratch_block
 from ..runtime.tensor_maps import HOST_TYPES, TF32
 from ..support import TritiumError
+from .refusal import UnsupportedBinding, refused_attributes
 
 __all__ = [
     "CudaDriver",

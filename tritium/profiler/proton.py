@@ -12,7 +12,7 @@ import runpy
 import sys
 from collections.abc import Sequence
 
-from ..alias import FOR_CHILDREN, install
+from ..dropin.alias import FOR_CHILDREN, install
 from ..support import OptionError
 from ..support.lazy import LazyModule
 from .flags import flags

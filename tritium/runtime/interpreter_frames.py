@@ -19,7 +19,7 @@ from ..interpreter.rewriting import names as rewriting
 __all__ = ["name_frames"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_THROUGH = os.path.join(_PACKAGE, "_children", "triton", "runtime", *[os.pardir] * 3)
+_THROUGH = os.path.join(_PACKAGE, "dropin", "children", "triton", "runtime", *[os.pardir] * 4)
 _FOLDERS = ("dialects", "frontend", "interpreter", "ir", "language", "support")
 _FILES = tuple(os.path.join("runtime", name) for name in ("interpreter.py", "interpreter_rewriting.py", "jit.py"))
 _named: set[str] = set()

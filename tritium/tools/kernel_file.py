@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..alias import install
+from ..dropin.alias import install
 from ..runtime.jit import JITFunction
 from ..support import TritiumError
 from ..support.errors import interrupts

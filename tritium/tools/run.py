@@ -7,7 +7,7 @@ import runpy
 import sys
 from collections.abc import Sequence
 
-from ..alias import FOR_CHILDREN, install
+from ..dropin.alias import FOR_CHILDREN, install
 from ..support import TritiumError
 from .script_errors import show_what_the_script_did
 

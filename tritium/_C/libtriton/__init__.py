@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import os
 
+from ...dropin.refusal import Refused
 from ...support.settings import invalidating_environment as get_cache_invalidating_env_vars
-from ..refusal import Refused
 from . import amd, gluon_ir, gsan_testing, interpreter, ir, llvm, nvidia, passes, proton
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from ..refusal import refused_attributes
+from ...dropin.refusal import refused_attributes
 from .passes import namespace
 
 __all__ = ["load_dialects", "passes"]

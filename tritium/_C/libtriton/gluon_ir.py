@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import refused_attributes
+from ...dropin.refusal import refused_attributes
 
 _NAMES = (
     "GluonOpBuilder MAX MIN TMEM_LOAD_REDUCE_MODIFIER WarpSpecializeOp "

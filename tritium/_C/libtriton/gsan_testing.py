@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import refused_attributes
+from ...dropin.refusal import refused_attributes
 
 _NAMES = (
     "AtomicScope GLOBAL_STATE_SIZE_BYTES GlobalState PER_DEVICE_STATE_STRIDE_BYTES SHADOW_CELL_SIZE_BYTES "

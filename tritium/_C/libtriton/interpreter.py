@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import refused_attributes
+from ...dropin.refusal import refused_attributes
 
 _NAMES = (
     "ACQUIRE ACQUIRE_RELEASE ADD AND FADD MAX MEM_SEMANTIC MIN OR RELAXED RELEASE RMW_OP UMAX UMIN XCHG XOR "

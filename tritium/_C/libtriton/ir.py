@@ -19,11 +19,11 @@ from ...compiler.module_views import (
 )
 from ...compiler.text import read_module
 from ...dialects import builtin
+from ...dropin.refusal import refused_attributes
 from ...ir import Attribute, DenseElementsAttr, IntegerAttr, IntegerType, TensorType, UnitAttr, verify
 from ...ir.passes import Row, print_pipeline, run_pipeline
 from ...ir.passes.run import RunSettings
 from ...support import dataclasses
-from ..refusal import refused_attributes
 from .ir_builder import builder
 from .ir_enums import ENUMERATIONS, flat_member
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...compiler.module_views import BlockView, Context, FunctionView, LocationView, TypeView, ValueView
 from ...dialects import arith, builtin, tt
+from ...dropin.refusal import UnsupportedBinding
 from ...frontend.visitor.builder_bindings import OPERATIONS
 from ...ir import (
     FLOATS,
@@ -29,7 +30,6 @@ from ...ir import (
     bool_attr,
 )
 from ...support import FileLineColLoc, NameLoc
-from ..refusal import UnsupportedBinding
 
 __all__ = ["builder"]
 

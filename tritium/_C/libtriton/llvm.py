@@ -16,11 +16,11 @@ from ...backends.cpu.target import host_target
 from ...backends.nvidia.options import CUDAOptions
 from ...backends.nvidia.target import CUDATarget
 from ...compiler.module_views import module_of
+from ...dropin.refusal import UnsupportedBinding, refused_attributes
 from ...ir import IntegerAttr
 from ...support import TritiumError
 from ...support.lazy import LazyModule
 from ..pass_table import LINE_INFO, LOWERED_FOR
-from ..refusal import UnsupportedBinding, refused_attributes
 
 __all__ = [
     "OPTIMIZE_O0",

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ...backends.nvidia import cublas
-from ..refusal import refused_attributes
+from ...dropin.refusal import refused_attributes
 from .passes import namespace
 
 __all__ = ["cublas", "has_extern_deps", "load_dialects", "passes", "set_nvvm_reflect_ftz"]

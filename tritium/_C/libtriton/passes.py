@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...dropin.refusal import Refused
 from ...ir.passes.registry import PASSES
 from ...ir.passes.text import resolve_text
 from ..pass_table import ADDERS, REFUSED, Adder
-from ..refusal import Refused
 from ..replaced_adders import replace_adder
 
 __all__ = ["analysis", "common", "convert", "gluon", "llvmir", "namespace", "plugin", "ttgpuir", "ttir"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..refusal import refused_attributes
+from ...dropin.refusal import refused_attributes
 
 _NAMES = (
     "BUFFER_STRATEGY BUFFER_TYPE CIRCULAR CTA CYCLE FLUSH GLOBAL GRANULARITY METRIC_TYPE NONE SAMPLING_STRATEGY "

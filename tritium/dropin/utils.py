@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .frontend.aggregate_types import tuple_type
-from .frontend.tuples import tuple as language_tuple
-from .runtime.arrays import type_canonicalisation_dict
-from .support import TritiumError
-from .support.deprecations import (
+from ..frontend.aggregate_types import tuple_type
+from ..frontend.tuples import tuple as language_tuple
+from ..runtime.arrays import type_canonicalisation_dict
+from ..support import TritiumError
+from ..support.deprecations import (
     CAT_CAN_REORDER_WARNING,
     FP_FUSION_DEFAULT_WARNING,
     RESHAPE_CAN_REORDER_WARNING,
     prewarm_deprecation_warnings,
     warn_once,
 )
-from .support.limits import MAX_TENSOR_ELEMENTS
+from ..support.limits import MAX_TENSOR_ELEMENTS
 
 __all__ = [
     "BITWIDTH_DICT",

@@ -19,13 +19,13 @@ import numpy as np
 import pytest
 import torch
 
-from . import knobs
-from . import language as tl
-from ._compile_warmup_state import is_compile_warmup  # noqa: F401  (Triton's tests take it from here)
-from .runtime import driver
-from .runtime.arrays import TensorWrapper, element_name, reinterpret
-from .runtime.jit import type_canonicalisation_dict
-from .support import settings
+from .. import knobs
+from .. import language as tl
+from ..runtime import driver
+from ..runtime.arrays import TensorWrapper, element_name, reinterpret
+from ..runtime.jit import type_canonicalisation_dict
+from ..support import settings
+from .compile_warmup_state import is_compile_warmup  # noqa: F401  (Triton's tests take it from here)
 
 int_dtypes = ["int8", "int16", "int32", "int64"]
 uint_dtypes = ["uint8", "uint16", "uint32", "uint64"]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from .frontend.callee import BoundCallee, ConstexprFunction, Parameter, SourceFunction
-from .runtime import driver
-from .support.hashing import sha256
+from ..frontend.callee import BoundCallee, ConstexprFunction, Parameter, SourceFunction
+from ..runtime import driver
+from ..support.hashing import sha256
 
 __all__ = ["ADDED", "LEFT_OUT", "PLACES", "REACHED", "get_full_name", "make_so_cache_key", "max_shared_mem"]
 
@@ -20,6 +20,11 @@ TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of 
 
 #: where modules of Triton's are that have another name here
 PLACES = {
+    "triton._compile_warmup_state": "tritium.dropin.compile_warmup_state",
+    "triton._filecheck": "tritium.dropin.filecheck",
+    "triton._instrumentation": "tritium.dropin.instrumentation",
+    "triton._internal_testing": "tritium.dropin.internal_testing",
+    "triton._utils": "tritium.dropin.utils",
     "triton._C.libtriton.linear_layout": "tritium.tools.linear_layout",
     "triton.backends.amd.driver": "tritium.dropin.amd_driver",
     "triton.compiler.code_generator": "tritium.dropin.code_generator",
@@ -57,7 +62,7 @@ _ERRORS = {
     for name in ("CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct")
 }
 _UTILITIES = {
-    name: f"tritium._utils:{name}"
+    name: f"tritium.dropin.utils:{name}"
     for name in (
         "apply_with_path",
         "canonicalize_dtype",
@@ -66,7 +71,7 @@ _UTILITIES = {
         "get_primitive_bitwidth",
     )
 }
-_UTILITIES |= {name: f"tritium._utils:{name}" for name in ("is_namedtuple", "validate_block_shape", "warn_once")}
+_UTILITIES |= {name: f"tritium.dropin.utils:{name}" for name in ("is_namedtuple", "validate_block_shape", "warn_once")}
 _DECORATORS = {"jit": "tritium.runtime.jit:jit", "constexpr_function": "tritium.frontend.callee:constexpr_function"}
 _TRITON_ERROR = {"TritonError": "tritium.support:TritiumError"}
 _ENVIRONMENT = {"get_cache_invalidating_env_vars": "tritium.support.settings:invalidating_environment"}
@@ -137,7 +142,7 @@ _METRIC_KERNELS = {"set_metric_kernels": "tritium.profiler.metric:set_metric_ker
 ADDED: dict[str, dict[str, str]] = {
     "triton.backends": {
         **_DRIVER_BASE,
-        "Backend": "tritium.alias:Backend",
+        "Backend": "tritium.dropin.backends:Backend",
         "BaseBackend": "tritium.backends.compiler:BaseBackend",
     },
     "triton.backends.amd.compiler": {**_BACKEND, **_from("tritium.dropin.amd_compiler", _AMD_COMPILER)},
@@ -183,14 +188,14 @@ ADDED: dict[str, dict[str, str]] = {
     "triton.compiler.errors": _TRITON_ERROR,
     "triton.errors": _TRITON_ERROR,
     "triton.knobs": {
-        **_from("tritium._utils", "FP_FUSION_DEFAULT_WARNING warn_once"),
+        **_from("tritium.dropin.utils", "FP_FUSION_DEFAULT_WARNING warn_once"),
         **_from("tritium._C.libtriton", "getenv getenv_bool"),
     },
     "triton.language.core": {
-        **_from("tritium._utils", "CAT_CAN_REORDER_WARNING RESHAPE_CAN_REORDER_WARNING"),
+        **_from("tritium.dropin.utils", "CAT_CAN_REORDER_WARNING RESHAPE_CAN_REORDER_WARNING"),
         "JITCallable": _CALLABLES["JITCallable"],
         "TRITON_BUILTIN": f"{_HERE}TRITON_BUILTIN",
-        "TRITON_MAX_TENSOR_NUMEL": "tritium._utils:TRITON_MAX_TENSOR_NUMEL",
+        "TRITON_MAX_TENSOR_NUMEL": "tritium.dropin.utils:TRITON_MAX_TENSOR_NUMEL",
         "builtin_max": "builtins:max",
         "builtin_min": "builtins:min",
         "extern": "tritium.language.core:builtin",  # functions of libraries are builtins like others
@@ -227,7 +232,7 @@ ADDED: dict[str, dict[str, str]] = {
         "_base32": f"{_HERE}base32",
         "get_cache_key": "tritium.dropin.compiler:get_cache_key",
     },
-    "triton.runtime.driver": {**_DRIVER_BASE, "backends": "tritium.alias:known_backends"},
+    "triton.runtime.driver": {**_DRIVER_BASE, "backends": "tritium.dropin.backends:known_backends"},
     "triton.runtime.errors": _TRITON_ERROR,
     "triton.runtime.interpreter": {
         "KernelInterface": "tritium.runtime.jit:KernelInterface",

@@ -19,12 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
-from .backends.compiler import GPUTarget
-from .compiler import ASTSource, make_backend
-from .ir.printer import print_op
-from .runtime.specialize import describe_specialization
-from .support import TritiumError
-from .support.lazy import LazyModule, loaded
+from ..backends.compiler import GPUTarget
+from ..compiler import ASTSource, make_backend
+from ..ir.printer import print_op
+from ..runtime.specialize import describe_specialization
+from ..support import TritiumError
+from ..support.lazy import LazyModule, loaded
 
 __all__ = ["MatchError", "filecheck_test", "run_filecheck", "run_filecheck_test", "run_parser", "stub_target"]
 

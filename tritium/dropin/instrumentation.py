@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .frontend.language.library_support import is_enabled
-from .support import TritiumError
+from ..frontend.language.library_support import is_enabled
+from ..support import TritiumError
 
 __all__ = ["instrument", "is_enabled", "register_instrumentation", "unregister_instrumentation"]
 
