@@ -25,7 +25,7 @@ class Dominance:
     __slots__ = ("_number", "idom", "order")
 
     def __init__(self, region: Region) -> None:
-        self.order = _reverse_postorder(region)
+        self.order = reverse_postorder(region)
         self._number = {block: i for i, block in enumerate(self.order)}
         self.idom: dict[Block, Block] = {}
         if len(self.order) > 1:
@@ -87,7 +87,7 @@ class Dominance:
         return out
 
 
-def _reverse_postorder(region: Region) -> list[Block]:
+def reverse_postorder(region: Region) -> list[Block]:
     if not region.blocks:
         return []
     order: list[Block] = []

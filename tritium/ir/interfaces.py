@@ -20,7 +20,7 @@ LoopLikeOpInterface, BranchOpInterface).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ..support import UNKNOWN, InternalError, Location
@@ -46,6 +46,7 @@ __all__ = [
     "enclosing_loop",
     "ends_region",
     "is_unbounded_loop",
+    "forwarded_pairs",
     "predecessor_operands",
     "region_branch_of",
     "successor_values",
@@ -489,6 +490,11 @@ def region_branch_of(terminator: Operation) -> RegionBranch | None:
 def ends_region(op: Operation) -> bool:
     """Whether `op` is the terminator of a region of a region branch."""
     return region_branch_of(op) is not None
+
+
+def forwarded_pairs(op: Operation) -> Iterable[tuple[Value, Value]]:
+    """All pairs of an operand and a value that it may become along the edges of a branch or region branch."""
+    return op.forwarded_pairs() if isinstance(op, (RegionBranch, Branch)) else ()
 
 
 def successor_values(op: Operation, i: int) -> list[Value] | None:
