@@ -11,7 +11,7 @@ import pytest
 
 from tritium.analysis.axis_info import ANY_DIVISOR, AxisInfo, AxisInfoAnalysis
 from tritium.dialects import arith, tt
-from tritium.ir import Block, Builder, TensorType, Value, i32, parse_module
+from tritium.ir import Block, Builder, Region, TensorType, Value, i32, parse_module
 
 SHAPE = (8, 32)
 
@@ -135,7 +135,7 @@ class Holder:
     """Stands for a function around a block."""
 
     def __init__(self, block: Block) -> None:
-        self.regions = [type("R", (), {"blocks": [block]})()]
+        self.regions, self.attributes = [Region(block)], {}
 
 
 @pytest.mark.parametrize("part", range(20))

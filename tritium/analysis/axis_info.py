@@ -24,7 +24,7 @@ groups of negative numbers would be other ones. It is assumed of kernel argument
 computed of them, but not where a number was taken off or a negative one added: `x - 8` may well be negative (Triton
 assumes it there too).
 
-Facts are found by going through a function until nothing changes, loops from the best assumption downwards.
+Facts are the greatest that are consistent: a sparse forward dataflow analysis, optimistic around loops (`dataflow`).
 """
 
 from __future__ import annotations
@@ -33,10 +33,20 @@ from collections.abc import Callable, Iterable
 from math import gcd
 from typing import Any
 
-from ..dialects import arith, cf, scf, tt, ttg, ub
-from ..ir import ArrayAttr, DenseArrayAttr, DenseElementsAttr, IntegerAttr, Operation, Value
+from ..dialects import arith, tt, ub
+from ..ir import (
+    ArrayAttr,
+    BlockArgument,
+    CountedLoop,
+    DenseArrayAttr,
+    DenseElementsAttr,
+    IntegerAttr,
+    Operation,
+    Value,
+)
 from .axis_facts import ANY_DIVISOR, AxisInfo, power_of, unknown
 from .axis_rules import RULES
+from .dataflow import SparseForward
 
 __all__ = ["ANY_DIVISOR", "AxisInfo", "AxisInfoAnalysis"]
 
@@ -44,171 +54,96 @@ _HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 _NO_HINTS = [None, None, None]
 
 
-class AxisInfoAnalysis:
+class AxisInfoAnalysis(SparseForward[AxisInfo]):
     """The facts about all integers and pointers of a function. `of(value)` asks; a value never computed is unknown."""
 
     def __init__(self, func: Operation) -> None:
-        self.infos: dict[Value, AxisInfo] = {}
-        self.flowed = False  # whether a branch has changed what is known of a block's arguments
-        for region in func.regions:
-            for block in region.blocks[:1]:
-                given = func.attributes.get("arg_attrs") if isinstance(func, tt.Func) else None
-                hints = given.elements if isinstance(given, ArrayAttr) else ()
-                for i, argument in enumerate(block.args):
-                    self.infos[argument] = _hinted(unknown(argument.type), hints[i] if i < len(hints) else None)
-        for region in func.regions:
-            self._region(region)
+        super().__init__()
+        self.func = func
+        given = func.attributes.get("arg_attrs") if isinstance(func, tt.Func) else None
+        self.hints = given.elements if isinstance(given, ArrayAttr) else ()
+        self.solve(func)
 
     def of(self, value: Value) -> AxisInfo:
         """The facts about a value."""
-        found = self.infos.get(value)
+        found = self.states.get(value)
         return unknown(value.type) if found is None else found
 
     def known(self, operands: Iterable[Value]) -> list[AxisInfo] | None:
         """The facts about operands; None while one of them is not computed."""
-        out = [self.infos.get(v) for v in operands]
+        states = self.states
+        out = [states.get(v) for v in operands]
         return None if None in out else out  # type: ignore[return-value]
 
-    # -- going through a function ---------------------------------------------------------------------------------
+    # -- the lattice --------------------------------------------------------------------------------------------------
 
-    # In the order of the program, and again only what comes after a change: a loop whose body gives what it takes less
-    # than was known of it, and blocks that branch backwards.
+    def merge(self, first: AxisInfo, second: AxisInfo) -> AxisInfo:
+        """Only what both say is known."""
+        return first.join(second)
 
-    def _set(self, value: Value, info: AxisInfo | None) -> None:
-        if info is not None:
-            self.infos[value] = info
+    def entry(self, argument: Value) -> AxisInfo:
+        """Arguments of functions have hints; nothing is known of others."""
+        info = unknown(argument.type)
+        if self.hints and isinstance(argument, BlockArgument) and argument.owner.parent_op is self.func:
+            return _hinted(info, self.hints[argument.index]) if argument.index < len(self.hints) else info
+        return info
 
-    def _join(self, value: Value, info: AxisInfo | None) -> bool:
-        """Only what both say is known of a value then; whether that is another thing than before."""
-        old = self.infos.get(value)
-        if info is None or info is old:
-            return False
-        new = info if old is None else old.join(info)
-        if new == old:
-            return False
-        self.infos[value] = new
-        return True
+    def region_argument(self, branch: Operation, argument: Value) -> AxisInfo | None:
+        """An induction variable is the lower bound plus a multiple of the step."""
+        if not isinstance(branch, CountedLoop):
+            return unknown(argument.type)
+        bounds = self.known((branch.lb, branch.step))
+        if bounds is None:
+            return None
+        low, step = bounds
+        rises = low.nonnegative and step.nonnegative and not branch.unsignedCmp
+        divisibility = [gcd(low.element_divisor(), step.element_divisor())]
+        return AxisInfo([1], divisibility, [1], None, rises, low.shifted or step.shifted)
 
-    def _join_all(self, values: Iterable[Value], sources: Iterable[Value]) -> bool:
-        changed = False
-        for value, source in zip(values, sources):
-            changed |= self._join(value, self.infos.get(source))
-        return changed
+    # -- operations ---------------------------------------------------------------------------------------------------
 
-    def _region(self, region: Any) -> None:
-        if len(region.blocks) == 1:
-            for op in region.blocks[0]:
-                self._operation(op)
-            return
-        outer, self.flowed = self.flowed, True
-        while self.flowed:
-            self.flowed = False
-            for block in region.blocks:
-                for op in block:
-                    self._operation(op)
-        self.flowed = outer
+    def enters(self, op: Operation) -> bool:
+        """Regions that combine elements have no use for the facts."""
+        return op.__class__ not in RULES
 
-    def _operation(self, op: Operation) -> None:
-        flow = _FLOW.get(op.__class__)
-        if flow is not None:
-            flow(self, op)
-            return
-        if op.__class__ in RULES:
+    def transfer(self, op: Operation) -> None:
+        """By the operation's rule; nothing is known of the results of others but what hints say."""
+        special = _SPECIAL.get(op.__class__)
+        if special is not None:
+            special(self, op)
+        elif op.__class__ in RULES:
             self._by_rule(op, self.known(op.operands))
             for result in op.results[1:]:
-                self._set(result, unknown(result.type))
-            return
-        for region in op.regions:
-            for block in region.blocks:
-                for argument in block.args:
-                    self._set(argument, unknown(argument.type))
-            self._region(region)
-        for result in op.results:
-            self._set(result, _hinted(unknown(result.type), op.attributes))
+                self.set_result(result, unknown(result.type))
+        else:
+            for result in op.results:
+                self.set_result(result, _hinted(unknown(result.type), op.attributes))
 
     def _by_rule(self, op: Operation, known: list[AxisInfo] | None) -> None:
         if known is not None:
-            self._set(op.results[0], _hinted(RULES[op.__class__](op, *known), op.attributes))
-
-    def _for(self, op: Any) -> None:
-        body = op.body
-        bounds = self.known([op.operands[0], op.step])
-        if bounds is not None:
-            low, step = bounds
-            rises = low.nonnegative and step.nonnegative and not op.unsignedCmp
-            divisibility = [gcd(low.element_divisor(), step.element_divisor())]
-            self._join(body.args[0], AxisInfo([1], divisibility, [1], None, rises, low.shifted or step.shifted))
-        self._join_all(body.args[1:], op.init_args)
-        self._region(op.regions[0])
-        while self._join_all(body.args[1:], body.last.operands):
-            self._region(op.regions[0])
-        self._join_all(op.results, op.init_args)
-        self._join_all(op.results, body.last.operands)
-
-    def _if(self, op: Any) -> None:
-        for region in op.regions:
-            self._region(region)
-            for block in region.blocks:
-                self._join_all(op.results, block.last.operands)
-
-    def _while(self, op: Any) -> None:
-        before, after = op.before_block, op.after_block
-        self._join_all(before.args, op.inits)
-        flowed = True
-        while flowed:
-            self._region(op.regions[0])
-            self._join_all(after.args, before.last.args)
-            self._join_all(op.results, before.last.args)
-            self._region(op.regions[1])
-            flowed = self._join_all(before.args, after.last.operands)
-
-    def _partitions(self, op: Any) -> None:
-        for region in op.regions:
-            self._join_all(region.blocks[0].args, op.operands)
-            self._region(region)
-
-    def _specialize(self, op: Any) -> None:
-        for region in op.regions:
-            self._region(region)
-        for block in op.regions[0].blocks:
-            if isinstance(block.last, ttg.WarpYield):
-                self._join_all(op.results, block.last.operands)
+            self.set_result(op.results[0], _hinted(RULES[op.__class__](op, *known), op.attributes))
 
     def _poison(self, op: Any) -> None:
-        """Nothing is said: whatever holds of what it is joined with holds of both."""
+        """Poison stays at bottom: merged with another value it may be taken to be that value."""
 
     def _select(self, op: Any) -> None:
-        """Poison or something else is that, so what is known of it holds. (Other operations make poison of poison.)"""
-        condition, *sides = [self.infos.get(v) for v in op.operands]
+        """A selection of poison or x may be taken to be x. (Other operations make poison of poison.)"""
+        condition, *sides = [self.states.get(v) for v in op.operands]
         if condition is not None and None in sides:
-            self._set(op.results[0], sides[0] or sides[1])
+            self.set_result(op.results[0], sides[0] or sides[1])
         else:
             self._by_rule(op, self.known(op.operands))
 
     def _load(self, op: Any) -> None:
-        """What stands in for masked elements may be poison."""
-        known = [self.infos.get(v) for v in op.operands]
+        """The values of masked elements may be poison."""
+        known = [self.states.get(v) for v in op.operands]
         self._by_rule(op, [k for k in known if k is not None] if known[0] is not None else None)
 
-    def _branch(self, op: Any) -> None:
-        self.flowed |= self._join_all(op.dest.args, op.dest_operands)
 
-    def _conditional_branch(self, op: Any) -> None:
-        self.flowed |= self._join_all(op.true_dest.args, op.true_operands)
-        self.flowed |= self._join_all(op.false_dest.args, op.false_operands)
-
-
-_FLOW: dict[type, Callable[[AxisInfoAnalysis, Any], None]] = {
-    scf.For: AxisInfoAnalysis._for,
-    scf.If: AxisInfoAnalysis._if,
-    scf.While: AxisInfoAnalysis._while,
-    ttg.WarpSpecialize: AxisInfoAnalysis._specialize,
-    ttg.WarpSpecializePartitions: AxisInfoAnalysis._partitions,
+_SPECIAL: dict[type, Callable[[AxisInfoAnalysis, Any], None]] = {
     ub.Poison: AxisInfoAnalysis._poison,
     arith.Select: AxisInfoAnalysis._select,
     tt.Load: AxisInfoAnalysis._load,
-    cf.Br: AxisInfoAnalysis._branch,
-    cf.CondBr: AxisInfoAnalysis._conditional_branch,
 }
 
 
