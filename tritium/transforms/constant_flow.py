@@ -13,18 +13,21 @@ Wegman and Zadeck, "Constant Propagation with Conditional Branches" (1991).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from ..dialects import cf, scf, tt
+from ..analysis.dataflow import SparseForward
+from ..dialects import cf, tt
 from ..ir import (
     CONSTANT,
     SYMBOL_TABLE,
-    TERMINATOR,
     Attribute,
     Block,
+    Branch,
+    CountedLoop,
     IntegerAttr,
     Operation,
+    RegionBranch,
+    RegionEdge,
     RuleTable,
     SymbolTable,
     Value,
@@ -34,7 +37,6 @@ from ..ir import (
     is_private,
 )
 from .rules import ARITH_RULES, TT_RULES
-from .rules.constants import integer_width, signed
 
 __all__ = ["VARIES", "ConstantFlow", "State"]
 
@@ -51,17 +53,14 @@ State = Attribute | _Varies
 _RULES = RuleTable([*ARITH_RULES, *TT_RULES])
 
 
-class ConstantFlow:
-    """The solution for the functions of a module, or for one function with unknown callers.
+class ConstantFlow(SparseForward[State]):
+    """The solution for the functions of a module, or for one function about whose callers nothing is known.
 
-    `states`: the state of each value; a missing one is never computed. `reached`: the blocks that may run.
+    `states`: the state of each value; one that is missing is never computed. `reached`: the blocks that may run.
     """
 
     def __init__(self, root: Operation) -> None:
-        self.states: dict[Value, State] = {}
-        self.reached: dict[Block, None] = {}  # in the order of discovery
-        self.work: list[Operation] = []
-        self.queued: set[Operation] = set()
+        super().__init__()
         self.returned: dict[Operation, list[State | None]] = {}
         self.callees: dict[Operation, Operation] = {}
         self.callers: dict[Operation, list[Operation]] = {}
@@ -71,15 +70,11 @@ class ConstantFlow:
             self.resolve_calls(SymbolTable(root), functions)
         for func in functions:
             if func not in self.private:
-                self.enter(func.regions[0].blocks[0], None)
-        while self.work:
-            op = self.work.pop()
-            self.queued.discard(op)
-            if op.parent in self.reached:
-                self.visit(op)
+                self.reach_unknown(func.regions[0].blocks[0])
+        self.run()
 
     def resolve_calls(self, symbols: SymbolTable, functions: list[Operation]) -> None:
-        """Resolve the callee of each call, and find the functions reachable through these calls only."""
+        """Find which function each call means, and the functions that nothing but these calls can reach."""
         bodies = set(functions)
         for func in functions:
             for op in func.walk():
@@ -92,178 +87,110 @@ class ConstantFlow:
             if is_private(func) and all(use.op in self.callees for use in symbols.uses(func)):
                 self.private.add(func)
 
-    # -- states -----------------------------------------------------------------------------------------------
+    # -- the lattice --------------------------------------------------------------------------------------------------
 
     def state(self, value: Value) -> State | None:
-        """The state of a value; None while it is unknown."""
+        """The state of a value; None while nothing is known."""
         known = self.states.get(value)
         return constant_of(value) if known is None else known
 
-    def join(self, value: Value, state: State | None) -> None:
-        """Join `state` into the state of `value`."""
-        old = self.states.get(value)
-        if state is None or old is state or old is VARIES:
+    def merge(self, first: State, second: State) -> State:
+        """One constant where both are that, else anything."""
+        return first if first is second else VARIES
+
+    def entry(self, argument: Value) -> State:
+        """Any value."""
+        return VARIES
+
+    def known(self, value: Value) -> Attribute | None:
+        """The constant that a value is known to be."""
+        state = self.state(value)
+        return None if state is VARIES else state  # type: ignore[return-value]
+
+    def values(self, operands: Iterable[Value]) -> list[State | None]:
+        return [self.state(v) for v in operands]
+
+    # -- control flow -------------------------------------------------------------------------------------------------
+
+    def edges(self, branch: RegionBranch, source: Operation) -> Sequence[RegionEdge]:
+        """None while what decides between them is not computed, then those that are feasible."""
+        if None in self.values(branch.control_operands(source)):
+            return ()
+        return branch.feasible_edges(source, self.known)
+
+    def region_argument(self, branch: Operation, argument: Value) -> State | None:
+        """The induction variable of a loop that runs once is the lower bound."""
+        if isinstance(branch, CountedLoop) and branch.trip_count(self.known) == 1:
+            return self.state(branch.lb)
+        return VARIES
+
+    def branch_targets(self, branch: Branch) -> Iterable[tuple[Block, list[Value]]]:
+        """Those that the condition, where it is computed, allows."""
+        targets = list(zip(branch.successors, branch.successor_operands()))
+        if branch.__class__ is not cf.CondBr:
+            return targets
+        state = self.state(branch.operands[0])
+        if isinstance(state, IntegerAttr):
+            return targets[:1] if state.value else targets[1:]
+        return () if state is None else targets
+
+    def exit(self, terminator: Operation) -> None:
+        """What a function returns are the results of its calls."""
+        func = terminator.parent_op
+        if func is None or terminator.__class__ is not tt.Return:
             return
-        self.states[value] = state if old is None else VARIES
-        for user in value.users:
-            self.push(user)
+        old = self.returned.get(func, [None] * len(terminator.operands))
+        new = [_both(a, b) for a, b in zip(old, self.values(terminator.operands))]
+        if new != old:
+            self.returned[func] = new
+            for call in self.callers.get(func, []):
+                self.revisit(call)
 
-    def join_all(self, values: Iterable[Value], states: Iterable[State | None]) -> None:
-        """`join` for each pair."""
-        for value, state in zip(values, states):
-            self.join(value, state)
+    # -- operations ---------------------------------------------------------------------------------------------------
 
-    def push(self, op: Operation) -> None:
-        if op not in self.queued:
-            self.queued.add(op)
-            self.work.append(op)
-
-    def enter(self, block: Block, values: Sequence[State | None] | None) -> None:
-        """Mark `block` as reachable with these argument states (None: varying)."""
-        self.join_all(block.args, [VARIES] * len(block.args) if values is None else values)
-        if block not in self.reached:
-            self.reached[block] = None
-            for op in reversed(block):
-                self.push(op)
-
-    # -- operations -------------------------------------------------------------------------------------------
-
-    def visit(self, op: Operation) -> None:
-        """Update the states of the results of `op` from its operands."""
-        special = _VISITS.get(op.__class__)
-        if special is not None:
-            special(self, op)
-            return
-        if op.traits & TERMINATOR:
-            self.terminator(op)
-        elif not op.regions:
+    def transfer(self, op: Operation) -> None:
+        """Evaluate an operation on constants."""
+        if op.__class__ is tt.Call:
+            self.call(op)
+        elif op.regions:
+            self.set_results(op, [VARIES] * len(op.results))
+        elif not op.traits & CONSTANT:
             self.evaluate(op)
-        if op.regions:
-            self.join_all(op.results, [VARIES] * len(op.results))
-            for region in op.regions:
-                for block in region.blocks[:1]:
-                    self.enter(block, None)
 
-    def terminator(self, op: Operation) -> None:
-        """A terminator of an unknown class: all successors are reachable, with varying arguments."""
-        for successor in op.successors:
-            self.enter(successor, None)
-        parent = op.parent_op
-        if not op.successors and parent is not None and parent.__class__ in _VISITS:
-            self.push(parent)
+    def set_results(self, op: Operation, states: Sequence[State | None]) -> None:
+        for result, state in zip(op.results, states):
+            self.set_result(result, state)
 
     def evaluate(self, op: Operation) -> None:
-        if not op.results or op.traits & CONSTANT:
-            return
         states = self.values(op.operands)
         if None in states:
-            return  # not computed yet; visited again when it is
+            return  # not computed yet; it is looked at again when it is
         known = [None if s is VARIES else s for s in states]
         answer = None
         if any(s is not None for s in known) or len(set(op.operands)) < len(known):
             answer = fold(op, _RULES, known, dialect=op.name.partition(".")[0])  # type: ignore[arg-type]
         if answer is None:
-            self.join_all(op.results, [VARIES] * len(op.results))
+            self.set_results(op, [VARIES] * len(op.results))
             return
         for result, part in zip(op.results, answer):
-            self.join(result, part if isinstance(part, Attribute) else self.folded_to(op, part))
+            self.set_result(result, part if isinstance(part, Attribute) else self.folded_to(op, part))
 
     def folded_to(self, op: Operation, value: Value) -> State | None:
-        """The state of the value that a fold returned; changes are propagated only from operands."""
+        """The state of the value a fold answered; an operation is visited again for operands only."""
         return self.state(value) if value in op.operands else VARIES
 
-    # -- control flow -----------------------------------------------------------------------------------------
-
-    def ways(self, condition: Value) -> tuple[bool, bool]:
-        """Whether an i1 may be true, and whether it may be false."""
-        state = self.state(condition)
-        if isinstance(state, IntegerAttr):
-            return bool(state.value), not state.value
-        return state is not None, state is not None
-
-    def values(self, operands: Iterable[Value]) -> list[State | None]:
-        return [self.state(v) for v in operands]
-
-    def branch(self, op: Any) -> None:
-        self.enter(op.dest, self.values(op.dest_operands))
-
-    def conditional_branch(self, op: Any) -> None:
-        yes, no = self.ways(op.condition)
-        if yes:
-            self.enter(op.true_dest, self.values(op.true_operands))
-        if no:
-            self.enter(op.false_dest, self.values(op.false_operands))
-
-    def if_(self, op: Any) -> None:
-        for region, taken in zip(op.regions, self.ways(op.condition)):
-            if taken and region.blocks:
-                self.enter(region.blocks[0], [])
-                self.join_all(op.results, self.values(region.blocks[0].last.operands))
-
-    def for_(self, op: Any) -> None:
-        bounds = self.values(op.operands[:3])
-        if None in bounds:
-            return
-        trips, body = _trips(op, bounds), op.body
-        inits, nexts = self.values(op.init_args), self.values(body.last.operands)
-        if trips != 0:
-            self.enter(body, [bounds[0] if trips == 1 else VARIES, *inits])
-            self.join_all(op.results, nexts)
-            if trips != 1:
-                self.join_all(body.args[1:], nexts)
-        if trips in (0, None):
-            self.join_all(op.results, inits)
-
-    def while_(self, op: Any) -> None:
-        before, after = op.before_block, op.after_block
-        self.enter(before, self.values(op.inits))
-        handed = self.values(before.last.args)
-        yes, no = self.ways(before.last.condition)
-        if yes:
-            self.enter(after, handed)
-            self.join_all(before.args, self.values(after.last.operands))
-        if no:
-            self.join_all(op.results, handed)
-
-    def call(self, op: Any) -> None:
+    def call(self, op: Operation) -> None:
         callee = self.callees.get(op)
         if callee is None:
-            self.join_all(op.results, [VARIES] * len(op.results))
+            self.set_results(op, [VARIES] * len(op.results))
             return
         if callee in self.private:
-            self.enter(callee.regions[0].blocks[0], self.values(op.args))
-        self.join_all(op.results, self.returned.get(callee, []))
-
-    def return_(self, op: Any) -> None:
-        func = op.parent_op
-        old = self.returned.get(func, [None] * len(op.operands))
-        new = [_both(a, b) for a, b in zip(old, self.values(op.operands))]
-        if new != old:
-            self.returned[func] = new
-            for call in self.callers.get(func, []):
-                self.push(call)
+            entry = callee.regions[0].blocks[0]
+            for argument, operand in zip(entry.args, op.operands):
+                self.join(argument, self.state(operand))
+            self.reach(entry)
+        self.set_results(op, self.returned.get(callee, []))
 
 
 def _both(a: State | None, b: State | None) -> State | None:
     return b if a is None else a if b is None or a is b else VARIES
-
-
-def _trips(op: Any, bounds: Sequence[State | None]) -> int | None:
-    """The trip count of a loop with these bounds; None where it varies."""
-    width = integer_width(op.lb.type)
-    numbers = [signed(b.value, width) if isinstance(b, IntegerAttr) else None for b in bounds]
-    lower, upper, step = numbers
-    if lower is None or upper is None or step is None or step <= 0 or op.unsignedCmp:
-        return None
-    return max(0, -(-(upper - lower) // step))
-
-
-_VISITS: dict[type[Operation], Callable[[ConstantFlow, Any], None]] = {
-    cf.Br: ConstantFlow.branch,
-    cf.CondBr: ConstantFlow.conditional_branch,
-    scf.If: ConstantFlow.if_,
-    scf.For: ConstantFlow.for_,
-    scf.While: ConstantFlow.while_,
-    tt.Call: ConstantFlow.call,
-    tt.Return: ConstantFlow.return_,
-}
