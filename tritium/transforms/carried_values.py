@@ -14,16 +14,10 @@ is live if the value it becomes is. Rules of single loops do not suffice, since 
 
 from __future__ import annotations
 
-from ..ir import (
-    WRITE,
-    CountedLoop,
-    Operation,
-    RegionBranch,
-    Value,
-    memory_effects,
-    predecessor_operands,
-    region_branch_of,
-)
+from collections.abc import Iterable
+
+from ..analysis.dataflow import SparseBackward
+from ..ir import TERMINATOR, WRITE, CountedLoop, Operation, RegionBranch, Value, memory_effects, region_branch_of
 
 __all__ = ["drop_dead_carried", "needed_values"]
 
@@ -54,29 +48,33 @@ def _drop_carried(loop: CountedLoop, needed: set[Value]) -> bool:
 
 def needed_values(func: Operation) -> set[Value]:
     """The live values of a function."""
-    needed: set[Value] = set()
-    work: list[Value] = []
-    for op in func.walk():
-        work += _needs_anyway(op)
-    while work:
-        value = work.pop()
-        if value not in needed:
-            needed.add(value)
-            work += _needed_for(value)
-    return needed
+    found = _Live()
+    found.solve(func)
+    return set(found.states)
 
 
-def _needs_anyway(op: Operation) -> list[Value]:
-    """The operands that are live whether or not a result is."""
-    branch = op if isinstance(op, RegionBranch) else region_branch_of(op)
-    if branch is not None:
-        return branch.control_operands(op)
-    return op.operands if not op.results or op.regions or memory_effects(op) & WRITE else []
+class _Live(SparseBackward[bool]):
+    """True for a value that an operation with side effects uses, or one with a live result."""
 
+    def merge(self, first: bool, second: bool) -> bool:
+        """Live where either is."""
+        return True
 
-def _needed_for(value: Value) -> list[Value]:
-    """The values that a live value is computed from, or that control flow forwards to it."""
-    passed = predecessor_operands(value)
-    if passed is not None:
-        return [op.operands[i] for op, i in passed]
-    return [] if value.defining_op is None else value.defining_op.operands
+    def transfer(self, op: Operation) -> None:
+        """Operands that are live whether or not a result is; and all, once a result is live."""
+        states = self.states
+        needed: Iterable[Value] = op.operands
+        if op.regions or op.traits & TERMINATOR:
+            branch = op if isinstance(op, RegionBranch) else region_branch_of(op)
+            if branch is not None:
+                needed = branch.control_operands(op)
+        elif op.results:
+            for result in op.results:
+                if result in states:
+                    break
+            else:
+                if not memory_effects(op) & WRITE:
+                    return
+        for operand in needed:
+            if operand not in states:
+                self.join(operand, True)
