@@ -17,6 +17,7 @@ from __future__ import annotations
 from ..dialects import ttg
 from ..ir import LOOP, BlockArgument, Completion, MemoryAccess, Operation, Region, Value, ViewLike, WaitLike
 from ..support.namedtuples import NamedTuple
+from .dataflow import fixed_point
 
 __all__ = ["Interval", "Order"]
 
@@ -142,14 +143,14 @@ class Order:
 
     def extended(self, life: Interval, made: int) -> Interval:
         """To the ends of the loops that it enters from outside, and of what runs at the same time."""
-        changed = True
-        while changed:
-            before = life
+
+        def step(life: Interval) -> Interval:
             for loop in self._loops:
                 if made < loop.first <= life.last < loop.last or (life.first < loop.first and life.meets(loop)):
                     life = life.join(loop)
             for whole, regions in self._whole:
                 if life.meets(whole) and not any(life.within(region) for region in regions):
                     life = life.join(whole)
-            changed = life != before
-        return life
+            return life
+
+        return fixed_point(step, life) if self._loops or self._whole else life

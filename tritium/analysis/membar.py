@@ -32,18 +32,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..dialects import gpu, scf, tt, ttg
+from ..dialects import gpu, tt, ttg
 from ..dialects.ttg_context import num_warps
 from ..ir import (
     PURE,
     READ,
     WRITE,
-    Block,
     Completion,
     IntegerAttr,
     MemoryAccess,
     Operation,
-    Region,
     Value,
     ViewLike,
     WaitLike,
@@ -54,6 +52,7 @@ from ..support.lazy import LazyModule
 from ..support.namedtuples import NamedTuple
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
+from .dataflow import DenseForward
 
 __all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers", "needs_barrier_before"]
 
@@ -93,11 +92,8 @@ def met(state: State) -> State:
 def find_barriers(func: Operation, allocation: Allocation) -> Barriers:
     """Where a function needs barriers that it does not have."""
     walker = Walker(allocation)
-    while True:
-        known = len(walker.found.before)
-        walker.region(func.regions[0], NOTHING)
-        if len(walker.found.before) == known:
-            return walker.found
+    walker.run(func, NOTHING)
+    return walker.found
 
 
 def is_barrier(op: Operation | None) -> bool:
@@ -131,51 +127,38 @@ def speaks_for_all(op: Any) -> bool:
     return op.name == "ttng.barrier_expect"  # type: ignore[no-any-return]
 
 
-class Walker:
+class Walker(DenseForward[State]):
     """Follows one function; what it finds is kept from walk to walk."""
 
+    bottom = NOTHING
+    verifies_monotone = False  # a barrier found later in a walk settles more than was settled before
+
     def __init__(self, allocation: Allocation) -> None:
+        super().__init__()
         self.allocation = allocation
         self.found = Barriers(set(), set())
 
-    # -- control flow -------------------------------------------------------------------------------------------
+    def merge(self, first: State, second: State) -> State:
+        """What is unsettled on either path."""
+        return first | second
 
-    def region(self, region: Region, state: State) -> State:
-        """What is unsettled where the region ends, given what is where it begins."""
-        if not region.blocks:
-            return state
-        if len(region.blocks) == 1:
-            return self.block(region.blocks[0], state)
-        begin: dict[Block, State] = {region.blocks[0]: state}
-        work, out = [region.blocks[0]], NOTHING
-        while work:
-            block = work.pop()
-            left = self.block(block, begin[block])
-            targets = block.last.successors if block.last is not None else []
-            for target in targets:
-                if target not in begin or not left <= begin[target]:
-                    begin[target] = begin.get(target, NOTHING) | left
-                    work.append(target)
-            if not targets:
-                out |= left
-        return out
+    def run(self, func: Operation, state: State) -> None:
+        """Walk a function that begins with `state`, until a walk finds no further barrier."""
+        known = -1
+        while len(self.found.before) > known:
+            known = len(self.found.before)
+            self.region(func.regions[0], state)
 
-    def block(self, block: Block, state: State) -> State:
-        """What is unsettled behind a block."""
-        for op in block:
-            state = self.operation(op, state)
-        return state
+    # -- control flow -------------------------------------------------------------------------------------------------
 
     def operation(self, op: Operation, state: State) -> State:
-        """What is unsettled behind an operation."""
-        if isinstance(op, scf.For):
-            return self.loop([op.regions[0]], state, skips=True)
-        if isinstance(op, scf.While):
-            return self.loop(op.regions, state, skips=False)
-        if isinstance(op, scf.If):
-            return self.region(op.regions[0], state) | self.region(op.regions[1], state)
+        """What is unsettled behind an operation with regions."""
         if isinstance(op, ttg.WarpSpecialize):
             return self.specialize(op, state)
+        return super().operation(op, state)
+
+    def transfer(self, op: Operation, state: State) -> State:
+        """What is unsettled behind an operation without control flow."""
         if is_barrier(op):
             return met(state)
         if _waits_for_own_copies(op):
@@ -196,19 +179,6 @@ class Walker:
         for region in (op.regions[0], *op.partitions.regions):
             self.region(region, NOTHING)
         return NOTHING
-
-    def loop(self, regions: list[Region], state: State, skips: bool) -> State:
-        """A loop whose regions run one after the other; where it `skips`, it may not run at all.
-
-        Of a while loop the first region decides: the loop is left behind it.
-        """
-        begin = state
-        while True:
-            first = self.region(regions[0], begin)
-            last = self.region(regions[1], first) if len(regions) > 1 else first
-            if last <= begin:
-                return (first | state) if skips else first
-            begin = begin | last
 
     # -- operations ---------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ is waited for:
 
 from __future__ import annotations
 
-from ..dialects import scf, ttg
+from ..dialects import ttg
 from ..ir import Completion, MemoryAccess, Operation, WaitLike
 from .allocation import Allocation
 from .buffers import is_buffer
@@ -41,20 +41,15 @@ def uses_async_proxy(op: Operation) -> bool:
 
 _FENCE = "ttng.fence_async_shared"
 
-_FLOW = (scf.For, scf.While, scf.If, ttg.WarpSpecialize)
-
 
 def find_fences(func: Operation, allocation: Allocation) -> set[Operation]:
     """The operations of a function that need a fence in front of them.
 
     Whoever calls a function may have written all the memory that it is given.
     """
-    walker, start = _Writes(allocation), _start(func, allocation)
-    while True:
-        known = len(walker.found.before)
-        walker.region(func.regions[0], start)
-        if len(walker.found.before) == known:
-            return walker.found.before
+    walker = _Writes(allocation)
+    walker.run(func, _start(func, allocation))
+    return walker.found.before
 
 
 def find_idle_fences(func: Operation, allocation: Allocation) -> list[Operation]:
@@ -82,10 +77,8 @@ def _start(func: Operation, allocation: Allocation) -> State:
 class _Writes(Walker):
     """Follows what threads have written since the last fence."""
 
-    def operation(self, op: Operation, state: State) -> State:
+    def transfer(self, op: Operation, state: State) -> State:
         """Fences settle; barriers and waits do not."""
-        if isinstance(op, _FLOW):
-            return super().operation(op, state)
         if op.name == _FENCE:
             return self.fence(op, state)
         if not uses_async_proxy(op):
@@ -130,9 +123,9 @@ class _Fences(_Writes):
         units = [op for op in func.walk() if uses_async_proxy(op)]
         self.reached = frozenset(use for op in units for use in self.accessed(op))
 
-    def operation(self, op: Operation, state: State) -> State:
+    def transfer(self, op: Operation, state: State) -> State:
         """A wait, be it at a barrier of memory, is where what was copied is written."""
-        state = super().operation(op, state)
+        state = super().transfer(op, state)
         return state | self.copied if isinstance(op, WaitLike) and op.waits_for in _ARRIVED else state
 
     def fence(self, op: Operation, state: State) -> State:
