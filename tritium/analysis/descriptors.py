@@ -12,12 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..dialects import arith, scf, tt
+from ..dialects import arith, tt
 from ..dialects.ttng_checks import reducible
-from ..ir import DescriptorAccess, IntegerAttr, Operation, Value, constant_of, functions_of, is_descriptor_store
+from ..ir import (
+    DescriptorAccess,
+    IntegerAttr,
+    LoopLike,
+    Operation,
+    Value,
+    constant_of,
+    functions_of,
+    is_descriptor_store,
+)
+from ..ir.interfaces import ends_region, forwarded_pairs
 from ..ir.union_find import UnionFind
 from .axis_info import AxisInfoAnalysis
-from .buffers import passed_on
+from .dataflow import reachable
 from .tma import LEAST_ROW, fits_engine
 
 __all__ = [
@@ -87,7 +97,7 @@ def _flows(op: Any, named: dict[str, Any]) -> Iterable[tuple[Value, Value]]:
             if isinstance(back, tt.Return):
                 pairs += zip(back.operands, op.results)
         return pairs
-    return passed_on(op)
+    return forwarded_pairs(op)
 
 
 # -- what the engine cannot do --------------------------------------------------------------------------------------
@@ -237,23 +247,23 @@ def _outlives_iteration(op: tt.MakeTensorDescriptor) -> bool:
     loops: set[Operation] = set()
     parent = op.parent_op
     while parent is not None:
-        if isinstance(parent, (scf.For, scf.While)):
+        if isinstance(parent, LoopLike):
             loops.add(parent)
         parent = parent.parent_op
-    seen: set[Value] = set()
-    work: list[Value] = [op.result] if loops else []
-    while work:
-        value = work.pop()
-        for user in value.users:
-            owner = user.parent_op
-            if isinstance(user, (scf.Yield, scf.Condition)) and owner in loops:
-                return True
-            around = owner if isinstance(user, (scf.Yield, scf.Condition)) else user
-            for source, target in _flows(around, {}) if around is not None else ():
-                if source is value and target not in seen:
-                    seen.add(target)
-                    work.append(target)
-    return False
+    if not loops:
+        return False
+    seeds: list[Value] = [op.result]
+    values = reachable(seeds, _passed_to)
+    return any(ends_region(user) and user.parent_op in loops for value in values for user in value.users)
+
+
+def _passed_to(value: Value) -> Iterator[Value]:
+    """The values that `value` becomes by selections, loops and branches."""
+    for user in value.users:
+        around = user.parent_op if ends_region(user) else user
+        for source, target in _flows(around, {}):
+            if source is value:
+                yield target
 
 
 def _used(op: Any, value: Value, capability: int) -> Iterator[str]:

@@ -16,16 +16,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..dialects import arith, tt
-from ..dialects.tt_descriptor import DescriptorReduce, DescriptorScatter, DescriptorStore
 from ..dialects.tt_types import TensorDescType
-from ..ir import BlockArgument, Value, element_type, predecessor_operands
+from ..ir import (
+    WRITE,
+    BlockArgument,
+    Memory,
+    MemoryAccess,
+    PointerAccess,
+    Value,
+    accessed_values,
+    element_type,
+    predecessor_operands,
+)
 from ..support.namedtuples import NamedTuple
 from .dataflow import reachable
 
-__all__ = ["STORES", "WrittenArguments", "written_arguments"]
-
-_DESCRIPTOR_STORES = (DescriptorStore, DescriptorReduce, DescriptorScatter)  # write nothing outside of the tensor
-STORES = (tt.Store, tt.AtomicStore, tt.AtomicRMW, tt.AtomicCAS, *_DESCRIPTOR_STORES)
+__all__ = ["WrittenArguments", "written_arguments"]
 
 
 class WrittenArguments(NamedTuple):
@@ -78,9 +84,10 @@ def _written_addresses(
     op: Any, functions: dict[str, Any], known: dict[str, _Written]
 ) -> Iterator[tuple[Value | None, bool]]:
     """The addresses that an operation writes (None: any), and whether it does so whenever it runs."""
-    if isinstance(op, STORES):
-        yield op.operands[0], not isinstance(op, _DESCRIPTOR_STORES) and getattr(op, "mask", None) is None
-    elif isinstance(op, tt.Call) and (callee := functions.get(op.callee)) is not None:
+    for address in accessed_values(op, WRITE, Memory.GLOBAL):
+        # by a descriptor, nothing is written where the block is out of bounds
+        yield address, isinstance(op, PointerAccess) and op.access_mask is None
+    if isinstance(op, tt.Call) and (callee := functions.get(op.callee)) is not None:
         written = _written_by(callee, functions, known)
         if None in written.possibly:
             yield None, False
@@ -122,8 +129,8 @@ def _origins(value: Value) -> list[Value] | None:
     passed = predecessor_operands(value)
     if passed is not None:
         return [op.operands[i] for op, i in passed]
-    op: Any = value.defining_op
-    if op is None or op.regions or isinstance(op, (tt.Load, tt.AtomicLoad, tt.AtomicRMW, tt.AtomicCAS, tt.Call)):
+    op = value.defining_op
+    if op is None or op.regions or isinstance(op, (MemoryAccess, tt.Call)):
         return None
     if isinstance(op, arith.Select):
         return [op.operands[1], op.operands[2]]

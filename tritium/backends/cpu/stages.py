@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...analysis.stored import stored_arrays
+from ...analysis.written_arguments import written_arguments
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.tt_to_ttc import convert_tt_to_ttc
 from ...conversion.ttc_to_llvm import ttc_to_llvm
@@ -26,7 +26,7 @@ __all__ = ["make_asm", "make_llir", "make_obj", "make_ttcir", "make_ttir"]
 def make_ttir(module: Any, metadata: dict[str, Any], options: CPUOptions) -> Any:
     """The passes every target starts with; which arrays are stored to, surely or perhaps, goes into the metadata."""
     run_pipeline(module, TTIR_PIPELINE, stage="ttir", verifier=verify)
-    metadata["stored_arrays"], metadata["perhaps_stored_arrays"] = stored_arrays(module)
+    metadata["stored_arrays"], metadata["perhaps_stored_arrays"] = written_arguments(module)
     return module
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ....analysis.buffers import passed_on
 from ....analysis.tma import LEAST_ROW, layout_for_shape
 from ....dialects import arith, tt, ttg, ttng
 from ....dialects.ttg_context import num_ctas
@@ -40,6 +39,7 @@ from ....ir import (
     is_descriptor_load,
     pass_on,
 )
+from ....ir.interfaces import forwarded_pairs
 from ....ir.union_find import UnionFind
 from ....layout.bases import cta_bases, per_block
 from ....support.dataclasses import dataclass
@@ -203,7 +203,7 @@ def _is_descriptor(value: Value) -> bool:
 def _flows(op: Any) -> Iterable[tuple[Value, Value]]:
     if isinstance(op, arith.Select):
         return [(op.true_value, op.result), (op.false_value, op.result)]
-    return passed_on(op)
+    return forwarded_pairs(op)
 
 
 class _Groups:
