@@ -107,7 +107,7 @@ def test_recursion_and_unknown_callees_are_refused() -> None:
         module = parse_module(
             f"{HEAD}{declared}tt.func public @f(%x: !tile, %n: i32, %c: i1) {{\n{body}\ntt.return\n}}\n}}"
         )
-        with pytest.raises(UnsupportedOperation, match="recursion|declaration"):
+        with pytest.raises(UnsupportedOperation, match="recursive|declared"):
             run_pipeline(module, LOWERING)
 
 
