@@ -35,7 +35,7 @@ class Loops:
         """How it is compiled."""
         rng = self.rng
         warps, ctas = rng.choice((4, 4, 8)), rng.choice((1, 1, 1, 2))
-        without = rng.choice(("", "", "", "multicast", "wgmma-in-flight", "register-reallocation", "zero-first"))
+        without = rng.choice(("", "", "", "multicast", "wgmma-in-flight", "register-reallocation", "accumulator-init"))
         return {"num_warps": warps, "num_ctas": ctas, "num_stages": rng.choice((2, 3, 4)), "without": without}
 
     def body(self) -> list[str]:

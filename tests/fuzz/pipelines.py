@@ -70,8 +70,8 @@ SWITCHES = [
     "",
     "wgmma-in-flight",
     "multicast",
-    "overlap",
-    "turns",
+    "intra-warpgroup-overlap",
+    "ping-pong",
     "stmatrix,tma",
     "async-copies",
 ]

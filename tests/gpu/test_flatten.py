@@ -51,7 +51,7 @@ def test_tiles(
     b = torch.randn((across * n, max(steps * block, 1)), generator=rng).half()
     kernel = kernel_from(TILES, tmp_path)
     results = []
-    for without in ("flatten,zero-first", "zero-first", "wgmma-in-flight", "tma-store-in-flight", ""):
+    for without in ("flatten,accumulator-init", "accumulator-init", "wgmma-in-flight", "tma-store-in-flight", ""):
         for stages in (1, 3, 4):
             c = torch.full((down * m, across * n), float("nan")).half()
             kernel[(programs,)](

@@ -52,7 +52,7 @@ def test_sums_are_the_same(
     q, k, v = (torch.randn((rows, d), generator=rng, dtype=torch.float32).half() for rows in (m, 7 * n, 7 * n))
     kernel = kernel_from(ATTENTION, tmp_path)
     results = []
-    for without in ("hoist-waits", "products-ahead", ""):
+    for without in ("hoist-waits", "first-dot-early", ""):
         for stages in (2, 3):
             out, totals = torch.full((m, d), float("nan")), torch.full((2, m), float("nan"))
             kernel[(1,)](

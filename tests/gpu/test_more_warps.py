@@ -16,7 +16,11 @@ def test_sums(rows: int, seed: int) -> None:
     rng = torch.Generator().manual_seed(seed)
     a, b = (torch.randn((count, d), generator=rng).half() * 0.2 for count in (m, 64))
     found = {}
-    for name, options in {"more": {}, "asked": {"without": "more-warps"}, "eight": {"num_warps": 8}}.items():
+    for name, options in {
+        "more": {},
+        "asked": {"without": "warps-for-accumulators"},
+        "eight": {"num_warps": 8},
+    }.items():
         out = torch.full((2, m, d), float("nan"))
         gradients[(1,)](a, b, out[0], out[1], rows, M=m, N=n, D=d, ASKS=False, **{"num_warps": 4, **options})
         found[name] = out

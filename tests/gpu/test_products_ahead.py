@@ -49,7 +49,7 @@ def test_sums_are_the_same(
     q, k, v = (torch.randn((rows, d), generator=rng, dtype=torch.float32).half() for rows in (m, 7 * n, 7 * n))
     kernel = kernel_from(ATTENTION, tmp_path)
     results = []
-    for without in ("products-ahead", "wgmma-in-flight", ""):
+    for without in ("first-dot-early", "wgmma-in-flight", ""):
         for stages in (2, 3, 4):
             out, totals = torch.full((m, d), float("nan")), torch.full((2, m), float("nan"))
             kernel[(1,)](
@@ -110,7 +110,7 @@ def test_what_is_left_behind_whole_blocks(diagonal: bool, length: int, seed: int
     q, k, v = (torch.randn((rows, d), generator=rng, dtype=torch.float32).half() for rows in (m, 320, 320))
     kernel = kernel_from(TAIL, tmp_path)
     results = []
-    for without in ("products-ahead", "wgmma-in-flight", ""):
+    for without in ("first-dot-early", "wgmma-in-flight", ""):
         out, totals = torch.full((m, d), float("nan")), torch.full((2, m), float("nan"))
         kernel[(1,)](
             q, k, v, out, totals, length, M=m, N=n, D=d, DIAGONAL=diagonal, num_warps=8, num_stages=3, without=without
@@ -151,7 +151,7 @@ def test_gradients_are_the_same(m: int, n: int, d: int, warps: int, blocks: int,
     k, v, q, do = (torch.randn((rows, d), generator=rng).half() * 0.5 for rows in (m, m, 7 * n, 7 * n))
     kernel = kernel_from(GRADIENTS, tmp_path)
     results = []
-    for without in ("products-ahead", "wgmma-in-flight", ""):
+    for without in ("first-dot-early", "wgmma-in-flight", ""):
         for stages in (1, 3, 5):
             dk, dv = torch.full((m, d), float("nan")), torch.full((m, d), float("nan"))
             kernel[(1,)](

@@ -117,7 +117,7 @@ def test_persistent_products(flatten, programs, tmp_path):
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("m", "n", "d", "warps"), [(128, 64, 64, 8), (128, 128, 128, 8), (64, 64, 64, 4)])
-@pytest.mark.parametrize("without", ["", "turns", "overlap", "wgmma-in-flight"])
+@pytest.mark.parametrize("without", ["", "ping-pong", "intra-warpgroup-overlap", "wgmma-in-flight"])
 @pytest.mark.share(4)
 def test_attention(causal, m, n, d, warps, without, tmp_path):
     kernel = module_from(ATTENTION, tmp_path).kernel

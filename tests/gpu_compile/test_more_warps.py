@@ -83,7 +83,7 @@ def test_warps(tile: tuple[int, int, int], asked: int, warps: int, arch: int) ->
 
 @pytest.mark.parametrize(
     "options",
-    [{"without": "more-warps"}, {"maxnreg": 168}, {"asks": True}, {"arch": 75}, {"num_ctas": 2}],
+    [{"without": "warps-for-accumulators"}, {"maxnreg": 168}, {"asks": True}, {"arch": 75}, {"num_ctas": 2}],
     ids=lambda options: next(iter(options)),
 )
 def test_requested_warps_are_kept(options: dict[str, Any]) -> None:

@@ -85,12 +85,12 @@ def _ahead(dtype: str, turned: str) -> bool:
     return dtype in ("fp16", "bf16", "fp32") or turned == "b"
 
 
-@pytest.mark.parametrize("without", ["", "wgmma", "wgmma-in-flight", "zero-first", "async-copies"])
+@pytest.mark.parametrize("without", ["", "wgmma", "wgmma-in-flight", "accumulator-init", "async-copies"])
 def test_without(without: str) -> None:
     """Each means may be missing; then the instructions are others."""
     ptx = matmul("fp16", (128, 128, 64), num_warps=8, num_stages=3, without=without).asm["ptx"]
     assert ("wgmma.mma_async" in ptx) == (without != "wgmma") == (not re.search(r"\tmma\.sync", ptx))
-    assert ("wgmma.wait_group.sync.aligned 1" in ptx) == (without in ("", "zero-first"))
+    assert ("wgmma.wait_group.sync.aligned 1" in ptx) == (without in ("", "accumulator-init"))
     assert ("cp.async.cg" in ptx) == (without != "async-copies")
 
 

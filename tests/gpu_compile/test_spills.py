@@ -85,7 +85,7 @@ def test_no_register_is_kept_in_memory(
 def test_registers_are_kept_for_no_more_blocks_than_there_are(name: str, tile: dict[str, int], most: int) -> None:
     case = CASES[name]
     with pytest.warns(PerformanceWarning, match="registers in memory"):
-        options = {"num_warps": 4, "without": "late-reads,few-registers,more-warps"}
+        options = {"num_warps": 4, "without": "ldmatrix-scheduling,register-pressure-scheduling,warps-for-accumulators"}
         kernel = build(replace(case, constants={**case.constants, **tile}, options=options), 80)
     assert kernel.n_regs == 255 and kernel.n_spills <= most
 
@@ -94,7 +94,7 @@ def test_code_for_few_registers_where_there_are_spills() -> None:
     case = CASES["matmul-fp8e5"]
     constants = {**case.constants, **dict(zip(TILE, (128, 128, 64)))}
     with pytest.warns(PerformanceWarning, match="registers in memory"):
-        kernel = build(replace(case, constants=constants, options={"without": "few-registers"}), 80)
+        kernel = build(replace(case, constants=constants, options={"without": "register-pressure-scheduling"}), 80)
     assert kernel.n_spills > 10  # 23, and none with them: above
 
 
@@ -102,7 +102,7 @@ def test_operands_are_read_as_products_need_them() -> None:
     case = CASES["attention-forward"]
     constants = {**case.constants, **dict(zip(ATTENTION, (128, 128, 64)))}
     spills = []
-    for without in ("late-reads", ""):
+    for without in ("ldmatrix-scheduling", ""):
         with pytest.warns(PerformanceWarning, match="registers in memory"):
             options = {"num_stages": 3, "without": without}
             spills.append(build(replace(case, constants=constants, options=options), 80).n_spills)

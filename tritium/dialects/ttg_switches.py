@@ -11,44 +11,57 @@ from __future__ import annotations
 
 from ..ir import Operation, StringAttr
 
-__all__ = ["FORMER", "SWITCHES", "WITHOUT", "is_on"]
+__all__ = ["SWITCHES", "WITHOUT", "current_names", "is_on"]
 
 WITHOUT = "tritium.without"
 
 #: name -> what the kernel then does in its place
 SWITCHES = {
-    "wgmma": "products by one warp (mma.sync), not by four (wgmma)",
-    "async-copies": "loops load where they use, not iterations ahead (no pipelining of loads)",
-    "wgmma-in-flight": "each product is waited for where it is issued",
-    "products-ahead": "attention's first product is begun in the iteration that needs it, not one ahead",
+    "wgmma": "dots use mma.sync (one warp), not wgmma (four warps)",
+    "async-copies": "loads of loops are not pipelined: they are issued where they are used",
+    "wgmma-in-flight": "each WGMMA is waited for where it is issued",
+    "first-dot-early": "attention's first dot is issued in the iteration that uses it, not one earlier",
     "hoist-waits": "async copies are waited for right before the dot that reads them",
-    "zero-first": "sums start with zeros in registers, not with a product that adds nothing",
-    "tma": "descriptors become pointers, and are loaded thread by thread",
-    "descriptor-prefetch": "a descriptor of the host is fetched by the first copy that it directs",
-    "tma-store-in-flight": "a store of the copy engine is waited for where it is issued",
-    "multicast": "each block of a cluster loads its own copy",
+    "accumulator-init": "accumulators start as zeros in registers, not by an MMA with useAcc = false",
+    "tma": "tensor descriptors are lowered to pointers",
+    "descriptor-prefetch": "a host descriptor is fetched by the first TMA copy that uses it",
+    "tma-store-in-flight": "each TMA store is waited for where it is issued",
+    "multicast": "each CTA of a cluster loads its own copy",
     "warp-specialization": "all warps run the whole program",
-    "overlap": "products of an iteration end before the next begins (attention: products and softmax in turn)",
-    "turns": "warp groups of attention multiply when they come to it, not in turns",
-    "register-reallocation": "warps that load keep as many registers as warps that multiply",
+    "intra-warpgroup-overlap": "attention runs the softmax of an iteration after its dots, not beside them",
+    "ping-pong": "two consumer warp groups of attention issue WGMMAs when they get there, not alternately",
+    "register-reallocation": "producer warps keep as many registers as consumer warps",
     "stmatrix": "results go to shared memory by plain stores",
     "store-mma-rows-per-warp": "dot results are redistributed across warps through shared memory before the store",
-    "idle-fences": "each product that reads what threads wrote has a fence of its own, needed or not",
+    "fence-elimination": "each WGMMA that reads what threads wrote has its own proxy fence, needed or not",
     "speculate-loads": "loads in a branch are issued only once its condition is known",
     "rematerialize-after-loops": "values used after a loop of high register pressure stay live across it",
-    "late-reads": "kernels that spill are not tried with operands of products (mma.sync) read as late as may be",
-    "few-registers": "kernels that spill are not tried as LLVM orders them for few registers, nor as ptxas does",
-    "more-warps": "kernels have as many warps as asked for, though the sums of their products find no room",
-    "flatten": "nested loops stay nested",
+    "ldmatrix-scheduling": "kernels that spill are not retried with operands of mma.sync loaded as late as possible",
+    "register-pressure-scheduling": "kernels that spill are not retried with schedules for register pressure",
+    "warps-for-accumulators": "kernels run with the warps asked for, even where accumulators exceed the registers",
+    "flatten": "nested loops are not fused",
 }
 
-FORMER = {
+_FORMER = {
     "early-waits": "hoist-waits",
     "store-own-rows": "store-mma-rows-per-warp",
     "early-loads": "speculate-loads",
     "behind-loops": "rematerialize-after-loops",
+    "products-ahead": "first-dot-early",
+    "zero-first": "accumulator-init",
+    "overlap": "intra-warpgroup-overlap",
+    "turns": "ping-pong",
+    "idle-fences": "fence-elimination",
+    "late-reads": "ldmatrix-scheduling",
+    "few-registers": "register-pressure-scheduling",
+    "more-warps": "warps-for-accumulators",
 }
 """Former spellings, accepted for one release: former name -> name in `SWITCHES`."""
+
+
+def current_names(without: str) -> list[str]:
+    """The names in a comma-separated text, former spellings replaced by current ones."""
+    return [_FORMER.get(name, name) for name in without.split(",") if name]
 
 
 def is_on(op: Operation, name: str) -> bool:
@@ -57,4 +70,4 @@ def is_on(op: Operation, name: str) -> bool:
     while (parent := op.parent_op) is not None:
         op = parent
     said = op.attributes.get(WITHOUT)
-    return not (isinstance(said, StringAttr) and any(FORMER.get(s, s) == name for s in said.value.split(",")))
+    return not (isinstance(said, StringAttr) and name in current_names(said.value))

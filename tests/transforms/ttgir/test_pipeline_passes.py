@@ -41,7 +41,7 @@ def before(case: ExampleKernel, capability: int, oracle: TritonOracle) -> str:
 
 def in_triton_s_order(module: Operation, run: Callable[[Operation], Any]) -> None:
     """Run a pass that has no better order than Triton for two products of which one needs the other."""
-    module.attributes[WITHOUT] = StringAttr("products-ahead")
+    module.attributes[WITHOUT] = StringAttr("first-dot-early")
     run(module)
     del module.attributes[WITHOUT]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialects.ttg_switches import FORMER, SWITCHES
+from ...dialects.ttg_switches import SWITCHES, current_names
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
@@ -75,9 +75,11 @@ class CUDAOptions:
         check_names(self, backend_name="cuda", warp_size=32)
         if self.min_shared_mem is not None and self.min_shared_mem < 0:
             raise OptionError(f"min_shared_mem must be 0 or more, got {self.min_shared_mem}")
-        unknown = [name for name in filter(None, self.without.split(",")) if FORMER.get(name, name) not in SWITCHES]
+        names = current_names(self.without)
+        unknown = [name for name in names if name not in SWITCHES]
         if unknown:
             raise OptionError(f"without={self.without!r}: there is no {unknown[0]!r}; known are {', '.join(SWITCHES)}")
+        object.__setattr__(self, "without", ",".join(names))
 
     @classmethod
     def parse(cls, values: Mapping[str, Any], target: CUDATarget) -> CUDAOptions:

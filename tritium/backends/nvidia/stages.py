@@ -107,7 +107,7 @@ def _warps(module: Operation, options: CUDAOptions) -> int:
     given = options.num_warps
     if options.target.capability < 80 or options.num_ctas > 1 or options.maxnreg is not None:
         return given
-    high = high_pressure_loop(module, given) if is_on(module, "more-warps") else None
+    high = high_pressure_loop(module, given) if is_on(module, "warps-for-accumulators") else None
     warps = given if high is None else warps_for_accumulators(module, given)
     if high is not None and warps > given:
         loop, registers = high
@@ -208,11 +208,11 @@ class Build:
         warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
         limits = blocks_by_limit(self.target.capability, found.registers, warps, shared)
         blocks = 1 if found.spilled > found.registers else min(limits.values())  # it gives up rather than have one
-        few = self._may("few-registers")
+        few = self._may("register-pressure-scheduling")
         return _fewer_spills.Asked(
             blocks=None if self._limited else blocks,
             more=blocks < limits["registers"] and found.registers < register_limit(warps),
-            late=self._may("late-reads") and not isinstance(ptx, UserText),
+            late=self._may("ldmatrix-scheduling") and not isinstance(ptx, UserText),
             usage_level=few and not any(option in self._extra for option in _fewer_spills.USAGE_LEVEL),
             reordered=few and not self.options.sched4reg,
         )

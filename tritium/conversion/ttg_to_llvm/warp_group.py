@@ -61,7 +61,7 @@ def _warp_group_dot(e: FunctionContext, op: ttng.WarpGroupDot) -> None:
     dot = _planned(e, op)
     sums = _words(e, op.c)
     group = _precise_group(op, dot.depth)
-    begins = constant_bits(op.c) == 0 and is_on(op, "zero-first")
+    begins = constant_bits(op.c) == 0 and is_on(op, "accumulator-init")
     if not group:
         sums = ["poison"] * len(sums) if begins else sums
         add = "0" if begins else "1" if op.useC is None else e.scalar(op.useC)

@@ -50,7 +50,7 @@ def proxy_fence_insertion(module: Operation) -> bool:
             assert op.parent is not None
             Builder(op.parent, op, op.loc).insert(ttng.FenceAsyncShared(False))
             inserted += 1
-        for op in find_idle_fences(func, allocation) if is_on(module, "idle-fences") else ():
+        for op in find_idle_fences(func, allocation) if is_on(module, "fence-elimination") else ():
             op.erase()
             erased += 1
     count("fences", inserted)

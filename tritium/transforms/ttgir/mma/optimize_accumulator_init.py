@@ -63,7 +63,7 @@ def optimize_accumulator_init(op: Operation) -> bool:
     changed = 0
     for func in functions_of(op):
         for dot in [inner for inner in func.walk() if inner.__class__ is ttng.WarpGroupDot]:
-            if is_on(dot, "zero-first") and may_change("optimize-accumulator-init", dot):
+            if is_on(dot, "accumulator-init") and may_change("optimize-accumulator-init", dot):
                 changed += _begin(dot)
     count("accumulators initialized by dots", changed)
     return changed > 0

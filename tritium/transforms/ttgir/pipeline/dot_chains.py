@@ -78,7 +78,7 @@ def chain_of(loop: Any) -> Chain | None:
 
 def _is_enabled(loop: Any) -> bool:
     """Whether CTAs have enough warps, and the option allows it."""
-    return (num_warps(loop) or 4) >= _MIN_WARPS and is_on(loop, "products-ahead") and is_on(loop, "wgmma-in-flight")
+    return (num_warps(loop) or 4) >= _MIN_WARPS and is_on(loop, "first-dot-early") and is_on(loop, "wgmma-in-flight")
 
 
 def _has_few_trips(loop: Any) -> bool:

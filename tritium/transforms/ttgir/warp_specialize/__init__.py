@@ -38,7 +38,7 @@ The parts, in the order of work:
 | `producer_slice` | what the producer computes redundantly: addresses, and the control flow around loads |
 | `circular_buffers` | which loads share a ring, its depth, and its operations |
 | `occupancy` | how many CTAs share an SM, and so the registers per thread and slots per ring |
-| `overlap` | which loops overlap half of an iteration with the next one |
+| `pingpong` | which loops overlap dots and softmax, within a warp group and between two |
 | `consumer_waits` | which WGMMAs stay in flight, where they are waited for, and so when a buffer is free |
 | `emit`, `producer`, `consumer` | the two partitions |
 """

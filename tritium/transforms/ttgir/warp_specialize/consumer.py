@@ -1,8 +1,8 @@
-"""The consumer's program: everything of the span but the loads, for which it waits, and whose buffers it frees.
+"""The consumer's program: the span without its loads, with waits for them and releases of their buffers.
 
     scf.for %k = … iter_args(%c = …, %slot = …, %phase = …) {
       %a = ttg.memdesc_index %ring_a[%slot]              for each `ttg.local_alloc` of a load
-      ttng.wait_barrier %full[%slot], %phase             in front of the first who reads
+      ttng.wait_barrier %full[%slot], %phase             before the first reader
       %p = ttng.warp_group_dot %a, %b, %c {isAsync}
       %d = ttng.warp_group_dot_wait %p {pendings = 1}    `consumer_waits`
       ttng.arrive_barrier %empty[%slot - 1], 8, %k != %lb
@@ -11,8 +11,9 @@
     %r = ttng.warp_group_dot_wait %result {pendings = 0}
     ttng.arrive_barrier %empty[%slot - 1], 8, %lb < %ub
 
-**Release points.** A slot is free behind the last operation that reads it. A product that reads has read once it has
-been waited for; where that is in the next iteration, the slot is the one before, and the first iteration has none.
+**Release points.** A slot is free after the last operation that reads it. A WGMMA has read its operands once it has
+been waited for; where that is in the next iteration, the slot is the previous one, and the first iteration releases
+none.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ from .consumer_waits import NO_ASYNC, ConsumerWaits, Wait, consumer_waits, is_us
 from .emit import Copy
 from .partition import Load
 
-__all__ = ["Consumer", "Sites", "Turns"]
+__all__ = ["Consumer", "Sites", "Stretches"]
 
 Sites = dict[Ring, list[list[Load]]]
-"""For each ring the visits of the program to be copied: the loads of each, in the order of the ring's buffers."""
+"""For each ring the visits in the program to be copied: the loads of each, in the order of the ring's buffers."""
 
-Turns = list[tuple[Operation, Operation]]
-"""Stretches of operations that wait for what they read in front of the first of them."""
+Stretches = list[tuple[Operation, Operation]]
+"""First and last operations of stretches whose waits for loads all come before the first one."""
 
 
 class Consumer(Copy):
-    """Copies a span without its loads. With `in_flight`, products are waited for as late as possible.
+    """Copies a span without its loads. With `in_flight`, WGMMAs are waited for as late as possible.
 
-    Rings whose visits are all in the same blocks have a clock together.
+    Rings whose visits are all in the same blocks share a clock.
     """
 
     def __init__(
-        self, rings: Rings, sites: Sites, turns: Turns, b: Builder, mapping: dict[Any, Any], in_flight: bool
+        self, rings: Rings, sites: Sites, stretches: Stretches, b: Builder, mapping: dict[Any, Any], in_flight: bool
     ) -> None:
         visits = {
             ring: [visit_of(loads[0].op.parent, loads) for loads in all_loads] for ring, all_loads in sites.items()
@@ -63,7 +64,7 @@ class Consumer(Copy):
                 self.last.setdefault(visit.last, []).append((ring, visit))
                 for load, buffer in zip(loads, ring.buffers):
                     self.loads.update(dict.fromkeys([load.op, *load.buffers], (ring, buffer, load)))
-        for begin, end in turns:
+        for begin, end in stretches:
             op: Any = begin
             while op is not end:
                 op = op.next
@@ -73,7 +74,7 @@ class Consumer(Copy):
         self.held: dict[Any, list[tuple[Ring, Visit]]] = {}
 
     def loop(self, op: Any) -> Any:
-        """Copy a loop; what is in flight at its end is waited for behind it."""
+        """Copy a loop; WGMMAs in flight at its end are waited for after it."""
         outer = self.waits, self.held
         self.waits = consumer_waits(op.body, self.loads, self.rings.depth > 1) if self.in_flight else NO_ASYNC
         self.held = self._held(op.body)
@@ -85,7 +86,7 @@ class Consumer(Copy):
         return copy
 
     def one(self, op: Any) -> None:
-        """Copy an operation, between the waits and releases that belong to it."""
+        """Copy an operation, between its waits and releases."""
         for ring, visit in self.first.get(op, ()):
             self._await(ring, visit)
         if op in self.waits.before:
@@ -131,18 +132,18 @@ class Consumer(Copy):
         self.b.add(ttng.ArriveBarrier(empty, where, self.rings.readers, None, ring.shared_by))
 
     def _held(self, body: Block) -> dict[Any, list[tuple[Ring, Visit]]]:
-        """The visits that end once a product has been waited for, by the product."""
+        """The visits that end once a WGMMA has been waited for, by the WGMMA."""
         held: dict[Any, list[tuple[Ring, Visit]]] = {}
         for op in body:
             for ring, visit in self.last.get(op, ()):
-                air = self.waits.in_flight_after.get(op, ())
-                reading = [f.dot for f in air if not f.previous and f.dot in visit.readers]
+                in_flight = self.waits.in_flight_after.get(op, ())
+                reading = [f.dot for f in in_flight if not f.previous and f.dot in visit.readers]
                 if reading:
                     held.setdefault(reading[-1], []).append((ring, visit))
         return held
 
     def _retire(self, op: Any, wait: Wait, itself: bool) -> None:
-        """Wait for products, and release what they were the last to read."""
+        """Wait for WGMMAs, and release the slots of which they were the last readers."""
         values = [v for wgmma in wait.done for v in wgmma.values() if is_used_from(v, op, itself)]
         if not values:
             newest = wait.remaining[-1] if wait.remaining else wait.done[-1]
@@ -167,7 +168,7 @@ class Consumer(Copy):
         return self._release(ring, counter.previous(b, self.rings.depth), is_later)
 
     def _retire_all(self, loop: Any, carried: tuple[Any, ...], held: dict[Any, list[tuple[Ring, Visit]]]) -> None:
-        """Behind a loop: wait for what its last iteration left in flight."""
+        """After a loop: wait for what its last iteration left in flight."""
         end = loop.body.last
         self._wait([r for r, v in zip(loop.results, end.operands) if v.defining_op in carried], 0)
         visits = [pair for dot in carried for pair in held.get(dot, ())]
@@ -181,5 +182,5 @@ class Consumer(Copy):
 
 
 def _mutable(ty: Any) -> Any:
-    """The type of a view of a buffer that is written again and again."""
+    """The type of a view of a buffer that is written repeatedly."""
     return type(ty)(ty.shape, ty.element, ty.encoding, ty.memorySpace, True, ty.allocShape)

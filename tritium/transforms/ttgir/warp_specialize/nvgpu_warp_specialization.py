@@ -44,10 +44,10 @@ from ....ir import (
 from ....support.dataclasses import dataclass
 from .circular_buffers import Rings
 from .clusters import check_cluster
-from .consumer import Consumer, Sites, Turns
+from .consumer import Consumer, Sites, Stretches
 from .occupancy import Occupancy, occupancies
-from .overlap import overlap_of
 from .partition import Load, Refused, Span, marked_loops, span_of
+from .pingpong import overlap_of
 from .producer import Producer
 
 __all__ = ["WarpSpecializationOptions", "nvgpu_warp_specialization"]
@@ -121,12 +121,12 @@ def _emit(span: Span, rings: Rings, occupancy: Occupancy) -> None:
     rings.allocate(b, first, warps)
     default, producer = Block(), Block()
     captures = _fill(producer, span, rings)
-    sites, turns = _rewritten(module, span, rings, warps)
+    sites, stretches = _rewritten(module, span, rings, warps)
     b.at(span.ops[0])
     used = [r for op in span.ops for r in op.results if any(_is_outside(user, span) for user in r.users)]
     mapping: dict[Any, Any] = {}
     inside = Builder(default, None, b.loc)
-    consumer = Consumer(rings, sites, turns, inside, mapping, is_on(module, "wgmma-in-flight"))
+    consumer = Consumer(rings, sites, stretches, inside, mapping, is_on(module, "wgmma-in-flight"))
     consumer.run(span.ops)
     consumer.b.insert(ttg.WarpYield([mapping.get(r, r) for r in used]))
     holder = Block()
@@ -158,24 +158,24 @@ def _module_of(op: Operation) -> Operation:
     return op
 
 
-def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple[Sites, Turns]:
+def _rewritten(module: Operation, span: Span, rings: Rings, warps: int) -> tuple[Sites, Stretches]:
     """Rewrite the consumer's loops where that pays; returns its visits of rings, and the ping-pong barriers."""
-    turns: Turns = []
+    stretches: Stretches = []
     origins: dict[Operation, list[Operation]] = {load.op: [load.op] for load in span.loads}
-    if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "overlap"):
-        in_turn = warps == 8 and is_on(module, "turns")
+    if rings.depth > 1 and is_on(module, "wgmma-in-flight") and is_on(module, "intra-warpgroup-overlap"):
+        pingpong = warps == 8 and is_on(module, "ping-pong")
         for loop in [op for outer in span.ops for op in outer.walk() if isinstance(op, CountedLoop)]:
-            overlap = overlap_of(loop, set(origins), in_turn)
+            overlap = overlap_of(loop, set(origins), pingpong)
             if overlap is not None:
                 _replace(span, loop, overlap.rewrite)
-                turns += overlap.turns
+                stretches += overlap.stretches
                 for op in set(overlap.origin.values()):
                     origins[op] = [new for new, old in overlap.origin.items() if old is op]
     sites: Sites = {}
     for ring in rings:
         copies = [ops for loads in ring.sites for ops in zip(*(origins[load.op] for load in loads))]
         sites[ring] = [[Load(op) for op in ops] for ops in copies]
-    return sites, turns
+    return sites, stretches
 
 
 def _replace(span: Span, old: Operation, rewrite: Callable[[], Operation]) -> None:
