@@ -12,7 +12,7 @@ import llvmlite
 import llvmlite.binding
 import pytest
 
-from tritium.backends import llvm_callbacks, llvm_calls
+from tritium.backends import llvm_calls
 from tritium.backends.llvm import library, owning, run_function_passes, run_passes
 
 KNOWN = llvmlite.__version__.startswith(llvm_calls.RELEASES)
@@ -143,8 +143,8 @@ def allocated() -> int:
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="malloc of another C library tells nothing")
 @pytest.mark.parametrize("which", ["package", "calls"])
-def test_a_run_of_passes_keeps_nothing(libraries, which):
-    """llvmlite itself keeps 1,488 bytes of each."""
+def test_a_run_of_passes_leaks_only_the_callbacks_of_llvmlite(libraries, which):
+    """`LLVMPY_CreatePassBuilder` of llvmlite 0.50 leaks 1,488 bytes a run; there are three runs here."""
     llvm = libraries[which == "calls"]
     options = llvm.create_pipeline_tuning_options(speed_level=1)
 
@@ -162,39 +162,7 @@ def test_a_run_of_passes_keeps_nothing(libraries, which):
         for _ in range(100):
             run()
         kept.append(allocated() - before)
-    assert min(kept) < 100 * 50
-
-
-def test_memory_that_does_not_look_like_callbacks_is_left_alone(libraries):
-    llvm = libraries[1]
-    builder = llvm.create_pass_builder(None, llvm.create_pipeline_tuning_options(speed_level=1))
-    table = llvm_callbacks._table(builder._ptr)
-    assert table
-    held = bytearray(ctypes.string_at(table, 1440))
-    assert llvm_callbacks._looks_right(table, bytes(held))
-    assert not llvm_callbacks._looks_right(table + 8, bytes(held)) and not llvm_callbacks._looks_right(table, held[:-1])
-    for at in (0, 8, 12, 1296, 1308):  # a vector's callbacks elsewhere, more than there is room for, another room
-        changed = held.copy()
-        changed[at] ^= 0x40
-        assert not llvm_callbacks._looks_right(table, bytes(changed)), at
-    for other in (
-        bytes(200),
-        b"\xff" * 200,
-        (1 << 40).to_bytes(8, "little") * 25,
-    ):  # nothing there, or no memory at all
-        buffer = ctypes.create_string_buffer(other)
-        assert llvm_callbacks._table(ctypes.addressof(buffer)) == 0
-
-
-def test_callbacks_are_freed_for_known_releases_only(libraries, monkeypatch):
-    """Another release may free them itself, or keep something else in their place."""
-    llvm, freed = libraries[1], []
-    monkeypatch.setattr(llvm_callbacks, "_delete", lambda: freed.append)
-    for known in (False, True):
-        monkeypatch.setattr(llvm_callbacks, "release_is_known", lambda known=known: known)
-        options = llvm.create_pipeline_tuning_options(speed_level=1)
-        llvm_callbacks.close_pass_builder(llvm.create_pass_builder(None, options))
-        assert len(freed) == known
+    assert min(kept) < 100 * (3 * 1488 + 50)
 
 
 def test_compiling_for_a_gpu_imports_no_package_of_llvm():

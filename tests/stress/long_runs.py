@@ -28,8 +28,9 @@ import tritium
 import tritium.language as tl
 from tritium.compiler import ASTSource, GPUTarget
 
-#: What may be added between the middle and the end, in bytes: for a launch and a compile, and for noise of the allocator.
-PER_LAUNCH, PER_COMPILE, NOISE = 1, 100, 3 << 20
+#: Bytes that may be added between the middle and the end: for each launch and compile (1,488 of which llvmlite 0.50 leaks
+#: in each run of LLVM's passes), and for noise of the allocator.
+PER_LAUNCH, PER_COMPILE, NOISE = 1, 2000, 3 << 20
 
 #: What is compiled for, and until which stage.
 COMPILES: dict[str, tuple[GPUTarget, str | None]] = {
