@@ -20,11 +20,10 @@ import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .support import settings as _settings
 from .support.lazy import LazyModule, lazy_attributes
-from .support.namedtuples import NamedTuple
 from .support.setting import (
     ClassName,
     Environment,

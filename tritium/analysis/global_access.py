@@ -12,7 +12,7 @@ exact where they are compile-time values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dialects.tt_types import PointerType
 from ..dialects.ttg_maps import linear_layout_of
@@ -20,7 +20,6 @@ from ..dialects.ttg_memory import element_bits
 from ..ir import WRITE, Operation, PointerAccess, TensorType, Value
 from ..layout.linear import LinearLayout
 from ..layout.views import row_of_registers
-from ..support.namedtuples import NamedTuple
 from .affine import Affinity, Num, Sym
 from .axis_facts import AxisInfo
 from .axis_info import AxisInfoAnalysis

@@ -14,9 +14,10 @@ used in one of their regions alone lives by the order there, and at one time wit
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..dialects import ttg
 from ..ir import LOOP, BlockArgument, Completion, MemoryAccess, Operation, Region, Value, ViewLike, WaitLike
-from ..support.namedtuples import NamedTuple
 from .dataflow import fixed_point
 
 __all__ = ["Interval", "Order"]

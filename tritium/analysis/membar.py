@@ -30,7 +30,7 @@ is seen by the beginning of the next. Barriers that were found necessary stay, a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dialects import gpu, tt, ttg
 from ..dialects.ttg_context import num_warps
@@ -49,7 +49,6 @@ from ..ir import (
     memory_effects,
 )
 from ..support.lazy import LazyModule
-from ..support.namedtuples import NamedTuple
 from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
 from .dataflow import DenseForward

@@ -11,7 +11,7 @@ layouts are swizzled for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dialects import ttg
 from ..dialects.ttg_maps import linear_layout, linear_layout_of
@@ -20,7 +20,6 @@ from ..ir import Operation
 from ..layout.access import Access, vector_access
 from ..layout.buffer_access import gap_limit, offset_columns, plan_buffer_access
 from ..layout.swizzle import MemoryPlan
-from ..support.namedtuples import NamedTuple
 from .exchange import exchange_of, has_ldmatrix, has_stmatrix
 
 __all__ = ["Traffic", "stages_of", "traffic_of"]

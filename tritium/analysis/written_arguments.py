@@ -13,7 +13,7 @@ each store (`ttc.check_writable`), so that a program that writes nothing is not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dialects import arith, tt
 from ..dialects.tt_types import TensorDescType
@@ -28,7 +28,6 @@ from ..ir import (
     element_type,
     predecessor_operands,
 )
-from ..support.namedtuples import NamedTuple
 from .dataflow import reachable
 
 __all__ = ["WrittenArguments", "written_arguments"]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support import UnsupportedStage
 from ..support.dataclasses import dataclass, fields
-from ..support.namedtuples import NamedTuple
 from .errors import BackendError
 
 __all__ = ["BaseBackend", "GPUTarget", "Language", "Mismatch", "Stage", "UserText", "check_language"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ir import Operation
-from ..support.namedtuples import NamedTuple
 from .listing import place, source_line
 
 __all__ = ["Finding", "finding_at", "finding_of"]

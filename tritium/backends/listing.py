@@ -15,9 +15,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from ..support import files
-from ..support.namedtuples import NamedTuple
 from ..support.text import unescape
 
 __all__ = ["Calls", "Coded", "calls_of", "interleave", "place", "source_line"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..backends.compiler import UserText
 from ..support import Diagnostic, TritiumError
 from ..support.files import read_regular
 from ..support.hashing import sha256
 from ..support.lazy import LazyModule
-from ..support.namedtuples import NamedTuple
 from ..support.recursion import NestedTooDeeply, too_deep_text
 from .stage_text import MLIR_STAGES, kernel_symbol, stated_options, stated_signature
 

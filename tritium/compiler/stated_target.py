@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends.compiler import BaseBackend, GPUTarget
 from ..support import Diagnostic
-from ..support.namedtuples import NamedTuple
 from .backend import named_target
 from .source import IRSource, SourceError
 

@@ -11,11 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, StringAttr, TensorType, Type, Value
 from ..ir.parameters import power_of_two
-from ..support.namedtuples import NamedTuple
 from .ttg_layouts import Distributed, Layout, is_irregular
 from .ttg_memory import MemDescType, MemoryLayout
 from .ttg_rules import RULES

@@ -42,9 +42,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import Any, TypeVar
-
-from ..support.namedtuples import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 __all__ = [
     "ClearFlags",

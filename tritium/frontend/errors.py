@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..support import Diagnostic, TritiumError
-from ..support.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from .source import SourceText

@@ -17,11 +17,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..frontend.callee import SourceFunction
 from ..frontend.visitor.names import assigned_names
-from ..support.namedtuples import NamedTuple
 
 __all__ = ["FRAME", "Program", "names", "program_of"]
 

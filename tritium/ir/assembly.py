@@ -26,11 +26,10 @@ function per class, made on first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support import InternalError
 from ..support.generated import code_of
-from ..support.namedtuples import NamedTuple
 from ..support.patterns import pattern
 from .attributes import UNIT, quote
 from .definition import Field

@@ -13,11 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support import UNKNOWN, FileLineColLoc, InternalError, Location
 from ..support.lazy import LazyModule
-from ..support.namedtuples import NamedTuple
 from ..support.recursion import deep_recursion, too_deep_text
 from .assembly_parser import compile_parser
 from .attributes import DIALECT_ATTRIBUTES, OpaqueAttr

@@ -27,13 +27,12 @@ operation's text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support import Diagnostic, InternalError
 from ..support.errors import interrupts
 from ..support.files import source_lines
 from ..support.generated import code_of
-from ..support.namedtuples import NamedTuple
 from ..support.recursion import with_deep_recursion
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
 from .definition import Op

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from ..support.namedtuples import NamedTuple
 from .linear import LinearLayout
 
 __all__ = ["Matrix", "Tile", "fragments_of_operand", "fragments_of_result", "plan_matrix"]

@@ -13,10 +13,9 @@ import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support.lazy import LazyModule
-from ..support.namedtuples import NamedTuple
 from .errors import ArgumentError
 
 __all__ = [

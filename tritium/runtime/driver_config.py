@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends.driver import DriverBase
 from ..support import OptionError, settings
 from ..support.lazy import LazyModule
-from ..support.namedtuples import NamedTuple
 from .arrays import HOST
 
 __all__ = ["DeviceTarget", "DriverConfig", "driver", "get_device_key", "register_drivers"]

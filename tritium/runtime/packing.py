@@ -12,10 +12,9 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..support.lazy import LazyModule
-from ..support.namedtuples import NamedTuple
 from .arrays import HOST, ArrayInfo, describe, extent, stands_for_tensor
 from .errors import ArgumentError
 from .specialize import integer_range

@@ -12,9 +12,8 @@ import ctypes
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..support.namedtuples import NamedTuple
 from .torch_layout import Layout, Marks, address_by, find_layout, find_marks, state_by
 
 __all__ = ["CPU", "CUDA", "TensorView", "functions_for", "look_at", "state_of", "stream_function_address"]

@@ -10,9 +10,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
-
-from ..support.namedtuples import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["STATE_MASK", "Layout", "Marks", "address_by", "find_layout", "find_marks", "state_by"]
 

@@ -21,10 +21,9 @@ fields of a backend's options are made by `semantic`, `instrumentation`, `hint` 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .dataclasses import field
-from .namedtuples import NamedTuple
 
 __all__ = [
     "HINT",

@@ -21,10 +21,9 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from .lazy import LazyModule, loaded
-from .namedtuples import NamedTuple
 
 __all__ = [
     "RECORDS",

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dialects import arith, tt, ub
 from ..ir import (
@@ -40,7 +40,6 @@ from ..ir import (
     pass_on,
     shape_of,
 )
-from ..support.namedtuples import NamedTuple
 
 __all__ = ["MAX_BOUNDARIES", "collapse_dims"]
 

@@ -21,7 +21,7 @@ pads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis.descriptors import pointer_reasons, uneven_descriptors
 from ..analysis.tma import STAY
@@ -51,7 +51,6 @@ from ..ir import (
 )
 from ..support import UnsupportedOperation
 from ..support.dataclasses import dataclass
-from ..support.namedtuples import NamedTuple
 from .expand_values import Bundle, Expander
 from .rules.constants import constant, constant_attr
 from .tile_access import Tile

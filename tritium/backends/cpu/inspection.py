@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...support.dataclasses import dataclass
-from ...support.namedtuples import NamedTuple
 from ...support.plain import plain
 from ..errors import stage_of
 from ..findings import Finding, finding_at

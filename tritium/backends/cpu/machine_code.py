@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from ...support.namedtuples import NamedTuple
 from ...support.text import unescape_assembly
 
 __all__ = ["Line", "Loop", "loops_of", "read_assembly", "stack_of", "vector_bits"]

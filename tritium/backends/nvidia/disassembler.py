@@ -19,9 +19,9 @@ import re
 import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from ...support.lazy import LazyModule
-from ...support.namedtuples import NamedTuple
 from ...support.text import unescape_assembly
 from ..errors import BackendError
 from ..listing import Coded, calls_of, interleave

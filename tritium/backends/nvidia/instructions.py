@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-
-from ...support.namedtuples import NamedTuple
+from typing import NamedTuple
 
 __all__ = ["GROUPS", "Count", "count_instructions", "in_flight", "register_moves"]
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...support.namedtuples import NamedTuple
 from ...support.native_function import native_function
 from .launch_ir import LAUNCH, PYTHON
 from .libcuda import Library

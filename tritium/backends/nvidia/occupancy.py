@@ -9,7 +9,7 @@ Occupancy(blocks=2, warps=8, most=64, limit='shared memory')
 
 from __future__ import annotations
 
-from ...support.namedtuples import NamedTuple
+from typing import NamedTuple
 
 __all__ = ["REGISTERS", "Occupancy", "blocks_by_limit", "occupancy", "register_limit"]
 

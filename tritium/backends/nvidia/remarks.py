@@ -8,8 +8,7 @@ its speed, and a search over configurations should count it as lost.
 from __future__ import annotations
 
 import re
-
-from ...support.namedtuples import NamedTuple
+from typing import NamedTuple
 
 __all__ = ["Remark", "explain"]
 

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...dialects import arith
 from ...ir import FloatType, Type, f16, f32
 from ...layout import LinearLayout
 from ...layout.products import MmaPlan, MmaStep, copies_of, plan_mma
 from ...support import UnsupportedOperation
-from ...support.namedtuples import NamedTuple
 from .context import FunctionContext
 from .types import llvm_type
 

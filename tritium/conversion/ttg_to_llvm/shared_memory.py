@@ -17,7 +17,7 @@ How a tensor is loaded or stored, by vectors or by ldmatrix and stmatrix, is pla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...analysis.allocation import stride_bytes
 from ...analysis.exchange import has_ldmatrix, has_stmatrix
@@ -29,7 +29,6 @@ from ...layout import LinearLayout
 from ...layout.access import Access
 from ...layout.buffer_access import Gaps, plan_buffer_access
 from ...support import UnsupportedOperation
-from ...support.namedtuples import NamedTuple
 from .context import OFFSET, SHARED_ALIGNMENT, FunctionContext, lowers
 from .positions import linear_image, positions
 from .shared_access import (

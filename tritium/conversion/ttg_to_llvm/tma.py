@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...analysis.tma import box_of
 from ...dialects import ttng
@@ -30,7 +30,6 @@ from ...layout import LinearLayout
 from ...layout.bases import per_block
 from ...layout.tiling import dimension_names
 from ...support import UnsupportedOperation
-from ...support.namedtuples import NamedTuple
 from .context import FunctionContext, lowers
 from .mbarrier import MEMORY, barrier_address, blocks_sharing, elected, guarded
 from .positions import linear_image, with_constant

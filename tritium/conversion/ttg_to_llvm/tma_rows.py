@@ -13,7 +13,7 @@ Source: PTX ISA 8.7, section 9.7.9.27.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...analysis.tma import box_of
 from ...dialects import ttng
@@ -22,7 +22,6 @@ from ...ir import Value
 from ...layout import LinearLayout
 from ...layout.bases import per_block
 from ...support import UnsupportedOperation
-from ...support.namedtuples import NamedTuple
 from .context import FunctionContext, lowers
 from .mbarrier import barrier_address, elected, guarded
 from .positions import linear_image

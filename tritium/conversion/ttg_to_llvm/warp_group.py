@@ -25,7 +25,7 @@ if K is longer, sums of so many are made one after the other, each from zero, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...dialects import ttng
 from ...dialects.tt_types import InputPrecision
@@ -36,7 +36,6 @@ from ...layout import LinearLayout
 from ...layout.warp_group import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass, field, replace
-from ...support.namedtuples import NamedTuple
 from .context import FunctionContext, lowers
 from .positions import linear_image
 from .shared_memory import buffer_of

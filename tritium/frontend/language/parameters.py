@@ -11,8 +11,8 @@ named on which they have no effect. Documentation and tests read the tables; not
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from ...support.namedtuples import NamedTuple
 from ...support.option_classes import HINT, SEMANTIC
 
 __all__ = ["ANNOTATIONS", "PARAMETERS", "Parameter"]

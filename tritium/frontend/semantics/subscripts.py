@@ -8,10 +8,9 @@ of numbers. `None` adds a dimension of size 1, `...` stands for as many `:` as a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...dialects import tt
-from ...support.namedtuples import NamedTuple
 from ..constexpr import unwrap
 from ..dtypes import int32, int64
 from ..tensor import tensor

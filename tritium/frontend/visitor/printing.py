@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...support.namedtuples import NamedTuple
 from ..errors import LanguageError
 from ..language import core
 from .builtins import items_of

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...dialects.llvm_loops import LICM_OFF
 from ...ir import UNIT, Attribute, IntegerAttr, i32
 from ...support.limits import MAX_STAGES
-from ...support.namedtuples import NamedTuple
 from ..errors import LanguageError
 from ..language import core
 from .core import Visitor

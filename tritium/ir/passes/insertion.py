@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...support import TritiumError, settings
 from ...support.dataclasses import dataclass
 from ...support.files import read_regular
 from ...support.hashing import sha256
-from ...support.namedtuples import NamedTuple
 from ...support.suggestions import did_you_mean
 from .definition import Nest, Pass, PassFunction, Row, rows_of
 from .registry import PASSES

@@ -15,7 +15,8 @@ module { … }
 
 from __future__ import annotations
 
-from ...support.namedtuples import NamedTuple
+from typing import NamedTuple
+
 from ..parser import parse_module
 from ..resources import Resources, resources_text
 

@@ -6,12 +6,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...support import InternalError, OptionError, TritiumError, dataclasses
 from ...support.errors import interrupts
 from ...support.lazy import LazyModule
-from ...support.namedtuples import NamedTuple
 from ...support.recording import current
 from ...support.recursion import with_deep_recursion
 from ...support.settings import compilation, insertions

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...support.namedtuples import NamedTuple
 from ..packing import Packer
 from ..tensor_maps import MapEncoder
 

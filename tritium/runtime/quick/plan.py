@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...compiler import CompiledKernel
 from ...frontend.captured_globals import CapturedGlobal
-from ...support.namedtuples import NamedTuple
 from .. import arrays
 from ..errors import ArgumentError
 from ..grid import normalize_grid

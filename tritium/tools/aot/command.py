@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...compiler import CompiledKernel, GPUTarget, compile
 from ...runtime.driver_config import driver
 from ...support import settings
 from ...support.lazy import LazyModule
-from ...support.namedtuples import NamedTuple
 from ..request import Request, entries_of, kernel_of, options_of, parse_target, source_of, specialized
 from ..signature import Entry
 from .grid import Grid, read_grid

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ....support.dataclasses import dataclass
-from ....support.namedtuples import NamedTuple
 from ..emitter import Emitter
 
 __all__ = [

@@ -13,8 +13,8 @@ Coefficients: `tests/conversion/llvm/fit_vecmath.py`, entries `log_*`.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from ....support.namedtuples import NamedTuple
 from .builder import F32, WIDE, FunctionBuilder, Value, define
 from .pairs import two_sum
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
-from ....support.namedtuples import NamedTuple
 from .builder import F32, F64, WIDE, FunctionBuilder, MathFunction, Value, define
 from .pairs import divide, fast_two_sum
 from .reduction import reduce_large

@@ -17,11 +17,10 @@ given one. What reads, overwrites or extends a WGMMA in flight is asked of `accu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import ttng
 from ....ir import Block, Operation, Value
-from ....support.namedtuples import NamedTuple
 
 __all__ = ["InFlight", "IssueOrder", "accumulates", "is_async_wgmma", "wgmmas_of"]
 

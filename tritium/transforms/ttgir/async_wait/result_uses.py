@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import ttng
 from ....ir import CountedLoop, IfLike, Operation, Value
 from ....ir.dominance import ancestor_in
 from ....support.dataclasses import dataclass, field
-from ....support.namedtuples import NamedTuple
 from .lhs_registers import is_renaming
 
 __all__ = ["ResultUses", "result_uses"]

@@ -12,12 +12,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import ttng
 from ....ir import CountedLoop, Operation, TensorType, Value, f32, i32
 from ....support.dataclasses import dataclass, field
-from ....support.namedtuples import NamedTuple
 from .in_flight import IssueOrder
 from .lhs_registers import lhs_redefinition, promotes_accumulator, register_definition
 from .operand_memory import OperandMemory, may_overwrite

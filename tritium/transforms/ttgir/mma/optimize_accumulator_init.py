@@ -21,7 +21,7 @@ old value, too, where it ended with a reset; a select after the loop zeroes it, 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import arith, ttng
 from ....dialects.ttg_switches import is_on
@@ -39,7 +39,6 @@ from ....ir import (
     may_change,
     pass_on,
 )
-from ....support.namedtuples import NamedTuple
 from ...regions import defined_in
 from ...rules.constants import splat_of
 

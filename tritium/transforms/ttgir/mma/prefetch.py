@@ -34,7 +34,7 @@ Loops with TMA loads are not changed: they wait on mbarriers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import AmdMfma, DotOperand, NvidiaMma
@@ -54,7 +54,6 @@ from ....ir import (
     may_change,
     pass_on,
 )
-from ....support.namedtuples import NamedTuple
 
 __all__ = ["prefetch"]
 

@@ -22,14 +22,13 @@ Accurate Attention with Asynchrony and Low-precision", 2024, section 3.2).
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....analysis.trips import most_trips
 from ....dialects import arith, ttg, ttng
 from ....dialects.ttg_context import num_warps, threads_per_warp
 from ....dialects.ttg_switches import is_on
 from ....ir import Operation, TensorType, Value, is_pure
-from ....support.namedtuples import NamedTuple
 from ..loops import body_of, definition
 from .schedule import Schedule
 

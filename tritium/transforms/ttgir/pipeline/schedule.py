@@ -16,10 +16,9 @@ A definition must precede its uses in this order. In the IR, attributes represen
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....ir import BlockArgument, Operation, Value
-from ....support.namedtuples import NamedTuple
 from ..loops import body_of, needed_by, number_of, set_number
 
 __all__ = ["CLUSTER", "MAX_STAGE", "STAGE", "Cluster", "Place", "Schedule", "drop_attributes"]

@@ -27,7 +27,7 @@ from collections.abc import Iterable
 from functools import reduce
 from math import prod
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....analysis.scratch import scratch_bytes
 from ....dialects import arith, tt, ttg, ttng
@@ -35,7 +35,6 @@ from ....dialects.arith_casts import ExtUI
 from ....dialects.ttg_memory import MemDescType, element_bits
 from ....dialects.ttg_switches import is_on
 from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, ViewLike, i32
-from ....support.namedtuples import NamedTuple
 from ..tma.copies import barrier_type
 from .occupancy import Occupancy
 from .partition import Load, Refused, Span

@@ -33,12 +33,11 @@ before it is free.
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import ttng
 from ....dialects.ttg_memory import element_bits
 from ....ir import Block, CountedLoop, Operation, TensorType, Value, ViewLike
-from ....support.namedtuples import NamedTuple
 from ...regions import is_inside
 from ..async_wait.in_flight import InFlight, IssueOrder, accumulates, wgmmas_of
 from ..async_wait.lhs_registers import is_carried_lhs

@@ -23,12 +23,11 @@ reallocation.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....dialects import ttng
 from ....dialects.ttg_memory import element_bits
 from ....ir import CountedLoop, TensorType, Value
-from ....support.namedtuples import NamedTuple
 from .partition import Span
 
 __all__ = ["Occupancy", "registers_of", "occupancies"]
