@@ -1,8 +1,8 @@
 """Layouts: linear maps over GF(2) from hardware bits to tensor coordinates.
 
 Every named layout is a constructor of the one value `LinearLayout` (`distributed` has those of registers, `shared`
-those of shared memory), and lowerings ask the map instead of asking which kind of layout it is. Pure mathematics:
-nothing here knows operations or types.
+those of shared memory), and lowerings query the map, not the kind of layout. Pure mathematics: nothing here knows
+operations or types.
 """
 
 from .linear import LinearLayout

@@ -1,16 +1,16 @@
-"""How the threads of a block read or write shared memory: which instructions, which addresses, how many conflicts.
+"""How the threads of a CTA read or write shared memory: instructions, addresses, and bank conflicts.
 
-What is given is a linear map from register, lane, warp and block to an offset in shared memory, in elements. Answered
-is which registers move together, in one of three forms (PTX ISA 8.7, sections 9.7.9.8 and 9.7.14.5):
+The input is a linear map from register, lane, warp and block to an offset in shared memory, in elements. The result is
+which registers move together, in one of three forms (PTX ISA 8.7, sections 9.7.9.8 and 9.7.14.5):
 
     vector       ld.shared / st.shared of up to 128 bits: registers whose offsets are consecutive
     matrix       ldmatrix / stmatrix: rows of 16 bytes; a group of four lanes has the four words of a row
     transposed   the same with .trans, for 16-bit elements: eight lanes have the eight elements of a row
 
-Addresses are `constant of the move ^ map of the thread`. Shared memory has 32 banks of 4 bytes. An instruction is done
-in phases: lanes whose accesses fill 128 bytes go together, and a phase takes as many passes (wavefronts) as the most
-different words in one bank. Since the map is linear, that number is the same for all banks in use: 2 to the number of
-dimensions that the words have more than their banks.
+Addresses are `constant of the move ^ map of the thread`. Shared memory has 32 banks of 4 bytes. An instruction is
+executed in phases: lanes whose accesses fill 128 bytes go together, and a phase takes as many passes (wavefronts) as
+the maximum number of distinct words in one bank. Since the map is linear, that number is the same for all banks in use:
+2 to the difference in dimension between the words and their banks.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ MATRIX_ROW = 16  # bytes
 
 @dataclass(frozen=True)
 class Access:
-    """Instructions for all registers of a thread.
+    """The instructions for all registers of a thread.
 
-    `moves` has for each instruction its constant offset and the registers, in the order of the words it moves, the
-    lowest elements of a word first. `same` has for each register one with the same offset that stands in a move.
-    `lane`, `warp`, `block`: offsets of the bits of the number of the thread that gives an address; for `matrix` and
-    `transposed` that is a row's. `width`: elements that one instruction moves for each thread.
+    `moves`: for each instruction its constant offset and its registers, in the order of the words it moves, the lowest
+    elements of a word first. `same`: for each register the one with the same offset that is moved. `lane`, `warp`,
+    `block`: offsets of the bits of the thread that provides an address; for `matrix` and `transposed` that of a row.
+    `width`: elements that one instruction moves per thread.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class Access:
 
     @property
     def instructions(self) -> int:
-        """How many instructions a warp issues."""
+        """The number of instructions a warp issues."""
         return len(self.moves)
 
     @property
@@ -63,11 +63,11 @@ class Access:
 
     @property
     def conflicts(self) -> int:
-        """Wavefronts beyond those that moving so many bytes takes, for one instruction."""
+        """Wavefronts of one instruction beyond the minimum for its size."""
         return self.wavefronts - max(1, self.width * self.bits * 32 // (8 * ROW_BYTES))
 
     def address(self, lane: int, warp: int, block: int) -> int:
-        """What the thread contributes to the offset."""
+        """The thread's part of the offset."""
         return gf2.times(self.lane, lane) ^ gf2.times(self.warp, warp) ^ gf2.times(self.block, block)
 
 
@@ -100,9 +100,9 @@ def _first_of(offsets: Sequence[int]) -> tuple[dict[int, int], tuple[int, ...]]:
 
 
 def vector_access(columns: Columns, bits: int, size: int = 64, most: int = VECTOR_BITS) -> Access:
-    """Loads or stores as wide as the map allows; `most` bits each.
+    """Loads or stores as wide as the map allows; at most `most` bits each.
 
-    `bits` of an element: a multiple of 8. Offsets have `size` bits; further ones name the memory of another block.
+    `bits` of an element: a multiple of 8. Offsets have `size` bits; higher ones select the memory of another CTA.
     """
     first, same = _first_of(_offsets(columns))
     thread = [c for name in ("lane", "warp", "block") for c in columns[name]]
@@ -115,7 +115,7 @@ def vector_access(columns: Columns, bits: int, size: int = 64, most: int = VECTO
         k += 1
     moves = [(o, tuple(first[o + i] for i in range(1 << k))) for o in sorted(first) if not o & ((1 << k) - 1)]
     unit = bits << k >> 3
-    together = 5 - max(0, (unit // BANK_BYTES).bit_length() - 1)  # lane bits that one phase has
+    together = 5 - max(0, (unit // BANK_BYTES).bit_length() - 1)  # lane bits of one phase
     lanes = tuple(columns["lane"])
     phases = 1 << max(0, len(lanes) - together)
     inside = [c & ((1 << size) - 1) for c in lanes[:together]]
@@ -125,7 +125,7 @@ def vector_access(columns: Columns, bits: int, size: int = 64, most: int = VECTO
 
 
 def matrix_access(columns: Columns, bits: int, transposed: bool, most: int = 4) -> Access | None:
-    """ldmatrix or stmatrix of up to `most` matrices at a time, or None where the map is not made of their tiles."""
+    """ldmatrix or stmatrix of up to `most` matrices at a time, or None where the map has no such tiles."""
     if bits not in (8, 16, 32) or len(columns["lane"]) != 5 or (transposed and bits != 16):
         return None
     return _transposed(columns, most) if transposed else _plain(columns, bits, most)
@@ -149,7 +149,7 @@ def _plain(columns: Columns, bits: int, most: int) -> Access | None:
 
 
 def _transposed(columns: Columns, most: int) -> Access | None:
-    """Of 16-bit elements; the two in a word are neighbours along the rows."""
+    """For 16-bit elements; the two in a word are adjacent along the rows."""
     lanes = columns["lane"]
     first, same = _first_of(_offsets(columns))
     others = [*lanes[:2], *columns["warp"], *columns["block"]]
@@ -175,8 +175,8 @@ def _matrices(
 ) -> Access:
     """Matrices at the constant offsets of `registers`, whose `rows` are given by three bits, several at a time.
 
-    Those that stand next to each other in registers go together: an instruction fills neighbouring registers, and what
-    takes them, a product of matrices, wants them as neighbours; apart, each would have to be moved.
+    Those in adjacent registers go together: an instruction fills adjacent registers, and MMA instructions need them
+    adjacent; otherwise each would have to be moved.
     """
     steps = gf2.Elimination()
     picked: list[int] = []

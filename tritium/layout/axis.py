@@ -1,11 +1,11 @@
-"""An axis of a tensor in registers: which bits of register, lane, warp and block walk along it.
+"""An axis of a tensor in registers: the bits of register, lane, warp and block that move along it.
 
-A reduction or a scan along an axis combines elements that lie in one thread, in lanes of a warp, in warps and in
-blocks. Of a layout it wants to know each bit's part in that:
+A reduction or a scan along an axis combines elements of one thread, of lanes of a warp, of warps and of CTAs. It needs
+to know the role of each bit of a layout:
 
-    along   the bits that walk along the axis, each with the distance it walks, shortest first
-    others  the bits that walk along other dimensions
-    copies  the bits that make no difference: whoever has them set holds what another holds already
+    along   the bits that move along the axis, each with its distance, shortest first
+    others  the bits that move along other dimensions
+    copies  the bits that make no difference: a holder with one of them set has a copy of an element
 
 >>> rows = LinearLayout({"register": [(0, 1)], "lane": [(1, 0), (0, 2)], "warp": [(0, 0)]}, {"dim0": 2, "dim1": 4})
 >>> axis = Axis.of(rows, 1)
@@ -25,7 +25,7 @@ __all__ = ["Axis", "Bit", "others_numbers", "others_width"]
 
 @dataclass(frozen=True, order=True)
 class Bit:
-    """Bit number `bit` of the input `source`; along the axis it walks `distance` elements (0 for other bits)."""
+    """Bit `bit` of the input `source`; along the axis it moves by `distance` elements (0 for other bits)."""
 
     distance: int
     source: str
@@ -33,13 +33,13 @@ class Bit:
 
     @property
     def mask(self) -> int:
-        """The bit as a number."""
+        """The bit as a mask."""
         return 1 << self.bit
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The bits of `layout`, by what they do for dimension `axis`."""
+    """The bits of `layout` by their role for dimension `axis`."""
 
     layout: LinearLayout
     axis: int
@@ -49,8 +49,8 @@ class Axis:
 
     @classmethod
     def of(cls, layout: LinearLayout, axis: int) -> Axis:
-        """The bits of a layout. ValueError where one walks along the axis and elsewhere, or not by a power of two, or
-        where what it stands for is a copy of something else than its neighbour without it."""
+        """The bits of a layout. ValueError where one moves along the axis and elsewhere, or not by a power of two, or
+        where it selects a copy of a different element."""
         return _axis(layout, axis)
 
     def masks(self, kind: str) -> dict[str, int]:
@@ -81,10 +81,10 @@ def _axis(layout: LinearLayout, axis: int) -> Axis:
 
 @functools.lru_cache(1024)
 def others_numbers(layout: LinearLayout, axis: int | None = None) -> LinearLayout:
-    """From holders to "other", the number of their element among those of a block that differ in other dimensions.
+    """From holders to "other", the index of their element among those of a CTA that differ in other dimensions.
 
-    It depends on the element alone, so that layouts which divide a tensor among blocks alike number them alike; the
-    last dimension is the least significant. ValueError where a block's share is not a box.
+    It depends on the element alone, so layouts that distribute a tensor over CTAs alike index them alike; the last
+    dimension is the least significant. ValueError where a CTA's part is not a box.
     """
     kept = [name for d, name in enumerate(layout.outs) if d != axis]
     sizes = {name: layout.outs[name] for name in reversed(kept)}
@@ -92,17 +92,17 @@ def others_numbers(layout: LinearLayout, axis: int | None = None) -> LinearLayou
     flat = rest.reshaped(outs={"other": rest.out_size()})
     shares = {c for c in flat.columns_of("block") if c} if "block" in flat.ins else set()
     if any(c & (c - 1) for c in shares):
-        raise ValueError("a block's share of the tensor is not a box")
+        raise ValueError("a block's part of the tensor is not a box")
     return _squeezed(flat, sum(shares)) if shares else flat
 
 
 def others_width(layout: LinearLayout, axis: int | None = None) -> int:
-    """How many bits the numbers of `others_numbers` have."""
+    """The number of bits of the indices of `others_numbers`."""
     return others_numbers(layout, axis).out_size().bit_length() - 1
 
 
 def _squeezed(flat: LinearLayout, dropped: int) -> LinearLayout:
-    """Numbers without the bits that tell blocks apart."""
+    """Indices without the bits that select CTAs."""
     width = flat.out_size().bit_length() - 1
     kept = [i for i in range(width) if not dropped >> i & 1]
 

@@ -1,7 +1,7 @@
-"""Lists of basis vectors over GF(2), as layouts are written down: where each bit of an index moves in a tensor.
+"""Lists of basis vectors over GF(2), the notation of layouts: the coordinates that each bit of an index maps to.
 
-A basis is a tuple with one entry a dimension, `(0, 4)`; the image of a number is the exclusive or of the bases of its
-bits. Bases that are all zero stand for bits that make no difference (broadcasting).
+A basis is a tuple with one entry per dimension, `(0, 4)`; the image of an index is the exclusive or of the bases of its
+bits. Zero bases are bits that make no difference (broadcasting).
 
 >>> shape_of_bases([(0, 1), (0, 2), (1, 0)], 2)
 (2, 4)
@@ -34,12 +34,12 @@ Basis = tuple[int, ...]
 
 
 def rank_of_bases(*groups: Sequence[Basis]) -> int:
-    """The number of dimensions of the first basis there is; 0 where there is none."""
+    """The number of dimensions of the first basis; 0 where there is none."""
     return next((len(basis) for group in groups for basis in group), 0)
 
 
 def shape_of_bases(bases: Iterable[Sequence[int]], rank: int) -> tuple[int, ...]:
-    """The smallest powers of two that the bases stay below, one a dimension. `ValueError` for one of another rank."""
+    """The smallest powers of two above the bases, one per dimension. `ValueError` for a basis of another rank."""
     bits = [0] * rank
     for basis in bases:
         if len(basis) != rank:
@@ -50,7 +50,7 @@ def shape_of_bases(bases: Iterable[Sequence[int]], rank: int) -> tuple[int, ...]
 
 
 def per_block(shape: Sequence[int], blocks: Iterable[Sequence[int]]) -> list[int]:
-    """What one block of a cluster has of a tensor; `blocks` are the bases of the blocks, in what one block has.
+    """The shape of the part of a tensor that one CTA owns; `blocks` are the CTA bases, in units of that part.
 
     >>> per_block((64, 32), [(1, 0), (2, 0)])
     [16, 32]
@@ -59,7 +59,7 @@ def per_block(shape: Sequence[int], blocks: Iterable[Sequence[int]]) -> list[int
 
 
 def _flat(basis: Basis, shape: Sequence[int]) -> int:
-    """The coordinates of a basis side by side in one number."""
+    """The coordinates of a basis packed into one integer."""
     out = 0
     for n, size in zip(basis, shape):
         out = out * size + n
@@ -73,7 +73,7 @@ def is_surjective(bases: Sequence[Basis], rank: int) -> bool:
 
 
 def moves_along_one(bases: Iterable[Basis]) -> bool:
-    """Whether each basis has at most one entry that is not zero."""
+    """Whether each basis has at most one nonzero entry."""
     return all(sum(n != 0 for n in basis) <= 1 for basis in bases)
 
 
@@ -85,7 +85,7 @@ def is_permutation(bases: Sequence[Basis], rank: int) -> bool:
 
 
 def order_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:
-    """Dimensions from the fastest moving to the slowest; those that do not move come last, the highest first."""
+    """Dimensions from the fastest to the slowest moving; those that do not move come last, the highest first."""
     out: list[int] = []
     for basis in bases:
         d = next((d for d, n in enumerate(basis) if n), None)
@@ -95,7 +95,7 @@ def order_of_bases(bases: Iterable[Basis], rank: int) -> tuple[int, ...]:
 
 
 def identity_bases(shape: Sequence[int], order: Sequence[int]) -> tuple[Basis, ...]:
-    """One basis a bit of the shape, dimensions in the given order, the fastest first.
+    """One basis per bit of the shape, dimensions in the given order, the fastest first.
 
     >>> identity_bases((2, 4), (1, 0))
     ((0, 1), (0, 2), (1, 0))
@@ -108,7 +108,7 @@ def identity_bases(shape: Sequence[int], order: Sequence[int]) -> tuple[Basis, .
 
 
 def cta_bases(per_cga: Sequence[int], split: Sequence[int], order: Sequence[int]) -> tuple[Basis, ...]:
-    """The bases of blocks that stand `per_cga` a dimension, of which `split` hold different parts of the tensor.
+    """The CTA bases of `per_cga` CTAs per dimension, of which `split` own different parts of the tensor.
 
     >>> cta_bases((2, 1), (1, 1), (1, 0))
     ((0, 0),)

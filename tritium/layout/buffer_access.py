@@ -1,11 +1,11 @@
-"""How the threads that hold a tensor load it from, or store it to, a buffer whose order in memory is given.
+"""Accesses of a distributed tensor to a buffer of a given memory layout.
 
-The map from registers to offsets is that of the tensor's layout to its elements, and back from the elements to the
-buffer's offsets. All accesses that the map allows (see `access`) are compared by instructions and wavefronts, so that
-ldmatrix is used because rows of 16 bytes lie where its lanes want them, and not because a layout has a certain name.
+The map from registers to offsets composes the tensor's layout with the inverse of the buffer's. All accesses that the
+map allows (see `access`) are compared by instructions and wavefronts, so that ldmatrix is used because rows of 16 bytes
+are where its lanes need them, and not because a layout has a certain name.
 
-A buffer may be a part of a larger one, whose layout is given then: elements of the part stand at the exclusive or of
-their own offset and that of the part's first element.
+A buffer may be a view of a larger one, whose layout is given then: elements of the view are at the exclusive or of
+their own offset and that of the view's first element.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Gaps = tuple[tuple[int, int], ...]
 
 
 def gap_limit(gaps: Gaps, bits: int) -> int:
-    """How many bits may be moved at once, so that no gap is inside and all addresses stay aligned."""
+    """The maximum width of an access in bits, so that no gap is inside and all addresses stay aligned."""
     most = VECTOR_BITS
     for interval, padding in gaps:
         most = min(most, interval * bits, padding * bits)
@@ -30,9 +30,9 @@ def gap_limit(gaps: Gaps, bits: int) -> int:
 
 
 def offset_columns(registers: LinearLayout, buffer: LinearLayout) -> dict[str, list[int]]:
-    """For each input of a tensor's layout the offsets of its bits in a buffer of the same number of dimensions or more.
+    """For each input of a tensor's layout the offsets of its bits in a buffer of the same rank or more.
 
-    `ValueError` where a block of the cluster holds elements that are in the memory of another.
+    `ValueError` where a CTA of the cluster holds elements that are in the memory of another.
     """
     names = list(buffer.outs)
     if len(registers.outs) != len(names):
@@ -64,7 +64,7 @@ def _same_blocks(found: LinearLayout, buffer: LinearLayout) -> None:
 def plan_buffer_access(
     registers: LinearLayout, buffer: LinearLayout, bits: int, matrix: bool = False, gaps: Gaps = ()
 ) -> Access:
-    """The cheapest access of `bits` wide elements; `matrix`: whether ldmatrix (for stores: stmatrix) may be used."""
+    """The cheapest access for elements of `bits`; `matrix`: whether ldmatrix (for stores: stmatrix) may be used."""
     columns = offset_columns(registers, buffer)
     limit = gap_limit(gaps, bits)
     found: list[Access | None] = [vector_access(columns, bits, most=limit)]

@@ -1,8 +1,8 @@
-"""Layouts of tensors in registers: which element the register r of lane l of warp w of block b holds.
+"""Layouts of tensors in registers: the element in register r of lane l of warp w of block b.
 
 Each function gives the layout of a tensor of `shape` as a linear layout from `register`, `lane`, `warp` and `block` to
-`dim0`, `dim1`, …; names and parameters are those of the attributes of the TritonGPU dialect. `blocks` says how the
-tensor is divided among the blocks of a cluster (see `tiling.fit`). Sizes are powers of two.
+`dim0`, `dim1`, …; names and parameters are those of the attributes of the TritonGPU dialect. `blocks` states the
+distribution over the CTAs of a cluster (see `tiling.fit`). Sizes are powers of two.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def blocked(
     order: Sequence[int],
     blocks: Vectors = (),
 ) -> LinearLayout:
-    """Each thread a small block of elements, threads side by side in a warp, warps side by side in a block.
+    """Each thread owns a small block of elements; threads tile a warp, and warps tile a CTA.
 
     Where the tensor is smaller than that, lanes and warps hold copies; a thread holds no element twice.
 
@@ -38,9 +38,9 @@ def blocked(
 def linear(
     shape: Sequence[int], register: Vectors, lane: Vectors, warp: Vectors, block: Vectors, order: Sequence[int]
 ) -> LinearLayout:
-    """The layout whose bases are given, in elements; repeated by registers, dimension `order[0]` first, or cut.
+    """The layout with the given bases, in elements; repeated by registers, dimension `order[0]` first, or cut.
 
-    Where the tensor is smaller, lanes, warps and blocks hold copies; registers that would are dropped.
+    Where the tensor is smaller, lanes, warps and CTAs hold copies; registers with copies are dropped.
     """
     bases = {"register": register, "lane": lane, "warp": warp, "block": block}
     names = dimension_names(len(shape))
@@ -54,10 +54,10 @@ def linear(
 
 
 def slice_of(shape: Sequence[int], dim: int, parent: Callable[[Sequence[int]], LinearLayout]) -> LinearLayout:
-    """The layout of a tensor that lacks dimension `dim` of its parent: each element is where its row was.
+    """The layout of a tensor without dimension `dim` of its parent: each element is where its row was.
 
-    `parent` gives the parent's layout of a shape. Registers that held other elements of the row are dropped; lanes and
-    warps that did hold copies.
+    `parent` gives the parent's layout of a shape. Registers with other elements of the row are dropped; lanes and warps
+    with such elements hold copies.
     """
     whole = parent([*shape[:dim], 1, *shape[dim:]])
     kept = [d for d in whole.outs if d != f"dim{dim}"]
@@ -65,10 +65,11 @@ def slice_of(shape: Sequence[int], dim: int, parent: Callable[[Sequence[int]], L
 
 
 def _mma_tile(rows: int, columns: int, width: int, inner: int, outer: int, order: Sequence[int]) -> LinearLayout:
-    """What a warp holds of a tile of `rows` (dimension `outer`) x `columns` (dimension `inner`) of mma.sync and wgmma.
+    """A warp's part of a tile of `rows` (dimension `outer`) x `columns` (dimension `inner`) in mma.sync and wgmma.
 
-    Four lanes share a row of 8 x `4 * width` elements, `width` neighbours each; registers repeat that, first down,
-    then along. Source: PTX ISA 8.7, section 9.7.14.5, the fragments of mma.m16n8k16 and their like.
+    Four lanes share a row of 8 x `4 * width` elements, `width` adjacent ones each; registers repeat that, first along
+    rows, then along columns. Source: PTX ISA 8.7, section 9.7.14.5, the fragments of mma.m16n8k16 and similar
+    instructions.
     """
     tile = across("register", [1] * len(order), order)
     steps = [("register", width, inner), ("lane", 4, inner), ("lane", 8, outer)]
@@ -79,16 +80,16 @@ def _mma_tile(rows: int, columns: int, width: int, inner: int, outer: int, order
 
 
 def _warp_order(rank: int, version: int) -> list[int]:
-    """Warps go along rows first, but along columns on Hopper, where a warp group takes 64 rows."""
+    """Warps go along rows first, but along columns on Hopper, where a warp group computes 64 rows."""
     return [rank - 2, rank - 1, *range(rank - 2)[::-1]] if version == 3 else row_major(rank)
 
 
 def mma(
     shape: Sequence[int], version: int, warps_per_cta: Sequence[int], instr_shape: Sequence[int], blocks: Vectors = ()
 ) -> LinearLayout:
-    """The result of a matrix product by tensor cores: mma.sync (version 2) or wgmma (version 3).
+    """The result of an MMA: mma.sync (version 2) or wgmma (version 3).
 
-    `instr_shape` is what an instruction computes: (…, M, N) of one warp for version 2, (M, N, K) for version 3.
+    `instr_shape` of an instruction: (…, M, N) of one warp for version 2, (M, N, K) for version 3.
     """
     rank = len(shape)
     order = row_major(rank)
@@ -106,16 +107,16 @@ def dot_operand_mma(
     instr_shape: Sequence[int],
     blocks: Vectors = (),
 ) -> LinearLayout:
-    """Operand 0 (M x K) or 1 (K x N) of such a product in registers; `width` neighbours along K in 32 or more bits.
+    """Operand 0 (M x K) or 1 (K x N) of an MMA in registers; `width` adjacent elements along K in 32 or more bits.
 
-    All warps along the other operand's dimension hold copies. Hopper takes only operand 0 from registers.
+    All warps along the other operand's dimension hold copies. Hopper reads only operand 0 from registers.
     """
     rank = len(shape)
     k = rank - 1 if operand == 0 else rank - 2
     other = 2 * rank - 3 - k
     order = [k, other, *range(rank - 2)[::-1]]
     if operand == 1 and version == 3:
-        raise ValueError("wgmma takes its second operand from shared memory only")
+        raise ValueError("wgmma reads its second operand from shared memory only")
     rows = (instr_shape[0] if version == 3 else instr_shape[-2]) if operand == 0 else 8
     depth = 4 * width if version == 2 and instr_shape[-2] == 8 else 8 * width  # m8n8k4 of f64 has one step along K
     tile = _mma_tile(rows, depth, width, k, other, order)
@@ -132,7 +133,7 @@ def dot_operand_fma(
     order: Sequence[int],
     blocks: Vectors = (),
 ) -> LinearLayout:
-    """An operand of a product by multiply and add whose result is blocked: each thread has all of K for its rows."""
+    """An operand of a dot by FMAs with a blocked result: each thread holds all of K for its rows."""
     rank = len(shape)
     k = rank - 1 if operand == 0 else rank - 2
     sizes = [shape[d] if d == k else n for d, n in enumerate(size_per_thread)]

@@ -1,14 +1,14 @@
-"""The cheapest way from one layout of a tensor to another.
+"""Plan the cheapest conversion between two layouts of a tensor.
 
-| way | when | costs |
+| method | when | cost |
 |---|---|---|
-| registers | each thread has what it needs, in known registers | nothing |
-| lanes | each warp has what it needs | 2 a shuffle, 1 a select, 1 a value put into a word or taken out of it |
-| memory | always | 1 an instruction, 1 a wavefront, the barriers between stores and loads, the addresses |
+| registers | each thread owns its elements, in known registers | nothing |
+| lanes | each warp owns its elements | 2 per shuffle, 1 per select, 1 per value packed into or unpacked from a word |
+| memory | always | 1 per instruction, 1 per wavefront, the barriers between stores and loads, the addresses |
 
-The unit is an issue slot of a scheduler. A shuffle passes the same crossbar as one wavefront of shared memory, hence 2.
-A barrier of the block costs about 16 slots where warps arrive together, one of a warp 2, one of a cluster 64 (measured
-in other people's microbenchmarks, rounded; what matters is the order), the addresses of both sides about 10.
+The unit is an issue slot of a scheduler. A shuffle uses the same crossbar as one wavefront of shared memory, hence 2. A
+CTA barrier costs about 16 slots where warps arrive together, a warp barrier 2, a cluster barrier 64 (from published
+microbenchmarks, rounded; only the order matters), the addresses of both sides about 10.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ADDRESSES = 10
 
 
 def cost(plan: Plan) -> int:
-    """Issue slots, as far as plans are compared by them."""
+    """Issue slots, as far as they differ between plans."""
     if isinstance(plan, LanePlan):
         return 2 * plan.shuffles + plan.selects + plan.packing()
     barriers = 2 * plan.rounds - 1
@@ -46,7 +46,7 @@ def kind(plan: Plan) -> str:
 
 
 def describe(plan: Plan) -> str:
-    """One line on what a plan does."""
+    """A one-line description of a plan."""
     if isinstance(plan, LanePlan):
         if kind(plan) != "lanes":
             return kind(plan)
@@ -74,14 +74,14 @@ def plan_exchange(
 ) -> Plan:
     """The plan for a tensor of elements of `bits` (8, 16, 32 or 64) from the layout `source` to `target`.
 
-    Both map register, lane, warp, block to the same dimensions. `load_matrix`, `store_matrix`: whether the machine has
-    ldmatrix and stmatrix. `within_warps` forbids shared memory: `ValueError` where elements must leave their warp, or
-    where blocks of a cluster hold elements of each other.
+    Both map register, lane, warp, block to the same dimensions. `load_matrix`, `store_matrix`: whether the target has
+    ldmatrix and stmatrix. `within_warps` forbids shared memory: `ValueError` where elements must move between warps, or
+    where CTAs of a cluster hold elements of each other.
     """
     lanes = plan_lanes(source, target, bits)
     if within_warps:
         if lanes is None:
-            raise ValueError("elements must leave their warp")
+            raise ValueError("elements must move between warps")
         return lanes
     if lanes is not None and not lanes.shuffles and not lanes.selects:
         return lanes

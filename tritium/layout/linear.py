@@ -38,7 +38,7 @@ def _bits(size: int, what: str) -> int:
 
 
 class _Space:
-    """Named dimensions, packed into one number: `shifts` and `masks` say where each stands; `width` in bits."""
+    """Named dimensions packed into one integer: `shifts` and `masks` locate each; `width` in bits."""
 
     __slots__ = ("masks", "shifts", "sizes", "width")
 
@@ -53,11 +53,11 @@ class _Space:
         self.masks = {name: size - 1 for name, size in self.sizes.items()}
 
     def bits(self, name: str) -> int:
-        """How many bits the dimension has."""
+        """The number of bits of a dimension."""
         return self.masks[name].bit_length()
 
     def pack(self, values: Mapping[str, int]) -> int:
-        """The number that stands for these coordinates."""
+        """Pack coordinates into an integer."""
         out = 0
         for name, value in values.items():
             if not 0 <= value <= self.masks[name]:
@@ -66,11 +66,11 @@ class _Space:
         return out
 
     def unpack(self, number: int) -> dict[str, int]:
-        """The coordinates that the number stands for."""
+        """Unpack the coordinates of an integer."""
         return {name: number >> shift & self.masks[name] for name, shift in self.shifts.items()}
 
     def moved_to(self, other: _Space) -> Callable[[int], int]:
-        """How numbers of this space become numbers of `other`, which may order its dimensions differently.
+        """Map packed coordinates of this space to those of `other`, which may order its dimensions differently.
 
         Dimensions that `other` lacks are dropped.
         """
@@ -146,7 +146,7 @@ class LinearLayout:
 
     @classmethod
     def zeros_1d(cls, size: int, source: str, target: str, target_size: int = 1) -> LinearLayout:
-        """target = 0 whatever the source: all of its `size` indices hold the same."""
+        """target = 0 for every source index: all of its `size` indices hold the same element."""
         return cls({source: [(0,)] * _bits(size, source)}, {target: target_size})
 
     @classmethod
@@ -155,7 +155,7 @@ class LinearLayout:
     ) -> LinearLayout:
         """The layout that agrees with `at(**indices) -> coordinates` on the powers of two of each dimension.
 
-        Nothing is asked of the function elsewhere: that it is linear is the caller's claim.
+        The function is not evaluated elsewhere: the caller claims that it is linear.
         """
         zero = dict.fromkeys(ins, 0)
         bases = {
@@ -163,7 +163,7 @@ class LinearLayout:
         }
         return cls(bases, outs)
 
-    # -- what it is -----------------------------------------------------------------------------------------------
+    # -- accessors ------------------------------------------------------------------------------------------------
 
     @property
     def ins(self) -> dict[str, int]:
@@ -177,7 +177,7 @@ class LinearLayout:
 
     @property
     def bases(self) -> dict[str, list[tuple[int, ...]]]:
-        """For each input dimension, where its powers of two go."""
+        """For each input dimension, the images of its powers of two."""
         return {name: [tuple(self._out.unpack(c).values()) for c in self.columns_of(name)] for name in self._in.sizes}
 
     def columns_of(self, name: str) -> tuple[int, ...]:
@@ -186,7 +186,7 @@ class LinearLayout:
         return self.columns[shift : shift + self._in.bits(name)]
 
     def basis(self, name: str, bit: int) -> dict[str, int]:
-        """Where `1 << bit` of the input dimension `name` goes."""
+        """The image of `1 << bit` of the input dimension `name`."""
         return self._out.unpack(self.columns_of(name)[bit])
 
     def size(self) -> int:
@@ -209,10 +209,10 @@ class LinearLayout:
         return f"LinearLayout({self.bases}, {self.outs})"
 
     def apply(self, **indices: int) -> dict[str, int]:
-        """Where an input goes; dimensions not given are 0."""
+        """The image of an input; dimensions not given are 0."""
         return self._out.unpack(gf2.times(self.columns, self._in.pack(indices)))
 
-    # -- questions ------------------------------------------------------------------------------------------------
+    # -- properties -----------------------------------------------------------------------------------------------
 
     def _eliminated(self) -> gf2.Elimination:
         if self._elimination is None:
@@ -220,7 +220,7 @@ class LinearLayout:
         return self._elimination
 
     def is_surjective(self) -> bool:
-        """Whether every output is the output of something."""
+        """Whether every output is reached."""
         return self._eliminated().rank == self._out.width
 
     def is_injective(self) -> bool:
@@ -228,14 +228,14 @@ class LinearLayout:
         return not self._eliminated().kernel
 
     def is_invertible(self) -> bool:
-        """Whether every output belongs to exactly one input."""
+        """Whether every output has exactly one input."""
         return self.is_surjective() and self.is_injective()
 
     def redundant(self) -> dict[str, int]:
-        """For each input dimension a mask of the bits that make no difference to what is reached.
+        """For each input dimension a mask of the bits that do not affect the image.
 
-        Bits of it select copies: setting one gives an output that an input without it has already. The inputs with
-        all of them zero reach everything that is reached, once.
+        Setting one of them selects a copy: the output is also that of an input without it. The inputs with all of them
+        zero reach every image once.
 
         >>> (LinearLayout.identity_1d(4, "lane", "dim0") * LinearLayout.zeros_1d(2, "warp", "dim0")).redundant()
         {'lane': 0, 'warp': 1}
@@ -245,9 +245,9 @@ class LinearLayout:
         return self._in.unpack(mask)
 
     def contiguous(self, source: str, target: str | None = None) -> int:
-        """How many consecutive indices of `source` are consecutive outputs, from any aligned start.
+        """The number of consecutive indices of `source` that are consecutive outputs, from any aligned start.
 
-        Outputs are counted in `target` alone, the other dimensions standing still, or over all flattened outputs.
+        Outputs are counted in `target` alone, with the other dimensions constant, or over all flattened outputs.
         """
         shift, most = (0, self._out.width) if target is None else (self._out.shifts[target], self._out.bits(target))
         n = 0
@@ -257,18 +257,18 @@ class LinearLayout:
             n += 1
         mask = ((1 << n) - 1) << shift
         others = (c for name in self._in.sizes for c in self.columns_of(name)[n if name == source else 0 :])
-        for column in others:  # an input that moves the low bits would break the row up
+        for column in others:  # an input that moves the low bits would interrupt the row
             while column & mask:
                 n -= 1
                 mask = ((1 << n) - 1) << shift
         return 1 << n
 
     def is_constant_over(self, names: Iterable[str], targets: Iterable[str]) -> bool:
-        """Whether the input dimensions `names` make no difference to the output dimensions `targets`."""
+        """Whether the input dimensions `names` do not affect the output dimensions `targets`."""
         mask = sum(self._out.masks[t] << self._out.shifts[t] for t in targets)
         return not any(c & mask for name in names for c in self.columns_of(name))
 
-    # -- the same map, seen differently ---------------------------------------------------------------------------
+    # -- other forms of the same map -----------------------------------------------------------------------------
 
     def reordered(self, ins: Sequence[str] | None = None, outs: Sequence[str] | None = None) -> LinearLayout:
         """The same map with its dimensions in another order."""
@@ -294,7 +294,7 @@ class LinearLayout:
         return self._of(self.columns, _Space(ins), _Space(outs))
 
     def reshaped(self, ins: Mapping[str, int] | None = None, outs: Mapping[str, int] | None = None) -> LinearLayout:
-        """The same map of flattened inputs and outputs, cut into other dimensions (the first least significant)."""
+        """The same map of flattened inputs and outputs, split into other dimensions (the first least significant)."""
         new_in = self._in if ins is None else _Space(ins)
         new_out = self._out if outs is None else _Space(outs)
         if (new_in.width, new_out.width) != (self._in.width, self._out.width):
@@ -311,7 +311,7 @@ class LinearLayout:
         return self._of([move(c) for name in new_in.sizes for c in self.columns_of(name)], new_in, new_out)
 
     def resized(self, name: str, size: int) -> LinearLayout:
-        """Output dimension `name` with another size: it must not be smaller than what is reached."""
+        """Output dimension `name` with another size, at least that of the image."""
         new_out = _Space({n: size if n == name else s for n, s in self._out.sizes.items()})
         reached = 0
         for column in self.columns:
@@ -322,7 +322,7 @@ class LinearLayout:
         return self._of([move(c) for c in self.columns], self._in, new_out)
 
     def without_zeros(self, name: str) -> LinearLayout:
-        """Input dimension `name` without the bits that go to zero: copies are dropped, its size shrinks."""
+        """Input dimension `name` without the bits that map to zero: copies are dropped, its size shrinks."""
         kept = [c for c in self.columns_of(name) if c]
         return self._replace(name, kept)
 
@@ -334,10 +334,10 @@ class LinearLayout:
     # -- algebra --------------------------------------------------------------------------------------------------
 
     def __mul__(self, other: LinearLayout) -> LinearLayout:
-        """Side by side: in dimensions that both have, this one's bits are the lower ones.
+        """The product: in dimensions that both have, the bits of this one are the lower ones.
 
-        An output dimension of both is as large as both together: the other's coordinates are multiples of this one's
-        size.
+        The size of a common output dimension is the product of both: the other's coordinates are multiples of this
+        one's size.
 
         >>> print(LinearLayout.identity_1d(2, "register", "dim0") * LinearLayout.identity_1d(4, "lane", "dim0"))
         register: 1 -> (1); lane: 1 -> (2), 2 -> (4) in (dim0: 8)
@@ -378,13 +378,13 @@ class LinearLayout:
         return self._of([gf2.times(outer.columns, move(c)) for c in self.columns], self._in, outer._out)
 
     def invert(self) -> LinearLayout:
-        """The layout that undoes this one, which must be invertible."""
+        """The inverse of this layout, which must be invertible."""
         if not self.is_invertible():
             raise ValueError(f"not invertible: {self}")
         return self.pseudoinvert()
 
     def pseudoinvert(self) -> LinearLayout:
-        """A layout from outputs to one of the inputs that reach them: the one without redundant bits.
+        """A right inverse: a layout from outputs to the inputs that reach them without redundant bits.
 
         `self.pseudoinvert().compose(self)` is the identity. The layout must be surjective.
         """
@@ -397,9 +397,9 @@ class LinearLayout:
     def invert_and_compose(self, other: LinearLayout) -> LinearLayout:
         """From inputs of this layout to inputs of `other` with the same output: the x with x.compose(other) is self.
 
-        This is what converting between layouts asks: where in `other` is what stands here? Everything that this
-        layout reaches must be reached by the other. Bits that do not matter there are 0, and an input dimension that
-        both layouts have and use alike is kept: what need not move does not.
+        This is the map of a layout conversion: the location in `other` of the element at a location here. The image of
+        this layout must be contained in the other's. Redundant bits there are 0, and an input dimension that both
+        layouts map alike is kept, so that no element moves unnecessarily.
         """
         if set(self._out.sizes) != set(other._out.sizes):
             raise ValueError(f"the outputs {list(self._out.sizes)} are not the outputs {list(other._out.sizes)}")
@@ -408,12 +408,12 @@ class LinearLayout:
         elimination = other._eliminated()
         columns = [elimination.solve(t) for t in targets]
         if any(c is None for c in columns):
-            raise ValueError(f"what {self} reaches is not all reached by {other}")
+            raise ValueError(f"the image of {self} is not contained in that of {other}")
         kept = self._kept(other, targets)
         return self._of([kept.get(i, c) for i, c in enumerate(columns) if c is not None], self._in, other._in)
 
     def _kept(self, other: LinearLayout, targets: Sequence[int]) -> dict[int, int]:
-        """Input bits that stand in both layouts at the same place and for the same output."""
+        """Input bits with the same place and the same output in both layouts."""
         out = {}
         for name, shift in self._in.shifts.items():
             theirs = other._in.shifts.get(name)
@@ -425,7 +425,7 @@ class LinearLayout:
         return out
 
     def divide_left(self, left: LinearLayout) -> LinearLayout | None:
-        """The layout `rest` with `left * rest is self`, or None: whether this layout is made of tiles `left`.
+        """The layout `rest` with `left * rest is self`, or None: whether this layout consists of tiles `left`.
 
         >>> tile = LinearLayout.identity_1d(4, "register", "dim0")
         >>> print((tile * LinearLayout.identity_1d(8, "lane", "dim0")).divide_left(tile))

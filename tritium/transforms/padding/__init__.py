@@ -1,1 +1,1 @@
-"""What `pad-shapes` does with each kind of operation: memory, reductions, other shapes, matrix products."""
+"""Padding of each kind of operation for `pad-shapes`: memory accesses, reductions, reshapes, dots."""

@@ -1,11 +1,11 @@
-"""Reductions and scans combine elements of the program only.
+"""Reductions and scans exclude the padding.
 
-Where the combine function is one operation, its identity stands in the padding (-0.0 for a sum: x + -0.0 is x, zeros
-with a sign too). Any other function gets a flag beside its values, which says whether they are of the program:
+Where the combine function is one operation, the padding is filled with its identity (-0.0 for a sum: x + -0.0 is x, for
+zeros of either sign too). Any other function gets a flag beside its operands, which is false in the padding:
 
     combine((a…, v), (b…, w)) = (f(a…, b…) where v and w, b… where only w, a… elsewhere;  v or w)
 
-A scan that runs forward needs neither: the padding lies behind.
+A forward scan needs neither: the padding comes last.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["COMBINING", "keeps_lanes"]
 _FLOATS = {
     "arith.addf": -0.0,
     "arith.mulf": 1.0,
-    "arith.maxnumf": math.nan,  # the other operand wins against NaN, and is NaN itself where all are
+    "arith.maxnumf": math.nan,  # the other operand wins against NaN
     "arith.maximumf": -math.inf,
     "arith.minnumf": math.nan,
     "arith.minimumf": math.inf,
@@ -45,7 +45,7 @@ _INTEGERS |= {"arith.maxui": 0, "arith.minui": -1}
 
 
 def _identity(operation: str | None, element: Any) -> float | None:
-    """The number that combines with any to that; None where none is known."""
+    """The identity of an operation for an element type; None where none is known."""
     if operation is None:
         return None
     if isinstance(element, FloatType):
@@ -57,9 +57,9 @@ def _identity(operation: str | None, element: Any) -> float | None:
 
 
 def keeps_lanes(op: Any) -> bool:
-    """Are all users of a reshape to one dimension reductions, of nothing else than tiles of one shape?
+    """Whether all users of a reshape to one dimension are reductions, of tiles of one shape.
 
-    The elements of the program lie in their order, and the reductions leave out the padding between them.
+    The elements keep their order, and the reductions exclude the padding between them.
     """
     if len(shape_of(op.result.type)) != 1 or not op.result.users:
         return False
@@ -83,7 +83,7 @@ def _reduce(op: Any, p: Padder) -> None:
         _with_flags(op, p, p.inside(p.sources[0]) if lanes is None else _inside_lanes(p, lanes))
     elif lanes is None:
         op.set_operand(0, p.fill(op.srcs[0], p.sources[0], number, [op.axis]))
-    else:  # before the reshape, so that the reduction is all that uses it
+    else:  # before the reshape, so that the reduction stays its only user
         source: Any = op.srcs[0].defining_op
         filled = p.fill(source.src, lanes, number)
         op.set_operand(0, p.reshaped(filled, shape_of(op.srcs[0].type)))
@@ -107,7 +107,7 @@ def _scan(op: Any, p: Padder) -> None:
 
 
 def _refuse_loops(op: Any) -> None:
-    """A loop in a combine function might not end for what stands in the padding."""
+    """Refuse a loop in a combine function, which might not terminate for the padding."""
     for inner in op.walk():
         if is_unbounded_loop(inner) or isinstance(inner, (Branch, tt.Call)):
             raise UnsupportedOperation(
@@ -136,7 +136,7 @@ def _without(ty: Any, axis: int) -> Any:
 
 
 def _combine_flags(block: Any, p: Padder) -> None:
-    """Give the function of a reduction a flag on either side."""
+    """Add a flag to both sides of a reduction's function."""
     n = len(block.args) // 2
     left = block.insert_argument(n, i1)
     right = block.add_argument(i1)

@@ -1,12 +1,12 @@
-"""Memory is touched for elements of the program only.
+"""Memory accesses exclude the padding.
 
     tt.load %p, %m, %o       =>   tt.load %p, %m & inside, %o       with zeros for %o where there is none
     tt.store %p, %x          =>   tt.store %p, %x, inside           read-modify-writes likewise
 
-What takes no mask is done again for an element of the program: its pointer stands in the padding.
+An operation without a mask is repeated for an element of the program, whose pointer fills the padding.
 
     tt.atomic_cas %p, %c, %v =>   in the padding, p and c are those of an element of the program and v = c: the memory
-                                  stays as it is
+                                  is unchanged
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _load(op: Any, p: Padder) -> None:
 
 
 def _masked(op: Any, p: Padder) -> None:
-    """The mask is the last operand of what writes, if there is one."""
+    """Writes have their optional mask as last operand."""
     mask = p.both(op.mask, p.inside(p.sources[0]))
     rest = op.operands if op.mask is None else op.operands[:-1]
     if mask is not None:  # only the bins of a histogram may be padded

@@ -1,6 +1,6 @@
-"""Matrix products add up elements of the program only: zeros stand in the padding along K, of both operands.
+"""Dots exclude the padding: both operands are zero in the padding along K.
 
-Of one alone would not do: 0 * NaN is NaN. Padding along M and N gives padding of the result.
+One zero operand would not suffice: 0 * NaN is NaN. Padding along M and N becomes padding of the result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .shapes import Padder
 
 __all__ = ["PRODUCTS"]
 
-_ONE = 127  # of scales that are exponents
+_ONE = 127  # of exponent scales
 
 
 def _dot(op: Any, p: Padder) -> None:
@@ -23,7 +23,7 @@ def _dot(op: Any, p: Padder) -> None:
 
 
 def _scaled(op: Any, p: Padder) -> None:
-    """Scales there are 1: one that is NaN makes a NaN of zero."""
+    """Scales are 1 in the padding: a NaN scale would make NaN from zero."""
     a, b = p.sources[:2]
     operands = list(op.operands)
     operands[0] = p.fill(operands[0], a, 0, [len(a) - 1])
@@ -36,7 +36,7 @@ def _scaled(op: Any, p: Padder) -> None:
 
 
 def _keeps_zero(op: Any, p: Padder) -> None:
-    """A conversion between numbers."""
+    """A conversion between number types, which maps zero to zero."""
     if p.filled.get(op.operands[0]) == 0:
         p.filled[op.results[0]] = 0
 

@@ -1,9 +1,9 @@
-"""Tiles in other shapes: elements of the program keep their coordinates, padding lies behind them in each dimension.
+"""Reshapes of padded tiles: elements keep their coordinates, followed by padding in each dimension.
 
-A reshape only has to say so where a dimension that is padded stays the first of those it is split into or merged with:
-6x4 is padded to 8x4 and 24 to 32, and the elements of both lie as they do in memory. Else each element is looked up:
+A reshape is rewritten unless every padded dimension is the first of those it is split into or merged with: 6x4 is
+padded to 8x4 and 24 to 32, and the elements of both have the same order. Else each element is looked up:
 
-    tt.reshape %x : 3x5 -> 15    =>    flat = the 4x8 elements of %x as they lie
+    tt.reshape %x : 3x5 -> 15    =>    flat = the 4x8 elements of %x in row-major order
                                        result[i] = flat[(i // 5) * 8 + i % 5]        by tt.gather
 """
 
@@ -34,7 +34,7 @@ def _range(op: Any, p: Padder) -> None:
 
 
 def _constant(op: Any, p: Padder) -> None:
-    """The same number in all elements, or zeros behind those that are given."""
+    """The same value in all elements, or zeros after those given."""
     attr = op.attributes["value"]
     full = op.result.type
     values = attr.values
@@ -49,7 +49,7 @@ def _constant(op: Any, p: Padder) -> None:
 
 
 def _strides(shape: Shape) -> list[int]:
-    """Of elements as they lie."""
+    """Row-major strides."""
     return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
@@ -63,7 +63,7 @@ def _coordinates(shape: Shape) -> Iterator[Shape]:
 
 
 def _groups(a: Shape, b: Shape) -> Iterator[tuple[Shape, Shape]]:
-    """The least groups of neighbouring dimensions of two shapes that hold as many elements."""
+    """The minimal groups of adjacent dimensions of two shapes with the same number of elements."""
     i = j = 0
     while i < len(a) or j < len(b):
         m, n = i, j
@@ -78,13 +78,13 @@ def _groups(a: Shape, b: Shape) -> Iterator[tuple[Shape, Shape]]:
 
 
 def _lies(group: Shape) -> bool:
-    """Is only the first of the dimensions padded?"""
+    """Whether only the first of the dimensions is padded."""
     rest = [d for d in group if d != 1]
     return not uneven(rest[1:])
 
 
 def lies_alike(a: Shape, b: Shape) -> bool:
-    """Do the elements of padded tiles of these shapes lie in one order, with padding in the same places?"""
+    """Whether padded tiles of these shapes have elements in the same order and padding at the same positions."""
     return all(_lies(x) and _lies(y) for x, y in _groups(a, b))
 
 
@@ -138,7 +138,7 @@ def _sum(p: Padder, terms: list[Value | None]) -> Value:
 
 
 def _gather(op: Any, p: Padder) -> None:
-    """Nothing is looked up by what stands in the padding of the indices."""
+    """Indices in the padding must be valid."""
     op.set_operand(1, p.fill(op.indices, p.sources[1], 0))
 
 
@@ -149,10 +149,10 @@ def _trans(op: Any, p: Padder) -> None:
 
 
 def decompose_cat(op: tt.Cat) -> None:
-    """One tile behind another as both joined, with the new dimension moved to the front."""
+    """A concatenation as a join of both tiles, with the new dimension moved to the front."""
     ty: Any = op.lhs.type
     if op.rhs.type is not ty:
-        raise UnsupportedOperation(op, "of tiles of different shapes takes powers of two")
+        raise UnsupportedOperation(op, "of tiles of different shapes requires powers of two")
     b = Builder(op.parent, op, op.loc)
     rank = ty.rank
     joined = b.add(tt.Join(op.lhs, op.rhs, result=TensorType((*ty.shape, 2), ty.element)))

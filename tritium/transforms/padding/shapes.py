@@ -1,4 +1,4 @@
-"""Shapes rounded up to powers of two, and which elements of a padded tile are those of the program."""
+"""Shapes rounded up to powers of two, and masks of the elements that are not padding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Shape = tuple[int, ...]
 
 
 def uneven(shape: Iterable[int]) -> bool:
-    """Is a dimension no power of two?"""
+    """Whether a dimension is not a power of two."""
     return any(d & (d - 1) for d in shape)
 
 
@@ -35,7 +35,7 @@ def padded(shape: Iterable[int]) -> Shape:
 
 
 class _Padded(dict[Type, Type]):
-    """The padded form of each type; most are their own."""
+    """The padded form of each type; most types are unchanged."""
 
     def __missing__(self, ty: Type) -> Type:
         found = ty
@@ -51,7 +51,7 @@ _PADDED = _Padded()
 
 
 def padded_type(ty: Type) -> Type:
-    """A tensor type with its shape padded, inside of function types too; any other as it is."""
+    """A tensor type with its shape padded, also within function types; other types are unchanged."""
     return _PADDED[ty]
 
 
@@ -61,7 +61,7 @@ def is_uneven(ty: Type) -> bool:
 
 
 def has_uneven_shapes(module: Operation) -> bool:
-    """For `when` of a row: some tile has a dimension that is no power of two."""
+    """For `when` of a row: some tile has a dimension that is not a power of two."""
     known = _PADDED
     for op in module.walk():
         for r in op.results:
@@ -75,7 +75,7 @@ def has_uneven_shapes(module: Operation) -> bool:
 
 
 def has_uneven_descriptors(module: Operation) -> bool:
-    """For `when` of a row: some descriptor has such blocks."""
+    """For `when` of a row: some descriptor has such tiles."""
     for op in module.walk():
         if op.__class__ is tt.MakeTensorDescriptor and uneven(op.result.type.block.shape):  # type: ignore[attr-defined]
             return True
@@ -84,11 +84,11 @@ def has_uneven_descriptors(module: Operation) -> bool:
 
 
 class Padder(Builder):
-    """A builder in front of an operation whose values have been padded.
+    """A builder before an operation whose values have been padded.
 
-    `sources` and `results` are the shapes that its operands and results had in the program, () for scalars. `lanes`
-    knows tiles of one dimension that hold a padded tile as it lies, and the shape of that; `filled` what number stands
-    in all padding of a tile, where that is known.
+    `sources` and `results`: the original shapes of its operands and results, () for scalars. `lanes`: one-dimensional
+    tiles with the elements of a padded tile in order, and its shape; `filled`: the value in all padding of a tile,
+    where known.
     """
 
     __slots__ = ("filled", "lanes", "op", "results", "sources")
@@ -99,20 +99,20 @@ class Padder(Builder):
         self.filled = filled
 
     def at(self, op: Operation, sources: list[Shape], results: list[Shape]) -> Padder:
-        """Work on `op` from now on."""
+        """Continue with `op`."""
         self.op, self.sources, self.results = op, sources, results
         self.block, self.before, self.loc = op.parent, op, op.loc
         return self
 
     def replace(self, value: Any) -> None:
-        """The only result of the operation becomes `value`."""
+        """Replace the only result of the operation by `value`."""
         value.hint = self.op.results[0].hint
         self.op.replace_with([value])
 
     # -- values -----------------------------------------------------------------------------------------------------
 
     def number(self, value: float, ty: Type) -> Value:
-        """A scalar, or a tile filled with a number."""
+        """A scalar, or a tile filled with a constant."""
         return self.add(arith.Constant.create([], [ty], {"value": constant_attr(value, ty)}))  # type: ignore[no-any-return]
 
     def range(self, size: int) -> Value:
@@ -120,11 +120,11 @@ class Padder(Builder):
         return self.add(tt.MakeRange(0, size))  # type: ignore[no-any-return]
 
     def each(self, op: Callable[..., Operation], x: Value, number: int) -> Value:
-        """`op` of a tile and a number."""
+        """`op` of a tile and a constant."""
         return self.add(op(x, self.number(number, x.type)))  # type: ignore[no-any-return]
 
     def along(self, vector: Value, axis: int, shape: Shape) -> Value:
-        """A tile of one dimension as dimension `axis` of a tile of `shape`, repeated along the others."""
+        """A one-dimensional tile as dimension `axis` of a tile of `shape`, broadcast along the others."""
         for d in range(len(shape)):
             if d != axis:
                 vector = self.add(tt.ExpandDims(vector, d))
@@ -132,14 +132,14 @@ class Padder(Builder):
         return vector if vector.type is full else self.add(tt.Broadcast(vector, result=full))
 
     def reshaped(self, value: Value, shape: Shape) -> Value:
-        """The elements as they lie, in another shape of as many."""
+        """The elements in row-major order, in another shape of the same size."""
         ty = TensorType(shape, element_type(value.type))
         return value if value.type is ty else self.add(tt.Reshape(value, result=ty))
 
-    # -- what belongs to the program ----------------------------------------------------------------------------------
+    # -- masks --------------------------------------------------------------------------------------------------------
 
     def inside(self, shape: Shape, axes: Iterable[int] | None = None) -> Value | None:
-        """Which elements of the padded tile are among `shape` along `axes` (all of them for None).
+        """Which elements of the padded tile are within `shape` along `axes` (all of them for None).
 
         None where all are.
         """
@@ -154,7 +154,7 @@ class Padder(Builder):
         return mask
 
     def both(self, mask: Value | None, inside: Value | None) -> Value | None:
-        """The conjunction of masks, one of which may be missing."""
+        """The conjunction of optional masks."""
         if mask is None or inside is None:
             return inside if mask is None else mask
         return self.add(arith.AndI(mask, inside))  # type: ignore[no-any-return]
@@ -173,7 +173,7 @@ class Padder(Builder):
         return made  # type: ignore[no-any-return]
 
     def repeat(self, value: Value, shape: Shape) -> Value:
-        """`value` with copies of elements of the program in its padding: where nothing else will do."""
+        """`value` with copies of elements of the program in its padding: where no constant will do."""
         full = padded(shape)
         for d, (size, most) in enumerate(zip(shape, full)):
             if size != most:
@@ -184,7 +184,7 @@ class Padder(Builder):
         return value
 
     def gather(self, value: Value, index: Value, axis: int) -> Value:
-        """Elements by their index along `axis`, of pointers and of bits too."""
+        """Elements by their index along `axis`, also of pointers and i1."""
         ty: Any = value.type
         shape = index.type.shape  # type: ignore[attr-defined]
         if isinstance(ty.element, tt.PointerType):

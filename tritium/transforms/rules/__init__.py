@@ -1,15 +1,17 @@
-"""The rewrite rules, one file a topic, and what a rule's author must keep to.
+"""The rewrite rules, one file per topic, and the requirements on a rule.
 
 1. The docstring is the equation. For arithmetic it is proved by `tests/transforms/test_rules_proofs.py`, which fails
-   for a rule that no sample there reaches; other rules are tried by `test_rules_tiles.py` beside it, on the function
+   for a rule that no sample there reaches; other rules are tested by `test_rules_tiles.py` beside it, on the function
    of their name in `tests/filetests/rules`, which each rule must have, and over all small shapes.
-2. Arithmetic is total, as docs/semantics.md says: a rule holds for division by zero and of the least integer by -1, for
-   shifts by the width or more and for floats out of range, too. The right side has no effect that the left has not.
-3. The right side is not larger than the left, in operations that are left over; if it is equal, it is nearer to the
-   normal form: constants on the right, conditions not negated, fewer kinds of operations. No two rules undo each other.
-4. A float rule is exact for every input, infinities and both zeros included; only the bits of a NaN may differ.
-5. A rule looks at operands through their types and `splat_of`, never at names or locations, and touches nothing
-   when it returns None.
+2. Arithmetic is total, as docs/semantics.md says: a rule also holds for division by zero and of the minimum integer by
+   -1, for shifts by the width or more and for floats out of range. The right side has no effect that the left does not
+   have.
+3. The right side has no more operations than the left, counting those with other users; if it has as many, it is closer
+   to the canonical form: constants on the right, conditions not negated, fewer kinds of operations. No two rules undo
+   each other.
+4. A float rule is exact for every input, including infinities and both zeros; only the bits of a NaN may differ.
+5. A rule inspects operands through their types and `splat_of`, never names or locations, and changes nothing when it
+   returns None.
 """
 
 from .arith import INTEGER_RULES

@@ -37,7 +37,7 @@ def branch_to_one_block(op: Any) -> Any:
 
 @rule(CondBr)
 def branch_truth(op: Any) -> Any:
-    """cond_br p, a, b: p is true in a and false in b, if no other way leads there"""
+    """cond_br p, a, b: p is true in a and false in b, if they have no other predecessor"""
     p = op.condition
     if op.true_dest is op.false_dest or splat_of(p) is not None or p.has_one_use:
         return None

@@ -1,4 +1,4 @@
-"""What rules ask of constants, and how they make them: exact arithmetic of the machine's number types."""
+"""Queries and constructors of constants, with exact arithmetic of the machine's number types."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ every type with at most 24 bits of significand (Figueroa, "When is double roundi
 
 
 def splat_of(value: Value) -> Any:
-    """The number in every element of a constant, or None; integers are signed, except i1: 0 or 1."""
+    """The value in every element of a constant, or None; integers are signed, except i1: 0 or 1."""
     op = value.defining_op
     if op.__class__ is not arith.Constant:
         return None
     number = op.splat_value()  # type: ignore[union-attr]
-    if number.__class__ is float:  # what was written, 0.1 say: the number is the nearest of its type
+    if number.__class__ is float:  # the literal, 0.1 say: its value is the nearest of its type
         return round_float(number, element_type(value.type))  # type: ignore[arg-type]
     return number
 
@@ -81,7 +81,7 @@ def ones(element: Type) -> int:
 def integer_width(ty: Type) -> int:
     """Bits of an integer or index type, or of the elements of a tensor of them."""
     element = element_type(ty)
-    assert isinstance(element, (IntegerType, IndexType)), f"{ty} is no integer type"
+    assert isinstance(element, (IntegerType, IndexType)), f"{ty} is not an integer type"
     return element.width
 
 
@@ -109,5 +109,5 @@ def constant_attr(number: float, ty: Type) -> Attribute:
 
 
 def constant(number: float, ty: Type) -> Value:
-    """The result of a new `arith.constant` that stands in no block yet."""
+    """The result of a new `arith.constant` that is not inserted yet."""
     return arith.Constant.create([], [ty], {"value": constant_attr(number, ty)}).results[0]

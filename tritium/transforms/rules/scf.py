@@ -52,7 +52,7 @@ def if_condition_inside(op: Any) -> Any:
 
 
 def selectable(value: Value) -> bool:
-    """Block pointers and descriptors are bundles of scalars: no operation chooses between them."""
+    """Block pointers and descriptors are bundles of scalars, and have no select."""
     element = element_type(value.type)
     if isinstance(element, tt.PointerType):
         return element_type(element.pointee) is element.pointee
@@ -61,7 +61,8 @@ def selectable(value: Value) -> bool:
 
 @rule(scf.If)
 def if_result_from_outside(op: Any) -> Any:
-    """r = if p { yield x } else { yield x } is x, and { yield x } else { yield y } is select(p, x, y); unused r goes"""
+    """r = if p { yield x } else { yield x } is x, and { yield x } else { yield y } is select(p, x, y); unused r is
+    removed"""
     if not op.results:
         return None
     ours = (op.then_block, op.else_block)
@@ -78,7 +79,7 @@ def if_result_from_outside(op: Any) -> Any:
         return None
     needless = [d for side in yields for i in replaced if (d := side[i].defining_op) is not None]
     new, spread = op.without_results(replaced)
-    # In front of the branch, so that a tensor can become its result again (combine-tensor-select-and-if).
+    # Before the branch, so that a tensor can become its result again (combine-tensor-select-and-if).
     selects = [v.defining_op for v in replaced.values() if v.defining_op.__class__ is Select and v.block is None]
     for made in (*selects, new):
         op.parent.insert_before(made, op)
@@ -135,7 +136,8 @@ def if_again(op: Any) -> Any:
 
 
 def _run_both(target: Any, early: Any, late: Any, first: Any) -> None:
-    """Fill `target` with what `early` and then `late` compute; what `first` gives is known inside by what it yields."""
+    """Fill `target` with the operations of `early` and then `late`, in which the results of `first` are its yielded
+    values."""
     if not target.blocks:
         return
     block, yielded = target.blocks[0], []
@@ -160,7 +162,7 @@ def _run_both(target: Any, early: Any, late: Any, first: Any) -> None:
 
 @rule(scf.For)
 def for_few(op: Any) -> Any:
-    """a loop that runs never is its initial values; one that runs once is its body"""
+    """a loop with no iterations is its initial values; one with a single iteration is its body"""
     n = op.trip_count()
     if n == 0:
         return list(op.init_args)
@@ -171,7 +173,7 @@ def for_few(op: Any) -> Any:
 
 
 def _feeds_only_itself(arg: Value, index: int, body: Any) -> bool:
-    """True when `arg` is used by nothing but pure operations of the body that end in its own next value."""
+    """True when `arg` is used only by pure operations of the body that contribute to its own next value."""
     work, seen = [arg], {arg}
     while work:
         for user in work.pop().users:
@@ -188,7 +190,7 @@ def _feeds_only_itself(arg: Value, index: int, body: Any) -> bool:
 
 @rule(scf.For)
 def for_carried_values(op: Any) -> Any:
-    """a carried value that never changes is its initial value; one that nothing needs, or equal to another, goes"""
+    """a carried value that never changes is its initial value; a dead one, or one equal to another, is removed"""
     body = op.body
     inits, args, yields = op.operands[3:], body.args[1:], body.last.operands
     replaced: dict[int, Value] = {}

@@ -1,4 +1,4 @@
-"""Rules of `scf.while`: the condition's side computes (condition, values handed on), the body's side the next inits."""
+"""Rules of `scf.while`: the before region computes (condition, forwarded values), the after region the next inits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["WHILE_RULES"]
 
 @rule(scf.While)
 def while_never(op: Any) -> Any:
-    """while false { a } = what the condition's side computes, once"""
+    """while false { a } = the before region, once"""
     before = op.before_block
     if splat_of(before.last.condition) != 0:
         return None
@@ -25,7 +25,7 @@ def while_never(op: Any) -> Any:
 
 @rule(scf.While)
 def while_handed_on(op: Any) -> Any:
-    """a value from outside that is handed on is that value; one handed on twice is one; one that nothing takes goes"""
+    """a forwarded value from outside is that value; one forwarded twice is forwarded once; a dead one is removed"""
     handed = op.before_block.last.args
     first: dict[Value, int] = {}
     outside: dict[int, Value] = {}
@@ -56,7 +56,7 @@ def while_handed_on(op: Any) -> Any:
 
 @rule(scf.While)
 def while_carried(op: Any) -> Any:
-    """a carried value that never changes is its initial value; one that the condition's side does not take goes"""
+    """a carried value that never changes is its initial value; one that the before region does not use is removed"""
     before, nexts = op.before_block, op.after_block.last.operands
     handed = dict(zip(op.after_block.args, before.last.args))
     dropped: dict[int, Value | None] = {}
@@ -77,7 +77,7 @@ def while_carried(op: Any) -> Any:
 
 @rule(scf.While)
 def while_condition_handed_on(op: Any) -> Any:
-    """the condition, handed on, is true in the body and false after the loop"""
+    """the condition, if forwarded, is true in the body and false after the loop"""
     last = op.before_block.last
     found = [i for i, v in enumerate(last.args) if v is last.condition]
     found = [i for i in found if op.after_block.args[i].users or op.results[i].users]
@@ -98,9 +98,9 @@ def while_condition_handed_on(op: Any) -> Any:
 
 
 def _rebuild(op: Any, inits: Iterable[int], handed: Iterable[int]) -> tuple[Any, list[Any]]:
-    """A loop, in no block yet, without the carried values and the values handed on of these numbers.
+    """A loop, not inserted yet, with the carried and forwarded values of these indices only.
 
-    The second part has one value for each result of `op`: of the new loop, or None where it went.
+    The second result has one value for each result of `op`: of the new loop, or None where it was removed.
     """
     inits, handed = set(inits), set(handed)
     before, after = op.before_block, op.after_block

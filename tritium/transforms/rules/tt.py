@@ -36,7 +36,7 @@ def shape_of_constant(op: Any) -> Any:
 
 @rule(tt.ExpandDims, tt.Reshape)
 def view_of_constant(op: Any) -> Any:
-    """expand_dims(c) = c and reshape(c) = c in the new shape, the elements in the order they have"""
+    """expand_dims(c) = c and reshape(c) = c in the new shape, with the elements in the same order"""
     inner = op.src.defining_op
     if inner.__class__ is not arith.Constant or not isinstance(inner.value, DenseElementsAttr):
         return None
@@ -210,7 +210,7 @@ def advance_nowhere(op: Any) -> Any:
 
 
 def drop_operands(op: Any, *fields: str) -> Touched:
-    """Remove optional operands of an access; sizes of operand groups stay right. The answer of a rule that did."""
+    """Remove optional operands of an access, and update its operand segments. Returns the result of a rule."""
     names = [f.name for f in type(op).operand_fields]
     present = [(name, v) for name in names if (v := getattr(op, name)) is not None]
     gone = [v.defining_op for name, v in present if name in fields]
@@ -295,7 +295,7 @@ SHAPE_RULES: list[Rule] = [
     expand_of_broadcast,
     transpose_twice,
 ]
-"""Rules of tiles whose shape changes and nothing else."""
+"""Rules of tiles that only change shape."""
 
 TT_RULES: list[Rule] = [
     *SHAPE_RULES,

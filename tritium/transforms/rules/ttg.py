@@ -1,7 +1,7 @@
-"""Rules of the ttg dialect: conversions between layouts that nobody needs, buffers that hold what another holds.
+"""Rules of the ttg dialect: redundant layout conversions, and buffers with the same content.
 
-They keep what every thread computes; only where elements stand on the way may change. `canonicalize` takes them in as
-soon as the dialect is there.
+They preserve what every thread computes; only the intermediate locations of elements may change. `canonicalize`
+includes them once the dialect is loaded.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ __all__ = ["CONVERT_RULES", "TTG_RULES"]
 
 
 def _converted(value: Any) -> Any:
-    """The conversion that makes a value, if one does that need not stay as it is; else None."""
+    """The conversion that defines a value, if it may be removed; else None."""
     op = None if value is None else value.defining_op
     return op if op.__class__ is ttg.ConvertLayout and not op.force_warp_shuffle else None
 
 
 def _feeds_product(op: Any) -> bool:
-    """From the result of a product to the operand of another: conversions that the passes on products look for."""
+    """From the result of a dot to the operand of another: passes on dots look for these conversions."""
     return isinstance(layout_of(op.result), DotOperand) and isinstance(layout_of(op.src), NvidiaMma)
 
 
 def _between_blocks(op: Any) -> bool:
-    """Whether a conversion moves elements from one block of a cluster to another."""
+    """Whether a conversion moves elements between CTAs of a cluster."""
     ty, layout = op.src.type, layout_of(op.src)
     if layout is None or layout.ctas == 1:
         return False
@@ -75,7 +75,7 @@ def convert_made_by_each_thread(op: Any) -> Any:
 
 @rule(ttg.ConvertLayout)
 def convert_of_histogram(op: Any) -> Any:
-    """convert(histogram(x, m)) = histogram(x, m) in the new layout: it may leave its counts anywhere"""
+    """convert(histogram(x, m)) = histogram(x, m) in the new layout: it supports any layout of its counts"""
     inner = op.src.defining_op
     if inner.__class__ is not tt.Histogram or not _free(op):
         return None
@@ -95,7 +95,7 @@ def convert_of_local_load(op: Any) -> Any:
 
 @rule(ttg.ConvertLayout)
 def convert_of_cat(op: Any) -> Any:
-    """convert(cat(x, y)) = cat(x, y) in the new layout, if a thread still has as many elements as of both parts"""
+    """convert(cat(x, y)) = cat(x, y) in the new layout, if a thread holds as many elements as of both parts"""
     inner = op.src.defining_op
     if inner.__class__ is not tt.Cat or not _free(op):
         return None
@@ -106,7 +106,7 @@ def convert_of_cat(op: Any) -> Any:
 
 @rule(ttg.ConvertLayout)
 def convert_of_free_reshape(op: Any) -> Any:
-    """convert(reshape(x)) = reshape(x) in the new layout, where any order will do and no element moves"""
+    """convert(reshape(x)) = reshape(x) in the new layout, where the order is free and no element moves"""
     inner = op.src.defining_op
     if inner.__class__ is not tt.Reshape or not _free(op) or not inner.allow_reorder or inner.efficient_layout:
         return None
@@ -116,12 +116,12 @@ def convert_of_free_reshape(op: Any) -> Any:
     return tt.Reshape.create([inner.src], [op.result.type], dict(inner.attributes))
 
 
-# -- what does not mind a conversion ------------------------------------------------------------------------------
+# -- users that accept any layout --------------------------------------------------------------------------------
 
 
 @rule(tt.Reshape)
 def reshape_of_convert(op: Any) -> Any:
-    """reshape(convert(x)) = reshape(x), where the layouts are equal, or any order will do and no element moves"""
+    """reshape(convert(x)) = reshape(x), where the layouts are equal, or the order is free and no element moves"""
     inner = _converted(op.src)
     if inner is None:
         return None
@@ -138,7 +138,8 @@ def trans_of_convert(op: Any) -> Any:
 
 @rule(tt.Broadcast)
 def broadcast_of_convert(op: Any) -> Any:
-    """broadcast(convert(x)) = broadcast(x), where threads have already what they repeat and the conversion goes"""
+    """broadcast(convert(x)) = broadcast(x), where threads already hold what they broadcast and the conversion is
+    removed"""
     inner = _converted(op.src)
     if inner is None or not inner.result.has_one_use:
         return None
@@ -156,7 +157,7 @@ def trans_in_place(op: Any) -> Any:
 
 @rule(tt.Histogram)
 def histogram_of_convert(op: Any) -> Any:
-    """histogram(convert(x), m) = histogram(x, convert(m)), for one block: a cluster must not divide x"""
+    """histogram(convert(x), m) = histogram(x, convert(m)), for one CTA: a cluster must not split x"""
     inner = _converted(op.src)
     if inner is None or layout_of(inner.src).ctas > 1:
         return None
@@ -169,9 +170,9 @@ def histogram_of_convert(op: Any) -> Any:
 
 @rule(tt.Gather)
 def gather_of_convert(op: Any) -> Any:
-    """gather(convert(x), i) = gather(x, i): x goes through shared memory, unless its layout was chosen not to
+    """gather(convert(x), i) = gather(x, i): x goes through shared memory, unless its layout was chosen to avoid that
 
-    It must not be divided along the axis among the blocks of a cluster.
+    It must not be split along the axis over the CTAs of a cluster.
     """
     inner = _converted(op.src)
     if inner is None or op.efficient_layout or not reduces_within_cta(op, layout_of(inner.src)):
@@ -192,7 +193,7 @@ def split_of_convert(op: Any) -> Any:
 def store_of_convert(op: Any) -> Any:
     """local_alloc(convert(x)) = local_alloc(x), local_store(convert(x), m) = local_store(x, m)
 
-    Only a conversion moves elements between blocks of a cluster; but any block can load what a descriptor loads.
+    Only a conversion moves elements between CTAs of a cluster; but any CTA can load the data of a descriptor.
     """
     inner = _converted(op.src)
     if inner is None or (_between_blocks(inner) and not is_descriptor_load(inner.src.defining_op)):
@@ -201,7 +202,7 @@ def store_of_convert(op: Any) -> Any:
 
 
 def _take(op: Any, conversion: Any) -> Touched:
-    """Let operand 0 be what was converted."""
+    """Replace operand 0 by the operand of the conversion."""
     op.set_operand(0, conversion.src)
     return Touched(CHANGED, [conversion])
 
@@ -211,7 +212,7 @@ def _take(op: Any, conversion: Any) -> Touched:
 
 @rule(ttg.LocalAlloc)
 def alloc_of_load(op: Any) -> Any:
-    """local_alloc(local_load(m)) = m, for buffers of one type that are never written again"""
+    """local_alloc(local_load(m)) = m, for buffers of one type that are not written again"""
     inner = None if op.src is None else op.src.defining_op
     if inner.__class__ is not ttg.LocalLoad or inner.src.type is not op.result.type or op.result.type.mutable:
         return None
@@ -244,6 +245,6 @@ CONVERT_RULES: list[Rule] = [
     split_of_convert,
     store_of_convert,
 ]
-"""Rules that have to do with conversions."""
+"""Rules of layout conversions."""
 
 TTG_RULES: list[Rule] = [*CONVERT_RULES, alloc_of_load, part_of_part]
