@@ -12,7 +12,7 @@ from ..dialects.ttg_context import num_ctas
 from ..dialects.ttg_maps import linear_layout_of
 from ..ir import FloatType, IntegerType, TensorType, Type, element_type
 from ..layout.axis import others_numbers
-from ..layout.gathering import Gathering, plan_gathering
+from ..layout.gather import Gathering, plan_gathering
 from ..layout.reduction import Reduction, plan_reduction
 from ..layout.scan import Scan, plan_scan
 from ..support import UnsupportedOperation

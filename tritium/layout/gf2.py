@@ -1,7 +1,7 @@
 """Linear algebra over GF(2), where addition is exclusive or.
 
-A vector is an int whose bit i is its coordinate i. A matrix is a sequence of columns, each a vector: column j is what
-the j-th unit vector is sent to. So a matrix times a vector is the exclusive or of the columns that the bits choose:
+A vector is an int whose bit i is its coordinate i. A matrix is a sequence of columns, each a vector: column j is the
+image of the j-th unit vector. So a matrix times a vector is the exclusive or of the columns selected by its bits:
 
 >>> times([0b01, 0b11], 0b10), times([0b01, 0b11], 0b11)
 (3, 2)
@@ -39,10 +39,10 @@ def transpose(columns: Sequence[int], rows: int) -> list[int]:
 
 
 class Elimination:
-    """Columns in echelon form, and how each was combined of the columns given.
+    """Columns in echelon form, and the combination of given columns for each.
 
-    Columns are added one by one, and one that depends on those before it takes no part in solutions. A solution is
-    therefore zero in all free variables, which makes it unique.
+    Columns are added one by one, and a dependent one takes no part in solutions. A solution is therefore zero in all
+    free variables, which makes it unique.
     """
 
     __slots__ = ("_pivots", "count", "kernel")
@@ -50,7 +50,7 @@ class Elimination:
     def __init__(self, columns: Iterable[int] = ()) -> None:
         self._pivots: dict[int, tuple[int, int]] = {}  # highest bit -> a column with that bit, its combination
         self.count = 0
-        self.kernel: list[int] = []  # a basis of what the columns send to zero
+        self.kernel: list[int] = []  # a basis of the null space
         for column in columns:
             self.add(column)
 
@@ -60,7 +60,7 @@ class Elimination:
         return len(self._pivots)
 
     def _reduce(self, vector: int) -> tuple[int, int]:
-        """What is left of the vector, and the combination of columns that was taken off."""
+        """The remainder of the vector, and the combination of columns that was subtracted."""
         taken = 0
         while vector:
             found = self._pivots.get(vector.bit_length())
@@ -71,7 +71,7 @@ class Elimination:
         return vector, taken
 
     def add(self, column: int) -> bool:
-        """Add the next column; whether it is independent of those before."""
+        """Add the next column; returns whether it is independent of the previous ones."""
         rest, taken = self._reduce(column)
         combination = taken ^ 1 << self.count
         self.count += 1
@@ -97,7 +97,7 @@ def rank(columns: Sequence[int]) -> int:
 
 
 def kernel(columns: Sequence[int]) -> list[int]:
-    """A basis of the vectors that the matrix sends to zero."""
+    """A basis of the null space of the matrix."""
     return Elimination(columns).kernel
 
 

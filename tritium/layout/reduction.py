@@ -1,17 +1,18 @@
-"""How threads share the work of a reduction: which bits are combined where.
+"""Plan reductions: which bits are combined in registers, across lanes, or through shared memory.
 
-    registers   a thread combines what it holds
-    lanes       lanes that differ in one bit exchange what they have, and each combines both
-    memory      what is left goes through shared memory, an array of partial results [other][rest]:
-                `other` numbers the elements of the result, `rest` the partial results of one
+    registers   a thread combines its own elements
+    lanes       lanes that differ in one bit exchange their values, and both combine them
+    memory      the rest goes through shared memory, an array of partial results [other][rest]:
+                `other` indexes the elements of the result, `rest` the partial results of one
 
-Where elements may change places, all registers come first, then the lanes, from the highest bit down, then what
-differs in warps (and blocks). Where they must not, bits are taken in the order of the distances they walk along the
-axis, as far as they are registers and lanes: so each step combines neighbours, the earlier one on the left.
+Where elements may be reordered, all registers come first, then the lanes, from the highest bit down, then warps (and
+CTAs). Where they must not be, bits are taken in the order of their distances along the axis, as far as they are
+registers and lanes: so each step combines neighbors, the earlier one on the left.
 
-Every thread that holds an element of the result must have the same bits. It has after exchanges between lanes of a
-function f with f(a, b) = f(b, a) to the bit; for other functions the lane whose exchanged bits are zero is the one that
-counts, and the others take its result. What is read from memory is the same for all, and combined in the same order.
+All threads that hold an element of the result must have the same bits. After exchanges between lanes they do, for a
+function f with f(a, b) = f(b, a) to the bit; for other functions the lane whose exchanged bits are zero is
+authoritative, and the others take its result. Data read from memory is the same for all, and combined in the same
+order.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _BANKS = 5  # of shared memory: 32 of 4 bytes
 class Reduction:
     """The plan for tensors of the layout `source`.
 
-    `steps` are combined in this order, `rest` are bits along the axis that are not; `through_memory` says whether
+    `steps` are combined in this order, `rest` are the remaining bits along the axis; `through_memory` says whether
     partial results go through shared memory. `width` is the number of bits of `other`.
     """
 
@@ -44,20 +45,20 @@ class Reduction:
 
     @property
     def crosses_blocks(self) -> bool:
-        """Whether partial results of an element are in several blocks of a cluster."""
+        """Whether partial results of an element are in several CTAs of a cluster."""
         return any(b.source == "block" for b in self.rest)
 
     @property
     def rest_first(self) -> bool:
-        """Whether neighbours in memory are partial results of one element, which one access then reads.
+        """Whether adjacent values in memory are partial results of one element, which one access then reads.
 
-        Else they are those of neighbouring elements: where so many lanes write that they would meet in banks.
+        Else they are those of adjacent elements, to avoid bank conflicts between the writing lanes.
         """
         lanes = sum(b.source == "lane" for b in self.axis.others)
         return lanes + len(self.rest) <= _BANKS
 
     def elements(self) -> int:
-        """The size of the array, in one block's shared memory; 0 if there is none."""
+        """The size of the array, in the shared memory of one CTA; 0 if there is none."""
         return 1 << (self.width + sum(b.source != "block" for b in self.rest)) if self.through_memory else 0
 
 
@@ -65,7 +66,7 @@ class Reduction:
 def plan_reduction(layout: LinearLayout, axis: int, result: LinearLayout | None, ordered: bool) -> Reduction:
     """The plan for a tensor of `layout` reduced along `axis` to one of the layout `result` (None: a scalar).
 
-    ValueError where a bit moves along several dimensions, or the blocks of a cluster hold shares that are no boxes.
+    ValueError where a bit moves along several dimensions, or the part of a CTA is not a box.
     """
     found = Axis.of(layout, axis)
     steps = _in_order(found) if ordered else _registers_first(found)
@@ -86,7 +87,7 @@ def _in_order(axis: Axis) -> tuple[Bit, ...]:
 
 
 def _same_threads(layout: LinearLayout, axis: int, result: LinearLayout) -> bool:
-    """Whether each thread holds of the result what it held rows of."""
+    """Whether each thread holds the elements of the result whose rows it held."""
     kept = [name for d, name in enumerate(layout.outs) if d != axis]
     threads = [name for name in layout.ins if name != "register"]
     left = [[tuple(v[:axis] + v[axis + 1 :]) for v in layout.bases[name]] for name in threads]
@@ -96,7 +97,7 @@ def _same_threads(layout: LinearLayout, axis: int, result: LinearLayout) -> bool
 
 @functools.lru_cache(1024)
 def placed(layout: LinearLayout, axis: int | None, rest: tuple[Bit, ...], rest_first: bool) -> LinearLayout:
-    """From holders of `layout` to the "index" in the array of partial results; bits of blocks are 0 there."""
+    """From holders of `layout` to the "index" in the array of partial results; bits of CTAs are 0 there."""
     numbers = others_numbers(layout, axis)
     width = numbers.out_size().bit_length() - 1
     own = [b for b in rest if b.source != "block"]

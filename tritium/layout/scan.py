@@ -1,11 +1,11 @@
-"""How threads share the work of a scan along an axis: runs of bits, from the shortest distance to the longest.
+"""Plan scans along an axis: runs of bits, from the shortest distance to the longest.
 
-    leading     registers of neighbours: a thread combines them one behind the other
-    lanes       lanes that hold what follows: each step doubles how far a lane knows what came before it
-    tail        what is left: registers, warps, lanes out of order; each of its indices stands for a group of the above
+    leading     adjacent registers: a thread combines them sequentially
+    lanes       lanes in order: each step doubles the number of preceding lanes that a lane has combined
+    tail        the rest: registers, warps, lanes out of order; each of its indices is a group of the above
 
-The total of each group is wanted by all groups behind it. Where only registers tell groups apart, the last lane has
-what the others need; else totals go through shared memory, in an array [other][tail] as in `reduction`.
+The total of each group is needed by all later groups. Where only registers distinguish groups, the last lane has the
+totals; else they go through shared memory, in an array [other][tail] as in `reduction`.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ class Scan:
 
     @property
     def through_memory(self) -> bool:
-        """Whether threads that cannot shuffle want each other's totals."""
+        """Whether threads that cannot shuffle need each other's totals."""
         return any(b.source != "register" for b in self.tail)
 
     @property
     def crosses_blocks(self) -> bool:
-        """Whether totals are in several blocks of a cluster."""
+        """Whether totals are in several CTAs of a cluster."""
         return any(b.source == "block" for b in self.tail)
 
     @property
     def tail_first(self) -> bool:
-        """Whether neighbours in memory are the totals of one element's groups (see `Reduction.rest_first`)."""
+        """Whether adjacent values in memory are the totals of one element's groups (see `Reduction.rest_first`)."""
         lanes = sum(b.source == "lane" for b in self.axis.others)
         return lanes + len(self.tail) <= _BANKS
 
     def elements(self) -> int:
-        """The size of the array, in one block's shared memory; 0 if there is none."""
+        """The size of the array, in the shared memory of one CTA; 0 if there is none."""
         return 1 << (self.width + sum(b.source != "block" for b in self.tail)) if self.through_memory else 0
 
 

@@ -1,8 +1,8 @@
-"""Layouts of tensors in shared memory: which element lies at an offset, counted in elements, of a block's memory.
+"""Layouts of tensors in shared memory: the element at an offset, counted in elements, of a CTA's memory.
 
 Each function gives a linear layout from `offset` and `block` to `dim0`, `dim1`, …; names and parameters are those of
-the attributes of the TritonGPU dialect. Swizzling permutes the elements of a row by its number, so that a column of
-them lies in different banks.
+the attributes of the TritonGPU dialect. Swizzling permutes the elements of a row depending on its index, so that the
+elements of a column are in different banks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .tiling import Vectors, across, dimension_names, fit
 
 __all__ = ["nvmma_shared", "swizzled_shared", "tma_block_shape"]
 
-#: Tensor memory accelerator: a box is at most this long in each dimension (CUDA driver API, cuTensorMapEncodeTiled).
+#: TMA: the maximum size of a box in each dimension (CUDA driver API, cuTensorMapEncodeTiled).
 TMA_BOX = 256
 
 
@@ -29,10 +29,10 @@ def swizzled_shared(
     blocks: Vectors = (),
     rotating: bool = False,
 ) -> LinearLayout:
-    """Rows one behind the other, dimension `order[0]` contiguous; groups of `vec` elements swapped within each row.
+    """Consecutive rows, dimension `order[0]` contiguous; groups of `vec` elements permuted within each row.
 
-    The group g of row r stands where group `g ^ phase` would, phase = r / per_phase % max_phase; with `rotating`,
-    the number of the block of `per_phase * max_phase` rows is part of the phase too, by exclusive or.
+    The group g of row r is at position `g ^ phase`, phase = r / per_phase % max_phase; with `rotating`, the index of
+    the block of `per_phase * max_phase` rows is part of the phase too, by exclusive or.
 
     >>> print(swizzled_shared([4, 4], 1, 1, 4, [1, 0]))
     offset: 1 -> (0, 1), 2 -> (0, 2), 4 -> (1, 1), 8 -> (2, 2); block: none in (dim0: 4, dim1: 4)
@@ -56,7 +56,7 @@ def swizzled_shared(
 
 
 def tma_block_shape(shape: Sequence[int], swizzle: int, bits: int, transposed: bool, fp4_padded: bool) -> list[int]:
-    """What one copy of the tensor memory accelerator moves of a block's part of a tensor, in elements.
+    """The shape of one TMA copy of a CTA's part of a tensor, in elements.
 
     `swizzle` is the width of a swizzled row in bytes (0, 32, 64, 128), `bits` that of an element. `ValueError` where
     the contiguous dimension is shorter than such a row.
@@ -77,10 +77,10 @@ def tma_block_shape(shape: Sequence[int], swizzle: int, bits: int, transposed: b
 
 
 def _core_matrix(swizzle: int, bits: int, fp4_padded: bool) -> LinearLayout:
-    """Eight rows of `swizzle` bytes; groups of 16 bytes are swapped by the number of the row.
+    """Eight rows of `swizzle` bytes; groups of 16 bytes are permuted by the index of the row.
 
-    Rows of 128 bytes differ each, of 64 every second, of 32 every fourth. With `fp4_padded`, each 8 bytes of data are
-    followed by 8 of padding, whose offsets stand for the same elements.
+    Rows of 128 bytes all differ, of 64 every second, of 32 every fourth. With `fp4_padded`, each 8 bytes of data are
+    followed by 8 of padding, whose offsets map to the same elements.
     """
     columns = 8 * swizzle // bits
     vec, per_phase, phases = 128 // bits, 128 // swizzle, swizzle // 16
@@ -101,17 +101,17 @@ def nvmma_shared(
     fp4_padded: bool = False,
     blocks: Vectors = (),
 ) -> LinearLayout:
-    """What wgmma reads and the tensor memory accelerator writes: boxes of swizzled rows, one behind the other.
+    """The layout that wgmma reads and TMA writes: consecutive boxes of swizzled rows.
 
-    `swizzle` is the width of a row in bytes (0, 32, 64, 128), `bits` the width of an element; `transposed` says that
-    dimension 0, not the last, is contiguous. Source: PTX ISA 8.7, sections 5.5.6 and 9.7.15.5.
+    `swizzle` is the width of a row in bytes (0, 32, 64, 128), `bits` the width of an element; `transposed`: dimension
+    0, not the last, is contiguous. Source: PTX ISA 8.7, sections 5.5.6 and 9.7.15.5.
     """
     rank = len(shape)
     mine = per_block(shape, blocks)
     box = tma_block_shape(mine, swizzle, bits, transposed, fp4_padded)
     turned = [*box[1:], box[0]] if transposed else box
     if swizzle:
-        # Seen as a matrix for swizzling: the last dimension of the box makes the rows where it is transposed.
+        # As a matrix for swizzling: where it is transposed, the last dimension of the box gives the rows.
         rows, columns = math.prod(box[:-1]), box[-1]
         tile = _rows_of(_core_matrix(swizzle, bits, fp4_padded), *((columns, rows) if transposed else (rows, columns)))
         # Flattened, the last dimension is the least significant one.
@@ -124,7 +124,7 @@ def nvmma_shared(
 
 
 def _rows_of(core: LinearLayout, rows: int, columns: int) -> LinearLayout:
-    """The core matrix repeated down, then along, to rows x columns, as a layout with the columns least significant."""
+    """The core matrix repeated along rows, then along columns, with the columns least significant."""
     if rows < core.outs["dim0"] or columns < core.outs["dim1"]:
         needed = f"{core.outs['dim0']} x {core.outs['dim1']}"
         raise ValueError(f"{rows} rows of {columns} elements are too few, swizzling needs {needed}")

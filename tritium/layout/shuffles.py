@@ -36,7 +36,7 @@ WORD = 32  # bits that one shuffle moves (PTX ISA 8.7, section 9.7.9.6)
 
 @dataclass(frozen=True)
 class Input:
-    """A word of the source: the registers that stand in it, lowest bits first."""
+    """A word of the source: the registers packed in it, lowest bits first."""
 
     registers: tuple[int, ...]
 
@@ -59,7 +59,7 @@ class Shuffle:
     constant: int
 
     def is_butterfly(self, lane_bits: int) -> bool:
-        """Whether the lane is this lane's number with fixed bits flipped."""
+        """Whether the source lane is this lane with fixed bits flipped."""
         return list(self.columns) == gf2.identity(lane_bits) + [0] * (len(self.columns) - lane_bits)
 
 
@@ -70,9 +70,9 @@ Node = Input | Select | Shuffle
 class LanePlan:
     """How each thread gets its registers of the new layout.
 
-    `nodes` in an order in which each comes after those it names; `outputs` has for each register of the new layout the
-    node and the place of the element in that node's word. Thread bits are those of the lane, the warp, the block, in
-    this order. `halves`: words an element takes (2 for 64 bits).
+    `nodes` are in topological order; `outputs` has for each register of the new layout the node and the position of the
+    element in that node's word. Thread bits are those of the lane, the warp, the block, in this order. `halves`: words
+    per element (2 for 64 bits).
     """
 
     source: LinearLayout
@@ -83,7 +83,7 @@ class LanePlan:
 
     @property
     def halves(self) -> int:
-        """How many words an element takes."""
+        """The number of words per element."""
         return max(1, self.bits // WORD)
 
     @property
@@ -97,7 +97,7 @@ class LanePlan:
         return self.halves * sum(isinstance(n, Select) for n in self.nodes)
 
     def packing(self) -> int:
-        """Instructions that put narrow elements into words and take them out again, at most."""
+        """An upper bound of the instructions that pack narrow elements into words and unpack them."""
         if not self.shuffles + self.selects:
             return 0
         words = sum(len(n.registers) - 1 for n in self.nodes if isinstance(n, Input))
@@ -106,18 +106,18 @@ class LanePlan:
         )
 
     def registers(self) -> list[int]:
-        """Of a plan without shuffles and selects: for each new register the old one that it is."""
+        """For a plan without shuffles and selects: the old register of each new one."""
         inputs = [n.registers if isinstance(n, Input) else () for n in self.nodes]
         return [inputs[n][place] for n, place in self.outputs]
 
     def moves_nothing(self) -> bool:
-        """Whether every register stays what it is."""
+        """Whether every register keeps its element."""
         if self.shuffles or self.selects:
             return False
         return self.registers() == list(range(self.source.ins["register"]))
 
     def run(self, warp: int = 0, block: int = 0) -> list[list[int]]:
-        """For each lane the element, as a packed coordinate, that each register has in the end: a simulation."""
+        """Simulate: for each lane the element, as a packed coordinate, that each register has in the end."""
         lanes = self.source.ins["lane"]
         threads = [lane | warp * lanes | block * lanes * self.source.ins["warp"] for lane in range(lanes)]
         values: list[Any] = []
@@ -148,7 +148,7 @@ class LanePlan:
 
 
 def _packed(layout: LinearLayout, register: int, thread: int) -> int:
-    """The element, as a number, at a register of a thread."""
+    """The element, as an integer, at a register of a thread."""
     bits = layout.ins["register"].bit_length() - 1
     return gf2.times(layout.columns, register | thread << bits)
 
@@ -170,7 +170,7 @@ class _Pull:
 
 
 def _pull(source: LinearLayout, target: LinearLayout) -> _Pull | None:
-    """M, or None where elements must leave their warp."""
+    """M, or None where elements must move between warps."""
     registers, lanes = source.columns_of("register"), source.columns_of("lane")
     n = len(registers)
     elimination = gf2.Elimination()
@@ -183,7 +183,7 @@ def _pull(source: LinearLayout, target: LinearLayout) -> _Pull | None:
 
     out: list[tuple[int, int] | None] = [find(c) for c in target.columns_of("register")]
     for i, c in enumerate(target.columns_of("lane")):
-        if spare[i]:  # lanes that hold copies: each takes its own
+        if spare[i]:  # lanes with copies: each takes its own
             own = find(c ^ lanes[i])
             out.append(None if own is None else (own[0], own[1] ^ 1 << i))
         else:
@@ -203,14 +203,14 @@ def _pull(source: LinearLayout, target: LinearLayout) -> _Pull | None:
 
 @dataclass
 class _Words:
-    """Which register bits make the place within a word: `bits` of the new number, going to `images` of the old one."""
+    """The register bits that select the position within a word: `bits` of the new index, `images` in the old one."""
 
     bits: list[int]
     images: list[int]
-    source: gf2.Elimination  # coordinates of old register numbers: first the images, then the rest
+    source: gf2.Elimination  # coordinates of old register indices: first the images, then the rest
 
     def split(self, register: int) -> tuple[int, int]:
-        """The word (the part of an old register's number outside the images) and the place in it."""
+        """The word (the part of an old register index outside the images) and the position in it."""
         coordinates = self.source.solve(register)
         assert coordinates is not None
         place = coordinates & ((1 << len(self.images)) - 1)
@@ -218,7 +218,7 @@ class _Words:
 
 
 def _choose_words(pull: _Pull, bits: int) -> _Words:
-    """Bits of the register number that may stay together, up to 32 bits an element and its neighbours."""
+    """Register bits that may stay together, up to 32 bits per word."""
     most = max(0, (WORD // bits).bit_length() - 1)
     kept = gf2.Elimination(x for x, _ in pull.lane + pull.other)
     chosen: list[tuple[int, int]] = []
@@ -227,7 +227,7 @@ def _choose_words(pull: _Pull, bits: int) -> _Words:
             chosen.append((j, x))
     chosen.sort()
     images = [x for _, x in chosen]
-    # A complement that has the registers which lanes and warps choose among.
+    # A complement with the registers that lanes and warps select.
     source = gf2.Elimination(images)
     for v in [x for x, _ in pull.lane + pull.other] + gf2.identity(pull.source_bits):
         if source.solve(v) is None:
@@ -250,13 +250,13 @@ class _Steps:
 
 
 def _steps(register: list[tuple[int, int]], lane: list[tuple[int, int]], other: list[tuple[int, int]]) -> _Steps:
-    """Solve for the three steps; `register` is extended by numbers that are thrown away where that is needed."""
+    """Solve for the three steps; `register` is extended by indices that are discarded where needed."""
     reached = gf2.Elimination()  # span of the columns of D
-    firsts: list[int] = []  # and what B1 must be for each: the register wanted
+    firsts: list[int] = []  # and the value of B1 for each: the requested register
     after, lanes = [0] * len(lane), [0] * len(lane)
 
     def wanted(y: int) -> int | None:
-        """B1 y, as far as it is decided."""
+        """B1 y, as far as it is determined."""
         found = reached.solve(y)
         return None if found is None else gf2.times(firsts, found)
 
@@ -274,7 +274,7 @@ def _steps(register: list[tuple[int, int]], lane: list[tuple[int, int]], other: 
             if best is None or cost < best[0]:
                 best = cost, beta, px, py
         if best is None:
-            # Two lanes want different registers of one lane: get both, and choose afterwards.
+            # Two lanes request different registers of one lane: get both, and select afterwards.
             decided = wanted(y)
             assert decided is not None
             register.append((x ^ decided, 0))
@@ -299,7 +299,7 @@ def _sum(columns: Sequence[tuple[int, int]], chosen: int) -> tuple[int, int]:
 
 
 def _extended(lanes: list[int], reached: gf2.Elimination, firsts: list[int], n: int) -> list[int]:
-    """The columns of B1: as decided on what D reaches, 0 on lanes that nobody reads."""
+    """The columns of B1: as determined on the image of D, 0 on lanes that are not read."""
     images = list(firsts)
     for unit in gf2.identity(n):
         reached.add(unit)
@@ -316,7 +316,7 @@ def _extended(lanes: list[int], reached: gf2.Elimination, firsts: list[int], n: 
 
 
 class _Graph:
-    """Nodes, each once."""
+    """Nodes without duplicates."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -330,7 +330,7 @@ class _Graph:
         return found
 
     def select(self, mask: int, value: int, other: int) -> int:
-        """A select, less what is decided already."""
+        """A select, simplified by known bits."""
         inner = self.nodes[value]
         if isinstance(inner, Select) and inner.mask == mask:
             value = inner.value
@@ -340,7 +340,7 @@ class _Graph:
         return value if value == other else self.add(Select(mask, value, other))
 
     def shuffle(self, value: int, columns: tuple[int, ...], constant: int, lane_bits: int) -> int:
-        """A shuffle, unless every lane keeps what it has."""
+        """A shuffle, unless every lane keeps its value."""
         node = Shuffle(value, columns, constant)
         return value if not constant and node.is_butterfly(lane_bits) else self.add(node)
 
@@ -382,7 +382,7 @@ def _conditional(columns: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _chain(graph: _Graph, stages: list[tuple[int, int]], start: Callable[[int], int]) -> Callable[[int], int]:
-    """`value(register)` behind conditional exchanges of what `start` gives."""
+    """`value(register)` after conditional exchanges of the values of `start`."""
     known: dict[tuple[int, int], int] = {}
 
     def at(register: int, depth: int) -> int:
@@ -398,7 +398,7 @@ def _chain(graph: _Graph, stages: list[tuple[int, int]], start: Callable[[int], 
 
 
 def plan_lanes(source: LinearLayout, target: LinearLayout, bits: int) -> LanePlan | None:
-    """How threads get from `source` to `target` without leaving their warp; None where that is impossible.
+    """The plan from `source` to `target` within warps; None where that is impossible.
 
     Both layouts map register, lane, warp, block to the same dimensions; `bits` of an element: 8, 16, 32 or 64.
     """
@@ -408,7 +408,7 @@ def plan_lanes(source: LinearLayout, target: LinearLayout, bits: int) -> LanePla
         return None
     words = _choose_words(pull, bits)
     rest = [j for j in range(len(pull.register)) if j not in words.bits]
-    # Within words only the place of a whole register moves: taken off here, put back for the outputs.
+    # Within words only the position of a whole register moves: removed here, restored for the outputs.
     splits = [words.split(pull.register[j][0]) for j in rest]
     register = [(x, pull.register[j][1]) for j, (x, _) in zip(rest, splits)]
     steps = _steps(register, list(pull.lane), list(pull.other))

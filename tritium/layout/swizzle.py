@@ -1,22 +1,21 @@
-"""Moving a tensor from one layout to another through shared memory: which element stands where meanwhile.
+"""Plan conversions between layouts through shared memory, with a swizzle that avoids bank conflicts.
 
-The elements are vectors over GF(2). Registers that stand for the same in both layouts, and are not needed to make an
-access wide, are moved one after the other, in rounds, so that a round needs less memory. The rest is to be stored by
-the accesses of the source and loaded by those of the target, and a linear order of memory is wanted in which
+The elements are vectors over GF(2). Registers that both layouts map alike, and that are not needed for wide accesses,
+are moved one after the other, in rounds, so that a round needs less memory. The rest is stored by the accesses of the
+source and loaded by those of the target, in a linear order of memory in which
 
 - the lowest bits of an offset are registers of the source, so that stores are wide, and of the target, so that loads
-  are (or they are what rows of matrices demand, see `access`);
+  are (or they are what rows of matrices require, see `access`);
 - the bits that select the row of 128 bytes, called the segment here, are such that no two lanes of a phase have the
-  same bank of different rows: the span of the segment must not meet that of what a phase accesses, for the stores (U)
-  and for the loads (V).
+  same bank of different rows: the span of the segment must intersect that of a phase's accesses trivially, for the
+  stores (U) and for the loads (V).
 
 Two subspaces of at most 128 bytes always have a common complement of at least that size. With U = I + A and V = I + B,
-I what they share, it is spanned by a complement of U + V and by sums a ^ b of as many pairs as are needed. There are
-no conflicts therefore, whenever a word of 32 bits has no elements of several lanes of a phase, and where it does too.
-The lemma is that of Zhou et al., "Linear Layouts", arXiv 2505.23819 (2025), section 5.5, here for stores and loads of
-different widths.
+I their intersection, it is spanned by a complement of U + V and by sums a ^ b of as many pairs as are needed. There are
+no conflicts therefore, whether or not a word of 32 bits has elements of several lanes of a phase. The lemma is that of
+Zhou et al., "Linear Layouts", arXiv 2505.23819 (2025), section 5.5, here for stores and loads of different widths.
 
-Across the blocks of a cluster, an element waits in the memory of the block that stores it.
+In a cluster, an element is kept in the memory of the CTA that stores it.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ VECTOR, MATRIX, TRANSPOSED = "vector", "matrix", "transposed"
 
 @dataclass(frozen=True)
 class Side:
-    """The accesses of one layout: those of the first round, and which registers take their part in the others.
+    """The accesses of one layout: those of the first round, and the registers used in the others.
 
-    `access` counts the registers of a round: number i is the register `tile · i ^ rounds · k` in round k. Beyond the
-    offset, addresses have the number of the block in whose memory the element is, from bit `MemoryPlan.block_bit` on.
+    `access` counts the registers of a round: index i is the register `tile · i ^ rounds · k` in round k. Above the
+    offset, from bit `MemoryPlan.block_bit` on, addresses have the rank of the CTA whose memory has the element.
     """
 
     access: Access
@@ -46,16 +45,16 @@ class Side:
     rounds: tuple[int, ...]
 
     def register(self, i: int, k: int) -> int:
-        """Number i of round k."""
+        """The register at index i of round k."""
         return gf2.times(self.tile, i) ^ gf2.times(self.rounds, k)
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Stores and loads, in `rounds` rounds of at most `size` elements a block.
+    """Stores and loads, in `rounds` rounds of at most `size` elements per CTA.
 
-    Threads that have a bit of `idle_lanes` or `idle_warps` hold copies of what others store, and store nothing.
-    `sync` is what has to wait for each other between stores and loads: "warp", "block" or "cluster".
+    Threads with a bit of `idle_lanes` or `idle_warps` hold copies of stored elements, and store nothing. `sync`: the
+    scope of the barrier between stores and loads, "warp", "block" or "cluster".
     """
 
     source: LinearLayout
@@ -71,17 +70,17 @@ class MemoryPlan:
 
     @property
     def block_bit(self) -> int:
-        """The bit of an address where the number of the block begins."""
+        """The bit of an address at which the CTA rank starts."""
         return self.size.bit_length() - 1
 
     @property
     def bytes(self) -> int:
-        """Bytes of shared memory that a block needs."""
+        """Bytes of shared memory per CTA."""
         return self.size * self.bits // 8
 
     def check(self) -> None:
-        """Simulate all threads; `AssertionError` where a register ends with a wrong element, two stores meet, or an
-        access is wider than what a block has in memory."""
+        """Simulate all threads; `AssertionError` where a register ends with a wrong element, two stores collide, or an
+        access is wider than the memory of a CTA."""
         assert max(self.store.access.width, self.load.access.width) <= self.size, "elements of several blocks at once"
         final: dict[tuple[int, int], int] = {}
         for k in range(self.rounds):
@@ -98,7 +97,7 @@ class MemoryPlan:
                 assert found == wanted, f"register {register} of thread {thread}: {found} instead of {wanted}"
 
     def aliases(self) -> dict[int, int]:
-        """For each register of the target one that is loaded, with the same element."""
+        """For each register of the target a loaded one with the same element."""
         side = self.load
         return {
             side.register(i, k): side.register(same, k)
@@ -107,7 +106,7 @@ class MemoryPlan:
         }
 
     def _touched(self, side: Side, k: int, layout: LinearLayout) -> Iterator[tuple[int, int, int]]:
-        """(thread, register, address) of what is stored or loaded in round k."""
+        """(thread, register, address) of the stores or loads of round k."""
         lanes, warps, blocks = (layout.ins[n] for n in ("lane", "warp", "block"))
         storing = side is self.store
         for block in range(blocks):
@@ -123,7 +122,7 @@ class MemoryPlan:
 
     @staticmethod
     def _by_thread(side: Side, lane: int, warp: int, block: int) -> Iterator[tuple[int, int]]:
-        """(number within the round, address) of what one thread's registers are stored to or loaded from."""
+        """(index within the round, address) of the stores or loads of one thread."""
         access = side.access
         word = max(1, 8 * BANK_BYTES // access.bits)
         for base, registers in access.moves:
@@ -148,27 +147,27 @@ def _element(layout: LinearLayout, thread: int, register: int) -> int:
 
 @dataclass
 class _Tile:
-    """The elements of one round in one block; vectors of elements are packed coordinates of the tensor."""
+    """The elements of one round in one CTA; vectors of elements are packed coordinates of the tensor."""
 
-    coordinates: gf2.Elimination  # of: the blocks' bits, the rounds' bits, then the tile's
-    own: list[int]  # bits of a block's number that select a part of the tensor; the others select copies
+    coordinates: gf2.Elimination  # of: the bits of CTAs, the bits of rounds, then those of the tile
+    own: list[int]  # CTA bits that select a part of the tensor; the others select copies
     rounds: list[int]
     size: int  # bits of the tile
 
     def of(self, vector: int) -> int:
-        """What is left of a vector within the tile."""
+        """The coordinates of a vector within the tile."""
         found = self.coordinates.solve(vector)
         assert found is not None
         return found >> (len(self.own) + len(self.rounds))
 
     def round(self, vector: int) -> int:
-        """In which round it is."""
+        """The round of a vector."""
         found = self.coordinates.solve(vector)
         assert found is not None
         return found >> len(self.own) & ((1 << len(self.rounds)) - 1)
 
     def block(self, vector: int) -> int:
-        """The bits of the number of the block that stores it, those of copies aside."""
+        """The CTA that stores a vector, without the bits of copies."""
         found = self.coordinates.solve(vector)
         assert found is not None
         return sum((found >> i & 1) << k for i, k in enumerate(self.own))
@@ -178,11 +177,11 @@ class _Tile:
 
 
 def _tile(source: LinearLayout, target: LinearLayout, kept: Sequence[int]) -> _Tile:
-    """Rounds are made of the registers that both have and that are not in `kept`."""
+    """Rounds consist of the registers that both layouts have and that are not in `kept`."""
     blocks = [(k, c) for k, c in enumerate(source.columns_of("block")) if c]
     inner = gf2.Elimination(c for name in ("register", "lane", "warp") for c in source.columns_of(name))
     if any(not inner.add(c) for _, c in blocks):
-        raise ValueError("blocks of the cluster hold parts of each other's elements")
+        raise ValueError("CTAs of the cluster hold parts of each other's elements")
     fixed = gf2.Elimination(c for _, c in blocks)
     for layout in (source, target):
         for name in ("lane", "warp", "block"):
@@ -229,7 +228,7 @@ def _columns(
 
 @dataclass(frozen=True)
 class AccessCandidate:
-    """A way to store and one to load, and the vectors of elements that the lowest bits of an offset stand for."""
+    """A form of store and one of load, and the vectors of elements of the lowest bits of an offset."""
 
     store: str
     load: str
@@ -237,7 +236,7 @@ class AccessCandidate:
 
 
 def _wide(columns: Sequence[int], low: Sequence[int]) -> int:
-    """How many of the lowest bits are registers."""
+    """The number of lowest bits that are registers."""
     registers = gf2.Elimination(c for c in columns)
     n = 0
     for v in low:
@@ -250,7 +249,7 @@ def _wide(columns: Sequence[int], low: Sequence[int]) -> int:
 def _access_candidates(
     source: LinearLayout, target: LinearLayout, bits: int, load_matrix: bool, store_matrix: bool
 ) -> list[AccessCandidate]:
-    """The pairs of accesses that may be possible, with the lowest bits of offsets that they want."""
+    """The pairs of accesses that may be possible, with the lowest bits of offsets that they need."""
     ours, theirs = ([c for c in ly.columns_of("register") if c] for ly in (source, target))
     common = [c for c in theirs if c in set(ours)]
     full = (VECTOR_BITS // bits).bit_length() - 1
@@ -282,7 +281,7 @@ def _access_candidates(
 
 
 def _phase(layout: LinearLayout, tile: _Tile, kind: str, low: Sequence[int], bits: int) -> list[int]:
-    """What the lanes of a phase access, in the tile: the low bits they reach and the lanes' own."""
+    """The vectors that the lanes of a phase access, in the tile: the low bits and those of the lanes."""
     lanes = tile.all(layout.columns_of("lane"))
     registers = tile.all(layout.columns_of("register"))
     word = max(0, (8 * BANK_BYTES // bits).bit_length() - 1)
@@ -298,23 +297,23 @@ def _phase(layout: LinearLayout, tile: _Tile, kind: str, low: Sequence[int], bit
 
 
 def _independent(vectors: Iterable[int], given: Sequence[int] = ()) -> list[int]:
-    """Those that are independent of the ones before, and of `given`."""
+    """The vectors that are independent of the previous ones, and of `given`."""
     seen = gf2.Elimination(given)
     return [v for v in vectors if v and seen.add(v)]
 
 
 def _order(low: Sequence[int], stores: Sequence[int], loads: Sequence[int], bits: int, size: int) -> gf2.Elimination:
-    """The vectors that the bits of an offset stand for, lowest first: low bits, banks, the segment."""
+    """The vectors of the bits of an offset, lowest first: low bits, banks, the segment."""
     row = min(size, (8 * ROW_BYTES // bits).bit_length() - 1)
     u, v = _independent(stores), _independent(loads)
     both = _meet(u, v)
-    # Not the low bits, as long as there are others: an address of a thread must not change them.
+    # Avoid the low bits while there are others: they must be constant within a thread's access.
     a, b = (_independent(sorted(w, key=lambda x: x in low), both) for w in (u, v))
     neither = _independent(gf2.identity(size), [*both, *a, *b])
     segment = neither[: size - row]
     pairs = [x ^ y for x, y in zip(a, b)]
     segment += pairs[: size - row - len(segment)]
-    # Banks: what lanes step along, so that the lane's bits are those of the bank.
+    # Banks: the vectors that lanes step along, so that lane bits become bank bits.
     banks = _independent([*low, *v, *u, *neither, *gf2.identity(size)], segment)
     free = [*low, *[x for x in banks if x not in low]]
     return gf2.Elimination([*_independent([*free[:row], *segment]), *_independent(free[row:], [*free[:row], *segment])])
@@ -339,7 +338,7 @@ def _plan(source: LinearLayout, target: LinearLayout, bits: int, candidate: Acce
     if len(low) < len(candidate.low):
         return None
     word = (8 * BANK_BYTES // bits).bit_length() - 1
-    if len(low) < word:  # a word has elements of several threads: best of several warps
+    if len(low) < word:  # a word has elements of several threads: preferably of several warps
         threads = [v for name in ("warp", "lane") for ly in (source, target) for v in tile.all(ly.columns_of(name))]
         low = _independent([*low, *threads])[: max(word, len(low))]
     phases = [_phase(ly, tile, kind, low, bits) for ly, kind in ((source, candidate.store), (target, candidate.load))]
@@ -368,13 +367,13 @@ def _access(columns: dict[str, list[int]], bits: int, kind: str, size: int) -> A
 
 
 def _leaves_block(columns: dict[str, list[int]], size: int) -> bool:
-    """Whether some thread loads from the memory of another block."""
+    """Whether some thread loads from the memory of another CTA."""
     inside = all(not c >> size for name in ("register", "lane", "warp") for c in columns[name])
     return not inside or [c >> size for c in columns["block"]] != gf2.identity(len(columns["block"]))
 
 
 def _sync(source: LinearLayout, target: LinearLayout) -> str:
-    """Whether warps read only what they have written, and nobody else writes the same."""
+    """Whether warps read only what they have written, and no other warp writes there."""
     if source.redundant()["warp"] or any(not c for c in target.columns_of("warp")):
         return "block"
     inside = gf2.Elimination([*source.columns_of("register"), *source.columns_of("lane")])
@@ -386,16 +385,16 @@ def _sync(source: LinearLayout, target: LinearLayout) -> str:
 def plan_memory(
     source: LinearLayout, target: LinearLayout, bits: int, load_matrix: bool = False, store_matrix: bool = False
 ) -> MemoryPlan:
-    """The cheapest way through shared memory.
+    """The cheapest plan through shared memory.
 
     Both layouts map register, lane, warp, block to the same dimensions; `bits` of an element: 8, 16, 32 or 64.
-    `load_matrix`, `store_matrix`: whether there are ldmatrix and stmatrix. `ValueError` for clusters whose blocks hold
+    `load_matrix`, `store_matrix`: whether there are ldmatrix and stmatrix. `ValueError` for clusters whose CTAs hold
     elements of each other.
     """
     target = target.reordered(outs=list(source.outs))
     candidates = _access_candidates(source, target, bits, load_matrix, store_matrix)
     best = _cheapest(source, target, bits, candidates)
-    if best.store.access.conflicts or best.load.access.conflicts:  # narrower accesses may do better
+    if best.store.access.conflicts or best.load.access.conflicts:  # narrower accesses may be better
         shorter = [AccessCandidate(VECTOR, VECTOR, w.low[:n]) for w in candidates[:2] for n in range(len(w.low))]
         best = min(best, _cheapest(source, target, bits, shorter or candidates), key=_merit)
     return best

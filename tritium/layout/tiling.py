@@ -1,8 +1,8 @@
-"""What the named layouts are built of: dimensions of a tensor, and a tile made as large as a tensor.
+"""Building blocks of the named layouts: dimensions of a tensor, and the extension of a tile to a tensor.
 
-A named layout describes a tile: what the registers of one block's threads, or the offsets of one block's shared memory,
-hold of a small piece. `fit` makes it a layout of a whole tensor: the tensor is divided among the blocks of a cluster,
-and what one block has is larger or smaller than the tile.
+A named layout describes a tile: the part of a small tensor in the registers of one CTA's threads, or at the offsets of
+one CTA's shared memory. `fit` extends it to a whole tensor: the tensor is distributed over the CTAs of a cluster, and
+the part of one CTA is larger or smaller than the tile.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def row_major(rank: int) -> list[int]:
 
 
 def across(source: str, sizes: Sequence[int], order: Sequence[int], repeated: int | None = None) -> LinearLayout:
-    """The indices of `source` laid out over a grid of `sizes`, dimension `order[0]` fastest.
+    """The indices of `source` distributed over a grid of `sizes`, dimension `order[0]` fastest.
 
-    Along the dimension `repeated` the indices are counted but all stand at 0: they hold copies.
+    Along the dimension `repeated` all indices are at 0: they hold copies.
 
     >>> print(across("lane", [2, 4], [1, 0]))
     lane: 1 -> (1, 0), 2 -> (2, 0), 4 -> (0, 1) in (dim1: 4, dim0: 2)
@@ -50,7 +50,7 @@ def across(source: str, sizes: Sequence[int], order: Sequence[int], repeated: in
 
 
 def shrink(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
-    """No output dimension larger than in `sizes`: inputs that reach beyond hold copies of what is inside."""
+    """Limit output dimensions to `sizes`: inputs that exceed them hold copies."""
     bases = {name: [list(v) for v in vectors] for name, vectors in layout.bases.items()}
     outs = layout.outs
     for i, (name, size) in enumerate(layout.outs.items()):
@@ -63,7 +63,7 @@ def shrink(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
 
 
 def _grow(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
-    """No output dimension smaller than in `sizes`: the first input dimension goes on where the tile ends."""
+    """Extend output dimensions to `sizes`: the first input dimension continues where the tile ends."""
     source = next(iter(layout.ins))
     for name, size in layout.outs.items():
         if size < sizes[name]:
@@ -72,16 +72,16 @@ def _grow(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
 
 
 def stretch(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
-    """Output dimensions as in `sizes`: repeated by the first input dimension where smaller, cut where larger."""
+    """Change output dimensions to `sizes`: repeat by the first input dimension where smaller, cut where larger."""
     return shrink(_grow(layout, sizes), sizes)
 
 
 def fit(tile: LinearLayout, shape: Sequence[int], blocks: Vectors = ()) -> LinearLayout:
-    """`tile` repeated, or cut, to a tensor of `shape` that is divided among the blocks of a cluster.
+    """`tile` repeated, or cut, to a tensor of `shape` that is distributed over the CTAs of a cluster.
 
-    `blocks` are the bases of the input dimension `block`: which part of the tensor each block of the cluster has, in
-    units of what one block holds; none: there is one block. The tile is repeated along its output dimensions in the
-    order in which it has them. The result has the output dimensions in the tensor's order.
+    `blocks` are the bases of the input dimension `block`: the part of the tensor in each CTA of the cluster, in units
+    of one CTA's part; none: there is one CTA. The tile is repeated along its output dimensions in the order in which it
+    has them. The result has the output dimensions in the tensor's order.
     """
     names = dimension_names(len(shape))
     sizes = dict(zip(names, shape))
@@ -94,5 +94,5 @@ def fit(tile: LinearLayout, shape: Sequence[int], blocks: Vectors = ()) -> Linea
 
 
 def moved(dims: Iterable[str], without: int) -> dict[str, str]:
-    """New names for the dimensions behind `dim{without}` once that is gone."""
+    """New names for the dimensions after `dim{without}` once that is removed."""
     return {d: f"dim{int(d[3:]) - 1}" for d in dims if int(d[3:]) > without}

@@ -32,7 +32,7 @@ def reshaped(layout: LinearLayout, shape: Sequence[int]) -> LinearLayout:
 
 
 def without_pairs(layout: LinearLayout, axis: int) -> LinearLayout | None:
-    """The layout of every second element along `axis`; None if no register tells neighbours there apart."""
+    """The layout of every second element along `axis`; None if no register distinguishes adjacent elements."""
     bases = layout.bases
     pair = tuple(int(d == axis) for d in range(len(layout.outs)))
     found = any(basis[axis] == 1 for basis in bases["register"])
@@ -48,16 +48,15 @@ def without_pairs(layout: LinearLayout, axis: int) -> LinearLayout | None:
 
 
 def unique_registers(layout: LinearLayout) -> int:
-    """How many different elements a thread holds."""
+    """The number of distinct elements that a thread holds."""
     return layout.without_zeros("register").ins["register"]
 
 
 @functools.lru_cache(1024)
 def row_of_registers(layout: LinearLayout, axis: int, most: int) -> tuple[int, ...]:
-    """The bits of a register's number that count along `axis`: bit i of the list moves by 2 ** i, up to `most` in all.
+    """The bits of a register index that count along `axis`: bit i of the list moves by 2 ** i, up to `most` in all.
 
-    The registers that differ in these bits only hold neighbours, in a group that is aligned to its size, in every
-    thread.
+    Registers that differ only in these bits hold adjacent elements, in a group aligned to its size, in every thread.
 
     >>> tile = LinearLayout({"register": [(0, 2), (0, 1)], "lane": [(0, 4)]}, {"dim0": 1, "dim1": 8})
     >>> row_of_registers(tile, 1, 4)
@@ -79,9 +78,9 @@ def row_of_registers(layout: LinearLayout, axis: int, most: int) -> tuple[int, .
 
 @functools.lru_cache(1024)
 def registers_in(layout: LinearLayout, other: LinearLayout) -> list[int] | None:
-    """For each register of `layout`, the register of `other` that holds the same element in the same thread.
+    """For each register of `layout`, the first register of `other` with the same element in the same thread.
 
-    Of several that do it is the first. None if some element is in another thread there.
+    None if some element is in another thread there.
     """
     if layout.outs != other.outs:
         raise ValueError(f"the outputs {layout.outs} are not the outputs {other.outs}")
@@ -97,7 +96,7 @@ def registers_in(layout: LinearLayout, other: LinearLayout) -> list[int] | None:
 
 
 def _column(bases: dict[str, list[tuple[int, ...]]], name: str) -> list[tuple[int, ...]]:
-    """The bases of an input; those behind the last one that makes a difference are left out."""
+    """The bases of an input, without trailing zeros."""
     vectors = list(bases.get(name, ()))
     while vectors and not any(vectors[-1]):
         vectors.pop()

@@ -1,11 +1,11 @@
-"""A layout for what a warp stores by itself: its own elements, side by side in memory.
+"""A layout in which each warp stores its own elements, contiguous in memory.
 
-    what products leave                what is written (blocked)          what is written (here)
+    MMA layout                         blocked layout of the store        this layout
     warp 0: rows 0 to 15               warp 0: rows 0, 8, 16, …           warp 0: rows 0, 1, 2, …, 15
     warp 1: rows 16 to 31              warp 1: rows 1, 9, 17, …           warp 1: rows 16, 17, …, 31
 
-From the first to the second, elements go from warp to warp, for which the whole block waits; to the third they go from
-lane to lane, for which a warp waits for itself.
+From the first to the second, elements move between warps, with CTA barriers; to the third they move between lanes, with
+warp-level synchronization.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ __all__ = ["warp_local_store"]
 Bases = Sequence[Basis]
 
 LINE = 128
-"""Bytes side by side that a warp stores at a time, at least: a line of the cache."""
+"""Minimum of contiguous bytes that a warp stores at a time: a cache line."""
 
 
 def warp_local_store(
     held: tuple[Bases, Bases], vector: Bases, lanes: int, order: Sequence[int], size: int
 ) -> tuple[list[Basis], list[Basis]] | None:
-    """The bases of registers and of lanes, if a warp stores in an order what it holds in these of another layout.
+    """The bases of registers and lanes, if a warp stores in a given order the elements it holds in another layout.
 
-    `held` are its bases of registers and lanes; `vector` those of registers that one instruction stores, `lanes` how
-    many bits number a lane, `order` the dimensions as they lie in memory, the densest first, `size` the bytes of an
-    element. None where an element is held twice, along no dimension, or too few lie side by side.
+    `held`: its bases of registers and lanes; `vector`: those of registers that one instruction stores; `lanes`: the
+    number of lane bits; `order`: the dimensions, fastest in memory first; `size`: bytes of an element. None where an
+    element is held twice, a basis moves along several dimensions, or too few elements are contiguous.
 
     >>> warp_local_store(([(0, 1), (8, 0)], [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]), [(0, 1)], 5, (1, 0), 16)
     ([(0, 1), (8, 0)], [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)])

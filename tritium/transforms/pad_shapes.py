@@ -27,8 +27,8 @@ from ..dialects import tt, ub
 from ..ir import ELEMENTWISE, DenseArrayAttr, Operation, TypeAttr, functions_of, i32, pass_on, shape_of
 from ..support import UnsupportedOperation
 from .padding.combining import COMBINING
+from .padding.dots import DOTS
 from .padding.memory import MEMORY
-from .padding.products import PRODUCTS
 from .padding.reshaping import RESHAPING, decompose_cat
 from .padding.shapes import Padder, Shape, is_uneven, padded_type
 
@@ -116,7 +116,7 @@ _HANDLERS: dict[type, Any] = {
     **MEMORY,
     **COMBINING,
     **RESHAPING,
-    **PRODUCTS,
+    **DOTS,
     tt.Assert: _assert,
     tt.Print: _print,
     tt.MapElementwise: _map,

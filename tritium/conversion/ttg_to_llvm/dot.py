@@ -15,7 +15,7 @@ from typing import Any
 from ...dialects import tt
 from ...dialects.ttg_layouts import Mma, NvidiaMma
 from ...ir import FloatType, IntegerType, Type, f32, f64
-from ...layout.products import FmaStep, copies_of, plan_fma
+from ...layout.mma import FmaStep, copies_of, plan_fma
 from ...support import UnsupportedOperation
 from .context import FunctionContext, lowers
 from .mma import mma_sync

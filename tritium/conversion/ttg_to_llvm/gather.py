@@ -1,6 +1,6 @@
 """`tt.gather`: elements of a row by their index, by shuffles within the warp or through shared memory.
 
-Which it is, `layout.gathering` decides. An index beyond the row wraps around: nothing outside of the row is read.
+Which it is, `layout.gather` decides. An index beyond the row wraps around: nothing outside of the row is read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from ...analysis.scratch_reduce import gathering_of
 from ...dialects import tt
 from ...ir import Type, element_type
 from ...layout import LinearLayout
-from ...layout.gathering import Gathering, index_blocks, index_numbers
+from ...layout.gather import Gathering, index_blocks, index_numbers
 from ...layout.reduction import placed
 from ...support import UnsupportedOperation
 from ..llvm.branches import guarded

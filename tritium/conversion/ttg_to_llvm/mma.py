@@ -2,7 +2,7 @@
 
     mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};
 
-Which registers of the tensors are operands of which instruction is planned from their layouts (`layout.products`);
+Which registers of the tensors are operands of which instruction is planned from their layouts (`layout.mma`);
 here elements become the 32-bit registers that instructions take: two halves, four bytes, one tf32 in each.
 
 The instructions of one place of the result follow each other along K, each adding to the sum of those before. Between
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ...dialects import arith
 from ...ir import FloatType, Type, f16, f32
 from ...layout import LinearLayout
-from ...layout.products import MmaPlan, MmaStep, copies_of, plan_mma
+from ...layout.mma import MmaPlan, MmaStep, copies_of, plan_mma
 from ...support import UnsupportedOperation
 from .context import FunctionContext
 from .types import llvm_type

@@ -20,7 +20,7 @@ from typing import Any
 
 from ...dialects import tt
 from ...ir import TensorType, Type, element_type, f16, f32, f64
-from ...layout.products import copies_of
+from ...layout.mma import copies_of
 from ...support import UnsupportedOperation
 from ..llvm.small_floats import FORMATS, Words, narrow, stepped_back, widen
 from .context import FunctionContext

@@ -13,7 +13,7 @@ would make it wait for each of them. A wait is one, too, that all values pass th
 uses them too early. Operands in registers are copied inside of the statement, behind the waits in front of it: who
 computes the operands of the next product does so in other registers than those that are still being read.
 
-Matrices in shared memory are named by descriptors, planned from the linear map of their buffers (`layout.warp_group`);
+Matrices in shared memory are named by descriptors, planned from the linear map of their buffers (`layout.wgmma`);
 those of the next 16 or 32 bytes along K, or of further rows, differ by a constant.
 
 The first instruction of a sum that begins with zero does not add (`scale-d` is false), so that zeros need no registers.
@@ -33,7 +33,7 @@ from ...dialects.ttg_layouts import DotOperand
 from ...dialects.ttg_switches import is_on
 from ...ir import FloatType, TensorType, Value, f16, f32
 from ...layout import LinearLayout
-from ...layout.warp_group import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
+from ...layout.wgmma import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass, field, replace
 from .context import FunctionContext, lowers

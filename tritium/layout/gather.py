@@ -1,9 +1,9 @@
-"""How threads find elements by an index along an axis: in the registers of their own warp, or through shared memory.
+"""Plan gathers along an axis: by shuffles within a warp, or through shared memory.
 
-A thread wants the element whose coordinate along the axis is an index that it computes, and whose other coordinates are
-those of where the result goes. If the whole row lies in the thread's warp, the lane and register that have it are
-linear in the bits of the index and of the lane (and of the result's register, which is known). The lane a shuffle can
-follow; of registers each that might have it is asked, and one answer chosen:
+A thread needs the element whose coordinate along the axis is an index that it computes, and whose other coordinates are
+those of its result. If a warp owns the whole row, the lane and register of the element are linear in the bits of the
+index and of the lane (and of the result's register, which is a constant). A shuffle can read a computed lane; every
+register that may hold the element is shuffled, and the result selected:
 
     lane, register  =  A index ^ B lane ^ C register
 """
@@ -22,7 +22,7 @@ __all__ = ["Gathering", "index_blocks", "index_numbers", "plan_gathering"]
 
 @dataclass(frozen=True)
 class Gathering:
-    """The plan. `found` goes from "index", "lane" and "register" of the result to "lane" and "register" of the source.
+    """The plan. `found` maps "index", "lane" and "register" of the result to "lane" and "register" of the source.
 
     It is None where elements go through shared memory.
     """
@@ -31,7 +31,7 @@ class Gathering:
     elements: int
 
     def candidates(self) -> list[int]:
-        """The registers among which index and lane choose, as differences from what the result's register says."""
+        """The registers selected by index and lane, as differences from the one selected by the result's register."""
         assert self.found is not None
         columns = [self.found.basis(name, i)["register"] for name in ("index", "lane") for i in self._bits(name)]
         out = {0}
@@ -51,8 +51,8 @@ _CANDIDATES = 4
 def plan_gathering(source: LinearLayout, result: LinearLayout, axis: int) -> Gathering:
     """The plan for elements of `source` and indices of the layout `result`.
 
-    Shuffles are taken where an element is in one of a few registers: of a read from memory at random, 32 lanes meet
-    three or four times in one of the 32 banks, so that it takes as long as so many shuffles.
+    Shuffles are used where an element is in one of a few registers: random reads of 32 lanes have three or four bank
+    conflicts, and take as long as that many shuffles.
     """
     blocks = sum(any(v) for v in source.bases.get("block", ()))
     memory = Gathering(None, source.out_size() >> blocks)
@@ -64,7 +64,7 @@ def plan_gathering(source: LinearLayout, result: LinearLayout, axis: int) -> Gat
 
 
 def _in_warp(source: LinearLayout, result: LinearLayout, axis: int) -> LinearLayout | None:
-    """Where in a warp elements are; None where some are in another one."""
+    """The location of elements in a warp; None where some are in another one."""
     outs = source.outs
     theirs, mine = source.bases, _without(result, axis).bases
     for kind in ("warp", "block"):
@@ -98,9 +98,9 @@ def _units(layout: LinearLayout, axis: int) -> list[tuple[int, ...]]:
 
 
 def index_numbers(source: LinearLayout, result: LinearLayout, axis: int) -> LinearLayout:
-    """From "register", "lane", … of the result and the "index" to the number of the element that is wanted.
+    """From "register", "lane", … of the result and the "index" to the number of the requested element.
 
-    Numbers are those of `others_numbers(source)`: of elements within the block that has them.
+    Numbers are those of `others_numbers(source)`: of elements within the CTA that owns them.
     """
     bases = _without(result, axis).bases
     bases["block"] = source.bases.get("block", [])
@@ -108,9 +108,9 @@ def index_numbers(source: LinearLayout, result: LinearLayout, axis: int) -> Line
 
 
 def index_blocks(source: LinearLayout, result: LinearLayout, axis: int) -> dict[int, int]:
-    """Bits of the number of the block that has an element: for each the bit of the index that it is.
+    """Bits of the rank of the CTA that owns an element: for each the bit of the index that it is.
 
-    The other bits are those of the block that wants it. ValueError where they would be of other elements.
+    The other bits are those of the CTA that requests it. ValueError where they belong to other elements.
     """
     out = {}
     theirs, mine = source.bases.get("block", []), _without(result, axis).bases.get("block", [])
@@ -118,5 +118,5 @@ def index_blocks(source: LinearLayout, result: LinearLayout, axis: int) -> dict[
         if vector[axis]:
             out[bit] = vector[axis].bit_length() - 1
         elif tuple(vector) != tuple(own):
-            raise ValueError("source and result are divided differently among the blocks of a cluster")
+            raise ValueError("source and result are distributed differently over the CTAs of a cluster")
     return out

@@ -9,7 +9,7 @@ import pytest
 
 from tritium.layout import LinearLayout
 from tritium.layout import distributed as registers
-from tritium.layout.products import MmaStep, copies_of, fragment, plan_fma, plan_mma
+from tritium.layout.mma import MmaStep, copies_of, fragment, plan_fma, plan_mma
 
 # The tables of PTX ISA 8.7, sections 9.7.14.5.1 to 9.7.14.5.10, as they are printed there: register i of lane l.
 
@@ -208,9 +208,9 @@ def test_what_does_not_fit_is_refused() -> None:
     other = mma_layouts((32, 32, 32), 2, (4, 1), 16)
     for layouts, why in (
         ((a, wide[1], d), "hold different places along K"),
-        ((a, b, other[2]), "dealt to warps differently"),
+        ((a, b, other[2]), "distributed over warps differently"),
         ((d, b, d), "along K"),
-        ((a, b, registers.blocked((32, 32), [1, 2], [4, 8], [2, 2], [1, 0])), "a and d are dealt"),
+        ((a, b, registers.blocked((32, 32), [1, 2], [4, 8], [2, 2], [1, 0])), "a and d are distributed"),
     ):
         with pytest.raises(ValueError, match=why):
             plan_mma(*layouts, 2, 1)

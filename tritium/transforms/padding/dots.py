@@ -11,7 +11,7 @@ from ...dialects import arith, tt
 from ...ir import FloatType, element_type
 from .shapes import Padder
 
-__all__ = ["PRODUCTS"]
+__all__ = ["DOTS"]
 
 _ONE = 127  # of exponent scales
 
@@ -41,7 +41,7 @@ def _keeps_zero(op: Any, p: Padder) -> None:
         p.filled[op.results[0]] = 0
 
 
-PRODUCTS: dict[type, Any] = {
+DOTS: dict[type, Any] = {
     tt.Dot: _dot,
     tt.DotScaled: _scaled,
     tt.FpToFp: _keeps_zero,

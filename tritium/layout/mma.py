@@ -1,19 +1,19 @@
-"""Matrix products from layouts: which registers go into which instruction.
+"""Plan MMA and FMA instructions for a dot from the layouts of its tensors.
 
-A product's instruction takes its operands from all lanes of a warp, each from certain registers of certain lanes:
-its fragments (PTX ISA 8.7, section 9.7.14.5). A tensor's layout says which register of which lane holds which element.
-Where the layout gives lanes what the fragments want, the product of two tensors is a list of such instructions, and it
-remains to find the registers. That is what `plan_mma` does, by asking the linear maps: nothing here knows how a layout
-is called, and several are fine, since an instruction need not see the tensor as it is:
+An MMA instruction reads its operands from all lanes of a warp, each from certain registers of certain lanes: its
+fragments (PTX ISA 8.7, section 9.7.14.5). A tensor's layout says which register of which lane holds which element.
+Where the layout matches the fragments, a dot is a list of such instructions, and it remains to find the registers.
+`plan_mma` does that by querying the linear maps: nothing here knows the name of a layout, and several are supported,
+since an instruction need not see the tensor as it is:
 
-- the order of elements along K does not matter, if it is the same for both operands; so any registers that move along
-  K may stand for the instruction's;
+- the order of elements along K is free, if it is the same for both operands; so any registers that move along K may be
+  used for the instruction's;
 - rows 8 to 15 of an instruction may be any other rows;
 - where a tensor is shorter than an instruction along K, the rest of the operands is zero.
 
-Sizes are in elements. `width`: neighbours along K that share a 32-bit register (f64 has none), `doublings`: how often
-the instruction is twice as long along K as four lanes times `width`. Registers of fragments, lowest bit of their number
-first, with the lanes behind (w = width):
+Sizes are in elements. `width`: adjacent elements along K in a 32-bit register (1 for f64); `doublings`: the binary
+logarithm of the instruction's depth along K over that of four lanes times `width`. Registers of fragments, lowest bit
+of their index first, followed by the lanes (w = width):
 
 | operand | registers | lanes |
 |---|---|---|
@@ -77,10 +77,10 @@ class MmaStep:
 
 @dataclass(frozen=True)
 class MmaPlan:
-    """A product as instructions, those for one place of the result in the order of K.
+    """The instructions of a dot, those for one place of the result in the order of K.
 
-    `steps_along_k`: how many instructions each place of the result takes. `idle`: bits of the lane's number that must
-    be zero for the lane to take part; operands of other lanes must be zero.
+    `steps_along_k`: the number of instructions for each place of the result. `idle`: bits of the lane that must be zero
+    for the lane to take part; operands of other lanes must be zero.
     """
 
     steps: tuple[MmaStep, ...]
@@ -89,7 +89,7 @@ class MmaPlan:
 
 
 class _Operand:
-    """A layout's registers by what they move along: for each dimension {vector: bit of the register's number}."""
+    """A layout's registers by the dimensions they move along: for each {vector: bit of the register index}."""
 
     def __init__(self, layout: LinearLayout, name: str) -> None:
         self.name = name
@@ -106,23 +106,23 @@ class _Operand:
         self.numbers = [_numbers(vectors) for vectors in self.registers]
 
     def register(self, batch: int, row: int, column: int) -> int:
-        """The number of the register that holds this place, given from the thread's first."""
+        """The register that holds this place, relative to the thread's first."""
         batches, rows, columns = self.numbers
         return batches[batch] | rows[row] | columns[column]
 
     def moves(self, key: str, dim: int) -> list[int]:
-        """How the bits of the lane's or the warp's number move along one dimension."""
+        """How the bits of the lane or the warp move along one dimension."""
         return [v[dim] for v in self.bases.get(key, [])]
 
 
 def _agree(p: _Operand, result: _Operand, dim: int, what: str, but: int = 0) -> None:
-    """An operand and the result move alike along a dimension, by warp and block, and in registers.
+    """Check that an operand and the result move alike along a dimension, by warp and block, and in registers.
 
-    `but` moves registers of the result, and lanes of the operand.
+    `but` excludes registers of the result, and lanes of the operand.
     """
     for key in ("warp", "block"):
         if p.moves(key, dim) != result.moves(key, dim):
-            raise ValueError(f"{p.name} and {result.name} are dealt to {key}s differently along {what}")
+            raise ValueError(f"{p.name} and {result.name} are distributed over {key}s differently along {what}")
     if set(p.registers[dim]) != set(result.registers[dim]) - {but}:
         raise ValueError(f"registers of {p.name} and {result.name} hold different places along {what}")
 
@@ -133,7 +133,7 @@ def _same_lanes(p: list[int], q: list[int], what: str) -> None:
 
 
 def _span(vectors: dict[int, int], but: Sequence[int] = ()) -> list[int]:
-    """All exclusive ors of the vectors, but for those named, the first vector fastest."""
+    """All exclusive ors of the vectors, except for those in `but`, the first vector fastest."""
     out = [0]
     for v in vectors:
         if v not in but:
@@ -142,7 +142,7 @@ def _span(vectors: dict[int, int], but: Sequence[int] = ()) -> list[int]:
 
 
 def _numbers(vectors: dict[int, int]) -> dict[int, int]:
-    """For every exclusive or of the vectors, the exclusive or of their registers' numbers."""
+    """For every exclusive or of the vectors, the exclusive or of their register indices."""
     out = {0: 0}
     for vector, bit in vectors.items():
         out |= {place ^ vector: number | bit for place, number in out.items()}
@@ -150,14 +150,14 @@ def _numbers(vectors: dict[int, int]) -> dict[int, int]:
 
 
 def plan_mma(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, doublings: int, rows: int = 16) -> MmaPlan:
-    """The instructions for d += a @ b; `ValueError` says what does not fit the fragments.
+    """The instructions for d += a @ b; `ValueError` says what does not match the fragments.
 
-    Layouts have two dimensions, or three with a batch in front.
+    Layouts have two dimensions, or three with a leading batch.
     """
     pa, pb, pd = _Operand(a, "a"), _Operand(b, "b"), _Operand(d, "d")
     for key in ("warp", "block"):
         if any(pa.moves(key, _COLUMN)) or any(pb.moves(key, _ROW)):
-            raise ValueError(f"operands are dealt to {key}s along K")
+            raise ValueError(f"operands are distributed over {key}s along K")
     columns = pb.moves("lane", _COLUMN)
     _agree(pa, pd, _ROW, "rows")
     _agree(pb, pd, _COLUMN, "columns", columns[2])
@@ -178,7 +178,7 @@ def plan_mma(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, doub
 
 
 class _Shape:
-    """Which vectors stand for the instruction's: `k` those of registers along K, `row` for 8 rows, `column` for 1."""
+    """The vectors of the instruction: `k` of registers along K, `row` for 8 rows, `column` for 1."""
 
     def __init__(self, a: _Operand, d: _Operand, column: int, width: int, doublings: int, rows: int) -> None:
         vectors = list(a.registers[_COLUMN])
@@ -189,7 +189,7 @@ class _Shape:
         self.column = column
         self.idle = sum(1 << i for i, v in enumerate(a.moves("lane", _COLUMN)[:2]) if not v)
         if column and column not in d.registers[_COLUMN]:
-            raise ValueError("neighbouring columns of the result are not in one thread")
+            raise ValueError("adjacent columns of the result are not in one thread")
 
 
 def _plan(pa: _Operand, pb: _Operand, pd: _Operand, shape: _Shape) -> MmaPlan:
@@ -230,7 +230,7 @@ def _result_places(column: int, rows: Sequence[int]) -> Iterator[tuple[int, int]
 
 
 def copies_of(layout: LinearLayout) -> int:
-    """The bits of a register's number that make no difference to which element it holds."""
+    """The bits of a register index that do not affect which element it holds."""
     return sum(1 << i for i, column in enumerate(layout.columns_of("register")) if not column)
 
 
@@ -246,16 +246,16 @@ class FmaStep:
 def plan_fma(a: LinearLayout, b: LinearLayout, d: LinearLayout) -> list[FmaStep]:
     """The sums of products for d += a @ b in which no thread needs another's registers.
 
-    Each thread must hold all of K for its rows and columns: `ValueError` where it does not. Registers of d that hold
-    copies have no step of their own.
+    Each thread must hold all of K for its rows and columns: `ValueError` where it does not. Registers of d with copies
+    have no step of their own.
     """
     pa, pb, pd = _Operand(a, "a"), _Operand(b, "b"), _Operand(d, "d")
     for key in ("lane", "warp", "block"):
         if any(pa.moves(key, _COLUMN)) or any(pb.moves(key, _ROW)):
-            raise ValueError(f"operands are dealt to {key}s along K")
+            raise ValueError(f"operands are distributed over {key}s along K")
         for p, dim in ((pa, _BATCH), (pa, _ROW), (pb, _BATCH), (pb, _COLUMN)):
             if p.moves(key, dim) != pd.moves(key, dim):
-                raise ValueError(f"operand {p.name} and the result are dealt to {key}s differently")
+                raise ValueError(f"operand {p.name} and the result are distributed over {key}s differently")
     along_k = sorted(_span(pa.registers[_COLUMN]))
     if along_k != sorted(_span(pb.registers[_ROW])):
         raise ValueError("registers of a and b hold different places along K")

@@ -1,20 +1,20 @@
-"""Products of a warp group (wgmma): how its matrices stand in shared memory, and which registers hold its fragments.
+"""WGMMA: matrix descriptors of operands in shared memory, and registers of fragments.
 
-A matrix in shared memory is found by a descriptor: where it begins, how wide a swizzled row is, and two distances
-between its pieces (PTX ISA 8.7, section 9.7.15.5). `plan_matrix` asks the linear map of a buffer whether an
-instruction's part of it stands like that. With W the width of a row in bytes and addresses before swizzling,
+A matrix descriptor has the start of a matrix in shared memory, the width of a swizzled row, and two distances between
+its parts (PTX ISA 8.7, section 9.7.15.5). `plan_matrix` queries the linear map of a buffer whether an instruction's
+part of it has that form. With W the width of a row in bytes and addresses before swizzling,
 
-| where neighbours in memory are | byte of the element at (m, k) |
+| adjacent elements in memory are | byte of the element at (m, k) |
 |---|---|
 | along K, W = 32, 64, 128 | m % 8 * W + m / 8 * stride + k |
 | along K, W = 16 | m % 8 * 16 + m / 8 * stride + k % 16 + k / 16 * leading |
 | along M or N, W = 32, 64, 128 | k % 8 * W + k / 8 * stride + m % W + m / W * leading |
 | along M or N, W = 16 | k % 8 * 16 + k / 8 * leading + m % 16 + m / 16 * stride |
 
-(what is contiguous counted in bytes, the other in elements). Swizzling then adds bits 7 and above of the byte to bits 4
-and above by exclusive or: none of them for rows of 16 bytes, one for 32, two for 64, three for 128.
+(the contiguous dimension counted in bytes, the other in elements). Swizzling then adds bits 7 and above of the byte to
+bits 4 and above by exclusive or: none of them for rows of 16 bytes, one for 32, two for 64, three for 128.
 
-A warp has 16 of the 64 rows that its group multiplies; its registers are those of `mma.sync`, side by side.
+A warp owns 16 of the 64 rows of its warp group; its registers are those of `mma.sync`, side by side.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from .linear import LinearLayout
 __all__ = ["Matrix", "Tile", "fragments_of_operand", "fragments_of_result", "plan_matrix"]
 
 Tile = tuple[int, int]
-"""Row and column where an instruction's part of a tensor begins."""
+"""Row and column at which an instruction's part of a tensor starts."""
 
-#: Two upper bits of a descriptor, by the bytes of a swizzled row.
+#: The two upper bits of a descriptor, by the bytes of a swizzled row.
 _MODES = {16: 0, 128: 1, 64: 2, 32: 3}
 
 
 class Matrix(NamedTuple):
-    """What a descriptor says of a matrix besides its address: bytes of a row, and the two distances in bytes.
+    """The fields of a matrix descriptor besides its address: bytes of a row, and the two distances in bytes.
 
-    `mn_major`: neighbours in memory are neighbours along M or N, not along K.
+    `mn_major`: adjacent elements in memory are adjacent along M or N, not along K.
     """
 
     width: int
@@ -56,7 +56,7 @@ class Matrix(NamedTuple):
         return bits - (1 << 64) if bits >> 63 else bits
 
     def unswizzled(self, byte: int) -> int:
-        """Where what stands at `byte` would without swizzling: such places are what descriptors count in."""
+        """The unswizzled location of `byte`: descriptors count in these."""
         return _swizzled(byte, self.width)
 
 
@@ -66,10 +66,10 @@ def _swizzled(byte: int, width: int) -> int:
 
 @functools.lru_cache(1024)
 def plan_matrix(memory: LinearLayout, along: int, rows: int, depth: int, bits: int) -> Matrix:
-    """How `rows` x `depth` elements of `bits` bits stand in a buffer, from offset, block to dim0, dim1.
+    """The descriptor of `rows` x `depth` elements of `bits` bits in a buffer, from offset, block to dim0, dim1.
 
     `along` is the buffer's dimension along M or N, the other one that along K. `ValueError` where no descriptor can
-    say it.
+    represent it.
     """
     inverse = memory.pseudoinvert().bases
     moving = []
@@ -83,19 +83,19 @@ def plan_matrix(memory: LinearLayout, along: int, rows: int, depth: int, bits: i
         for width in (128, 64, 32, 16):
             found = _distances(inner, outer, width, bits // 8)
             if found is not None:
-                # Of rows that are not swizzled, what M or N moves by is called the stride, wherever neighbours are.
+                # For unswizzled rows, the distance along M or N is called the stride, whichever dimension is
+                # contiguous.
                 turned = mn_major and width > 16
                 across, down = found
                 leading, stride = (across, down) if turned or not mn_major else (down, across)
                 return Matrix(width, mn_major, leading, stride)
-    raise ValueError("a descriptor cannot say how the matrix stands in memory")
+    raise ValueError("a descriptor cannot represent the layout of the matrix")
 
 
 def _distances(inner: Sequence[int], outer: Sequence[int], width: int, size: int) -> tuple[int, int] | None:
     """The distances between atoms across and down, 0 where there is one; None where these are not atoms.
 
-    `inner`, `outer`: bytes that each bit moves by, of the coordinate whose neighbours are neighbours in memory, and of
-    the other one.
+    `inner`, `outer`: bytes that each bit moves by, of the contiguous coordinate, and of the other one.
     """
     whole = (width // size).bit_length() - 1  # bits of the inner coordinate in one row
     if list(inner[:whole]) != [size << i for i in range(len(inner[:whole]))]:
@@ -113,7 +113,7 @@ def _distances(inner: Sequence[int], outer: Sequence[int], width: int, size: int
 
 
 def _places(layout: LinearLayout) -> Iterator[tuple[int, int, int]]:
-    """Of each register of the first lane of the first warp its number, row and column."""
+    """The register, row and column of each register of the first lane of the first warp."""
     bases = layout.bases["register"]
     places = [(0, 0)]
     for row, column in bases:
@@ -132,8 +132,8 @@ def _grouped(found: dict[Tile, dict[int, int]], count: int) -> dict[Tile, tuple[
 def fragments_of_result(layout: LinearLayout, warps: tuple[int, int], columns: int) -> dict[Tile, tuple[int, ...]]:
     """For each instruction the registers of its result, in its order; tiles are those of the first warp group.
 
-    `warps`: how many stand along rows and columns; `columns` of one instruction. Every 8 columns take 4 registers: two
-    neighbours of the first 8 rows, two of the others.
+    `warps`: their numbers along rows and columns; `columns` of one instruction. Every 8 columns take 4 registers: two
+    adjacent columns of the first 8 rows, two of the others.
     """
     down, along = 16 * warps[0], columns * warps[1]
     found: dict[Tile, dict[int, int]] = {}
