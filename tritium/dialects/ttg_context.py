@@ -17,7 +17,7 @@ from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, StringAttr, Tenso
 from ..ir.parameters import power_of_two
 from .ttg_layouts import Distributed, Layout, is_irregular
 from .ttg_memory import MemDescType, MemoryLayout
-from .ttg_rules import RULES
+from .ttg_rules import rule_of
 
 __all__ = [
     "NUM_CTAS",
@@ -167,7 +167,7 @@ class _LookedAt(dict[type[Operation], Any]):
 
     def __missing__(self, cls: type[Operation]) -> Any:
         looked_at = cls.is_registered and cls.name.partition(".")[0] in _DIALECTS
-        found = self[cls] = RULES.get(cls.name, _nothing) if looked_at else None
+        found = self[cls] = (rule_of(cls) or _nothing) if looked_at else None
         return found
 
 

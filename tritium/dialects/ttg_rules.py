@@ -1,4 +1,4 @@
-"""Which layouts the operands and results of an operation may have together; `RULES` has a function a kind of operation.
+"""Which layouts the operands and results of an operation may have together: `rule_of` has the rule of an op class.
 
 Each returns what is wrong, or None. A layout that cannot be seen as a linear layout yet (`ttg_maps`) is not judged
 where equality of layouts would have to be; what is left to do is the same then: nothing is refused that Triton takes.
@@ -7,12 +7,11 @@ where equality of layouts would have to be; what is left to do is the same then:
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..ir import Attribute, Operation, TensorType, Type, f32
+from ..ir import ELEMENTWISE, Attribute, Operation, PointerAccess, TensorType, Type, f32
 from ..layout import LinearLayout
 from ..layout.tiling import shrink
 from ..layout.views import renamed_dims, reshaped, unique_registers, without_pairs
@@ -20,7 +19,7 @@ from . import ttg_maps
 from .ttg_layouts import AmdWmma, DotOperand, Layout, NvidiaMma, Slice
 from .ttg_memory import MemDescType, NvmmaShared, SharedLinear
 
-__all__ = ["RULES", "equivalent", "unpacked"]
+__all__ = ["equivalent", "rule_of", "unpacked"]
 
 Rule = Callable[[Any], "str | None"]
 
@@ -370,13 +369,10 @@ def memdesc_reinterpret(op: Any) -> str | None:
     return None if have is None or want is None or want <= have else f"{a} has {have} bits, {b} has {want}"
 
 
-_SAME = (
-    "addptr bitcast int_to_ptr ptr_to_int fp_to_fp clampf precise_sqrt precise_divf mulhiui load store atomic_load"
-    " atomic_store atomic_poll atomic_rmw atomic_cas splat scan map_elementwise extern_elementwise"
-    " elementwise_inline_asm"
-)
-
-RULES: dict[str, Rule] = {f"tt.{name}": same_layout for name in re.findall(r"\w+", _SAME)} | {
+RULES: dict[str, Rule] = {
+    "tt.splat": same_layout,
+    "tt.scan": same_layout,
+    "tt.map_elementwise": same_layout,
     "tt.broadcast": broadcast,
     "tt.trans": trans,
     "tt.reshape": reshape,
@@ -394,3 +390,11 @@ RULES: dict[str, Rule] = {f"tt.{name}": same_layout for name in re.findall(r"\w+
     "ttg.memdesc_reshape": memdesc_reshape,
     "ttg.memdesc_reinterpret": memdesc_reinterpret,
 }
+
+
+def rule_of(cls: type[Operation]) -> Rule | None:
+    """The rule of an op class: its own, or that of all elementwise ops and accesses by pointers; None without one."""
+    own = RULES.get(cls.name)
+    if own is None and (cls.traits & ELEMENTWISE or issubclass(cls, PointerAccess)):
+        return same_layout
+    return own

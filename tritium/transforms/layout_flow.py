@@ -19,8 +19,8 @@ from ..dialects import arith, tt, ttg
 from ..dialects.ttg_inference import joined, packed, reshaped_to, split, transposed
 from ..dialects.ttg_layouts import Blocked, Distributed, Slice
 from ..dialects.ttg_maps import map_or_none
-from ..dialects.ttg_rules import RULES, same_layout, unpacked
-from ..ir import ELEMENTWISE, Operation, PointerAccess, TensorType, Value, memory_effects, successor_values
+from ..dialects.ttg_rules import rule_of, same_layout, unpacked
+from ..ir import Operation, PointerAccess, TensorType, Value, memory_effects, successor_values
 from ..layout.tiling import shrink
 from ..layout.views import unique_registers
 
@@ -59,7 +59,7 @@ class _Alike(dict[type, bool]):
     """Whether the operands and results of an operation class must have the same layout, by its verifier."""
 
     def __missing__(self, cls: Any) -> bool:
-        alike = bool(cls.traits & ELEMENTWISE) or RULES.get(cls.name) is same_layout or cls is tt.Broadcast
+        alike = rule_of(cls) is same_layout or cls is tt.Broadcast
         self[cls] = alike
         return alike
 

@@ -28,7 +28,7 @@ from .context import FunctionContext, elementwise, lowers
 from .types import byte_width, llvm_type
 from .words import constant_bits, pack, unpack, word_bits
 
-__all__ = ["first_holder", "load_parts", "vector_groups"]
+__all__ = ["first_holder", "load_parts", "lower_store", "vector_groups"]
 
 
 @lowers(tt.AddPtr)
@@ -253,7 +253,8 @@ def _others(e: FunctionContext, other: Value | None, group: Sequence[int], words
 
 
 @lowers(tt.Store)
-def _store(e: FunctionContext, op: tt.Store) -> None:
+def lower_store(e: FunctionContext, op: Any) -> None:
+    """Store where the mask is set, in one of the threads that hold the same element."""
     _check(op)
     ty = op.value.type
     groups = vector_groups(e, op.ptr, op.mask)
