@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
-from ...support.asked_target import compiling_with
+from ...support.current_target import compiling_with
 from ...support.lazy import LazyModule
 from ...support.suggestions import did_you_mean
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
