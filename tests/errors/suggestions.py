@@ -117,7 +117,7 @@ def type_of_another_library(p, n, D: tl.constexpr):
 @kernel("*fp32, i32")
 def cdiv_of_python(p, n):
     tl.store(p, cdiv(n, 4))  # error: constexpr function cdiv got a int32 only known at run time
-    # hint: tl.cdiv takes others, too
+    # hint: tl.cdiv also takes run-time values
 
 
 @kernel("*fp32, i32")
