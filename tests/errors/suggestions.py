@@ -95,7 +95,7 @@ def value_for_a_pointer(p, n):
 def comma_behind_a_pointer(p, n):
     q = (p + n,)
     tl.store(p, tl.load(q))  # error: TypeError: tl.load takes a pointer, got tuple
-    # hint: a comma behind a value makes a tuple of it
+    # hint: a comma after a value makes it a tuple
 
 
 @kernel("*fp32, i32")
