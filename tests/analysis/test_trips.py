@@ -1,4 +1,4 @@
-"""Loops run at most as often as `most_trips` says: random bounds, with numbers that wrap around."""
+"""Loops run at most as often as `max_trip_count` says: random bounds, with numbers that wrap around."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tritium.analysis.trips import most_trips
+from tritium.analysis.trips import max_trip_count
 from tritium.dialects import arith, scf
 from tritium.ir import Value, parse_module
 
@@ -67,14 +67,14 @@ def loop_in(body: str) -> Any:
     ],
 )  # fmt: skip
 def test_bounds(body: str, most: int | None) -> None:
-    assert most_trips(loop_in(body)) == most
+    assert max_trip_count(loop_in(body)) == most
 
 
 def test_steps_that_are_not_known() -> None:
     loop = loop_in("%lb = arith.addi %p, %c1 : i32\n%ub = arith.addi %p, %c64 : i32")
-    assert most_trips(loop) == 1
+    assert max_trip_count(loop) == 1
     loop.set_operand(2, loop.parent.args[0])
-    assert most_trips(loop) is None
+    assert max_trip_count(loop) is None
 
 
 WIDTH = 6
@@ -165,7 +165,7 @@ def test_no_loop_runs_more_often(seed: int) -> None:
     everything = range(-(1 << (WIDTH - 1)), 1 << (WIDTH - 1))
     for _ in range(300):
         loop = random_loop(rng)
-        most = most_trips(loop)
+        most = max_trip_count(loop)
         if most is None:
             continue
         told += 1

@@ -23,7 +23,7 @@ __all__ = ["PART_BYTES", "capture_scratch", "sent"]
 PART_BYTES = 8
 """Of shared memory for each part of a value: no scalar is larger."""
 
-MOST_OPERATIONS = 16
+MAX_OPERATIONS = 16
 """Operations that are done again for one value at most: about what a round trip through shared memory takes."""
 
 _DIALECTS = frozenset(("arith", "math", "tt", "ttg", "ttng"))
@@ -32,23 +32,23 @@ _DIFFER = (ttg.WarpId,)  # pure, but other warps would get another result
 
 def is_recomputed(value: Value) -> bool:
     """Whether other warps know a value, or compute it themselves."""
-    return _cost(value, 0) <= MOST_OPERATIONS
+    return _cost(value, 0) <= MAX_OPERATIONS
 
 
 def _cost(value: Value, known: int) -> int:
     """How many operations lead to a value, `known` included; more than the most where it cannot be had so."""
-    if known > MOST_OPERATIONS or isinstance(value.type, TensorType):
-        return MOST_OPERATIONS + 1
+    if known > MAX_OPERATIONS or isinstance(value.type, TensorType):
+        return MAX_OPERATIONS + 1
     op = value.defining_op
     if op is None:
         assert isinstance(value, BlockArgument)
         parent = value.owner.parent_op
         first = parent is not None and value.owner is parent.regions[0].blocks[0]
-        return known if first and isinstance(parent, tt.Func) else MOST_OPERATIONS + 1
+        return known if first and isinstance(parent, tt.Func) else MAX_OPERATIONS + 1
     if isinstance(op, ttg.LocalAlloc) and op.src is None:
         return known
     if not op.traits & PURE or op.regions or isinstance(op, _DIFFER) or op.name.partition(".")[0] not in _DIALECTS:
-        return MOST_OPERATIONS + 1
+        return MAX_OPERATIONS + 1
     if op.operands:
         known += 1
     for operand in op.operands:

@@ -28,7 +28,7 @@ from ..ir.interfaces import ends_region, forwarded_pairs
 from ..ir.union_find import UnionFind
 from .axis_info import AxisInfoAnalysis
 from .dataflow import reachable
-from .tma import LEAST_ROW, fits_engine
+from .tma import MIN_ROW_BYTES, fits_tma
 
 __all__ = [
     "WHOLE_ROWS",
@@ -49,7 +49,7 @@ ROW_CHIPS = range(100, 120)
 
 #: Of the shared memory of a block (227 KiB on Hopper); a block of a descriptor must fit, and leave room for others:
 #: one operand of a product for a small one. Where it does not, programs have no room in Triton either.
-MOST_BYTES = 128 * 1024
+MAX_BYTES = 128 * 1024
 
 
 def is_descriptor(value: Value) -> bool:
@@ -170,11 +170,11 @@ def _is_written(group: list[Value]) -> bool:
 def _unserved(group: list[Value], capability: int, facts: _Facts) -> Iterator[str]:
     for value in group:
         ty: Any = value.type
-        found = fits_engine(ty.block, _pads_with_nan(value))
+        found = fits_tma(ty.block, _pads_with_nan(value))
         if found is not None:
             yield found
         size = ty.block.numel * ty.block.element.width // 8
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             yield f"blocks of {size} bytes leave no room in shared memory"
         if isinstance(value.defining_op, tt.MakeTensorDescriptor):
             yield from _made(value.defining_op)
@@ -198,11 +198,11 @@ def _ends(group: list[Value], facts: _Facts) -> Iterator[str]:
             size = maker.shape[-1]
             # Strides have whole pieces: where that is not known, the kernel looks itself.
             strides = {_unwidened(stride) for stride in list(maker.strides)[:-1]}
-            if facts.divisor(maker, size) * bytes_each % LEAST_ROW and _unwidened(size) not in strides:
-                each = LEAST_ROW // bytes_each
+            if facts.divisor(maker, size) * bytes_each % MIN_ROW_BYTES and _unwidened(size) not in strides:
+                each = MIN_ROW_BYTES // bytes_each
                 yield f"the last dimension, which is written to, is not known to be a multiple of {each}"
         elif maker is None and _argument_attr(value, "tt.uneven_rows") is not None:
-            yield f"the last dimension, which is written to, is no multiple of {LEAST_ROW // bytes_each}"
+            yield f"the last dimension, which is written to, is no multiple of {MIN_ROW_BYTES // bytes_each}"
 
 
 def _unwidened(value: Value) -> Value:
@@ -236,8 +236,8 @@ def _made(op: tt.MakeTensorDescriptor) -> Iterator[str]:
     if not isinstance(last, IntegerAttr) or last.value != 1:
         yield "the last stride is not known to be 1"
     for stride in outer:
-        if isinstance(stride, IntegerAttr) and stride.value * bytes_each % LEAST_ROW:
-            yield f"a stride of {stride.value * bytes_each} bytes is no multiple of {LEAST_ROW}"
+        if isinstance(stride, IntegerAttr) and stride.value * bytes_each % MIN_ROW_BYTES:
+            yield f"a stride of {stride.value * bytes_each} bytes is no multiple of {MIN_ROW_BYTES}"
     if _outlives_iteration(op):
         yield "the descriptor of one iteration is in use when the next one makes another"
 
@@ -285,5 +285,6 @@ def _column(op: Any, value: Value, facts: _Facts) -> Iterator[str]:
     if isinstance(op, DescriptorAccess):
         column = op.offsets[-1]
         bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
-        if facts.divisor(op, column) * bytes_each % LEAST_ROW:
-            yield f"the last offset is not known to be a multiple of {LEAST_ROW // bytes_each} (tl.multiple_of says so)"
+        if facts.divisor(op, column) * bytes_each % MIN_ROW_BYTES:
+            multiple = MIN_ROW_BYTES // bytes_each
+            yield f"the last offset is not known to be a multiple of {multiple} (tl.multiple_of says so)"

@@ -22,13 +22,14 @@ from ..layout.shared import tma_block_shape
 
 __all__ = [
     "DESCRIPTOR_BYTES",
-    "LEAST_ROW",
-    "SELDOM",
+    "MIN_ROW_BYTES",
+    "FORMER_UNLIKELY",
+    "UNLIKELY",
     "STAY",
     "block_bytes",
     "box_of",
     "element_number",
-    "fits_engine",
+    "fits_tma",
     "layout_for_shape",
     "swizzle_number",
     "tensordesc_row",
@@ -40,11 +41,12 @@ DESCRIPTOR_BYTES = 128
 #: Attribute of a kernel, some of whose descriptors became pointers: for each whether it is still one.
 STAY = "tritium.descriptors"
 
-#: Attribute of a branch: the second one, which does what the engine cannot, is seldom taken.
-SELDOM = "tritium.seldom"
+#: Attribute of a branch: the else region, which does what TMA does not support, is unlikely to be taken.
+UNLIKELY = "tritium.unlikely"
+FORMER_UNLIKELY = "tritium.seldom"  # read for one release
 
-#: What the engine moves of a row is a multiple of this, in bytes (CUDA driver API, cuTensorMapEncodeTiled).
-LEAST_ROW = 16
+#: TMA moves multiples of this many bytes of a row (CUDA driver API, cuTensorMapEncodeTiled).
+MIN_ROW_BYTES = 16
 
 _FLOATS: dict[Type, int] = {f16: 6, f32: 7, f64: 9, bf16: 10}
 _INTEGERS = {(8, False): 0, (8, True): 0, (16, False): 1, (16, True): 1}
@@ -111,7 +113,7 @@ def layout_for_shape(layout: NvmmaShared, shape: Sequence[int]) -> NvmmaShared:
     )
 
 
-def fits_engine(block: TensorType, nan: bool = False) -> str | None:
+def fits_tma(block: TensorType, nan: bool = False) -> str | None:
     """What keeps the engine from moving such blocks, None if nothing does; `nan`: it must fill with NaN.
 
     >>> fits_engine(TensorType((64, 64), f16)), fits_engine(TensorType((64, 4), f16))
@@ -123,8 +125,8 @@ def fits_engine(block: TensorType, nan: bool = False) -> str | None:
     if not 1 <= block.rank <= 5:
         return f"tensors have 1 to 5 dimensions, not {block.rank}"
     row = block.shape[-1] * element.width // 8  # type: ignore[attr-defined]
-    if row < LEAST_ROW:
-        return f"rows of {row} bytes are shorter than {LEAST_ROW}"
+    if row < MIN_ROW_BYTES:
+        return f"rows of {row} bytes are shorter than {MIN_ROW_BYTES}"
     if nan and element not in _FLOATS:
         return f"only f16, bf16, f32 and f64 are filled with NaN, not {element}"
     return None

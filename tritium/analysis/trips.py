@@ -21,13 +21,13 @@ from typing import Any
 from ..dialects import arith
 from ..ir import IntegerAttr, IntegerType, Value, constant_of
 
-__all__ = ["most_trips"]
+__all__ = ["max_trip_count"]
 
 _DEPTH = 5
 """Operations from a bound on that are looked at: each may double the differences that there are to find."""
 
 
-def most_trips(loop: Any) -> int | None:
+def max_trip_count(loop: Any) -> int | None:
     """The most iterations that a `scf.for` has; None where its bounds have nothing in common."""
     step = _number(loop.step)
     if loop.unsignedCmp or step is None or step <= 0 or not isinstance(loop.ub.type, IntegerType):

@@ -16,7 +16,6 @@ from typing import Any
 
 from ..dialects import cf
 from ..ir import PURE, Block, DenseArrayAttr, Operation, Region, Value
-from ..ir.dominance import reverse_postorder
 from .cse import region_key
 
 __all__ = ["simplify_blocks"]
@@ -83,7 +82,13 @@ def _hand(edge: Edge, values: list[Value]) -> None:
 
 
 def _drop_unreachable(region: Region) -> bool:
-    reached = set(reverse_postorder(region))
+    reached, work = {region.blocks[0]}, [region.blocks[0]]
+    while work:
+        last = work.pop().last
+        for successor in last.successors if last is not None else []:
+            if successor not in reached:
+                reached.add(successor)
+                work.append(successor)
     dead = [block for block in region.blocks if block not in reached]
     for block in dead:
         for op in block:

@@ -165,16 +165,16 @@ def _relocate(region: Region, caller: Location) -> None:
             for op in top.walk():
                 op.loc = below(op.loc)
                 if name is not None and not op.traits & CONSTANT:
-                    _give_name(op.results, name)
+                    _name_values(op.results, name)
                 for inner in op.regions:
                     for nested in inner.blocks:
                         for arg in nested.args:
                             arg.loc = below(arg.loc)
                         if name is not None:
-                            _give_name(nested.args, name)
+                            _name_values(nested.args, name)
 
 
-def _give_name(values: Sequence[Value], name: str) -> None:
+def _name_values(values: Sequence[Value], name: str) -> None:
     for value in values:
         if value.hint is None:
             value.hint = name
@@ -189,7 +189,7 @@ def _join_block(call: Any, block: Block) -> None:
     for op in list(block):
         op.detach()
         parent.insert_before(op, call)
-    _hand_over(call, values)
+    _forward_results(call, values)
 
 
 def _join_blocks(call: Any, copy: Region, region: Region) -> None:
@@ -215,7 +215,7 @@ def _join_blocks(call: Any, copy: Region, region: Region) -> None:
         head.append(op)
     region.blocks.remove(entry)
     entry.parent = None
-    _hand_over(call, list(tail.args))
+    _forward_results(call, list(tail.args))
 
 
 def _after(op: Operation) -> list[Operation]:
@@ -226,7 +226,7 @@ def _after(op: Operation) -> list[Operation]:
     return rest
 
 
-def _hand_over(call: Any, values: list[Value]) -> None:
+def _forward_results(call: Any, values: list[Value]) -> None:
     for r, v in zip(call.results, values):
         if v.hint is None:
             v.hint = r.hint

@@ -74,10 +74,10 @@ def licm(op: Operation, options: LicmOptions = LicmOptions()) -> bool:
 
 def hoist_invariants(loop: LoopLike, options: LicmOptions) -> int:
     """Hoist invariant operations out of one loop; returns their number."""
-    return 0 if _keeps_all(loop) else _Hoister(loop, options).run()
+    return 0 if _is_licm_disabled(loop) else _Hoister(loop, options).run()
 
 
-def _keeps_all(loop: Operation) -> bool:
+def _is_licm_disabled(loop: Operation) -> bool:
     """True where the annotation of the loop disables LICM."""
     annotation: Any = loop.attributes.get("llvm.loop_annotation")
     wish = annotation.get("licm") if isinstance(annotation, LoopHints) else None

@@ -98,7 +98,7 @@ def _mark(module: Operation, groups: list[tuple[list[Value], str]]) -> bool:
             block = value.type.block  # type: ignore[attr-defined]
             value.type = tt.TensorDescType(TensorType(block.shape, block.element, _MARK))
     if groups:
-        _say_which_stay(module)
+        _record_descriptor_parameters(module)
         for op in module.walk():
             if isinstance(op, tt.Return) and any(_is_marked(v.type) for v in op.operands):
                 func: Any = op.parent_op
@@ -107,7 +107,7 @@ def _mark(module: Operation, groups: list[tuple[list[Value], str]]) -> bool:
     return bool(groups)
 
 
-def _say_which_stay(module: Operation) -> None:
+def _record_descriptor_parameters(module: Operation) -> None:
     """Record which descriptor parameters a launch passes as descriptors, in order, for a kernel with both kinds."""
     for func in functions_of(module):
         types = [a.type for a in func.entry.args if isinstance(a.type, tt.TensorDescType)]  # type: ignore[attr-defined]

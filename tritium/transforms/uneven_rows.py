@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..analysis.descriptors import WHOLE_ROWS, with_uneven_writes
-from ..analysis.tma import LEAST_ROW, SELDOM
+from ..analysis.tma import MIN_ROW_BYTES, UNLIKELY
 from ..dialects import arith, scf
 from ..ir import UNIT, Block, Builder, Operation, Region, Value, is_descriptor_store, remark
 
@@ -40,7 +40,7 @@ def split_uneven_writes(module: Operation, capability: int) -> bool:
 
 def _ends_whole(b: Builder, maker: Any) -> Value:
     size = maker.shape[-1]
-    each = LEAST_ROW // (maker.result.type.block.element.width // 8)
+    each = MIN_ROW_BYTES // (maker.result.type.block.element.width // 8)
     rest = b.add(arith.RemSI(size, b.add(arith.Constant.of(each, size.type))))
     return b.add(arith.CmpI(arith.CmpIPredicate.eq, rest, b.add(arith.Constant.of(0, size.type))))  # type: ignore[no-any-return]
 
@@ -54,5 +54,5 @@ def _split(write: Any, whole: Value, by_engine: Value, by_pointers: Value) -> No
         b.insert(scf.Yield([]))
         branches.append(Region(block))
     branch = Builder(write.parent, write, write.loc).insert(scf.If(whole, *branches, results_=[]))
-    branch.attributes[SELDOM] = UNIT
+    branch.attributes[UNLIKELY] = UNIT
     write.erase()

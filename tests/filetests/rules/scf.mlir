@@ -79,7 +79,7 @@ tt.func public @while_never(%x: i32) -> i32 {
   }
   tt.return %a : i32
 }
-tt.func public @if_again(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+tt.func public @if_same_condition(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
   %a = scf.if %p -> (i32) {
     %u = tt.load %q : !tt.ptr<i32>
     scf.yield %u : i32
@@ -99,7 +99,7 @@ tt.func public @if_again(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
   }
   tt.return %a, %b : i32, i32
 }
-tt.func public @while_handed_on(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
+tt.func public @while_forwarded(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c3 = arith.constant 3 : i32
@@ -134,7 +134,7 @@ tt.func public @while_carried(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
   }
   tt.return %a#0, %a#1 : i32, i32
 }
-tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1) {
+tt.func public @while_condition_forwarded(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c3 = arith.constant 3 : i32
@@ -208,7 +208,7 @@ tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
 //     %m = arith.muli %x, %x : i32
 //     tt.return %m : i32
 //   }
-//   tt.func public @if_again(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
+//   tt.func public @if_same_condition(%p: i1, %x: i32, %q: !tt.ptr<i32>) -> (i32, i32) {
 //     %a, %b = scf.if %p -> (i32, i32) {
 //       %u = tt.load %q : !tt.ptr<i32>
 //       %v = arith.muli %u, %x : i32
@@ -221,7 +221,7 @@ tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
 //     }
 //     tt.return %a, %b : i32, i32
 //   }
-//   tt.func public @while_handed_on(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
+//   tt.func public @while_forwarded(%x: i32, %q: !tt.ptr<i32>) -> (i32, i32, i32) {
 //     %c0 = arith.constant 0 : i32
 //     %c1 = arith.constant 1 : i32
 //     %c3 = arith.constant 3 : i32
@@ -255,7 +255,7 @@ tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
 //     }
 //     tt.return %a, %x : i32, i32
 //   }
-//   tt.func public @while_condition_handed_on(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1) {
+//   tt.func public @while_condition_forwarded(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1) {
 //     %c1 = arith.constant 1 : i32
 //     %c3 = arith.constant 3 : i32
 //     %false = arith.constant false

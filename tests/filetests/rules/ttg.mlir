@@ -26,7 +26,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
     %o = ttg.convert_layout %n : tensor<16x16xf16, #mma> -> tensor<16x16xf16, #left>
     tt.return %z, %o : tensor<64xi32, #c>, tensor<16x16xf16, #left>
   }
-  tt.func public @convert_made_by_each_thread(%x: i32) -> (tensor<64xi32, #b>, tensor<64xi32, #b>, tensor<64xi32, #b>) {
+  tt.func public @convert_of_replicated(%x: i32) -> (tensor<64xi32, #b>, tensor<64xi32, #b>, tensor<64xi32, #b>) {
     %s = tt.splat %x : i32 -> tensor<64xi32, #a>
     %c = arith.constant dense<7> : tensor<64xi32, #a>
     %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #a>
@@ -153,7 +153,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
 //     %o = ttg.convert_layout %n : tensor<16x16xf16, #mma> -> tensor<16x16xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
 //     tt.return %z, %o : tensor<64xi32, #blocked2>, tensor<16x16xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
 //   }
-//   tt.func public @convert_made_by_each_thread(%x: i32) -> (tensor<64xi32, #blocked3>, tensor<64xi32, #blocked3>, tensor<64xi32, #blocked3>) {
+//   tt.func public @convert_of_replicated(%x: i32) -> (tensor<64xi32, #blocked3>, tensor<64xi32, #blocked3>, tensor<64xi32, #blocked3>) {
 //     %cst = arith.constant dense<7> : tensor<64xi32, #blocked3>
 //     %0 = tt.splat %x : i32 -> tensor<64xi32, #blocked3>
 //     %1 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked3>

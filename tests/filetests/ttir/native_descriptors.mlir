@@ -28,7 +28,7 @@ module {
   // CHECK-NEXT: tt.descriptor_store %[[D]]
   // CHECK-NEXT: } else {
   // CHECK: tt.store
-  // CHECK: } {tritium.seldom}
+  // CHECK: } {tritium.unlikely}
   // CHECK: tt.make_tensor_descriptor
   // CHECK-NEXT: tt.descriptor_load
   // CHECK-NOT: tt.make_tensor_descriptor

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 import tritium.dialects.all  # noqa: F401
-from tritium.backends.nvidia.options import CUDAOptions
-from tritium.dialects.ttg_switches import FORMER, is_on
 from tritium.ir import PASSES, check_order, parse_module, print_op
 from tritium.support import InternalError
 from tritium.transforms.ttgir.pipelines import LATER, LOWERING, ORDER, nvidia_ttgir_pipeline
@@ -101,11 +99,3 @@ def test_a_pass_that_is_left_out_would_change_nothing():
 )
 def test_former_pass_names_are_accepted(former: str, name: str) -> None:
     assert PASSES.lookup(former).name == PASSES.canonical(former) == name
-
-
-@pytest.mark.parametrize(("former", "name"), FORMER.items())
-def test_former_names_in_without_are_accepted(former: str, name: str) -> None:
-    for said in (former, name):
-        module = parse_module(f'module attributes {{tritium.without = "tma,{said}"}} {{}}')
-        assert not is_on(module, name) and is_on(module, "wgmma")
-        assert CUDAOptions(without=said).without == said

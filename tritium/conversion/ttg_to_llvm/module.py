@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from ...analysis.register_pressure import HIGH_PRESSURE, is_marked_high_pressure, max_accumulators
-from ...analysis.tma import DESCRIPTOR_BYTES, SELDOM
+from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
 from ...dialects import builtin, scf, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
@@ -57,13 +57,12 @@ def _for(e: FunctionContext, op: scf.For) -> None:
 
 @lowers(scf.If)
 def _if(e: FunctionContext, op: scf.If) -> None:
-    """A second branch that is seldom taken computes what it needs alone.
+    """Keep the computations of an unlikely else region inside it.
 
-    LLVM would compute in front of a loop around it what does not change there: 64 offsets of 64 bits for the rows that
-    a thread of a product of 128 x 128 x 64 stores, in registers that the product has no more. It knows nothing of what
-    inline assembly gives, and moves none out of a branch.
+    LLVM would hoist invariant ones out of a loop around the branch: 64 offsets of 64 bits for the rows that a thread of
+    a 128 x 128 x 64 dot stores, for which no registers are left. It hoists no values of inline assembly.
     """
-    if SELDOM not in op.attributes or op.else_block is None:
+    if not (op.attributes.keys() & (UNLIKELY, FORMER_UNLIKELY)) or op.else_block is None:
         lower_if(e, op)
         return
     used = {v: None for inner in op.else_block for part in inner.walk() for v in part.operands}

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...analysis.tensormaps import maker_of, run_of
-from ...analysis.tma import DESCRIPTOR_BYTES, LEAST_ROW
+from ...analysis.tma import DESCRIPTOR_BYTES, MIN_ROW_BYTES
 from ...dialects import ttg, ttng
 from ...ir import IntegerAttr
 from .context import FunctionContext, lowers
@@ -173,13 +173,13 @@ def _stop_where_odd(e: FunctionContext, group: list[Any], base: str, alike: _Ali
     rows = [([op.global_address for op in group], base)]
     for row in zip(*(op.global_stride for op in group)):
         rows.append((list(row), alike.own([e.scalar(v) for v in row], "i64")))
-    odd = [own for row, own in rows if any(e.facts.of(v).element_divisor() % LEAST_ROW for v in row)]
+    odd = [own for row, own in rows if any(e.facts.of(v).element_divisor() % MIN_ROW_BYTES for v in row)]
     if not odd:
         return
     bits = odd[0]
     for operand in odd[1:]:
         bits = e.op(f"or i64 {bits}, {operand}")
-    bad = e.op(f"icmp ne i64 {e.op(f'and i64 {bits}, {LEAST_ROW - 1}')}, 0")
+    bad = e.op(f"icmp ne i64 {e.op(f'and i64 {bits}, {MIN_ROW_BYTES - 1}')}, 0")
     e.asm("@$0 trap;", f"b,{MEMORY}", [("i1", bad)])
 
 

@@ -1,4 +1,4 @@
-"""Semantics of the language: typing, promotion, broadcasting, pointer arithmetic, and emission of IR."""
+"""What the operations of the language mean: typing, promotion, broadcasting, pointer arithmetic, the IR they make."""
 
 from .semantic import Semantic
 

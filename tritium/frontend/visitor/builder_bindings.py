@@ -1,6 +1,7 @@
-"""Methods of Triton's builder that take operands only: `builder.create_fadd(a, b)`.
+"""Methods of Triton's builder that need no more than their operands: `builder.create_fadd(a, b)`.
 
-User-defined builtins call them on `_semantic.builder`; `_C.libtriton.ir.builder` has the same.
+Functions of the language that programs define themselves call them on `_semantic.builder`; `_C.libtriton.ir.builder`
+has the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ...ir import Builder
 
 __all__ = ["OPERATIONS", "method"]
 
-#: create_<name> -> the operation, constructed from its operands.
+#: create_<name> -> the operation, made of the operands alone.
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": arith.AddI,
     "addptr": tt.AddPtr,
@@ -62,6 +63,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def method(builder: Builder, name: str) -> Callable[..., Any] | None:
-    """The method `create_…` of a builder, which inserts the operation and returns its result; None if unknown."""
+    """The method `create_…` of a builder: it inserts the operation and gives its result; None for unknown ones."""
     make = OPERATIONS.get(name.removeprefix("create_")) if name.startswith("create_") else None
     return None if make is None else lambda *operands: builder.add(make(*operands))

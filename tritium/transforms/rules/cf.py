@@ -43,7 +43,7 @@ def branch_truth(op: Any) -> Any:
         return None
     touched: list[Operation] = []
     for block, number in ((op.true_dest, 1), (op.false_dest, 0)):
-        inside = [user for user in p.users if _stands_in(user, block)]
+        inside = [user for user in p.users if _is_inside(user, block)]
         if inside and _arrivals(block) == 1:
             known = constant(number, p.type)
             block.prepend(known.defining_op)
@@ -53,7 +53,7 @@ def branch_truth(op: Any) -> Any:
     return Touched(CHANGED, touched) if touched else None
 
 
-def _stands_in(op: Operation | None, block: Block) -> bool:
+def _is_inside(op: Operation | None, block: Block) -> bool:
     while op is not None:
         if op.parent is block:
             return True

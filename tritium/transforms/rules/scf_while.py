@@ -24,14 +24,14 @@ def while_never(op: Any) -> Any:
 
 
 @rule(scf.While)
-def while_handed_on(op: Any) -> Any:
+def while_forwarded(op: Any) -> Any:
     """a forwarded value from outside is that value; one forwarded twice is forwarded once; a dead one is removed"""
-    handed = op.before_block.last.args
+    forwarded = op.before_block.last.args
     first: dict[Value, int] = {}
     outside: dict[int, Value] = {}
     twins: dict[int, int] = {}
     unused: list[int] = []
-    for i, (value, arg, result) in enumerate(zip(handed, op.after_block.args, op.results)):
+    for i, (value, arg, result) in enumerate(zip(forwarded, op.after_block.args, op.results)):
         if not defined_in(value, op):
             outside[i] = value
         elif not arg.users and not result.users:
@@ -48,7 +48,7 @@ def while_handed_on(op: Any) -> Any:
     for i, twin in twins.items():
         args[i].replace_all_uses_with(args[twin])
     gone = [*outside, *twins, *unused]
-    makers = [d for i in gone if (d := handed[i].defining_op) is not None]
+    makers = [d for i in gone if (d := forwarded[i].defining_op) is not None]
     new, spread = _rebuild(op, [], gone)
     values = [outside.get(i, spread[twins.get(i, i)]) for i in range(len(spread))]
     return _replaced(op, new, [op.results[i] if v is None else v for i, v in enumerate(values)], makers)
@@ -58,10 +58,10 @@ def while_handed_on(op: Any) -> Any:
 def while_carried(op: Any) -> Any:
     """a carried value that never changes is its initial value; one that the before region does not use is removed"""
     before, nexts = op.before_block, op.after_block.last.operands
-    handed = dict(zip(op.after_block.args, before.last.args))
+    forwarded = dict(zip(op.after_block.args, before.last.args))
     dropped: dict[int, Value | None] = {}
     for i, (init, arg, following) in enumerate(zip(op.inits, before.args, nexts)):
-        if following is init or handed.get(following) is arg:
+        if following is init or forwarded.get(following) is arg:
             dropped[i] = init
         elif not arg.users:
             dropped[i] = None
@@ -76,7 +76,7 @@ def while_carried(op: Any) -> Any:
 
 
 @rule(scf.While)
-def while_condition_handed_on(op: Any) -> Any:
+def while_condition_forwarded(op: Any) -> Any:
     """the condition, if forwarded, is true in the body and false after the loop"""
     last = op.before_block.last
     found = [i for i, v in enumerate(last.args) if v is last.condition]
@@ -97,25 +97,25 @@ def while_condition_handed_on(op: Any) -> Any:
     return Touched(CHANGED, touched)
 
 
-def _rebuild(op: Any, inits: Iterable[int], handed: Iterable[int]) -> tuple[Any, list[Any]]:
+def _rebuild(op: Any, inits: Iterable[int], forwarded: Iterable[int]) -> tuple[Any, list[Any]]:
     """A loop, not inserted yet, with the carried and forwarded values of these indices only.
 
     The second result has one value for each result of `op`: of the new loop, or None where it was removed.
     """
-    inits, handed = set(inits), set(handed)
+    inits, forwarded = set(inits), set(forwarded)
     before, after = op.before_block, op.after_block
     condition, after_last = before.last, after.last
-    condition.set_operands([condition.condition, *(v for i, v in enumerate(condition.args) if i not in handed)])
+    condition.set_operands([condition.condition, *(v for i, v in enumerate(condition.args) if i not in forwarded)])
     after_last.set_operands([v for i, v in enumerate(after_last.operands) if i not in inits])
-    for block, gone in ((before, inits), (after, handed)):
+    for block, gone in ((before, inits), (after, forwarded)):
         for i in sorted(gone, reverse=True):
             block.erase_argument(i)
     operands = [v for i, v in enumerate(op.operands) if i not in inits]
-    types = [r.type for i, r in enumerate(op.results) if i not in handed]
+    types = [r.type for i, r in enumerate(op.results) if i not in forwarded]
     regions, op.regions = op.regions, []
     new = scf.While.create(operands, types, dict(op.attributes), regions, loc=op.loc)
     results = iter(new.results)
-    spread: list[Any] = [None if i in handed else next(results) for i in range(len(op.results))]
+    spread: list[Any] = [None if i in forwarded else next(results) for i in range(len(op.results))]
     for value, old in zip(spread, op.results):
         if value is not None:
             value.hint = old.hint
@@ -127,4 +127,4 @@ def _replaced(op: Any, new: Any, values: list[Any], touched: Iterable[Operation]
     return Touched(values, [new, *new.before_block, *touched])
 
 
-WHILE_RULES: list[Rule] = [while_never, while_handed_on, while_carried, while_condition_handed_on]
+WHILE_RULES: list[Rule] = [while_never, while_forwarded, while_carried, while_condition_forwarded]

@@ -24,12 +24,12 @@ def _converted(value: Any) -> Any:
     return op if op.__class__ is ttg.ConvertLayout and not op.force_warp_shuffle else None
 
 
-def _feeds_product(op: Any) -> bool:
+def _feeds_dot(op: Any) -> bool:
     """From the result of a dot to the operand of another: passes on dots look for these conversions."""
     return isinstance(layout_of(op.result), DotOperand) and isinstance(layout_of(op.src), NvidiaMma)
 
 
-def _between_blocks(op: Any) -> bool:
+def _between_ctas(op: Any) -> bool:
     """Whether a conversion moves elements between CTAs of a cluster."""
     ty, layout = op.src.type, layout_of(op.src)
     if layout is None or layout.ctas == 1:
@@ -38,7 +38,7 @@ def _between_blocks(op: Any) -> bool:
 
 
 def _free(op: Any) -> bool:
-    return not op.force_warp_shuffle and not _feeds_product(op)
+    return not op.force_warp_shuffle and not _feeds_dot(op)
 
 
 # -- conversions of something -------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def convert_twice(op: Any) -> Any:
 
 
 @rule(ttg.ConvertLayout)
-def convert_made_by_each_thread(op: Any) -> Any:
+def convert_of_replicated(op: Any) -> Any:
     """convert(splat(x)) = splat(x), convert(c) = c, convert(make_range) = make_range"""
     inner = op.src.defining_op
     ty = op.result.type
@@ -86,7 +86,7 @@ def convert_of_histogram(op: Any) -> Any:
 def convert_of_local_load(op: Any) -> Any:
     """convert(local_load(m)) = local_load(m) in the new layout, read where it was read"""
     inner = op.src.defining_op
-    if inner.__class__ is not ttg.LocalLoad or not _free(op) or _between_blocks(op):
+    if inner.__class__ is not ttg.LocalLoad or not _free(op) or _between_ctas(op):
         return None
     new = ttg.LocalLoad.create(list(inner.operands), [op.result.type], dict(inner.attributes), loc=op.loc)
     inner.parent.insert_before(new, inner)
@@ -126,14 +126,14 @@ def reshape_of_convert(op: Any) -> Any:
     if inner is None:
         return None
     free = op.allow_reorder and not moves_elements(inner.src.type, op.result.type)
-    return _take(op, inner) if free or equivalent(inner.src.type, op.src.type) else None
+    return _use_source(op, inner) if free or equivalent(inner.src.type, op.src.type) else None
 
 
 @rule(tt.Trans)
 def trans_of_convert(op: Any) -> Any:
     """trans(convert(x)) = trans(x), where the layouts are equal"""
     inner = _converted(op.src)
-    return _take(op, inner) if inner is not None and equivalent(inner.src.type, op.src.type) else None
+    return _use_source(op, inner) if inner is not None and equivalent(inner.src.type, op.src.type) else None
 
 
 @rule(tt.Broadcast)
@@ -144,7 +144,7 @@ def broadcast_of_convert(op: Any) -> Any:
     if inner is None or not inner.result.has_one_use:
         return None
     whole, ty = op.result.type, inner.src.type
-    return _take(op, inner) if repeats(whole.shape, whole.encoding, ty.shape, ty.encoding) else None
+    return _use_source(op, inner) if repeats(whole.shape, whole.encoding, ty.shape, ty.encoding) else None
 
 
 @rule(tt.Trans)
@@ -177,7 +177,7 @@ def gather_of_convert(op: Any) -> Any:
     inner = _converted(op.src)
     if inner is None or op.efficient_layout or not reduces_within_cta(op, layout_of(inner.src)):
         return None
-    return _take(op, inner)
+    return _use_source(op, inner)
 
 
 @rule(tt.Split)
@@ -186,7 +186,7 @@ def split_of_convert(op: Any) -> Any:
     inner = _converted(op.src)
     if inner is None or forward(op, 0, layout_of(inner.src)) is not layout_of(op.results[0]):
         return None
-    return _take(op, inner)
+    return _use_source(op, inner)
 
 
 @rule(ttg.LocalAlloc, ttg.LocalStore)
@@ -196,12 +196,12 @@ def store_of_convert(op: Any) -> Any:
     Only a conversion moves elements between CTAs of a cluster; but any CTA can load the data of a descriptor.
     """
     inner = _converted(op.src)
-    if inner is None or (_between_blocks(inner) and not is_descriptor_load(inner.src.defining_op)):
+    if inner is None or (_between_ctas(inner) and not is_descriptor_load(inner.src.defining_op)):
         return None
-    return _take(op, inner)
+    return _use_source(op, inner)
 
 
-def _take(op: Any, conversion: Any) -> Touched:
+def _use_source(op: Any, conversion: Any) -> Touched:
     """Replace operand 0 by the operand of the conversion."""
     op.set_operand(0, conversion.src)
     return Touched(CHANGED, [conversion])
@@ -231,7 +231,7 @@ def part_of_part(op: Any) -> Any:
 CONVERT_RULES: list[Rule] = [
     convert_to_itself,
     convert_twice,
-    convert_made_by_each_thread,
+    convert_of_replicated,
     convert_of_histogram,
     convert_of_local_load,
     convert_of_cat,

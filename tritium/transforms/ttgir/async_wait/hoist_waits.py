@@ -36,36 +36,36 @@ def hoist_waits(module: Operation) -> bool:
     moved = 0
     for func in functions_of(module):
         blocks = {op.parent: None for op in func.walk() if is_async_wgmma(op)}
-        moved += sum(_move(block) for block in blocks if block is not None)
+        moved += sum(_hoist_in(block) for block in blocks if block is not None)
     count("waits", moved)
     return moved > 0
 
 
-def _move(block: Block) -> int:
+def _hoist_in(block: Block) -> int:
     """Hoist the waits of a block, and return their number."""
     moved = 0
-    product: Any = None
+    dot: Any = None
     place: Operation | None = None  # waits may be moved after this; None where no dot precedes
     for op in list(block):
         if is_async_wgmma(op):
-            product = place = op
+            dot = place = op
         elif place is not None and op.__class__ is ttng.WaitBarrier:
-            place = _moved_behind(place, op) if _pays(product, op) and may_change("hoist-waits", op) else None
+            place = _moved_after(place, op) if _pays(dot, op) and may_change("hoist-waits", op) else None
             moved += place is not None
         elif not (op.traits & PURE or op.__class__ is ttng.WarpGroupDotWait):
             place = None
     return moved
 
 
-def _pays(product: Any, wait: Any) -> bool:
+def _pays(dot: Any, wait: Any) -> bool:
     """Whether the dot after a wait has no larger result than the one before it."""
     op = wait.next
     while op is not None and not is_async_wgmma(op):
         op = op.next
-    return op is not None and prod(op.d.type.shape) <= prod(product.d.type.shape)
+    return op is not None and prod(op.d.type.shape) <= prod(dot.d.type.shape)
 
 
-def _moved_behind(place: Operation, wait: Any) -> Operation | None:
+def _moved_after(place: Operation, wait: Any) -> Operation | None:
     """Move a wait and its address computation after `place`; the wait, or None if it depends on anything else."""
     needed: set[Value] = set(wait.operands)
     addresses: list[Operation] = []

@@ -81,17 +81,17 @@ def address_of(op: Operation) -> Value | None:
     return value if isinstance(value.type.element, PointerType) else None
 
 
-def _blocks(ty: Any) -> tuple[tuple[int, ...], ...]:
+def _cta_bases(ty: Any) -> tuple[tuple[int, ...], ...]:
     """The CTA bases of a tensor; where they contain copies, those of a tensor that every CTA owns whole."""
-    if (dealt := getattr(ty.encoding, "CGALayout", None)) is not None:
-        return dealt  # type: ignore[no-any-return]
+    if (cga := getattr(ty.encoding, "CGALayout", None)) is not None:
+        return cga  # type: ignore[no-any-return]
     bases = _operands.cluster_bases(ty.encoding, ty.shape)
     return bases if is_permutation(bases, len(ty.shape)) else ((0,) * len(ty.shape),) * len(bases)
 
 
 def _share(ty: Any) -> list[int]:
     """The shape of the part of a tensor that one CTA owns."""
-    return per_block(ty.shape, _blocks(ty))
+    return per_block(ty.shape, _cta_bases(ty))
 
 
 def order_from(contiguity: Sequence[int]) -> list[int]:
@@ -145,7 +145,7 @@ class _Chooser:
         order = self.orders[op]
         sizes = [1] * len(share)
         sizes[order[0]] = size
-        return blocked_in(_blocks(ty), share, sizes, order, warps, lanes)
+        return blocked_in(_cta_bases(ty), share, sizes, order, warps, lanes)
 
     def _descriptor_layout(self, op: Any) -> Blocked:
         """16 bytes of a row per thread: the tensor goes through shared memory, which needs no particular layout."""
@@ -154,7 +154,7 @@ class _Chooser:
         share = _share(ty)
         sizes = [1] * len(share)
         sizes[-1] = min(max(1, prod(share) // (warps * lanes)), VECTOR_BITS // ty.element.width)
-        return blocked_in(_blocks(ty), share, sizes, range(len(share))[::-1], warps, lanes)
+        return blocked_in(_cta_bases(ty), share, sizes, range(len(share))[::-1], warps, lanes)
 
 
 def _tile_of(op: Any) -> Any:

@@ -46,7 +46,7 @@ def coalesce_async_copy(op: Operation) -> bool:
             if layout is None or layout is copy.src.type.encoding or not may_change("coalesce-async-copy", copy):
                 continue
             assert facts is not None
-            most = _neighbours(copy, layout, facts)
+            most = _contiguous_elements(copy, layout, facts)
             convert_operation(copy, layout)
             copy.attributes["contiguity"] = IntegerAttr(most, i32)
             changed += 1
@@ -76,7 +76,7 @@ def _clipped(copy: Any) -> Blocked | None:
     return blocked_in(before.CGALayout, share, sizes, before.order, num_warps(copy) or 1, threads_per_warp(copy))
 
 
-def _neighbours(copy: Any, layout: Blocked, facts: AxisInfoAnalysis) -> int:
+def _contiguous_elements(copy: Any, layout: Blocked, facts: AxisInfoAnalysis) -> int:
     """The number of contiguous elements that a thread may copy at once."""
     axis, known = layout.order[0], facts.of(copy.src)
     size = max(1, copy.result.type.element.width // 8)

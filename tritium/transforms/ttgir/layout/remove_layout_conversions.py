@@ -31,10 +31,10 @@ from typing import Any
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import DotOperand, Mma
 from ....ir import (
+    LOOP,
     Block,
     CountedLoop,
     IfLike,
-    LoopLike,
     Operation,
     RuleTable,
     Value,
@@ -127,7 +127,7 @@ def _leave_loops(conversion: Any) -> bool:
     """Rule *invariant*."""
     place: Operation | None = None
     around = conversion.parent_op
-    while around is not None and isinstance(around, LoopLike) and not defined_in(conversion.src, around):
+    while around is not None and around.traits & LOOP and not defined_in(conversion.src, around):
         place = around
         around = around.parent_op
     if place is None or not may_change("invariant", conversion):
@@ -337,12 +337,12 @@ def _before_dot(conversion: Any, last: dict[Block, Operation | None]) -> bool:
     """
     block = conversion.parent
     if block not in last:
-        found = [op for op in block if is_register_dot(op) and _takes_registers(op)]
+        found = [op for op in block if is_register_dot(op) and _has_register_operands(op)]
         last[block] = found[-1] if found else None
-    product = last[block]
-    return product is not None and bool(conversion.is_before(product))
+    dot = last[block]
+    return dot is not None and bool(conversion.is_before(dot))
 
 
-def _takes_registers(product: Operation) -> bool:
-    layout = layout_of(product.operands[0])
+def _has_register_operands(dot: Operation) -> bool:
+    layout = layout_of(dot.operands[0])
     return isinstance(layout, DotOperand) and isinstance(layout.parent, Mma)

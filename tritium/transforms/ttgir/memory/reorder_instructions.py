@@ -153,8 +153,8 @@ def _left_before_right(op: Any) -> bool:
     layout = layout_of(op.result) if isinstance(op, ttg.LocalLoad) else None
     if not isinstance(layout, DotOperand) or layout.opIdx != 1 or not op.result.has_one_use:
         return False
-    (product,) = op.result.users
-    left: Any = product.operands[0].defining_op if isinstance(product, tt.Dot) else None
+    (dot,) = op.result.users
+    left: Any = dot.operands[0].defining_op if isinstance(dot, tt.Dot) else None
     if not isinstance(left, ttg.LocalLoad) or left.parent is not op.parent or not op.is_before(left):
         return False
     following = op.next

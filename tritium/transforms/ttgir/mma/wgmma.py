@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....analysis.dataflow import reachable
 from ....dialects import tt, ttg, ttng
 from ....dialects.ttg_context import num_warps
 from ....dialects.ttg_layouts import NvidiaMma
@@ -111,12 +110,16 @@ def _warps(dot: Any, shape: Sequence[int], columns: int) -> tuple[int, int]:
 
 def _transitive_users(op: Operation) -> set[Operation]:
     """The transitive users of an operation's results, including those nested in their regions."""
-
-    def users(user: Operation) -> list[Operation]:
-        inside = [inner for region in user.regions for block in region.blocks for inner in block]
-        return inside + [u for result in user.results for u in result.users]
-
-    return set(reachable([user for result in op.results for user in result.users], users))
+    found: set[Operation] = set()
+    work = [user for result in op.results for user in result.users]
+    while work:
+        user = work.pop()
+        if user in found:
+            continue
+        found.add(user)
+        work += [u for result in user.results for u in result.users]
+        work += [inner for region in user.regions for block in region.blocks for inner in block]
+    return found
 
 
 # -- operands -----------------------------------------------------------------------------------------------------
@@ -147,7 +150,7 @@ def _shared(value: Any, index: int) -> Value:
         value.owner.prepend(op)
     else:
         op.loc = value.defining_op.loc
-        _insert_behind(op, value.defining_op)
+        _insert_after(op, value.defining_op)
     return op.result
 
 
@@ -157,7 +160,7 @@ def _converted(dot: Any, value: Any, layout: Any) -> Value:
     return op.result
 
 
-def _insert_behind(op: Operation, before: Any) -> None:
+def _insert_after(op: Operation, before: Any) -> None:
     if before.next is None:
         before.parent.append(op)
     else:

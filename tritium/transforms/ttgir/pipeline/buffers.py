@@ -72,7 +72,7 @@ def operand_swizzle(value: Value) -> tuple[SwizzledShared | None, bool]:
     """
     found: SwizzledShared | None = None
     for user in value.users:
-        wanted, clash = _wanted_by(user, value)
+        wanted, clash = _layout_requested_by(user, value)
         if wanted is None:
             return None, clash
         if found is not None and wanted is not found:
@@ -81,7 +81,7 @@ def operand_swizzle(value: Value) -> tuple[SwizzledShared | None, bool]:
     return found, False
 
 
-def _wanted_by(user: Any, value: Any) -> tuple[SwizzledShared | None, bool]:
+def _layout_requested_by(user: Any, value: Any) -> tuple[SwizzledShared | None, bool]:
     if len(user.results) != 1:
         return None, False
     result = user.results[0].type

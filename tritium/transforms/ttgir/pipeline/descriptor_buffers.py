@@ -45,11 +45,11 @@ def buffer_descriptors(loop: Any, schedule: Schedule) -> Any:
     ]
     first = len(loop.init_args)
     loop = loop.replace_with_additional_iter_args([zero] * len(made))
-    for i, (op, room) in enumerate(zip(made, places)):
+    for i, (op, buffer) in enumerate(zip(made, places)):
         counter = loop.body.args[1 + first + i]
         place = schedule.places.get(ancestor_in(loop.body, op))  # type: ignore[arg-type]
         b = StagedBuilder(schedule, op, place if op.parent is loop.body else None)
-        at = b.add(tt.AddPtr(room, b.add(arith.MulI(step, counter))))
+        at = b.add(tt.AddPtr(buffer, b.add(arith.MulI(step, counter))))
         create_descriptor(b, op, at)
         b.insert(ttng.TensormapFenceproxyAcquire(at))
         more = b.add(arith.AddI(counter, one))
@@ -59,7 +59,7 @@ def buffer_descriptors(loop: Any, schedule: Schedule) -> Any:
         inside: Block = op.parent
         schedule.places.pop(op, None)
         op.replace_with([described])
-        following = _handed_out(inside, loop.body, counter, following, place, schedule)
+        following = _forwarded_out(inside, loop.body, counter, following, place, schedule)
         loop.body.last.set_operand(first + i, following)
     return loop
 
@@ -74,7 +74,7 @@ def _is_reached(loop: Any, op: Operation) -> bool:
     return True
 
 
-def _handed_out(block: Block, body: Block, old: Value, new: Value, place: Place | None, schedule: Schedule) -> Value:
+def _forwarded_out(block: Block, body: Block, old: Value, new: Value, place: Place | None, schedule: Schedule) -> Value:
     """`new`, defined in `block`, as a value of `body`: `old` where a branch is not taken."""
     while block is not body:
         branch: Any = block.parent_op

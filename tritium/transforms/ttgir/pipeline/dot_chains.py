@@ -4,9 +4,9 @@
     %p = softmax(%s)                                    stage 2
     %o = warp_group_dot %p, %v, (%acc * %alpha)         stage 3, where it was 2
 
-    kernel:  %s' = %q * %k (i + 1)                      both products are begun …
+    kernel:  %s' = %q * %k (i + 1)                      both dots are issued …
              %o  = %p * %v, %acc * %alpha (i)
-             %p' = softmax(%s')                         … and the tensor cores are at the second while this is computed
+             %p' = softmax(%s')                         … and the second overlaps with this
 
 Otherwise the tensor cores idle during the softmax, except for other warps. A latency of 1 on the operation that
 computes the left operand of the second dot from the result of the first puts the second dot a stage later. The first
@@ -24,8 +24,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, NamedTuple
 
-from ....analysis.dataflow import reachable
-from ....analysis.trips import most_trips
+from ....analysis.trips import max_trip_count
 from ....dialects import arith, ttg, ttng
 from ....dialects.ttg_context import num_warps, threads_per_warp
 from ....dialects.ttg_switches import is_on
@@ -82,7 +81,7 @@ def _is_enabled(loop: Any) -> bool:
 
 
 def _has_few_trips(loop: Any) -> bool:
-    most = most_trips(loop)
+    most = max_trip_count(loop)
     return most is not None and most <= _MAX_SHORT_TRIP_COUNT
 
 
@@ -156,12 +155,18 @@ def _computed_by(operand: Any) -> Any:
 
 def _depends_on(value: Value, source: Value, loop: Any) -> bool:
     """Whether a value depends on `source` in the same iteration, without side effects in between."""
-
-    def operands(v: Value) -> list[Value]:
+    seen: set[Value] = set()
+    work = [value]
+    while work:
+        v = work.pop()
+        if v is source:
+            return True
         op = v.defining_op
-        return op.operands if op is not None and op.parent is loop.body and is_pure(op) else []
-
-    return source in reachable([value], operands)
+        if v in seen or op is None or op.parent is not loop.body or not is_pure(op):
+            continue
+        seen.add(v)
+        work += op.operands
+    return False
 
 
 def _registers(first: Any, second: Any) -> int:

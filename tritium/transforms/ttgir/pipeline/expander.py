@@ -80,7 +80,7 @@ class _Expansion:
         times = {op: i + count * self.stages[op] for i, op in enumerate(self.order)}
         for op in self.order:
             for value in needed_by(op):
-                maker, distance = self.made_by(value)
+                maker, distance = self.definition_of(value)
                 if maker is None:
                     continue
                 if distance > 1:
@@ -90,7 +90,7 @@ class _Expansion:
                     return False
         return True
 
-    def made_by(self, value: Value) -> tuple[Operation | None, int]:
+    def definition_of(self, value: Value) -> tuple[Operation | None, int]:
         """The operation of the loop body that defines a value, and the distance in iterations."""
         found, distance = definition(self.loop, value)
         maker = None if found is None else found.owner
@@ -114,9 +114,9 @@ class _Expansion:
             for op in self.order:
                 if self.stages[op] <= i:
                     k = i - self.stages[op]
-                    self.begin(op, k, conditions[k])
+                    self.emit_in_prologue(op, k, conditions[k])
 
-    def begin(self, op: Operation, k: int, condition: Value | None) -> None:
+    def emit_in_prologue(self, op: Operation, k: int, condition: Value | None) -> None:
         """Emit an operation of iteration k in the prologue, predicated on `condition`."""
         known = self.iteration_values[k]
         made = self.b.insert(op.clone(known))
@@ -127,9 +127,9 @@ class _Expansion:
             for j, value in enumerate(self.yielded):
                 if value is old:
                     argument = self.loop.body.args[1 + j]
-                    self.iteration_values[k + 1][argument] = self.chosen(j, condition, new, known[argument])
+                    self.iteration_values[k + 1][argument] = self.next_value(j, condition, new, known[argument])
 
-    def chosen(self, j: int, condition: Value | None, new: Value, old: Value) -> Value:
+    def next_value(self, j: int, condition: Value | None, new: Value, old: Value) -> Value:
         """The next value of carried value `j`: the old one if its iteration is predicated off and used later."""
         if condition is None or not self.loop.results[j].users:
             return new
@@ -172,7 +172,7 @@ class _Expansion:
         for op in self.order:
             stage = self.stages[op]
             for value in needed_by(op):
-                maker, _ = self.made_by(value)
+                maker, _ = self.definition_of(value)
                 if maker is not None and (made := self.stages[maker]) < stage:
                     found[value] = (made, max(stage, found.get(value, (0, 0))[1]))
         return found
@@ -264,7 +264,7 @@ class _Expansion:
             return value
         stage = self.stages[maker]
         condition = None if stage == self.last else conditions[stage]
-        return self.chosen(j, condition, self.stage_values[stage][value], new.body.args[1 + j])
+        return self.next_value(j, condition, self.stage_values[stage][value], new.body.args[1 + j])
 
     # -- epilogue ---------------------------------------------------------------------------------------------------
 

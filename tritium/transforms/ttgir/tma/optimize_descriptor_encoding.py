@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ....analysis.tma import LEAST_ROW, layout_for_shape
+from ....analysis.tma import MIN_ROW_BYTES, layout_for_shape
 from ....dialects import arith, tt, ttg, ttng
 from ....dialects.ttg_context import num_ctas
 from ....dialects.ttg_maps import map_or_none
@@ -141,7 +141,7 @@ def _layout(block: TensorType, request: EncodingRequest, ctas: int) -> NvmmaShar
 
 def _splits_rows(shape: Sequence[int], blocks: Bases, bits: int) -> bool:
     """Whether a CTA's part of a row is long enough for TMA; else each CTA gets whole rows."""
-    return per_block(shape, blocks)[-1] * bits // 8 >= LEAST_ROW
+    return per_block(shape, blocks)[-1] * bits // 8 >= MIN_ROW_BYTES
 
 
 def _tma_layout(layout: Any, shape: Sequence[int], bits: int) -> NvmmaShared | None:

@@ -61,7 +61,7 @@ class Copy:
         """The indices of carried values of a loop that its clone keeps."""
         return list(range(len(loop.results)))
 
-    def handed(self, branch: Any) -> list[int]:
+    def yielded(self, branch: Any) -> list[int]:
         """The indices of results of a branch that its clone keeps."""
         return list(range(len(branch.results)))
 
@@ -116,7 +116,7 @@ class Copy:
 
     def branch(self, op: Any) -> None:
         """Clone a branch, with the clocks of visits in it."""
-        kept, clocks = self.handed(op), self.inside(op)
+        kept, clocks = self.yielded(op), self.inside(op)
         before = {clock: self.counters[clock] for clock in clocks}
         types = [op.results[i].type for i in kept] + [v.type for v in self._counts(clocks)]
         copy = op.build(self.new(op.condition), types)

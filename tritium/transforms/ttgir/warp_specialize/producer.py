@@ -44,8 +44,8 @@ class Producer(Copy):
     def carried(self, loop: Any) -> list[int]:
         return sorted(self.slice.carried.get(loop, ()))
 
-    def handed(self, branch: Any) -> list[int]:
-        return sorted(self.slice.handed.get(branch, ()))
+    def yielded(self, branch: Any) -> list[int]:
+        return sorted(self.slice.yielded.get(branch, ()))
 
     def plain(self, op: Any) -> None:
         if op in self.loads:

@@ -28,7 +28,7 @@ __all__ = ["Slice"]
 class Slice:
     """The operations under `roots` that are needed to compute the requested values.
 
-    `ops`: the operations; `carried[loop]`: the indices of needed carried values of a loop; `handed[branch]`: those of
+    `ops`: the operations; `carried[loop]`: the indices of needed carried values of a loop; `yielded[branch]`: those of
     needed results of a branch; `outside`: values from elsewhere. `problem`: the operation that prevents this, and why;
     or None.
     """
@@ -37,7 +37,7 @@ class Slice:
         self.roots = roots
         self.ops: set[Operation] = set()
         self.carried: dict[Operation, set[int]] = {}
-        self.handed: dict[Operation, set[int]] = {}
+        self.yielded: dict[Operation, set[int]] = {}
         self.outside: dict[Value, None] = {}
         self.problem: tuple[Operation, str] | None = None
         self._seen: set[Value] = set()
@@ -114,7 +114,7 @@ class Slice:
             if isinstance(op, CountedLoop):
                 self._carried(op, value.index)
             else:
-                self._handed(op, value.index)
+                self._need_result(op, value.index)
         elif isinstance(value.type, TensorType):
             self._refuse(op, "its address depends on a tensor")
         elif op.regions or not is_pure(op):
@@ -125,7 +125,7 @@ class Slice:
             for operand in op.operands:
                 self._need(operand)
 
-    def _handed(self, branch: Any, i: int) -> None:
-        self.handed.setdefault(branch, set()).add(i)
+    def _need_result(self, branch: Any, i: int) -> None:
+        self.yielded.setdefault(branch, set()).add(i)
         for region in branch.regions:
             self._need(region.blocks[0].last.operands[i])
